@@ -1,0 +1,43 @@
+import type { RequestId } from '#index/context-block.ts'
+
+/** What kind of engine stands behind a URL: how requests are tagged, and what may be added to them. */
+export const engineKinds = ['vllm', 'sglang', 'openai'] as const
+export type EngineKind = (typeof engineKinds)[number]
+
+/** What a request is tagged with, so that the engine's reports can be tied to it and tenants share no cache. */
+export interface RequestTags {
+  readonly headers: Readonly<Record<string, string>>
+  /** members of the body to set */
+  readonly members: Readonly<Record<string, string>>
+}
+
+/** The dialect of one kind of engine. */
+export interface EngineAdapter {
+  readonly kind: EngineKind
+  tagRequest(request: RequestId, cacheSalt: string): RequestTags
+}
+
+const adapters: Record<EngineKind, EngineAdapter> = {
+  // vLLM 0.32 takes the header for its request id (`chatcmpl-<id>`), and a salt for the first page's hash
+  vllm: {
+    kind: 'vllm',
+    tagRequest: (request, cacheSalt) => ({ headers: { 'x-request-id': request }, members: { cache_salt: cacheSalt } }),
+  },
+  // SGLang 0.5 does not read the header; `rid` in the body reaches its cache
+  sglang: {
+    kind: 'sglang',
+    tagRequest: (request, cacheSalt) => ({
+      headers: { 'x-request-id': request },
+      members: { rid: request, cache_salt: cacheSalt },
+    }),
+  },
+  openai: {
+    kind: 'openai',
+    tagRequest: (request) => ({ headers: { 'x-request-id': request }, members: {} }),
+  },
+}
+
+/** The adapter for a kind of engine. */
+export function adapterFor(kind: EngineKind): EngineAdapter {
+  return adapters[kind]
+}

@@ -1,0 +1,44 @@
+import type { Readable } from 'node:stream'
+import { type Dispatcher, Pool } from 'undici'
+
+/** A request for the engine. */
+export interface EngineRequest {
+  /** path and query as the client wrote them */
+  readonly path: string
+  readonly method: string
+  /** names and values in turn */
+  readonly headers: string[]
+  readonly body: Buffer | Readable | null
+}
+
+/** The connections to one engine. */
+export interface EngineClient {
+  readonly url: string
+  send(request: EngineRequest, handler: Dispatcher.DispatchHandler): void
+  close(): Promise<void>
+}
+
+/**
+ * Opens a pool of connections to an engine. No timeouts but for connecting: how long a prefill or a pause between
+ * tokens may take is not ours to say.
+ */
+export function createEngineClient(url: string): EngineClient {
+  const { origin, pathname } = new URL(url)
+  const prefix = pathname.replace(/\/+$/, '').replace(/\/v1$/, '')
+  const pool = new Pool(origin, {
+    pipelining: 1,
+    // below the 5 s after which vLLM's server closes idle connections
+    keepAliveTimeout: 4_000,
+    keepAliveMaxTimeout: 4_000,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: { timeout: 5_000 },
+  })
+  return {
+    url,
+    send: ({ path, method, headers, body }, handler) => {
+      pool.dispatch({ path: prefix + path, method, headers, body }, handler)
+    },
+    close: () => pool.destroy(),
+  }
+}

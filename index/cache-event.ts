@@ -1,0 +1,29 @@
+import type { Context, RequestId, ScopeId } from './context-block.ts'
+
+/** One context of a prompt as sent. */
+export interface SentContext {
+  readonly scope: ScopeId
+  readonly blocks: Context
+  /** where each block ends in the prompt, in characters from its start */
+  readonly ends: readonly number[]
+}
+
+/** A prompt as it went to the engine. Sizes are in characters (UTF-16 units): the engine's tokens are unknown to us. */
+export interface SentPrompt {
+  readonly contexts: readonly SentContext[]
+  /** identities of the prompt's prefixes that end where a block begins or ends, shortest first */
+  readonly prefixes: readonly ScopeId[]
+  /** where each of these prefixes ends, in characters */
+  readonly ends: readonly number[]
+  readonly length: number
+}
+
+/** What changes our belief about one replica's cache. */
+export type CacheEvent =
+  | { readonly type: 'sent'; readonly request: RequestId; readonly prompt: SentPrompt }
+  /** the engine refused the request, or was never reached: nothing of it was cached */
+  | { readonly type: 'failed'; readonly request: RequestId }
+  | { readonly type: 'used'; readonly request: RequestId; readonly promptTokens: number }
+  /** `cachedTokens`: length of the request's longest prefix that is still cached */
+  | { readonly type: 'stored' | 'evicted'; readonly request: RequestId; readonly cachedTokens: number }
+  | { readonly type: 'cleared' }

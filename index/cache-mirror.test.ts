@@ -1,0 +1,102 @@
+import { beforeEach, expect, test } from 'vitest'
+import type { SentPrompt } from './cache-event.ts'
+import { CacheMirror } from './cache-mirror.ts'
+import type { Context, RequestId, ScopeId } from './context-block.ts'
+
+const scope = 'system prompt' as ScopeId
+const request = (id: string): RequestId => id as RequestId
+
+/** A prompt of 100 characters of system text, blocks of 100 characters each and a question of 100. */
+function prompt(...blocks: string[]): SentPrompt {
+  const ends = blocks.map((_, i) => 200 + 100 * i)
+  return {
+    contexts: [{ scope, blocks: blocks as unknown as Context, ends }],
+    prefixes: [scope, ...blocks.map((_, i) => `${scope}|${blocks.slice(0, i + 1).join('|')}` as ScopeId)],
+    ends: [100, ...ends],
+    length: 200 + 100 * blocks.length,
+  }
+}
+
+let mirror: CacheMirror
+beforeEach(() => {
+  mirror = new CacheMirror(3)
+})
+
+test('what was sent is found again behind the same text, and only there', () => {
+  mirror.apply({ type: 'sent', request: request('a'), prompt: prompt('x', 'y') })
+  expect(mirror.search(scope, ['y', 'x'] as unknown as Context)?.prefix).toEqual(['x', 'y'])
+  expect(mirror.search('other' as ScopeId, ['x'] as unknown as Context)).toBeUndefined()
+})
+
+test('the prediction is the longest prefix held, in tokens as the engine counts them', () => {
+  mirror.apply({ type: 'sent', request: request('a'), prompt: prompt('x', 'y') })
+  expect(mirror.predictCachedTokens(prompt('x', 'z'))).toBe(50)
+  expect(mirror.predictCachedTokens(prompt('z', 'x'))).toBe(25)
+  for (let i = 0; i < 100; i++) mirror.apply({ type: 'used', request: request('a'), promptTokens: 200 })
+  expect(mirror.predictCachedTokens(prompt('x', 'z'))).toBeCloseTo(100, -1)
+})
+
+test('a half-evicted request is cut, not forgotten', () => {
+  mirror.apply({ type: 'sent', request: request('a'), prompt: prompt('x', 'y', 'z') })
+  mirror.apply({ type: 'used', request: request('a'), promptTokens: 500 })
+  // 300 tokens are 300 characters here: the system text and two blocks
+  mirror.apply({ type: 'evicted', request: request('a'), cachedTokens: 300 })
+  expect(mirror.search(scope, ['z', 'y', 'x'] as unknown as Context)?.prefix).toEqual(['x', 'y'])
+  mirror.apply({ type: 'evicted', request: request('a'), cachedTokens: 299 })
+  expect(mirror.search(scope, ['z', 'y', 'x'] as unknown as Context)?.prefix).toEqual(['x'])
+  mirror.apply({ type: 'evicted', request: request('a'), cachedTokens: 150 })
+  expect(mirror.search(scope, ['x'] as unknown as Context)?.prefix ?? []).toEqual([])
+  expect(mirror.has(request('a'))).toBe(true)
+  mirror.apply({ type: 'evicted', request: request('a'), cachedTokens: 0 })
+  expect(mirror.has(request('a'))).toBe(false)
+})
+
+test('what another request still holds stays', () => {
+  mirror.apply({ type: 'sent', request: request('a'), prompt: prompt('x', 'y') })
+  mirror.apply({ type: 'sent', request: request('b'), prompt: prompt('x', 'z') })
+  mirror.apply({ type: 'failed', request: request('a') })
+  expect(mirror.predictCachedTokens(prompt('x', 'y'))).toBe(50)
+  expect(mirror.search(scope, ['y', 'z', 'x'] as unknown as Context)?.prefix).toEqual(['x', 'z'])
+})
+
+test('a request that was cut grows again when the engine stores it anew', () => {
+  mirror.apply({ type: 'sent', request: request('a'), prompt: prompt('x', 'y') })
+  mirror.apply({ type: 'used', request: request('a'), promptTokens: 400 })
+  mirror.apply({ type: 'evicted', request: request('a'), cachedTokens: 100 })
+  mirror.apply({ type: 'stored', request: request('a'), cachedTokens: 400 })
+  expect(mirror.search(scope, ['y', 'x'] as unknown as Context)?.prefix).toEqual(['x', 'y'])
+})
+
+test('a snapshot replaces the state, and unknown requests are counted', () => {
+  mirror.apply({ type: 'sent', request: request('a'), prompt: prompt('x') })
+  mirror.apply({ type: 'sent', request: request('b'), prompt: prompt('y') })
+  mirror.applySnapshot(
+    new Map([
+      [request('b'), 10_000],
+      [request('c'), 5],
+    ]),
+  )
+  expect(mirror.has(request('a'))).toBe(false)
+  expect(mirror.has(request('b'))).toBe(true)
+  expect(mirror.statistics.unknownRequests).toBe(1)
+})
+
+test('a cleared cache holds nothing', () => {
+  mirror.apply({ type: 'sent', request: request('a'), prompt: prompt('x') })
+  mirror.apply({ type: 'cleared' })
+  expect(mirror.statistics).toMatchObject({ requests: 0, nodes: 0, contexts: 0, cachedTokens: 0 })
+  expect(mirror.predictCachedTokens(prompt('x'))).toBe(0)
+})
+
+test('the oldest requests are forgotten above the bound, with all they held', () => {
+  for (const [id, block] of [
+    ['a', 'w'],
+    ['b', 'x'],
+    ['c', 'y'],
+    ['d', 'z'],
+  ] as const) {
+    mirror.apply({ type: 'sent', request: request(id), prompt: prompt(block) })
+  }
+  expect(mirror.statistics.requests).toBe(3)
+  expect(mirror.search(scope, ['w'] as unknown as Context)?.prefix).toEqual([])
+})

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+import { toBlockId } from './context-block.ts'
+
+test('equal content gives equal ids, and every byte counts', () => {
+  expect(toBlockId('a block')).toBe(toBlockId('a block'))
+  for (const other of ['a block ', 'A block', 'a\u00a0block', 'a block\n', ''])
+    expect(toBlockId(other)).not.toBe(toBlockId('a block'))
+  // composed and decomposed: the same to a reader, not to a tokeniser
+  expect(toBlockId('\u00e9')).not.toBe(toBlockId('e\u0301'))
+})
+
+test('lone surrogates are told apart', () => {
+  expect(toBlockId('\ud800')).not.toBe(toBlockId('\ud801'))
+  expect(toBlockId('\ud800')).not.toBe(toBlockId('\ufffd'))
+})

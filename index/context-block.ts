@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto'
+
+declare const blockId: unique symbol
+declare const requestId: unique symbol
+declare const replicaId: unique symbol
+declare const scopeId: unique symbol
+
+/** Identity of a context block: a hash of its content, never of its label or place. */
+export type BlockId = string & { readonly [blockId]: true }
+/** The id under which an engine knows one request. */
+export type RequestId = string & { readonly [requestId]: true }
+/** One engine process. */
+export type ReplicaId = string & { readonly [replicaId]: true }
+/** Identity of everything that stands in front of a context: only contexts behind equal text can share a prefix. */
+export type ScopeId = string & { readonly [scopeId]: true }
+
+/** The blocks of one request in order, best first as the caller ranked them. */
+export type Context = readonly BlockId[]
+
+/**
+ * Content hash of a block: equal content gives equal ids, and nothing is normalised. 128 bits of SHA-256,
+ * because a chosen collision would let one document stand in for another (and MurmurHash3 in JavaScript is
+ * 30 times slower: 338 µs against 10 µs for 16 KB).
+ */
+export function toBlockId(content: string): BlockId {
+  // UTF-8 turns every lone surrogate into the same replacement character
+  const encoding = content.isWellFormed() ? 'utf8' : 'utf16le'
+  return createHash('sha256').update(encoding).update(content, encoding).digest('base64url').slice(0, 22) as BlockId
+}

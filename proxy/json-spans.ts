@@ -1,0 +1,133 @@
+/** A stretch of a text; `end` is exclusive. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+/** A stretch of a text and what takes its place. */
+export interface Splice extends Span {
+  readonly text: string
+}
+
+/*
+ * Finds values in JSON text that JSON.parse has accepted, so that a body can be spliced instead of serialised again:
+ * numbers, key order, escapes and duplicate keys stay as the client wrote them. Jumps over strings with indexOf
+ * (a tree parser takes 7 ms for 289 KB, JSON.parse 0.9 ms).
+ */
+
+/** The members of the object that begins at `start`; of duplicate keys the last counts, as for every parser. */
+export function memberSpans(json: string, start: number): Map<string, Span> {
+  const members = new Map<string, Span>()
+  let at = skipSpace(json, start + 1)
+  while (json[at] !== '}') {
+    const keyEnd = skipString(json, at)
+    const valueStart = skipSpace(json, skipSpace(json, keyEnd) + 1)
+    const valueEnd = skipValue(json, valueStart)
+    members.set(JSON.parse(json.slice(at, keyEnd)) as string, { start: valueStart, end: valueEnd })
+    at = skipSeparator(json, valueEnd)
+  }
+  return members
+}
+
+/** The elements of the array that begins at `start`. */
+export function elementSpans(json: string, start: number): Span[] {
+  const elements: Span[] = []
+  let at = skipSpace(json, start + 1)
+  while (json[at] !== ']') {
+    const end = skipValue(json, at)
+    elements.push({ start: at, end })
+    at = skipSeparator(json, end)
+  }
+  return elements
+}
+
+/** Where the first value of a JSON text begins. */
+export function valueStart(json: string): number {
+  return skipSpace(json, 0)
+}
+
+/** Applies splices that do not overlap. */
+export function applySplices(text: string, splices: readonly Splice[]): string {
+  const pieces: string[] = []
+  let at = 0
+  for (const splice of splices.toSorted((a, b) => a.start - b.start)) {
+    pieces.push(text.slice(at, splice.start), splice.text)
+    at = splice.end
+  }
+  pieces.push(text.slice(at))
+  return pieces.join('')
+}
+
+/** A splice that puts a member in front of the others of the object at `start`. */
+export function insertMember(json: string, start: number, key: string, value: unknown): Splice {
+  const isEmpty = json[skipSpace(json, start + 1)] === '}'
+  const text = `${JSON.stringify(key)}:${JSON.stringify(value)}${isEmpty ? '' : ','}`
+  return { start: start + 1, end: start + 1, text }
+}
+
+/** Splices that take every member with this key out of the object at `start`, with the commas that parted them. */
+export function removeMembers(json: string, start: number, key: string): Splice[] {
+  const splices: Splice[] = []
+  let at = skipSpace(json, start + 1)
+  /** where a run of removed members begins that no kept member has ended yet */
+  let runStart = -1
+  let keptEnd = -1
+  while (json[at] !== '}') {
+    const keyEnd = skipString(json, at)
+    const valueEnd = skipValue(json, skipSpace(json, skipSpace(json, keyEnd) + 1))
+    if (JSON.parse(json.slice(at, keyEnd)) === key) {
+      if (runStart < 0) runStart = at
+    } else {
+      if (runStart >= 0) splices.push({ start: runStart, end: at, text: '' })
+      runStart = -1
+      keptEnd = valueEnd
+    }
+    at = skipSeparator(json, valueEnd)
+  }
+  if (runStart >= 0) splices.push({ start: keptEnd < 0 ? runStart : keptEnd, end: at, text: '' })
+  return splices
+}
+
+function skipSpace(json: string, at: number): number {
+  let code = json.charCodeAt(at)
+  while (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) code = json.charCodeAt(++at)
+  return at
+}
+
+/** Behind the comma that follows a value, or at the bracket that closes its container. */
+function skipSeparator(json: string, at: number): number {
+  const next = skipSpace(json, at)
+  return json[next] === ',' ? skipSpace(json, next + 1) : next
+}
+
+function skipString(json: string, start: number): number {
+  let quote = start
+  for (;;) {
+    quote = json.indexOf('"', quote + 1)
+    let escapes = quote
+    while (json[escapes - 1] === '\\') escapes--
+    if ((quote - escapes) % 2 === 0) return quote + 1
+  }
+}
+
+function skipValue(json: string, start: number): number {
+  const first = json[start]
+  if (first === '"') return skipString(json, start)
+  if (first !== '{' && first !== '[') return skipLiteral(json, start)
+  const structure = /["[\]{}]/g
+  structure.lastIndex = start
+  let depth = 0
+  for (;;) {
+    const found = structure.exec(json)!
+    if (found[0] === '"') structure.lastIndex = skipString(json, found.index)
+    else if (found[0] === '{' || found[0] === '[') depth += 1
+    else depth -= 1
+    if (depth === 0) return structure.lastIndex
+  }
+}
+
+function skipLiteral(json: string, start: number): number {
+  const end = /[\s,\]}]/g
+  end.lastIndex = start
+  return end.exec(json)?.index ?? json.length
+}

@@ -1,0 +1,116 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import type { Hono } from 'hono'
+import { type Emulator, emulatorDefaults, startEmulator } from '#engine-adapters/emulator/emulator.ts'
+import { adapterFor } from '#engine-adapters/engine-adapter.ts'
+import { createEngineClient } from '#engine-adapters/engine-client.ts'
+import { CacheMirror } from '#index/cache-mirror.ts'
+import type { ReplicaId } from '#index/context-block.ts'
+import { createAdminApp } from './admin-app.ts'
+import { Admission } from './admission.ts'
+import { createApp, type ServerEnv } from './app.ts'
+import { type Config, ConfigError, type ListenAddress } from './config.ts'
+import { createLog } from './log.ts'
+import { createMetrics } from './metrics.ts'
+import type { Pipeline, Reuse } from './pipeline.ts'
+import { ReplicaMirror } from './replica-mirror.ts'
+import { RequestIds } from './request-ids.ts'
+import { MemoryConversationStore } from './store/memory-conversation-store.ts'
+
+/** How much is remembered before the oldest is forgotten. */
+const mirroredRequests = 100_000
+const conversationBytes = 256 * 1024 * 1024
+const waitingRequests = 10_000
+
+/** A running proxy. */
+export interface Proxy {
+  readonly url: string
+  readonly adminUrl: string
+  /** the embedded emulator's URL, when it is the engine */
+  readonly emulatorUrl: string | undefined
+  /** Takes no more requests, lets those in flight end within the configured time, and stops. */
+  close(): Promise<void>
+}
+
+/** Builds a proxy from its configuration and starts it: the one place where everything is put together. */
+export async function startProxy(config: Config): Promise<Proxy> {
+  const drain = { isDraining: false }
+  const mirror = new CacheMirror(mirroredRequests)
+  const engineConfig = config.engine ?? { url: undefined, kind: 'vllm', id: 'emulator' }
+  const replica = new ReplicaMirror(engineConfig.id as ReplicaId, mirror)
+  const reuse = createReuse(config, replica)
+  const admin = await listen(createAdminApp({ reuse, replica, drain, token: config.adminToken }), config.adminListen)
+  const emulator =
+    engineConfig.url === undefined ? await startEmbedded(`${urlOf(admin)}/v1/replicas/${engineConfig.id}`) : undefined
+  const engine = createEngineClient(emulator?.url ?? engineConfig.url!)
+  const pipeline: Pipeline = { ...reuse, engine, adapter: adapterFor(engineConfig.kind) }
+  const data = await listen(createApp(pipeline, drain), config.listen)
+  return {
+    url: urlOf(data),
+    adminUrl: urlOf(admin),
+    emulatorUrl: emulator?.url,
+    close: async () => {
+      drain.isDraining = true
+      await closeServer(data, config.drainSeconds * 1000)
+      await engine.close()
+      await emulator?.close()
+      await closeServer(admin, 0)
+    },
+  }
+}
+
+function createReuse(config: Config, replica: ReplicaMirror): Reuse {
+  const { mirror } = replica
+  const admission = new Admission({ windowMilliseconds: config.groupWindowMilliseconds, capacity: waitingRequests })
+  return {
+    mode: config.mode,
+    bodyLimit: config.bodyLimitBytes,
+    replica: replica.replica,
+    mirror,
+    store: new MemoryConversationStore(conversationBytes),
+    admission,
+    requestIds: new RequestIds((request) => mirror.has(request)),
+    metrics: createMetrics({
+      queueDepth: () => admission.depth,
+      indexNodes: () => mirror.statistics.nodes,
+      mirrorMode: () => ({ replica: replica.replica, mode: replica.state.mode }),
+    }),
+    log: createLog(config.logLevel),
+    now: () => performance.now(),
+  }
+}
+
+function startEmbedded(callbackUrl: string): Promise<Emulator> {
+  return startEmulator({ ...emulatorDefaults, host: '127.0.0.1', port: 0, callbackUrl })
+}
+
+async function listen(app: Hono<ServerEnv>, { host, port }: ListenAddress): Promise<Server> {
+  // a long prefill keeps a request open for minutes; idle connections outlive a load balancer's
+  const server = createServer(
+    { requestTimeout: 0, keepAliveTimeout: 75_000, noDelay: true },
+    getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0], { overrideGlobalObjects: false }),
+  )
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(new ConfigError(`Cannot listen on ${host}:${port}: ${error.message}.`)))
+    server.listen(port, host, resolve)
+  })
+  return server
+}
+
+function urlOf(server: Server): string {
+  const { address, port, family } = server.address() as AddressInfo
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}
+
+/** Stops listening, waits for requests in flight, and cuts off what is left when the time is up. */
+function closeServer(server: Server, graceMilliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    const cutOff = setTimeout(() => server.closeAllConnections(), graceMilliseconds)
+    server.close(() => {
+      clearTimeout(cutOff)
+      resolve()
+    })
+    server.closeIdleConnections()
+  })
+}

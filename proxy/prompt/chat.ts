@@ -1,0 +1,132 @@
+import { ProxyError } from '../errors.ts'
+import { applySplices, elementSpans, insertMember, memberSpans, removeMembers, type Splice, valueStart } from '../json-spans.ts'
+import { type ExplicitContext, readExplicitContext } from './explicit-context.ts'
+
+/** One text of a chat: a message's content, or one text part of it. */
+export interface ChatText {
+  readonly message: number
+  /** place in the content array; undefined when the content is a string */
+  readonly part: number | undefined
+  readonly text: string
+}
+
+/** A message as far as reuse is concerned. */
+export interface ChatMessage {
+  readonly role: string
+  /** places of its texts in `Chat.texts` */
+  readonly texts: readonly number[]
+  /** everything but role and texts, as JSON: images, tool calls, names */
+  readonly rest: string
+  /** whether the content holds nothing but text */
+  readonly isTextOnly: boolean
+}
+
+/** A chat completion request that was understood. */
+export interface Chat {
+  readonly body: string
+  readonly messages: readonly ChatMessage[]
+  readonly texts: readonly ChatText[]
+  /** what a chat template puts in front of the messages */
+  readonly preamble: string
+  /** members of the body that an engine may take for its own ids and salts */
+  readonly tags: { readonly rid: unknown; readonly cacheSalt: unknown }
+  /** the body's `reprise` field */
+  readonly explicit: ExplicitContext | undefined
+}
+
+type Json = Record<string, unknown>
+
+/**
+ * Reads the body of a chat completion request. Undefined when it is valid JSON of another shape than expected: such
+ * a body is the engine's to judge. Throws `invalid_body` when it is no JSON, or its `reprise` field breaks the schema.
+ */
+export function readChat(body: string): Chat | undefined {
+  const value = parseJson(body)
+  if (!isObject(value)) return undefined
+  const explicit = readExplicitContext(value.reprise)
+  const { messages } = value
+  if (!Array.isArray(messages) || messages.length === 0 || !messages.every(isMessage)) {
+    if (explicit) throw new ProxyError('invalid_body', "'reprise' needs 'messages': send the chat's messages with it.")
+    return undefined
+  }
+  const texts: ChatText[] = []
+  const read = messages.map((message, i) => readMessage(message, i, texts))
+  const preamble = JSON.stringify([value.model, value.tools, value.chat_template, value.chat_template_kwargs])
+  const tags = { rid: value.rid, cacheSalt: value.cache_salt }
+  return { body, messages: read, texts, preamble, tags, explicit }
+}
+
+/** The body with other texts in place of the chat's (by place in `Chat.texts`) and without the `reprise` field. */
+export function writeChat(chat: Chat, texts: readonly string[]): string {
+  const { body } = chat
+  const start = valueStart(body)
+  const splices: Splice[] = chat.explicit ? removeMembers(body, start, 'reprise') : []
+  const changed = chat.texts.filter((text, i) => text.text !== texts[i])
+  if (changed.length > 0) {
+    const messages = elementSpans(body, memberSpans(body, start).get('messages')!.start)
+    chat.texts.forEach(({ message, part, text }, i) => {
+      if (text === texts[i]) return
+      const content = memberSpans(body, messages[message]!.start).get('content')!
+      const span =
+        part === undefined ? content : memberSpans(body, elementSpans(body, content.start)[part]!.start).get('text')!
+      splices.push({ ...span, text: JSON.stringify(texts[i]) })
+    })
+  }
+  return splices.length > 0 ? applySplices(body, splices) : body
+}
+
+/** The body with members set: in the place of the one it has, or in front of all others. */
+export function setMembers(body: string, members: Readonly<Record<string, string>>): string {
+  const start = valueStart(body)
+  const present = memberSpans(body, start)
+  const splices = Object.entries(members).map(([key, value]) => {
+    const span = present.get(key)
+    return span ? { ...span, text: JSON.stringify(value) } : insertMember(body, start, key, value)
+  })
+  return applySplices(body, splices)
+}
+
+function parseJson(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch (cause) {
+    throw new ProxyError('invalid_body', `The request body is not valid JSON: ${(cause as Error).message}`, { cause })
+  }
+}
+
+function readMessage(message: Json, index: number, texts: ChatText[]): ChatMessage {
+  const { role, content, ...rest } = message
+  const found: number[] = []
+  const add = (text: string, part: number | undefined): void => {
+    found.push(texts.length)
+    texts.push({ message: index, part, text })
+  }
+  const others: unknown[] = [rest]
+  if (typeof content === 'string') add(content, undefined)
+  else if (Array.isArray(content)) {
+    for (const [part, value] of content.entries()) {
+      if (value.type === 'text' && typeof value.text === 'string') add(value.text, part)
+      else others.push([part, value])
+    }
+  }
+  return {
+    role: role as string,
+    texts: found,
+    rest: JSON.stringify(others),
+    isTextOnly: others.length === 1,
+  }
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isMessage(value: unknown): value is Json {
+  if (!isObject(value) || typeof value.role !== 'string') return false
+  const { content } = value
+  return content === undefined || content === null || typeof content === 'string' || isParts(content)
+}
+
+function isParts(content: unknown): boolean {
+  return Array.isArray(content) && content.every(isObject)
+}

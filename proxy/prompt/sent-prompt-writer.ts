@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import type { SentContext, SentPrompt } from '#index/cache-event.ts'
+import type { ScopeId } from '#index/context-block.ts'
+import { digestOf } from './digest-of.ts'
+
+/** Follows a prompt as it is written and notes the identity of every prefix that ends where a block begins or ends. */
+export class SentPromptWriter {
+  readonly #hash = createHash('sha256')
+  readonly #prefixes: ScopeId[] = []
+  readonly #ends: number[] = []
+  readonly #contexts: SentContext[] = []
+  #length = 0
+
+  /** Takes in what comes next in the prompt. */
+  write(text: string): void {
+    this.#hash.update(text)
+    this.#length += text.length
+  }
+
+  /** Notes the prefix that ends here. */
+  mark(): ScopeId {
+    const prefix = digestOf(this.#hash)
+    this.#prefixes.push(prefix)
+    this.#ends.push(this.#length)
+    return prefix
+  }
+
+  /** How much has been written, in characters. */
+  get length(): number {
+    return this.#length
+  }
+
+  /** Notes a context whose blocks have been written. */
+  addContext(context: SentContext): void {
+    this.#contexts.push(context)
+  }
+
+  /** What has been written so far. */
+  get prompt(): SentPrompt {
+    return { contexts: this.#contexts, prefixes: this.#prefixes, ends: this.#ends, length: this.#length }
+  }
+}

@@ -1,0 +1,133 @@
+import { Ajv, type ValidateFunction } from 'ajv'
+import type { CacheMirror } from '#index/cache-mirror.ts'
+import type { ReplicaId, RequestId } from '#index/context-block.ts'
+import { ProxyError } from './errors.ts'
+
+interface EngineEvent {
+  type: 'stored' | 'evicted' | 'cleared'
+  request_id?: string
+  cached_tokens?: number
+}
+
+/** Body of `POST /v1/replicas/{replica}/events`. */
+export interface EventBatch {
+  generation: string
+  sequence: number
+  events: EngineEvent[]
+}
+
+/** Body of `POST /v1/replicas/{replica}/snapshot`. */
+export interface Snapshot {
+  generation: string
+  sequence: number
+  requests: { request_id: string; cached_tokens: number }[]
+}
+
+/** What the sender is told: taken up to a sequence, or what was expected instead. */
+export type Acknowledgement = { readonly sequence: number } | { readonly expected: number }
+
+export type MirrorMode = 'exact' | 'degraded' | 'fallback'
+
+const ajv = new Ajv()
+const sequenced = { generation: { type: 'string', minLength: 1 }, sequence: { type: 'integer', minimum: 0 } }
+const cached = { request_id: { type: 'string' }, cached_tokens: { type: 'integer', minimum: 0 } }
+
+const isEventBatch = ajv.compile<EventBatch>({
+  type: 'object',
+  required: ['generation', 'sequence', 'events'],
+  properties: {
+    ...sequenced,
+    events: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['type'],
+        properties: { type: { enum: ['stored', 'evicted', 'cleared'] }, ...cached },
+        if: { properties: { type: { const: 'cleared' } } },
+        else: { required: ['request_id', 'cached_tokens'] },
+      },
+    },
+  },
+})
+
+const isSnapshot = ajv.compile<Snapshot>({
+  type: 'object',
+  required: ['generation', 'sequence', 'requests'],
+  properties: {
+    ...sequenced,
+    requests: {
+      type: 'array',
+      items: { type: 'object', required: ['request_id', 'cached_tokens'], properties: cached },
+    },
+  },
+})
+
+/** The receiving end of the callback protocol (CONTRACT §4) for one replica. */
+export class ReplicaMirror {
+  readonly replica: ReplicaId
+  readonly mirror: CacheMirror
+  #generation: string | undefined
+  #sequence = 0
+  #mode: MirrorMode = 'fallback'
+  #snapshot: Promise<unknown> = Promise.resolve()
+
+  constructor(replica: ReplicaId, mirror: CacheMirror) {
+    this.replica = replica
+    this.mirror = mirror
+  }
+
+  /** Where the protocol stands. */
+  get state(): { mode: MirrorMode; generation: string | undefined; sequence: number } {
+    return { mode: this.#mode, generation: this.#generation, sequence: this.#sequence }
+  }
+
+  /** Takes a batch of events; those that arrive while a snapshot is being read wait for it. */
+  async takeEvents(body: () => Promise<unknown>): Promise<Acknowledgement> {
+    const batch = await body()
+    assertShape(batch, isEventBatch)
+    await this.#snapshot
+    if (batch.generation !== this.#generation) return { expected: 0 }
+    if (batch.sequence <= this.#sequence) return { sequence: batch.sequence }
+    if (batch.sequence > this.#sequence + 1) {
+      this.#mode = 'degraded'
+      return { expected: this.#sequence + 1 }
+    }
+    this.#sequence = batch.sequence
+    this.#mode = 'exact'
+    for (const event of batch.events) this.#apply(event)
+    return { sequence: batch.sequence }
+  }
+
+  /** Takes a snapshot, which replaces the state; one that is older than the state is a repeat and is ignored. */
+  async takeSnapshot(body: () => Promise<unknown>): Promise<Acknowledgement> {
+    const read = body()
+    // a failed snapshot leaves the state as it was, for the events that wait for it too
+    this.#snapshot = Promise.allSettled([this.#snapshot, read])
+    const snapshot = await read
+    assertShape(snapshot, isSnapshot)
+    if (snapshot.generation === this.#generation && snapshot.sequence < this.#sequence) {
+      return { sequence: this.#sequence }
+    }
+    this.#generation = snapshot.generation
+    this.#sequence = snapshot.sequence
+    this.#mode = 'exact'
+    this.mirror.applySnapshot(
+      new Map(snapshot.requests.map(({ request_id, cached_tokens }) => [request_id as RequestId, cached_tokens])),
+    )
+    return { sequence: snapshot.sequence }
+  }
+
+  #apply(event: EngineEvent): void {
+    if (event.type === 'cleared') this.mirror.apply({ type: 'cleared' })
+    else {
+      const { type, request_id, cached_tokens } = event
+      this.mirror.apply({ type, request: request_id as RequestId, cachedTokens: cached_tokens! })
+    }
+  }
+}
+
+function assertShape<T>(value: unknown, isShape: ValidateFunction<T>): asserts value is T {
+  if (isShape(value)) return
+  const [error] = isShape.errors!
+  throw new ProxyError('invalid_body', `The body${error!.instancePath} ${error!.message}.`)
+}

@@ -1,0 +1,27 @@
+import { randomUUID } from 'node:crypto'
+import type { RequestId } from '#index/context-block.ts'
+
+/** What may be sent on in a header as an id. */
+const acceptable = /^[\x21-\x7e]{1,200}$/
+
+/** Gives each request an id that no live or mirrored request has, near to the one its client wants. */
+export class RequestIds {
+  readonly #live = new Set<string>()
+  readonly #isMirrored: (id: RequestId) => boolean
+
+  constructor(isMirrored: (id: RequestId) => boolean) {
+    this.#isMirrored = isMirrored
+  }
+
+  /** The id to give the engine; `release` it when the request has ended. */
+  take(wanted: string | undefined): RequestId {
+    let id = wanted && acceptable.test(wanted) ? wanted : randomUUID()
+    if (this.#live.has(id) || this.#isMirrored(id as RequestId)) id = `${id}-${randomUUID().slice(0, 8)}`
+    this.#live.add(id)
+    return id as RequestId
+  }
+
+  release(id: RequestId): void {
+    this.#live.delete(id)
+  }
+}

@@ -1,0 +1,33 @@
+import { ProxyError } from './errors.ts'
+
+/** What a request may switch off. */
+export interface RequestOptions {
+  readonly reorder?: boolean
+  readonly annotate?: boolean
+  readonly schedule?: boolean
+}
+
+// `dedup` and `citations` are part of the contract: accepted, and without effect where there is nothing to switch off
+const switches = new Map([
+  ['reorder', ['on', 'off']],
+  ['annotate', ['on', 'off']],
+  ['schedule', ['on', 'off']],
+  ['dedup', ['on', 'off']],
+  ['citations', ['keep', 'remap']],
+])
+
+/** Reads `x-reprise-options`, as in `reorder=off,annotate=off`; throws `invalid_body` for what it does not know. */
+export function readOptions(header: string | undefined): RequestOptions {
+  const options: Record<string, boolean> = {}
+  for (const setting of (header ?? '').split(',')) {
+    if (setting.trim() === '') continue
+    const [name = '', value = ''] = setting.split('=').map((word) => word.trim().toLowerCase())
+    const values = switches.get(name)
+    if (!values?.includes(value)) {
+      const known = [...switches].map(([key, choices]) => `${key}=${choices.join('|')}`).join(', ')
+      throw new ProxyError('invalid_body', `'${setting.trim()}' is not an option of reprise; known are ${known}.`)
+    }
+    options[name] = value === 'on'
+  }
+  return options
+}

@@ -1,0 +1,18 @@
+import { createHash } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+
+/** Who may share cache with whom: a hash of the caller's API key, `default` without one. */
+export function tenantOf(headers: IncomingHttpHeaders): string {
+  const key = headers.authorization ?? headers['x-api-key']
+  if (key === undefined || key === '') return 'default'
+  return createHash('sha256').update(String(key)).digest('base64url').slice(0, 22)
+}
+
+/**
+ * The salt that keeps a tenant's cache apart in the engine. A salt of the client's own is folded in, each part with
+ * its length in front, so that no client can choose another tenant's salt.
+ */
+export function cacheSaltOf(tenant: string, clientSalt: unknown): string {
+  const own = typeof clientSalt === 'string' ? clientSalt : ''
+  return createHash('sha256').update(`${tenant.length}:${tenant}${own.length}:${own}`).digest('base64url')
+}
