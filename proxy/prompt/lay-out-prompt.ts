@@ -39,8 +39,8 @@ export function layOutPrompt(
   const received = createHash('sha256').update(JSON.stringify([tenant, conversation]))
   let hasUnknownTurn = false
   const messages = chat.messages.map((message, place): LaidOutMessage => {
-    const identity = JSON.stringify([message.role, message.rest, message.texts.length])
-    received.update(identity)
+    const identity = JSON.stringify([message.role, message.rest])
+    received.update(`${identity}${message.texts.length}`)
     for (const text of message.texts) received.update(`${chat.texts[text]!.text}\0`)
     const turn = digestOf(received)
     if (placed?.context.message === place) {
