@@ -1,5 +1,3 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import type { Hono } from 'hono'
 import { type Emulator, emulatorDefaults, startEmulator } from '#engine-adapters/emulator/emulator.ts'
@@ -10,7 +8,8 @@ import type { ReplicaId } from '#index/context-block.ts'
 import { createAdminApp } from './admin-app.ts'
 import { Admission } from './admission.ts'
 import { createApp, type ServerEnv } from './app.ts'
-import { type Config, ConfigError, type ListenAddress } from './config.ts'
+import type { Config, ListenAddress } from './config.ts'
+import { Listener } from './listener.ts'
 import { createLog } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import type { Pipeline, Reuse } from './pipeline.ts'
@@ -24,7 +23,7 @@ const conversationBytes = 256 * 1024 * 1024
 const waitingRequests = 10_000
 
 /** A running proxy. */
-export interface Proxy {
+export interface RunningProxy {
   readonly url: string
   readonly adminUrl: string
   /** the embedded emulator's URL, when it is the engine */
@@ -34,7 +33,7 @@ export interface Proxy {
 }
 
 /** Builds a proxy from its configuration and starts it: the one place where everything is put together. */
-export async function startProxy(config: Config): Promise<Proxy> {
+export async function startProxy(config: Config): Promise<RunningProxy> {
   const drain = { isDraining: false }
   const mirror = new CacheMirror(mirroredRequests)
   const engineConfig = config.engine ?? { url: undefined, kind: 'vllm', id: 'emulator' }
@@ -42,20 +41,20 @@ export async function startProxy(config: Config): Promise<Proxy> {
   const reuse = createReuse(config, replica)
   const admin = await listen(createAdminApp({ reuse, replica, drain, token: config.adminToken }), config.adminListen)
   const emulator =
-    engineConfig.url === undefined ? await startEmbedded(`${urlOf(admin)}/v1/replicas/${engineConfig.id}`) : undefined
+    engineConfig.url === undefined ? await startEmbedded(`${admin.url}/v1/replicas/${engineConfig.id}`) : undefined
   const engine = createEngineClient(emulator?.url ?? engineConfig.url!)
   const pipeline: Pipeline = { ...reuse, engine, adapter: adapterFor(engineConfig.kind) }
   const data = await listen(createApp(pipeline, drain), config.listen)
   return {
-    url: urlOf(data),
-    adminUrl: urlOf(admin),
+    url: data.url,
+    adminUrl: admin.url,
     emulatorUrl: emulator?.url,
     close: async () => {
       drain.isDraining = true
-      await closeServer(data, config.drainSeconds * 1000)
+      await data.close(config.drainSeconds * 1000)
       await engine.close()
       await emulator?.close()
-      await closeServer(admin, 0)
+      await admin.close(0)
     },
   }
 }
@@ -85,32 +84,11 @@ function startEmbedded(callbackUrl: string): Promise<Emulator> {
   return startEmulator({ ...emulatorDefaults, host: '127.0.0.1', port: 0, callbackUrl })
 }
 
-async function listen(app: Hono<ServerEnv>, { host, port }: ListenAddress): Promise<Server> {
-  // a long prefill keeps a request open for minutes; idle connections outlive a load balancer's
-  const server = createServer(
-    { requestTimeout: 0, keepAliveTimeout: 75_000, noDelay: true },
-    getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0], { overrideGlobalObjects: false }),
-  )
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(new ConfigError(`Cannot listen on ${host}:${port}: ${error.message}.`)))
-    server.listen(port, host, resolve)
+async function listen(app: Hono<ServerEnv>, { host, port }: ListenAddress): Promise<Listener> {
+  const handle = getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0], {
+    overrideGlobalObjects: false,
   })
-  return server
-}
-
-function urlOf(server: Server): string {
-  const { address, port, family } = server.address() as AddressInfo
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
-}
-
-/** Stops listening, waits for requests in flight, and cuts off what is left when the time is up. */
-function closeServer(server: Server, graceMilliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    const cutOff = setTimeout(() => server.closeAllConnections(), graceMilliseconds)
-    server.close(() => {
-      clearTimeout(cutOff)
-      resolve()
-    })
-    server.closeIdleConnections()
-  })
+  const listener = new Listener(handle)
+  await listener.listen(host, port)
+  return listener
 }

@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+const root = join(import.meta.dirname, '..')
+
+/** Who may import whom; a folder may always import itself, by relative paths. */
+const allowed = {
+  index: [],
+  scheduler: ['index'],
+  'engine-adapters': ['index'],
+  proxy: ['index', 'scheduler', 'engine-adapters'],
+} as const
+const core = ['index', 'scheduler'] as const
+
+function sourcesOf(folder: string): { path: string; text: string }[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
+    .map((name) => ({ path: `${folder}/${name}`, text: readFileSync(join(root, folder, name), 'utf8') }))
+}
+
+function importsOf(text: string): string[] {
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(([, specifier]) => specifier!)
+}
+
+test.each(Object.entries(allowed))('%s imports only what it may', (folder, others) => {
+  const files = sourcesOf(folder)
+  expect(files.length).toBeGreaterThan(0)
+  for (const { path, text } of files) {
+    const isTest = /\.(test|contract|bench)\.ts$/.test(path)
+    for (const specifier of importsOf(text)) {
+      const crossing = /^#([\w-]+)\//.exec(specifier)?.[1]
+      // a test of the index or the scheduler may show how the two work together
+      const may = isTest ? [...others, 'index'] : others
+      if (crossing !== undefined)
+        expect({ path, specifier, ok: may.includes(crossing as never) }).toMatchObject({ ok: true })
+      const climbs = specifier.startsWith('.') ? join(path, '..', specifier).split('/')[0] : folder
+      expect({ path, specifier, folder: climbs }).toMatchObject({ folder })
+    }
+  }
+})
+
+test.each(core)('%s is synchronous, and has no clock, no chance and no input or output', (folder) => {
+  for (const { path, text } of sourcesOf(folder).filter(({ path }) => !/\.(test|contract|bench)\.ts$/.test(path))) {
+    for (const forbidden of [
+      /\basync\b/,
+      /\bawait\b/,
+      /\bPromise\b/,
+      /\bDate\b/,
+      /Math\.random/,
+      /\bsetTimeout\b/,
+      /\bperformance\b/,
+    ]) {
+      expect({ path, forbidden: forbidden.source, found: forbidden.test(text) }).toMatchObject({ found: false })
+    }
+    const packages = importsOf(text).filter((specifier) => !/^[.#]/.test(specifier))
+    expect({ path, packages: packages.filter((name) => name !== 'node:crypto') }).toMatchObject({ packages: [] })
+  }
+})
+
+test('only the pipeline, its observer and the control plane change the mirror', () => {
+  const writers = sourcesOf('proxy')
+    .filter(({ path, text }) => !path.endsWith('.test.ts') && /\bmirror\.apply(Snapshot)?\(/.test(text))
+    .map(({ path }) => path)
+  expect(writers.toSorted()).toEqual([
+    'proxy/admin-app.ts',
+    'proxy/answer-observer.ts',
+    'proxy/pipeline.ts',
+    'proxy/replica-mirror.ts',
+  ])
+})

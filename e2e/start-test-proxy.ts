@@ -1,0 +1,56 @@
+import type { Config, EngineConfig } from '#proxy/config.ts'
+import { type RunningProxy, startProxy } from '#proxy/main.ts'
+
+/** A proxy on free ports of this machine, in front of an engine or of the embedded emulator. */
+export function startTestProxy(
+  engine?: Partial<EngineConfig> & { url: string },
+  config: Partial<Config> = {},
+): Promise<RunningProxy> {
+  const local = { host: '127.0.0.1', port: 0 }
+  return startProxy({
+    listen: local,
+    adminListen: local,
+    engine: engine && { kind: 'openai', id: 'engine', ...engine },
+    mode: 'on',
+    bodyLimitBytes: 64 * 1024 * 1024,
+    groupWindowMilliseconds: 20,
+    drainSeconds: 5,
+    adminToken: undefined,
+    logLevel: 'silent',
+    ...config,
+  })
+}
+
+/** A chat request as RAG applications build it. */
+export function ragRequest(
+  question: string,
+  blocks: readonly string[],
+  rest: Record<string, unknown> = {},
+): Record<string, unknown> {
+  const documents = blocks.map((text, i) => `<document index="${i + 1}">\n${text}\n</document>`).join('\n')
+  const content = `<documents>\n${documents}\n</documents>\n\nQuestion: ${question}`
+  return {
+    model: 'm',
+    messages: [
+      { role: 'system', content: 'Answer from the documents.' },
+      { role: 'user', content },
+    ],
+    ...rest,
+  }
+}
+
+export function postJson(url: string, body: unknown, init: RequestInit = {}): Promise<Response> {
+  return fetch(url, {
+    method: 'POST',
+    ...init,
+    headers: { 'content-type': 'application/json', ...init.headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+}
+
+/** The `error` of an answer in OpenAI's shape. */
+export async function errorOf(
+  response: Response,
+): Promise<{ message: string; type: string; param: null; code: string }> {
+  return ((await response.json()) as { error: { message: string; type: string; param: null; code: string } }).error
+}
