@@ -76,9 +76,16 @@ test('a snapshot replaces the state, and unknown requests are counted', () => {
       [request('c'), 5],
     ]),
   )
-  expect(mirror.has(request('a'))).toBe(false)
-  expect(mirror.has(request('b'))).toBe(true)
-  expect(mirror.statistics.unknownRequests).toBe(1)
+  expect(mirror.statistics).toMatchObject({ requests: 1, contexts: 1, unknownRequests: 1 })
+  expect(mirror.search(scope, ['x', 'y'] as unknown as Context)?.prefix).toEqual(['y'])
+})
+
+test('a request that was sent while a snapshot was taken comes back when the engine reports it', () => {
+  mirror.apply({ type: 'sent', request: request('a'), prompt: prompt('x') })
+  mirror.applySnapshot(new Map())
+  expect(mirror.search(scope, ['x'] as unknown as Context)?.prefix ?? []).toEqual([])
+  mirror.apply({ type: 'stored', request: request('a'), cachedTokens: 1_000 })
+  expect(mirror.search(scope, ['x'] as unknown as Context)?.prefix).toEqual(['x'])
 })
 
 test('a cleared cache holds nothing', () => {
@@ -99,4 +106,5 @@ test('the oldest requests are forgotten above the bound, with all they held', ()
   }
   expect(mirror.statistics.requests).toBe(3)
   expect(mirror.search(scope, ['w'] as unknown as Context)?.prefix).toEqual([])
+  expect(mirror.has(request('a'))).toBe(false)
 })

@@ -53,7 +53,7 @@ export class CacheMirror {
     return this.#requests.has(request)
   }
 
-  /** Figures for the control plane. */
+  /** Figures for the control plane; requests are those that have something cached. */
   get statistics(): {
     requests: number
     cachedTokens: number
@@ -62,7 +62,11 @@ export class CacheMirror {
     unknownRequests: number
   } {
     let cached = 0
-    for (const { cachedLength } of this.#requests.values()) cached += cachedLength
+    let requests = 0
+    for (const { cachedLength } of this.#requests.values()) {
+      cached += cachedLength
+      if (cachedLength > 0) requests += 1
+    }
     let nodes = 0
     let contexts = 0
     for (const index of this.#indexes.values()) {
@@ -70,7 +74,7 @@ export class CacheMirror {
       contexts += index.requests
     }
     return {
-      requests: this.#requests.size,
+      requests,
       cachedTokens: Math.floor(cached * this.#tokensPerCharacter),
       nodes,
       contexts,
@@ -101,17 +105,22 @@ export class CacheMirror {
     }
   }
 
-  /** Replaces everything by what the engine says it holds; requests it does not name are forgotten. */
+  /**
+   * Replaces everything by what the engine says it holds. Requests it does not name are taken to have nothing cached,
+   * but not forgotten: one that was sent while the snapshot was taken is still to be reported.
+   */
   applySnapshot(cachedTokens: ReadonlyMap<RequestId, number>): void {
-    for (const request of [...this.#requests.keys()]) if (!cachedTokens.has(request)) this.#forget(request)
+    for (const [request, mirrored] of this.#requests) {
+      if (!cachedTokens.has(request)) this.#hold(request, mirrored, 0)
+    }
     for (const [request, tokens] of cachedTokens) this.#resize(request, tokens)
   }
 
   #sent(request: RequestId, prompt: SentPrompt): void {
     this.#forget(request)
-    this.#requests.set(request, { prompt, promptTokens: undefined, cachedLength: prompt.length })
-    for (const { scope, blocks } of prompt.contexts) this.#indexOf(scope).insert(blocks, request)
-    for (const prefix of prompt.prefixes) this.#prefixHolders.set(prefix, (this.#prefixHolders.get(prefix) ?? 0) + 1)
+    const mirrored = { prompt, promptTokens: undefined, cachedLength: 0 }
+    this.#requests.set(request, mirrored)
+    this.#hold(request, mirrored, prompt.length)
     if (this.#requests.size > this.#maxRequests) {
       const [oldest] = this.#requests.keys()
       this.#forget(oldest!)
@@ -136,30 +145,29 @@ export class CacheMirror {
       this.#forget(request)
       return
     }
-    const { prompt, promptTokens, cachedLength: before } = mirrored
+    const { prompt, promptTokens } = mirrored
     const tokensPerCharacter = promptTokens ? promptTokens / prompt.length : this.#tokensPerCharacter
-    const after = Math.min(prompt.length, Math.floor(cachedTokens / tokensPerCharacter))
-    mirrored.cachedLength = after
-    for (const context of prompt.contexts) {
-      const kept = countUpTo(context.ends, after)
-      if (kept !== countUpTo(context.ends, before))
-        this.#reinsert(request, context.scope, context.blocks.slice(0, kept))
-    }
-    this.#hold(prompt, countUpTo(prompt.ends, before), countUpTo(prompt.ends, after))
+    this.#hold(request, mirrored, Math.min(prompt.length, Math.floor(cachedTokens / tokensPerCharacter)))
   }
 
-  #reinsert(request: RequestId, scope: ScopeId, blocks: Context): void {
-    if (blocks.length > 0) this.#indexOf(scope).insert(blocks, request)
-    else this.#removeContext(request, scope)
+  /** From now on the request holds the first `length` characters of its prompt. */
+  #hold(request: RequestId, mirrored: MirroredRequest, length: number): void {
+    const { prompt, cachedLength: before } = mirrored
+    mirrored.cachedLength = length
+    for (const { scope, blocks, ends } of prompt.contexts) {
+      const kept = countUpTo(ends, length)
+      if (kept === countUpTo(ends, before)) continue
+      if (kept > 0) this.#indexOf(scope).insert(blocks.slice(0, kept), request)
+      else this.#removeContext(request, scope)
+    }
+    this.#countPrefixes(prompt, countUpTo(prompt.ends, before), countUpTo(prompt.ends, length))
   }
 
   #forget(request: RequestId): void {
     const mirrored = this.#requests.get(request)
     if (!mirrored) return
     this.#requests.delete(request)
-    const { prompt, cachedLength } = mirrored
-    for (const { scope } of prompt.contexts) this.#removeContext(request, scope)
-    this.#hold(prompt, countUpTo(prompt.ends, cachedLength), 0)
+    this.#hold(request, mirrored, 0)
   }
 
   #removeContext(request: RequestId, scope: ScopeId): void {
@@ -169,7 +177,7 @@ export class CacheMirror {
   }
 
   /** A request that held its first `before` prefixes holds its first `after` from now on. */
-  #hold(prompt: SentPrompt, before: number, after: number): void {
+  #countPrefixes(prompt: SentPrompt, before: number, after: number): void {
     for (let i = after; i < before; i++) {
       const prefix = prompt.prefixes[i]!
       const holders = this.#prefixHolders.get(prefix)! - 1

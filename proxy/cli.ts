@@ -26,7 +26,7 @@ interface EmulateOptions {
   listen: ListenAddress
   kind: 'vllm' | 'sglang'
   capacityTokens: number
-  blockSize: number
+  blockSize?: number
   prefillTokensPerSecond: number
   callback?: string
 }
@@ -76,7 +76,7 @@ program
     argument(readCapacity),
     emulatorDefaults.capacityTokens,
   )
-  .option('--block-size <n>', 'tokens a page', atLeast(1), emulatorDefaults.blockSize)
+  .option('--block-size <n>', 'tokens a page (default: 16 for vllm, 1 for sglang)', atLeast(1))
   .option(
     '--prefill-tokens-per-second <n>',
     'speed of the prefill',
@@ -116,6 +116,7 @@ async function emulate({ listen, callback, ...options }: EmulateOptions): Promis
   const emulator = await startEmulator({
     ...options,
     ...listen,
+    warn: (message) => process.stderr.write(`${message}\n`),
     ...(callback === undefined ? {} : { callbackUrl: callback }),
     ...(process.env.REPRISE_CALLBACK_TOKEN === undefined ? {} : { callbackToken: process.env.REPRISE_CALLBACK_TOKEN }),
   })

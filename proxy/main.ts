@@ -10,7 +10,7 @@ import { Admission } from './admission.ts'
 import { createApp, type ServerEnv } from './app.ts'
 import type { Config, ListenAddress } from './config.ts'
 import { Listener } from './listener.ts'
-import { createLog } from './log.ts'
+import { createLog, type Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import type { Pipeline, Reuse } from './pipeline.ts'
 import { ReplicaMirror } from './replica-mirror.ts'
@@ -41,7 +41,9 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const reuse = createReuse(config, replica)
   const admin = await listen(createAdminApp({ reuse, replica, drain, token: config.adminToken }), config.adminListen)
   const emulator =
-    engineConfig.url === undefined ? await startEmbedded(`${admin.url}/v1/replicas/${engineConfig.id}`) : undefined
+    engineConfig.url === undefined
+      ? await startEmbedded(`${admin.url}/v1/replicas/${engineConfig.id}`, reuse.log)
+      : undefined
   const engine = createEngineClient(emulator?.url ?? engineConfig.url!)
   const pipeline: Pipeline = { ...reuse, engine, adapter: adapterFor(engineConfig.kind) }
   const data = await listen(createApp(pipeline, drain), config.listen)
@@ -80,8 +82,9 @@ function createReuse(config: Config, replica: ReplicaMirror): Reuse {
   }
 }
 
-function startEmbedded(callbackUrl: string): Promise<Emulator> {
-  return startEmulator({ ...emulatorDefaults, host: '127.0.0.1', port: 0, callbackUrl })
+function startEmbedded(callbackUrl: string, log: Log): Promise<Emulator> {
+  const warn = (message: string): void => log.warn(message)
+  return startEmulator({ ...emulatorDefaults, host: '127.0.0.1', port: 0, callbackUrl, warn })
 }
 
 async function listen(app: Hono<ServerEnv>, { host, port }: ListenAddress): Promise<Listener> {

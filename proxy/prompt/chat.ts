@@ -1,5 +1,13 @@
 import { ProxyError } from '../errors.ts'
-import { applySplices, elementSpans, insertMember, memberSpans, removeMembers, type Splice, valueStart } from '../json-spans.ts'
+import {
+  applySplices,
+  elementSpans,
+  insertMember,
+  memberSpans,
+  removeMembers,
+  type Splice,
+  valueStart,
+} from '../json-spans.ts'
 import { type ExplicitContext, readExplicitContext } from './explicit-context.ts'
 
 /** One text of a chat: a message's content, or one text part of it. */

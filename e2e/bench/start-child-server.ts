@@ -1,0 +1,25 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+
+/** A server in a process of its own. */
+export interface ChildServer {
+  readonly url: string
+  readonly pid: number
+  stop(): void
+}
+
+/** Starts `node …args` and waits for the line that says where it listens; it ends with this process. */
+export async function startChildServer(args: readonly string[]): Promise<ChildServer> {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const stop = (): void => {
+    child.kill('SIGKILL')
+  }
+  process.on('exit', stop)
+  const [line] = await Promise.race([
+    once(createInterface(child.stdout), 'line'),
+    once(child, 'exit').then(() => Promise.reject(new Error(`${args.join(' ')} did not start`))),
+  ])
+  const { url } = JSON.parse(line as string) as { url: string }
+  return { url, pid: child.pid!, stop }
+}

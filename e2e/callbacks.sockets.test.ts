@@ -1,0 +1,209 @@
+import { once } from 'node:events'
+import { createServer, request as httpRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { emulatorDefaults, startEmulator } from '#engine-adapters/emulator/emulator.ts'
+import type { RunningProxy } from '#proxy/main.ts'
+import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
+import { errorOf, postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
+
+let engine: RecordingEngineDouble
+let proxy: RunningProxy
+
+beforeEach(async () => {
+  engine = await startRecordingEngineDouble()
+  proxy = await startTestProxy({ url: engine.url, kind: 'vllm', id: 'gpu-0' })
+})
+
+afterEach(async () => {
+  await proxy.close()
+  await engine.close()
+})
+
+const post = (path: string, body: unknown): Promise<Response> => postJson(`${proxy.adminUrl}${path}`, body)
+const events = (generation: string, sequence: number, ...list: unknown[]): Promise<Response> =>
+  post('/v1/replicas/gpu-0/events', { generation, sequence, events: list })
+const snapshot = (generation: string, sequence: number, requests: unknown[] = []): Promise<Response> =>
+  post('/v1/replicas/gpu-0/snapshot', { generation, sequence, requests })
+const mirror = async (): Promise<Record<string, unknown>> =>
+  ((await (await fetch(`${proxy.adminUrl}/v1/mirror`)).json()) as { replicas: Record<string, unknown>[] }).replicas[0]!
+const send = (id: string, ...blocks: string[]): Promise<Response> =>
+  postJson(`${proxy.url}/v1/chat/completions`, ragRequest(`question ${id}`, blocks), {
+    headers: { 'x-request-id': id },
+  })
+
+describe('the callback protocol', () => {
+  test('begins with a snapshot, then takes events in sequence; repeats are ignored', async () => {
+    const unknown = await events('g1', 1)
+    expect([unknown.status, await unknown.json()]).toEqual([409, { expected: 0 }])
+    expect(await mirror()).toMatchObject({ mode: 'fallback', generation: null })
+    expect(await (await snapshot('g1', 0)).json()).toEqual({ sequence: 0 })
+    expect(await (await events('g1', 1)).json()).toEqual({ sequence: 1 })
+    expect(await (await events('g1', 1, { type: 'cleared' })).json()).toEqual({ sequence: 1 })
+    expect(await mirror()).toMatchObject({ mode: 'exact', generation: 'g1', sequence: 1 })
+  })
+
+  test('a gap is answered with what was expected, and a snapshot mends it', async () => {
+    await snapshot('g1', 0)
+    const gap = await events('g1', 3)
+    expect([gap.status, await gap.json()]).toEqual([409, { expected: 1 }])
+    expect(await mirror()).toMatchObject({ mode: 'degraded', sequence: 0 })
+    await snapshot('g1', 3)
+    expect((await events('g1', 4)).status).toBe(200)
+    expect(await mirror()).toMatchObject({ mode: 'exact', sequence: 4 })
+  })
+
+  test('a restarted engine is an unknown generation until its snapshot', async () => {
+    await snapshot('g1', 0)
+    await send('r-1', 'a', 'b')
+    const restarted = await events('g2', 1)
+    expect([restarted.status, await restarted.json()]).toEqual([409, { expected: 0 }])
+    await snapshot('g2', 0)
+    expect(await mirror()).toMatchObject({ generation: 'g2', requests: 0 })
+  })
+
+  test('an evicted request is cut in the index; unknown ids are counted and ignored', async () => {
+    await snapshot('g1', 0)
+    await send('r-1', 'a'.repeat(400), 'b'.repeat(400))
+    // the engine counted 8 prompt tokens: half of them leaves the first block
+    await events('g1', 1, { type: 'evicted', request_id: 'r-1', cached_tokens: 5, tier: 'gpu' })
+    await events('g1', 2, { type: 'evicted', request_id: 'nobody', cached_tokens: 1 })
+    expect(await mirror()).toMatchObject({ requests: 1, unknown_requests: 1 })
+    const explained = await post('/v1/explain', ragRequest('q', ['b'.repeat(400), 'c', 'a'.repeat(400)]))
+    expect(await explained.json()).toMatchObject({ order: [2, 0, 1], replica: 'gpu-0' })
+    await events('g1', 3, { type: 'cleared' })
+    expect(await mirror()).toMatchObject({ requests: 0 })
+  })
+
+  test('events that arrive while a snapshot is being read are applied after it', async () => {
+    await snapshot('g1', 0)
+    const body = JSON.stringify({ generation: 'g1', sequence: 5, requests: [] })
+    const slow = httpRequest(`${proxy.adminUrl}/v1/replicas/gpu-0/snapshot`, {
+      method: 'POST',
+      headers: { 'content-length': body.length },
+    })
+    slow.write(body.slice(0, 10))
+    await delay(50)
+    const held = events('g1', 6)
+    await delay(50)
+    expect(await mirror()).toMatchObject({ sequence: 0 })
+    slow.end(body.slice(10))
+    expect((await held).status).toBe(200)
+    expect(await mirror()).toMatchObject({ mode: 'exact', sequence: 6 })
+  })
+
+  test('a snapshot that turns out malformed leaves the state as it was, for held events too', async () => {
+    await snapshot('g1', 0)
+    expect((await post('/v1/replicas/gpu-0/snapshot', { generation: 'g1' })).status).toBe(400)
+    expect((await events('g1', 1)).status).toBe(200)
+  })
+
+  test.each([
+    { generation: 'g1', sequence: 1 },
+    { generation: 1, sequence: 1, events: [] },
+    { generation: 'g1', sequence: -1, events: [] },
+    { generation: 'g1', sequence: 1, events: [{ type: 'moved' }] },
+    { generation: 'g1', sequence: 1, events: [{ type: 'evicted', request_id: 'r' }] },
+    { generation: 'g1', sequence: 1, events: [{ type: 'cleared' }, { type: 'stored', cached_tokens: 1 }] },
+    'not json',
+  ])('a malformed body is 400 and has no effect: %j', async (body) => {
+    await snapshot('g1', 0)
+    const response = await post('/v1/replicas/gpu-0/events', body)
+    expect(response.status).toBe(400)
+    expect((await errorOf(response)).code).toBe('invalid_body')
+    expect(await mirror()).toMatchObject({ sequence: 0 })
+  })
+
+  test('an unknown replica is 404, a body over 8 MiB is 413', async () => {
+    expect((await post('/v1/replicas/other/events', { generation: 'g', sequence: 0, events: [] })).status).toBe(404)
+    expect((await post('/v1/replicas/gpu-0/events', 'x'.repeat(9 * 1024 * 1024))).status).toBe(413)
+  })
+
+  test('existing hooks may post the ids of evicted requests', async () => {
+    await send('r-1', 'a', 'b')
+    expect((await post('/evict', { request_ids: ['r-1', 'nobody'] })).status).toBe(200)
+    expect(await mirror()).toMatchObject({ requests: 0 })
+    expect((await post('/evict', { request_ids: 'r-1' })).status).toBe(400)
+  })
+})
+
+describe('the control plane', () => {
+  test('says that it lives, is ready, and what it holds', async () => {
+    await send('r-1', 'a', 'b')
+    for (const path of ['/healthz', '/readyz', '/metrics'])
+      expect((await fetch(proxy.adminUrl + path)).status).toBe(200)
+    expect(await (await fetch(`${proxy.adminUrl}/v1/index`)).json()).toMatchObject({ contexts: 1, nodes: 1 })
+    await fetch(`${proxy.adminUrl}/v1/index`, { method: 'DELETE' })
+    expect(await (await fetch(`${proxy.adminUrl}/v1/index`)).json()).toMatchObject({ contexts: 0, nodes: 0 })
+    expect((await fetch(`${proxy.adminUrl}/nothing`)).status).toBe(404)
+  })
+
+  test('explains a request without sending or remembering anything', async () => {
+    await send('r-1', 'a', 'b')
+    const explain = async (): Promise<Record<string, unknown>> =>
+      (await (await post('/v1/explain', ragRequest('q', ['c', 'b', 'a']))).json()) as Record<string, unknown>
+    const first = await explain()
+    expect(first).toMatchObject({ order: [2, 1, 0], search_path: [0], replica: 'gpu-0', skipped: null })
+    expect(first.annotations).toEqual([expect.stringContaining('[3] > [2] > [1]')])
+    expect(first.body).toMatchObject({ model: 'm' })
+    expect(await explain()).toEqual(first)
+    expect(engine.requests).toHaveLength(1)
+  })
+})
+
+describe('behind an emulator with a small cache', () => {
+  test('what it evicts is no longer predicted or followed, what it holds is', async () => {
+    const adminPort = await findFreePort()
+    const emulator = await startEmulator({
+      ...emulatorDefaults,
+      host: '127.0.0.1',
+      port: 0,
+      capacityTokens: 2_000,
+      callbackUrl: `http://127.0.0.1:${adminPort}/v1/replicas/small`,
+    })
+    const adminListen = { host: '127.0.0.1', port: adminPort }
+    const small = await startTestProxy({ url: emulator.url, kind: 'vllm', id: 'small' }, { adminListen })
+    const block = (name: string): string => `${name} says ${'so and so, '.repeat(60)}`
+    const ask = (...names: string[]): Record<string, unknown> =>
+      ragRequest('what is it?', names.map(block), { max_tokens: 2 })
+    const explain = async (...names: string[]): Promise<{ order: number[]; predicted_cached_tokens: number }> =>
+      (await (await postJson(`${small.adminUrl}/v1/explain`, ask(...names))).json()) as never
+    const read = async <T>(path: string): Promise<T> => (await (await fetch(small.adminUrl + path)).json()) as T
+    const mode = async (): Promise<string> =>
+      (await read<{ replicas: [{ mode: string }] }>('/v1/mirror')).replicas[0].mode
+    const contexts = async (): Promise<number> => (await read<{ contexts: number }>('/v1/index')).contexts
+    try {
+      const send = (...names: string[]): Promise<Response> =>
+        postJson(`${small.url}/v1/chat/completions`, ask(...names))
+      while ((await mode()) !== 'exact') await delay(10)
+      expect((await send('a', 'b', 'c')).status).toBe(200)
+      expect(await explain('c', 'b', 'a')).toMatchObject({ order: [2, 1, 0] })
+      for (const names of [
+        ['d', 'e', 'f'],
+        ['g', 'h', 'i'],
+        ['j', 'k', 'l'],
+      ])
+        expect((await send(...names)).status).toBe(200)
+      while ((await contexts()) === 4) await delay(10)
+      const evicted = await explain('c', 'b', 'a')
+      expect(evicted.order).toEqual([0, 1, 2])
+      expect(evicted.predicted_cached_tokens).toBeLessThan(100)
+      const held = await explain('l', 'k', 'j')
+      expect(held.order).toEqual([2, 1, 0])
+      expect(held.predicted_cached_tokens).toBeGreaterThan(400)
+    } finally {
+      await small.close()
+      await emulator.close()
+    }
+  })
+})
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}

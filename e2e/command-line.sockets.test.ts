@@ -1,0 +1,101 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, expect, test } from 'vitest'
+import { startRecordingEngineDouble } from './recording-engine-double.ts'
+import { postJson, ragRequest } from './start-test-proxy.ts'
+
+const reprise = join(import.meta.dirname, '..', 'bin', 'reprise')
+const free = ['--listen', '127.0.0.1:0']
+
+const started: ReturnType<typeof spawn>[] = []
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill('SIGKILL')
+})
+
+async function start(
+  ...args: string[]
+): Promise<{ child: ReturnType<typeof spawn>; listening: Record<string, string>; stderr: () => string }> {
+  const child = spawn(process.execPath, [reprise, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  started.push(child)
+  let stderr = ''
+  child.stderr!.on('data', (chunk) => {
+    stderr += chunk
+  })
+  const [line] = await once(createInterface(child.stdout!), 'line')
+  return { child, listening: JSON.parse(line), stderr: () => stderr }
+}
+
+test('serve without an engine says that it uses the emulator, and answers', async () => {
+  const { listening, stderr } = await start('serve', ...free, '--admin-listen', '127.0.0.1:0')
+  expect(listening).toEqual({
+    event: 'listening',
+    url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    admin_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+  })
+  expect(stderr()).toContain('embedded engine emulator')
+  const response = await postJson(`${listening.url}/v1/chat/completions`, ragRequest('q', ['a', 'b']))
+  expect(await response.json()).toMatchObject({ usage: { prompt_tokens_details: { cached_tokens: 0 } } })
+  expect((await fetch(`${listening.admin_url}/readyz`)).status).toBe(200)
+})
+
+test('serve lets a stream end after SIGTERM, refuses new requests meanwhile, and exits with 0', async () => {
+  const engine = await startRecordingEngineDouble()
+  let finish = (): void => {}
+  engine.answer((response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write('data: 1\n\n')
+    finish = () => response.end('data: 2\n\n')
+  })
+  const { child, listening } = await start('serve', ...free, '--admin-listen', '127.0.0.1:0', '--engine', engine.url)
+  const response = await postJson(`${listening.url}/v1/chat/completions`, ragRequest('q', ['a']))
+  child.kill('SIGTERM')
+  while ((await fetch(`${listening.admin_url}/readyz`)).status !== 503) await delay(5)
+  const refused = await postJson(`${listening.url}/v1/chat/completions`, ragRequest('q', ['a']))
+  expect(refused.status).toBe(503)
+  expect(refused.headers.get('connection')).toBe('close')
+  expect(await refused.json()).toMatchObject({ error: { code: 'draining' } })
+  finish()
+  expect(await response.text()).toBe('data: 1\n\ndata: 2\n\n')
+  const [code] = await once(child, 'exit')
+  expect(code).toBe(0)
+  await engine.close()
+})
+
+test('emulate serves alone', async () => {
+  const { listening } = await start('emulate', ...free, '--kind', 'sglang', '--capacity-tokens', 'unlimited')
+  const response = await postJson(`${listening.url}/v1/chat/completions`, ragRequest('q', ['a', 'b']))
+  expect(await response.json()).toMatchObject({ usage: { prompt_tokens: expect.any(Number) } })
+})
+
+test.each([
+  [['serve', '--engine', 'ftp://x'], /is not the URL of an engine/],
+  [['serve', '--engine', 'http://x,kind=tgi'], /'kind=tgi' is not a setting/],
+  [['serve', '--engine', 'http://x', '--engine', 'http://y'], /one engine/],
+  [['serve', '--listen', '8080'], /write HOST:PORT/],
+  [['serve', '--mode', 'maybe'], /Allowed choices are on, shadow, off/],
+  [['serve', '--nonsense'], /unknown option/],
+  [['emulate', '--block-size', '0'], /whole number/],
+  [['nonsense'], /unknown command/],
+])('wrong usage ends with 2 and one line that says what to write: %j', (args, message) => {
+  const { status, stderr } = spawnSync(process.execPath, [reprise, ...args], { encoding: 'utf8' })
+  expect(status).toBe(2)
+  expect(stderr.trim()).toMatch(message)
+  expect(stderr.trim().split('\n')).toHaveLength(1)
+})
+
+test('an address that is taken ends with 1 and one line', async () => {
+  const { listening } = await start('emulate', ...free)
+  const { host } = new URL(listening.url!)
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [reprise, 'serve', '--listen', host, '--admin-listen', '127.0.0.1:0'],
+    {
+      encoding: 'utf8',
+    },
+  )
+  expect(status).toBe(1)
+  expect(stderr.trim().split('\n').at(-1)).toMatch(/^error: Cannot listen on 127\.0\.0\.1:\d+/)
+})

@@ -1,0 +1,132 @@
+/** What an engine tells of its cache; the vocabulary of the eviction callbacks. */
+export type CacheReport =
+  | { type: 'stored'; request_id: string; cached_tokens: number }
+  | { type: 'evicted'; request_id: string; cached_tokens: number; tier: 'gpu' }
+  | { type: 'cleared' }
+
+/** A request and the length of its longest prefix that is still cached. */
+export interface CachedRequest {
+  request_id: string
+  cached_tokens: number
+}
+
+/** A place in a cache's tree of prefixes. */
+export interface PrefixNode {
+  readonly parent: PrefixNode | undefined
+  /** Length of the prefix that ends here; 0 at the root. */
+  readonly tokens: number
+  /** The requests whose longest cached prefix ends here; absent while there are none. */
+  requests: Set<string> | undefined
+}
+
+// what one request may take of a snapshot, which receivers refuse above 8 MiB
+const reportBytes = (requestId: string): number => JSON.stringify(requestId).length + 50
+
+/**
+ * Which cached prefix each request still has. A request stands at one node, its deepest cached one, so that
+ * a page shared by a thousand requests costs nothing more; caches evict leaves, so falling back is one step up.
+ */
+export class RequestLedger {
+  readonly #nodes = new Map<string, PrefixNode>()
+  readonly #lastEviction = new Map<string, { cached_tokens: number }>()
+  readonly #maximumBytes: number
+  #reports: CacheReport[] = []
+  #bytes = 0
+
+  constructor(maximumBytes: number = 6 << 20) {
+    this.#maximumBytes = maximumBytes
+  }
+
+  /** `requestId` is cached up to `node` (not at all if undefined or the root); an older request of that id is replaced. */
+  store(requestId: string, node: PrefixNode | undefined): void {
+    if (!node || node.tokens === 0) {
+      if (this.#nodes.has(requestId)) this.#drop(requestId)
+      return
+    }
+    this.#leave(requestId)
+    this.#nodes.set(requestId, node)
+    this.#bytes += reportBytes(requestId)
+    join(node, requestId)
+    this.#lastEviction.delete(requestId)
+    this.#reports.push({ type: 'stored', request_id: requestId, cached_tokens: node.tokens })
+    this.#makeRoom()
+  }
+
+  /** `node`, a leaf, is no longer cached: its requests fall back to its parent. */
+  retreat(node: PrefixNode): void {
+    const parent = node.parent
+    for (const requestId of node.requests ?? []) {
+      if (parent && parent.tokens > 0) {
+        this.#nodes.set(requestId, parent)
+        join(parent, requestId)
+        this.#reportEviction(requestId, parent.tokens)
+      } else {
+        this.#drop(requestId)
+      }
+    }
+    node.requests = undefined
+  }
+
+  clear(): void {
+    for (const node of this.#nodes.values()) node.requests = undefined
+    this.#nodes.clear()
+    this.#lastEviction.clear()
+    this.#bytes = 0
+    this.#reports = [{ type: 'cleared' }]
+  }
+
+  /** What changed since the last call, in order; several evictions of a request count as one. */
+  takeReports(): CacheReport[] {
+    const reports = this.#reports
+    this.#reports = []
+    this.#lastEviction.clear()
+    return reports
+  }
+
+  requests(): CachedRequest[] {
+    return Array.from(this.#nodes, ([request_id, node]) => ({ request_id, cached_tokens: node.tokens }))
+  }
+
+  #leave(requestId: string): void {
+    const node = this.#nodes.get(requestId)
+    if (!node) return
+    this.#nodes.delete(requestId)
+    this.#bytes -= reportBytes(requestId)
+    node.requests?.delete(requestId)
+    if (node.requests?.size === 0) node.requests = undefined
+  }
+
+  #drop(requestId: string): void {
+    this.#leave(requestId)
+    this.#reportEviction(requestId, 0)
+  }
+
+  #reportEviction(requestId: string, cachedTokens: number): void {
+    const last = this.#lastEviction.get(requestId)
+    if (last) {
+      last.cached_tokens = cachedTokens
+      return
+    }
+    const report = {
+      type: 'evicted' as const,
+      request_id: requestId,
+      cached_tokens: cachedTokens,
+      tier: 'gpu' as const,
+    }
+    this.#lastEviction.set(requestId, report)
+    this.#reports.push(report)
+  }
+
+  /** Forgets the requests stored longest ago: they count as not cached, which is never an over-estimate. */
+  #makeRoom(): void {
+    for (const requestId of this.#nodes.keys()) {
+      if (this.#bytes <= this.#maximumBytes) return
+      this.#drop(requestId)
+    }
+  }
+}
+
+function join(node: PrefixNode, requestId: string): void {
+  node.requests ??= new Set()
+  node.requests.add(requestId)
+}

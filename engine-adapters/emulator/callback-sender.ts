@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay, setImmediate } from 'node:timers/promises'
+import { Agent, request } from 'undici'
+import type { CachedRequest, CacheReport } from './cache/request-ledger.ts'
+
+export interface CallbackSenderOptions {
+  /** `http://HOST:PORT/v1/replicas/NAME` */
+  url: string
+  token: string | undefined
+  /** The state after everything reported so far. */
+  snapshot: () => CachedRequest[]
+  /** Told once when posts begin to fail, and once when they succeed again. */
+  warn: (message: string) => void
+}
+
+const longestQueue = 20_000
+const longestBatch = 1000
+const firstPause = 100
+const longestPause = 5000
+const answerTimeout = 5000
+const flushTimeout = 1000
+
+/**
+ * Posts what the cache reports, in order and one post at a time, by the eviction callback protocol. It never makes
+ * the engine wait: whenever the receiver is away, refuses or falls behind, a snapshot takes the place of what is queued.
+ */
+export class CallbackSender {
+  readonly #options: CallbackSenderOptions
+  readonly #generation = randomUUID()
+  readonly #agent = new Agent({ connections: 1, headersTimeout: answerTimeout, bodyTimeout: answerTimeout })
+  readonly #closing = new AbortController()
+  readonly #cutOff = new AbortController()
+  readonly #done: Promise<void>
+  #queue: CacheReport[] = []
+  #sequence = 0
+  #needsSnapshot = true
+  #failing = false
+  #wake: () => void = () => {}
+
+  constructor(options: CallbackSenderOptions) {
+    this.#options = options
+    this.#done = this.#run()
+  }
+
+  report(reports: CacheReport[]): void {
+    this.#queue = this.#queue.concat(reports)
+    if (this.#queue.length > longestQueue) {
+      this.#queue = []
+      this.#needsSnapshot = true
+    }
+    this.#wake()
+  }
+
+  /** Posts what is queued, for a second at most, and stops. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    this.#wake()
+    const cut = setTimeout(() => this.#cutOff.abort(), flushTimeout)
+    await this.#done
+    clearTimeout(cut)
+    await this.#agent.destroy()
+  }
+
+  async #run(): Promise<void> {
+    let pause = firstPause
+    while (await this.#somethingToSend()) {
+      const events = !this.#needsSnapshot
+      const status = events ? await this.#postEvents() : await this.#postSnapshot()
+      this.#noteOutcome(status)
+      if (status === 200) {
+        pause = firstPause
+        continue
+      }
+      this.#needsSnapshot = true
+      if (events && status === 409) continue
+      if (this.#closing.signal.aborted) return
+      await delay(pause, undefined, { signal: this.#closing.signal }).catch(() => {})
+      pause = Math.min(pause * 2, longestPause)
+    }
+  }
+
+  async #somethingToSend(): Promise<boolean> {
+    while (!this.#needsSnapshot && this.#queue.length === 0) {
+      if (this.#closing.signal.aborted) return false
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    }
+    // what this turn of the event loop still reports goes with the same post
+    await setImmediate()
+    return true
+  }
+
+  #postSnapshot(): Promise<number> {
+    this.#needsSnapshot = false
+    this.#queue = []
+    const requests = this.#options.snapshot()
+    return this.#post('snapshot', { generation: this.#generation, sequence: this.#sequence, requests })
+  }
+
+  #postEvents(): Promise<number> {
+    const events = this.#queue.splice(0, longestBatch)
+    this.#sequence += 1
+    return this.#post('events', { generation: this.#generation, sequence: this.#sequence, events })
+  }
+
+  /** The answer's status; 0 without an answer. */
+  async #post(path: string, body: unknown): Promise<number> {
+    const { url, token } = this.#options
+    try {
+      const response = await request(`${url}/${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) },
+        body: JSON.stringify(body),
+        dispatcher: this.#agent,
+        signal: this.#cutOff.signal,
+      })
+      await response.body.dump()
+      return response.statusCode
+    } catch {
+      return 0
+    }
+  }
+
+  #noteOutcome(status: number): void {
+    const failed = status !== 200 && status !== 409
+    if (failed === this.#failing) return
+    this.#failing = failed
+    const answer = status === 0 ? 'there is no answer' : `the answer is ${status}`
+    this.#options.warn(failed ? `cannot report to ${this.#options.url}: ${answer}; retrying` : 'reporting again')
+  }
+}

@@ -1,0 +1,105 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { PageCache } from './cache/page-cache.ts'
+import { RadixCache } from './cache/radix-cache.ts'
+import { CallbackSender } from './callback-sender.ts'
+import { EngineCore } from './engine-core.ts'
+import type { EngineKind } from './http/engine-error.ts'
+import { createGenerateRoutes } from './http/generate-routes.ts'
+import { createHttpServer, type Routes } from './http/http-server.ts'
+import { createOpenAiRoutes } from './http/openai-routes.ts'
+import { createPlainRoutes } from './http/plain-routes.ts'
+import { PromptReader } from './http/prompt-reader.ts'
+import { CannedText } from './text/canned-text.ts'
+import { Tokenizer } from './text/tokenizer.ts'
+
+export interface EmulatorOptions {
+  host: string
+  /** 0: a free one */
+  port: number
+  kind: EngineKind
+  /** What the prefix cache holds, running requests included; may be Infinity. */
+  capacityTokens: number
+  /** Tokens a page; by default what the engine's own default is. */
+  blockSize?: number
+  prefillTokensPerSecond: number
+  /** Tokens a prompt and its output may have together; never more than the capacity. */
+  maxModelTokens?: number
+  /** `http://HOST:PORT/v1/replicas/NAME`, told what is stored and evicted */
+  callbackUrl?: string
+  callbackToken?: string
+  /** Told when the callbacks begin to fail and when they work again. */
+  warn?: (message: string) => void
+}
+
+export interface Emulator {
+  url: string
+  close(): Promise<void>
+}
+
+export const emulatorDefaults: {
+  kind: EngineKind
+  capacityTokens: number
+  /** vLLM's */
+  blockSize: number
+  sglangBlockSize: number
+  prefillTokensPerSecond: number
+  maxModelTokens: number
+} = {
+  kind: 'vllm',
+  capacityTokens: 500_000,
+  blockSize: 16,
+  sglangBlockSize: 1,
+  prefillTokensPerSecond: 20_000,
+  maxModelTokens: 131_072,
+}
+
+/**
+ * Starts an engine without a model: it has an engine's HTTP, prefix cache, pace and eviction reports, and
+ * answers every prompt with the same canned text.
+ */
+export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
+  const { kind, capacityTokens, callbackUrl, prefillTokensPerSecond } = options
+  const cache =
+    kind === 'vllm'
+      ? new PageCache(capacityTokens, options.blockSize ?? emulatorDefaults.blockSize)
+      : new RadixCache(capacityTokens, options.blockSize ?? emulatorDefaults.sglangBlockSize)
+  const tokenizer = new Tokenizer()
+  let sender: CallbackSender | undefined
+  const text = new CannedText(tokenizer)
+  const onReports: CallbackSender['report'] = (reports) => sender?.report(reports)
+  const engine = new EngineCore({ cache, text, prefillTokensPerSecond, onReports })
+  const modelTokens = Math.min(options.maxModelTokens ?? emulatorDefaults.maxModelTokens, cache.capacityTokens)
+  const server = createHttpServer(kind, createRoutes(engine, new PromptReader(kind, modelTokens, tokenizer)))
+
+  server.listen(options.port, options.host)
+  await once(server, 'listening')
+  if (callbackUrl !== undefined) {
+    const warn = options.warn ?? (() => {})
+    sender = new CallbackSender({
+      url: callbackUrl,
+      token: options.callbackToken,
+      snapshot: () => cache.requests(),
+      warn,
+    })
+  }
+  return {
+    url: toUrl(server.address() as AddressInfo),
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+      await sender?.close()
+    },
+  }
+}
+
+function createRoutes(engine: EngineCore, reader: PromptReader): Routes {
+  const own = reader.kind === 'sglang' ? createGenerateRoutes(engine, reader) : new Map()
+  return new Map([...createPlainRoutes(engine, reader), ...createOpenAiRoutes(engine, reader), ...own])
+}
+
+function toUrl({ address, family, port }: AddressInfo): string {
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}

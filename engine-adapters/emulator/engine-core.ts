@@ -1,0 +1,141 @@
+import { EventEmitter, once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { CacheSequence, PrefixCache } from './cache/prefix-cache.ts'
+import type { CacheReport } from './cache/request-ledger.ts'
+import { FifoLock } from './fifo-lock.ts'
+import type { CannedText } from './text/canned-text.ts'
+
+/** One prompt to compute and continue. */
+export interface EngineRequest {
+  requestId: string
+  salt: string
+  prompt: Uint32Array
+  /** At least 1; prompt and output together fit the cache. */
+  outputTokens: number
+}
+
+export interface OutputToken {
+  index: number
+  text: string
+  /** Prompt tokens that were found in the cache. */
+  cachedTokens: number
+}
+
+export interface EngineCoreOptions {
+  cache: PrefixCache
+  text: CannedText
+  prefillTokensPerSecond: number
+  onReports: (reports: CacheReport[]) => void
+}
+
+const decodeMilliseconds = 5
+const quadraticTokens = 32_768
+const longestTimer = 2 ** 31 - 1
+
+/**
+ * Seconds a prefill takes: the tokens not cached at the given rate, and attention over the whole prompt. The
+ * quadratic term's factor is such that for 32,768 tokens without a hit it equals the linear term.
+ */
+export function prefillSeconds(promptTokens: number, cachedTokens: number, tokensPerSecond: number): number {
+  const linear = promptTokens - cachedTokens
+  const quadratic = (promptTokens ** 2 - cachedTokens ** 2) / quadraticTokens
+  return (linear + quadratic) / tokensPerSecond
+}
+
+/** The engine behind the HTTP routes: prefills one prompt after the other, decodes all of them at once, caches. */
+export class EngineCore {
+  readonly #cache: PrefixCache
+  readonly #text: CannedText
+  readonly #rate: number
+  readonly #onReports: (reports: CacheReport[]) => void
+  readonly #prefillTurn = new FifoLock()
+  readonly #events = new EventEmitter()
+  #prefillEnd = 0
+
+  constructor(options: EngineCoreOptions) {
+    this.#cache = options.cache
+    this.#text = options.text
+    this.#rate = options.prefillTokensPerSecond
+    this.#onReports = options.onReports
+  }
+
+  /** Yields the output token by token at an engine's pace; the request ends, and frees its space, with the generator. */
+  async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<OutputToken, void, void> {
+    const promptTokens = request.prompt.length
+    const sequence = this.#cache.open({ ...request, tokens: this.#withOutput(request), promptTokens })
+    await this.#prefill(sequence, promptTokens, signal)
+    let computed = promptTokens
+    try {
+      const start = performance.now()
+      for (let index = 0; index < request.outputTokens; index++) {
+        await delayUntil(start + index * decodeMilliseconds, signal)
+        computed = promptTokens + index
+        yield { index, text: this.#text.text(index), cachedTokens: sequence.cachedTokens }
+      }
+    } finally {
+      this.#release(sequence, computed)
+    }
+  }
+
+  /** Empties the cache; false while a request runs, as the engines have it. */
+  clearCache(): boolean {
+    const cleared = this.#cache.clear()
+    this.#report()
+    return cleared
+  }
+
+  async #prefill(sequence: CacheSequence, promptTokens: number, signal: AbortSignal): Promise<void> {
+    let ready = performance.now()
+    const leave = await this.#prefillTurn.enter(signal)
+    try {
+      while (!sequence.acquire()) {
+        await once(this.#events, 'released', { signal })
+        ready = performance.now()
+      }
+      this.#report()
+      await this.#compute(sequence, promptTokens, ready, signal)
+    } finally {
+      leave()
+    }
+  }
+
+  async #compute(sequence: CacheSequence, promptTokens: number, ready: number, signal: AbortSignal): Promise<void> {
+    // from the planned end of the prefill before, not the late timer's: a millisecond each would add up
+    const start = Math.max(ready, this.#prefillEnd)
+    this.#prefillEnd = start + prefillSeconds(promptTokens, sequence.cachedTokens, this.#rate) * 1000
+    try {
+      await delayUntil(this.#prefillEnd, signal)
+    } catch (cause) {
+      this.#prefillEnd = performance.now()
+      this.#release(sequence, 0)
+      throw cause
+    }
+    sequence.computed(promptTokens)
+    this.#report()
+  }
+
+  #release(sequence: CacheSequence, computed: number): void {
+    sequence.release(computed)
+    this.#report()
+    this.#events.emit('released')
+  }
+
+  #report(): void {
+    const reports = this.#cache.takeReports()
+    if (reports.length > 0) this.#onReports(reports)
+  }
+
+  #withOutput({ prompt, outputTokens }: EngineRequest): Uint32Array {
+    const tokens = new Uint32Array(prompt.length + outputTokens)
+    tokens.set(prompt)
+    for (let index = 0; index < outputTokens; index++) tokens[prompt.length + index] = this.#text.token(index)
+    return tokens
+  }
+}
+
+async function delayUntil(time: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  for (let left = time - performance.now(); left > 0; left = time - performance.now()) {
+    await delay(Math.min(left, longestTimer), undefined, { signal })
+  }
+}

@@ -1,0 +1,54 @@
+/** Named so that nobody takes it for a model. */
+export const modelName = 'reprise-emulator'
+
+export type FinishReason = 'stop' | 'length' | null
+
+/** What differs between chat and text completions in an answer. */
+export interface OpenAiFormat {
+  readonly idPrefix: string
+  readonly object: string
+  readonly chunkObject: string
+  choice(index: number, text: string, reason: FinishReason): object
+  /** A chunk's choice before any text; undefined where the API has none. */
+  opening(index: number): object | undefined
+  piece(index: number, text: string, reason: FinishReason): object
+}
+
+export const chatFormat: OpenAiFormat = {
+  idPrefix: 'chatcmpl-',
+  object: 'chat.completion',
+  chunkObject: 'chat.completion.chunk',
+  choice: (index, content, finish_reason) => ({
+    index,
+    message: { role: 'assistant', content },
+    logprobs: null,
+    finish_reason,
+  }),
+  opening: (index) => ({ index, delta: { role: 'assistant', content: '' }, logprobs: null, finish_reason: null }),
+  piece: (index, content, finish_reason) => ({ index, delta: { content }, logprobs: null, finish_reason }),
+}
+
+export const completionFormat: OpenAiFormat = {
+  idPrefix: 'cmpl-',
+  object: 'text_completion',
+  chunkObject: 'text_completion',
+  choice: (index, text, finish_reason) => ({ index, text, logprobs: null, finish_reason }),
+  opening: () => undefined,
+  piece: (index, text, finish_reason) => ({ index, text, logprobs: null, finish_reason }),
+}
+
+export interface Usage {
+  prompt_tokens: number
+  total_tokens: number
+  completion_tokens: number
+  prompt_tokens_details: { cached_tokens: number }
+}
+
+export function toUsage(promptTokens: number, completionTokens: number, cachedTokens: number): Usage {
+  return {
+    prompt_tokens: promptTokens,
+    total_tokens: promptTokens + completionTokens,
+    completion_tokens: completionTokens,
+    prompt_tokens_details: { cached_tokens: cachedTokens },
+  }
+}

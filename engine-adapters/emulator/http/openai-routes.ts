@@ -1,0 +1,127 @@
+import type { EngineCore, EngineRequest, OutputToken } from '../engine-core.ts'
+import { type Call, type Routes, sendJson } from './http-server.ts'
+import {
+  chatFormat,
+  completionFormat,
+  type FinishReason,
+  modelName,
+  type OpenAiFormat,
+  toUsage,
+  type Usage,
+} from './openai-format.ts'
+import type { PromptReader } from './prompt-reader.ts'
+import { type OpenAiBody, readChatBody, readCompletionBody } from './request-body.ts'
+import { endSse, startSse, writeSse } from './write-sse.ts'
+
+/** `POST /v1/chat/completions` and `POST /v1/completions`. */
+export function createOpenAiRoutes(engine: EngineCore, reader: PromptReader): Routes {
+  return new Map([
+    [
+      'POST /v1/chat/completions',
+      (call: Call) => {
+        const body = readChatBody(call.body)
+        return answer(engine, call, toJob(reader, chatFormat, call, body, [reader.chat(body)]))
+      },
+    ],
+    [
+      'POST /v1/completions',
+      (call: Call) => {
+        const body = readCompletionBody(call.body)
+        return answer(engine, call, toJob(reader, completionFormat, call, body, reader.completion(body)))
+      },
+    ],
+  ])
+}
+
+interface Job {
+  format: OpenAiFormat
+  /** What every message of the answer starts with. */
+  head: { id: string; created: number; model: string }
+  /** One per prompt. */
+  requests: EngineRequest[]
+  /** Choices per prompt; all say the same and are computed once. */
+  copies: number
+  reason: FinishReason
+  stream: boolean
+  includeUsage: boolean
+  /** vLLM answers a stream's headers when it has accepted the request, SGLang with the first token. */
+  earlyHeaders: boolean
+}
+
+function toJob(reader: PromptReader, format: OpenAiFormat, call: Call, body: OpenAiBody, prompts: Uint32Array[]): Job {
+  const name = reader.requestId(call.headers, body)
+  const maximum = body.max_completion_tokens ?? body.max_tokens
+  const created = Math.floor(Date.now() / 1000)
+  return {
+    format,
+    head: { id: reader.kind === 'vllm' ? format.idPrefix + name : name, created, model: modelName },
+    requests: reader.requests(name, body, prompts, maximum),
+    copies: body.n ?? 1,
+    reason: maximum ? 'length' : 'stop',
+    stream: body.stream ?? false,
+    includeUsage: body.stream_options?.include_usage ?? false,
+    earlyHeaders: reader.kind === 'vllm',
+  }
+}
+
+function answer(engine: EngineCore, call: Call, job: Job): Promise<void> {
+  return job.stream ? answerInChunks(engine, call, job) : answerAtOnce(engine, call, job)
+}
+
+async function answerAtOnce(engine: EngineCore, { response, signal }: Call, job: Job): Promise<void> {
+  const outputs = await Promise.all(job.requests.map((request) => collect(engine.generate(request, signal))))
+  const choices = outputs.flatMap(({ text }, prompt) =>
+    choiceIndexes(job, prompt).map((index) => job.format.choice(index, text, job.reason)),
+  )
+  const usage = usageOf(
+    job,
+    outputs.map((output) => output.cachedTokens),
+  )
+  sendJson(response, { ...job.head, object: job.format.object, choices, usage })
+}
+
+async function answerInChunks(engine: EngineCore, { response, signal }: Call, job: Job): Promise<void> {
+  const { format, head } = job
+  const send = (choices: object[], more: { usage?: Usage } = {}): Promise<void> =>
+    writeSse(response, { ...head, object: format.chunkObject, choices, ...more }, signal)
+
+  const streamPrompt = async (request: EngineRequest, prompt: number): Promise<number> => {
+    let cachedTokens = 0
+    const indexes = choiceIndexes(job, prompt)
+    for await (const token of engine.generate(request, signal)) {
+      cachedTokens = token.cachedTokens
+      const reason = token.index === request.outputTokens - 1 ? job.reason : null
+      for (const index of indexes) {
+        const opening = token.index === 0 && format.opening(index)
+        if (opening) await send([opening])
+        await send([format.piece(index, token.text, reason)])
+      }
+    }
+    return cachedTokens
+  }
+
+  startSse(response)
+  if (job.earlyHeaders) response.flushHeaders()
+  const cachedTokens = await Promise.all(job.requests.map(streamPrompt))
+  if (job.includeUsage) await send([], { usage: usageOf(job, cachedTokens) })
+  endSse(response)
+}
+
+async function collect(tokens: AsyncIterable<OutputToken>): Promise<{ text: string; cachedTokens: number }> {
+  const output = { text: '', cachedTokens: 0 }
+  for await (const token of tokens) {
+    output.text += token.text
+    output.cachedTokens = token.cachedTokens
+  }
+  return output
+}
+
+function choiceIndexes({ copies }: Job, prompt: number): number[] {
+  return Array.from({ length: copies }, (_, copy) => prompt * copies + copy)
+}
+
+function usageOf({ requests, copies }: Job, cachedTokens: number[]): Usage {
+  const sum = (numbers: number[]): number => numbers.reduce((total, number) => total + number, 0)
+  const promptTokens = sum(requests.map((request) => request.prompt.length))
+  return toUsage(promptTokens, sum(requests.map((request) => request.outputTokens)) * copies, sum(cachedTokens))
+}

@@ -1,0 +1,107 @@
+import { createHash, randomUUID } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { EngineRequest } from '../engine-core.ts'
+import { type ChatPrompt, renderChat } from '../text/chat-template.ts'
+import { PromptTokens } from '../text/prompt-tokens.ts'
+import type { Tokenizer } from '../text/tokenizer.ts'
+import { badRequest, type EngineKind } from './engine-error.ts'
+import type { CommonBody, CompletionBody } from './request-body.ts'
+
+const defaultOutputTokens = 24
+const longestReportedId = 256
+
+/** Makes an engine's work of a request's body, or the engine's 400 of what is too long for it. */
+export class PromptReader {
+  readonly kind: EngineKind
+  /** Tokens a prompt and its output may have together. */
+  readonly modelTokens: number
+  readonly #tokenizer: Tokenizer
+
+  constructor(kind: EngineKind, modelTokens: number, tokenizer: Tokenizer) {
+    this.kind = kind
+    this.modelTokens = modelTokens
+    this.#tokenizer = tokenizer
+  }
+
+  /** The tokens of a chat, which must leave room for an answer. */
+  chat(chat: ChatPrompt): Uint32Array {
+    return this.#read((prompt) => renderChat(chat, this.#tokenizer, prompt))
+  }
+
+  /** The tokens of a text or of token ids. */
+  plain(text: string | number[]): Uint32Array {
+    return this.#read((prompt) =>
+      typeof text === 'string' ? this.#tokenizer.encode(text, prompt) : prompt.append(text),
+    )
+  }
+
+  /** The tokens of each prompt of a completion request. */
+  completion({ prompt }: CompletionBody): Uint32Array[] {
+    if (typeof prompt === 'string' || typeof prompt[0] === 'number') return [this.plain(prompt as string | number[])]
+    return (prompt as Array<string | number[]>).map((one) => this.plain(one))
+  }
+
+  /** The request's name: what the client called it in the engine's way, or a new one. */
+  requestId(headers: IncomingHttpHeaders, body: CommonBody): string {
+    const header = headers['x-request-id']
+    const given = this.kind === 'vllm' ? (header ?? body.request_id) : body.rid
+    return typeof given === 'string' && given !== '' ? given : randomUUID().replaceAll('-', '')
+  }
+
+  /** One piece of work per prompt; the second prompt and those behind it are called `ID-1`, `ID-2` …. */
+  requests(id: string, body: CommonBody, prompts: Uint32Array[], maximum: number | null | undefined): EngineRequest[] {
+    // a name no proxy gives would only fill the reports
+    const name = id.length <= longestReportedId ? id : randomUUID()
+    const salt = body.cache_salt ? createHash('sha256').update(body.cache_salt).digest('base64') : ''
+    return prompts.map((prompt, index) => ({
+      requestId: index === 0 ? name : `${name}-${index}`,
+      salt,
+      prompt,
+      outputTokens: this.#outputTokens(prompt.length, maximum),
+    }))
+  }
+
+  #read(fill: (prompt: PromptTokens) => void): Uint32Array {
+    const prompt = new PromptTokens(this.modelTokens)
+    fill(prompt)
+    if (prompt.length === 0) throw badRequest('The decoder prompt cannot be empty', 'prompt')
+    if (prompt.length >= this.modelTokens) throw this.#tooLong(prompt)
+    return prompt.toArray()
+  }
+
+  #outputTokens(promptTokens: number, maximum: number | null | undefined): number {
+    const room = this.modelTokens - promptTokens
+    if (maximum && maximum > room) throw this.#tooMuch(promptTokens, maximum)
+    return maximum ?? Math.min(defaultOutputTokens, room)
+  }
+
+  #tooLong(prompt: PromptTokens): Error {
+    const length = `${prompt.overfull ? 'at least ' : ''}${prompt.length}`
+    if (this.kind === 'sglang') {
+      return badRequest(
+        `The input (${length} tokens) is longer than the model's context length (${this.modelTokens} tokens).`,
+      )
+    }
+    const advice = 'Please reduce the length of the input messages.'
+    return badRequest(`${this.#limit()}. However, your request has ${length} input tokens. ${advice}`, 'input_tokens')
+  }
+
+  #tooMuch(prompt: number, output: number): Error {
+    const total = prompt + output
+    if (this.kind === 'sglang') {
+      const limit = `Requested token count exceeds the model's maximum context length of ${this.modelTokens} tokens`
+      return badRequest(
+        `${limit}. You requested a total of ${total} tokens: ${prompt} of input and ${output} of completion.`,
+      )
+    }
+    const request = `However, you requested ${total} tokens (${prompt} in the messages, ${output} in the completion)`
+    return badRequest(
+      `${this.#limit()}. ${request}. Please reduce the length of the messages or completion.`,
+      'max_tokens',
+    )
+  }
+
+  #limit(): string {
+    return `This model's maximum context length is ${this.modelTokens} tokens`
+  }
+}

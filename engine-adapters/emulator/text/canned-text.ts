@@ -1,0 +1,32 @@
+import { PromptTokens } from './prompt-tokens.ts'
+import type { Tokenizer } from './tokenizer.ts'
+
+// every word is one token, so that an answer cut anywhere tokenises to the same tokens when it comes back as history
+const sentence = 'This is canned text from an engine emulator. It is not a model and it understands nothing.'
+
+/** What the emulator answers, the same for every request: a sentence over and over, cut to length. */
+export class CannedText {
+  /** The sentence, then the sentence behind a space, as tokens and as the text of each. */
+  readonly #tokens: Uint32Array
+  readonly #texts: string[]
+
+  constructor(tokenizer: Tokenizer) {
+    const prompt = new PromptTokens(Number.POSITIVE_INFINITY)
+    this.#texts = `${sentence} ${sentence}`.match(/ ?\w+|\./g) ?? []
+    for (const text of this.#texts) tokenizer.encode(text, prompt)
+    this.#tokens = prompt.toArray()
+  }
+
+  text(index: number): string {
+    return this.#texts[this.#position(index)]!
+  }
+
+  token(index: number): number {
+    return this.#tokens[this.#position(index)]!
+  }
+
+  #position(index: number): number {
+    const period = this.#texts.length / 2
+    return index < period ? index : period + (index % period)
+  }
+}

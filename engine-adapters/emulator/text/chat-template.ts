@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto'
+import type { PromptTokens } from './prompt-tokens.ts'
+import type { Tokenizer } from './tokenizer.ts'
+
+/** One part of a message's content; everything that is not text counts as an attachment. */
+export interface ContentPart {
+  type?: string
+  text?: string | null
+}
+
+export interface ChatMessage {
+  role: string
+  content?: string | Array<ContentPart | string> | null
+  tool_calls?: unknown
+}
+
+/** What of a chat request is in its prompt. */
+export interface ChatPrompt {
+  messages: ChatMessage[]
+  tools?: unknown[] | null
+  documents?: unknown[] | null
+}
+
+/** Tokens an image or a recording takes, whatever its size. */
+export const attachmentTokens = 256
+
+// ids behind the encoding's own: no text of a user can produce them
+const messageStart = 200_264
+const messageEnd = 200_265
+
+/** Lays a chat out as ChatML, tools and documents in sections of their own in front, and tokenises it into `prompt`. */
+export function renderChat(chat: ChatPrompt, tokenizer: Tokenizer, prompt: PromptTokens): void {
+  const text = (part: string): void => tokenizer.encode(part, prompt)
+  const section = (title: string, entries: unknown[] | null | undefined): void => {
+    if (!entries?.length) return
+    prompt.append([messageStart])
+    text(`system\n# ${title}\n${entries.map((entry) => JSON.stringify(entry)).join('\n')}`)
+    closeMessage(prompt, text)
+  }
+  section('Tools', chat.tools)
+  section('Documents', chat.documents)
+  for (const message of chat.messages) {
+    prompt.append([messageStart])
+    renderMessage(message, text, prompt)
+    closeMessage(prompt, text)
+  }
+  prompt.append([messageStart])
+  text('assistant\n')
+}
+
+function closeMessage(prompt: PromptTokens, text: (part: string) => void): void {
+  prompt.append([messageEnd])
+  text('\n')
+}
+
+function renderMessage(message: ChatMessage, text: (part: string) => void, prompt: PromptTokens): void {
+  text(`${message.role}\n`)
+  const content = message.content ?? ''
+  for (const part of typeof content === 'string' ? [content] : content) {
+    const words = typeof part === 'string' ? part : part.text
+    if (typeof words === 'string') text(words)
+    else prompt.append(attachment(part))
+  }
+  if (message.tool_calls) text(JSON.stringify(message.tool_calls))
+}
+
+/** Placeholder tokens that depend on the attachment's content and on nothing else. */
+function attachment(part: unknown): Uint32Array {
+  const digest = createHash('sha256').update(JSON.stringify(part)).digest()
+  // the top bit keeps them apart from every token of text
+  return Uint32Array.from({ length: attachmentTokens }, (_, i) => (digest.readUInt32LE((i % 8) * 4) | 0x80000000) >>> 0)
+}

@@ -1,0 +1,40 @@
+import { LRUCache } from 'lru-cache'
+import { get_encoding, type Tiktoken } from 'tiktoken'
+import type { PromptTokens } from './prompt-tokens.ts'
+import { splitText } from './split-text.ts'
+
+const cacheBytes = 64 << 20
+// a map entry, a string header and a typed array's header
+const entryBytes = 200
+
+// the encoding is an immutable table of 30 MB that takes 0.15 s to build: one serves all tokenizers
+let encoding: Tiktoken | undefined
+
+/** tiktoken's o200k_base, which tokenises each distinct piece of text once as long as it is in the bounded cache. */
+export class Tokenizer {
+  readonly #pieces = new LRUCache<string, Uint32Array>({
+    maxSize: cacheBytes,
+    sizeCalculation: (tokens, piece) => tokens.byteLength + piece.length * 2 + entryBytes,
+  })
+  readonly #encoding: Tiktoken
+
+  constructor() {
+    encoding ??= get_encoding('o200k_base')
+    this.#encoding = encoding
+  }
+
+  /** Adds the tokens of `text` to `prompt`. Names of special tokens are ordinary text, lone surrogates are U+FFFD. */
+  encode(text: string, prompt: PromptTokens): void {
+    for (const piece of splitText(text)) {
+      if (prompt.overfull) return
+      prompt.append(this.#pieces.get(piece) ?? this.#encodePiece(piece))
+    }
+  }
+
+  #encodePiece(piece: string): Uint32Array {
+    const tokens = this.#encoding.encode_ordinary(piece)
+    // a copied key: a slice would keep the whole text it was cut from alive
+    this.#pieces.set(Buffer.from(piece, 'utf16le').toString('utf16le'), tokens)
+    return tokens
+  }
+}

@@ -1,0 +1,216 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { ContextList } from './context-list.ts'
+import { findContextLists } from './find-context-lists.ts'
+
+function contentsOf(text: string): string[][] {
+  return findContextLists(text).map(({ blocks }) =>
+    blocks.map((block) => text.slice(block.contentStart, block.contentEnd)),
+  )
+}
+
+const fragment = fc.constantFrom(
+  ...[
+    '<document>',
+    '</document>',
+    '<doc id="1">',
+    '<doc index="2">',
+    '</doc>',
+    '<documents>',
+    '</documents>',
+    '<context>',
+  ],
+  ...[
+    '</context>',
+    '<rag>',
+    '</rag>',
+    '<a b="',
+    '"',
+    "'",
+    '<',
+    '>',
+    '/>',
+    '[1] ',
+    '[2] ',
+    '[3]',
+    '[Doc_1] ',
+    '[Doc_2] ',
+  ],
+  ...['[Doc_ab] ', 'Document 1: ', 'Document 2: ', 'Document [1](Title: x) ', '### Source 1\n', '**', '[1]: http://x'],
+  ...[
+    '```',
+    '~~~',
+    '`',
+    '---',
+    '\n---\n',
+    '# ',
+    '|',
+    'Question: ',
+    '\nAnswer:',
+    'References',
+    'For example:',
+    '<|user|>',
+  ],
+  ...['\n', '\n', '\n', '\n\n', '\r\n', ' ', '\t', 'x', 'words of text', 'é', '\u00a0', '\u2028', '😀', '\ud800'],
+)
+const anyText = fc.array(fragment, { maxLength: 60 }).map((parts) => parts.join(''))
+
+const word = fc.constantFrom(
+  'rain',
+  'sun',
+  'wind',
+  'in [3]',
+  'x[1]',
+  '<b>',
+  '</b>',
+  '|',
+  '`',
+  '"',
+  'ÄÖ',
+  '雨',
+  '😀',
+  'a < b',
+)
+const line = fc.array(word, { minLength: 1, maxLength: 5 }).map((words) => `So ${words.join(' ')}.`)
+const paragraph = fc.array(line, { minLength: 1, maxLength: 3 }).map((lines) => lines.join('\n'))
+const paragraphs = fc.array(paragraph, { minLength: 2, maxLength: 3 }).map((parts) => parts.join('\n\n'))
+const prose = fc.array(line, { maxLength: 3 }).map((lines) => lines.join('\n\n'))
+
+/** How a list is written: each block, what stands between them, and what stands around them. */
+interface Form {
+  readonly name: string
+  readonly block: (content: string, number: number) => string
+  readonly around?: readonly [string, string]
+}
+
+const labelled: Form[] = [
+  { name: '[n]', block: (content, n) => `[${n}] ${content}` },
+  { name: '[Doc_n]', block: (content, n) => `[Doc_${n}] ${content}` },
+  { name: 'Document n:', block: (content, n) => `Document ${n}: ${content}` },
+  { name: 'Document [n]:', block: (content, n) => `Document [${n}]: ${content}` },
+  { name: '### Source n', block: (content, n) => `### Source ${n}\n${content}` },
+  { name: '**[n]**', block: (content, n) => `**[${n}]**\n${content}` },
+]
+const tagged: Form[] = [
+  { name: '<doc>', block: (content, n) => `<doc index="${n}">${content}</doc>` },
+  {
+    name: '<documents>',
+    block: (content, n) => `<document id="${n}">\n${content}\n</document>`,
+    around: ['<documents>\n', '\n</documents>'],
+  },
+]
+const contents = fc.array(paragraph, { minLength: 2, maxLength: 6 })
+const longContents = fc.array(paragraphs, { minLength: 2, maxLength: 6 })
+const gap = fc.constantFrom('\n', '\n\n', '\n\n\n', '\r\n', '\r\n \r\n')
+
+function write({ block, around: [before, behind] = ['', ''] }: Form, list: readonly string[], between: string): string {
+  return `${before}${list.map((content, i) => block(content, i + 1)).join(between)}${behind}`
+}
+
+function blocksOf(lists: readonly ContextList[]): ContextList['blocks'] {
+  return lists.flatMap((list) => list.blocks)
+}
+
+describe('in any text', () => {
+  it('blocks are ordered, do not overlap and hold their content and label', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        let at = 0
+        for (const { blocks, end } of findContextLists(text)) {
+          expect(blocks.length).toBeGreaterThan(0)
+          for (const block of blocks) {
+            expect(block.start).toBeGreaterThanOrEqual(at)
+            expect(block.contentStart).toBeGreaterThanOrEqual(block.start)
+            expect(block.contentEnd).toBeGreaterThanOrEqual(block.contentStart)
+            expect(block.end).toBeGreaterThanOrEqual(block.contentEnd)
+            if (block.label) {
+              expect(block.label.start).toBeGreaterThan(block.start)
+              expect(block.label.end).toBeGreaterThan(block.label.start)
+              expect(block.label.end).toBeLessThanOrEqual(block.contentStart)
+            }
+            at = block.end
+          }
+          expect(end).toBeGreaterThanOrEqual(at)
+          at = end
+        }
+        expect(at).toBeLessThanOrEqual(text.length)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it('positional labels count up from 0 or 1', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        for (const { blocks, positional } of findContextLists(text)) {
+          if (!positional) continue
+          const ids = blocks.map(({ label }) => Number(text.slice(label!.start, label!.end)))
+          expect(ids).toEqual(ids.map((_, i) => ids[0]! + i))
+          expect([0, 1]).toContain(ids[0])
+        }
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  it('the spans and the text between them give the text back', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const parts: string[] = []
+        let at = 0
+        for (const { start, end } of blocksOf(findContextLists(text))) {
+          parts.push(text.slice(at, start), text.slice(start, end))
+          at = end
+        }
+        expect([...parts, text.slice(at)].join('')).toBe(text)
+      }),
+    )
+  })
+})
+
+describe.each([...labelled, ...tagged])('a list written as $name', (form) => {
+  it('is found with exactly its contents, whatever prose is around', () => {
+    fc.assert(
+      fc.property(contents, gap, prose, prose, (list, between, before, behind) => {
+        const text = `${before}\n\n${write(form, list, between)}\n\n${behind}`
+        expect(contentsOf(text)).toEqual([list])
+        expect(findContextLists(text)).toMatchObject([{ positional: true }])
+      }),
+    )
+  })
+
+  it('is found with blank lines in its blocks when a cue follows', () => {
+    fc.assert(
+      fc.property(longContents, gap, prose, (list, between, before) => {
+        expect(contentsOf(`${before}\n\n${write(form, list, between)}\n\nQuestion: why?\nAnswer:`)).toEqual([list])
+        expect(contentsOf(`${before}\n\n<context>\n${write(form, list, between)}\n</context>\n\nWhy?`)).toEqual([list])
+      }),
+    )
+  })
+
+  it('gives its permuted contents when its blocks are permuted and counted up again', () => {
+    const shuffled = longContents.chain((list) =>
+      fc.tuple(fc.constant(list), fc.shuffledSubarray(Object.keys(list).map(Number), { minLength: list.length })),
+    )
+    fc.assert(
+      fc.property(shuffled, gap, ([list, order], between) => {
+        const text = `Use:\n\n${write(form, list, between)}\n\nQuestion: why?`
+        expect(contentsOf(permute(text, order))).toEqual([order.map((i) => list[i]!)])
+      }),
+    )
+  })
+})
+
+/** Puts the blocks at their new places and gives each the label of its place. */
+function permute(text: string, order: readonly number[]): string {
+  const blocks = blocksOf(findContextLists(text))
+  let at = 0
+  const parts = blocks.map(({ start, end, label: slot }, i) => {
+    const { label, ...block } = blocks[order[i]!]!
+    const front = text.slice(at, start)
+    at = end
+    const id = text.slice(slot!.start, slot!.end)
+    return front + text.slice(block.start, label!.start) + id + text.slice(label!.end, block.end)
+  })
+  return parts.join('') + text.slice(at)
+}

@@ -1,0 +1,46 @@
+/** The line at which the prompt turns from its blocks to the question. */
+export interface Cue {
+  /** Its words in lower case: blocks that hold such lines themselves cannot be ended by one. */
+  readonly kind: string
+  /** It announces the question, and not only the answer or an instruction. */
+  readonly question: boolean
+}
+
+const DECORATION = '[ \\t]{0,16}((?:[#*<>_|-]{1,6}[ \\t]{0,2}){0,2})'
+const QUALITY =
+  "(?:(?:the |my |your )?(?:(?:user|current|new|next|final|original|helpful|follow[ -]?up)(?:['’]s)?[ _-]|here is the )?)"
+const QUESTION = 'question|query|anfrage|frage|pregunta|domanda|pergunta|вопрос|用户问题|问题|問題|查询|提问|質問|질문'
+const OTHER =
+  'answer|antwort|réponse|reponse|respuesta|risposta|resposta|ответ|回答|答案|response|reply|instruction|task|aufgabe|input|user|human|assistant|(?:chat|conversation) history'
+// what may stand between a noun and the end of its announcement: `Question 2:`, `Question (in short):`, `<question>`
+const ANNOUNCED = 's?(?:[ \\t]?(?:\\([^()\\n]{0,40}\\)|\\d{1,3}))?[ \\t]?[*_#|]{0,3}[ \\t]?(?:[:：>]|\\r?\\n|$)'
+const MATERIAL =
+  '(?:above|provided|given|following|retrieved|relevant|supplied|context|information|documents?|sources?|passages?|texts?|search|results?)'
+const THE = '(?:the|this|these|all|all the|your) '
+const SENTENCE = [
+  '(?:now[, ]+|please[, ]+)?(?:answer|respond|reply)(?=[ ,.]|\\r?\\n|$)',
+  'please (?:use|provide|cite|write|read|consider|summari[sz]e|give)\\b',
+  `(?:based (?:only |solely |strictly )?on|given|using|according to) (?:only )?(?:${THE})?${MATERIAL}\\b`,
+  `use (?:only )?the (?:above|provided|given|retrieved|context)\\b`,
+  '(?:bitte )?(?:beantworte|antworte)\\b',
+  '(?:basierend )?auf (?:grundlage|basis) (?:des|der)\\b',
+  '请(?:根据|基于|回答|使用|用)|(?:根据|基于)(?:以上|上述|上面)',
+].join('|')
+
+const CUE = new RegExp(`${DECORATION}(?:${QUALITY}(?:(${QUESTION})|(${OTHER}))${ANNOUNCED}|(${SENTENCE}))`, 'iuy')
+
+/** Reads the cue in the line that begins at `line`, if it is one. */
+export function readCue(text: string, line: number): Cue | undefined {
+  CUE.lastIndex = line
+  const match = CUE.exec(text)
+  if (match === null) return undefined
+  const [whole, decoration, question, other, sentence] = match
+  if (other !== undefined && !isAnnouncement(whole, decoration!, other)) return undefined
+  return { kind: (question ?? other ?? sentence ?? '').toLowerCase(), question: question !== undefined }
+}
+
+// `Response` alone in its line is any text, and `user: String` is code
+function isAnnouncement(whole: string, decoration: string, noun: string): boolean {
+  if (noun === 'user' || noun === 'human' || noun === 'assistant') return decoration !== ''
+  return decoration !== '' || /[:：>]$/.test(whole)
+}

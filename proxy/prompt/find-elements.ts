@@ -1,0 +1,92 @@
+import { findContentStart } from './find-edges.ts'
+import { FenceWalk } from './find-fences.ts'
+import type { Marks } from './find-marks.ts'
+import type { Tag } from './find-tags.ts'
+
+/** An element with a name of our kin. */
+export interface KinElement {
+  readonly start: number
+  readonly end: number
+  readonly open: Tag
+  readonly close: Tag
+  /** What a container holds; undefined for an element that can only be a block. */
+  readonly inside: Region | undefined
+}
+
+/** A stretch of text whose lists stand side by side: a turn, or what a container holds. */
+export interface Region {
+  readonly start: number
+  readonly end: number
+  readonly container: boolean
+  /** Not nested, in order. */
+  readonly elements: readonly KinElement[]
+}
+
+const SINGULAR = new Set([
+  'document',
+  'doc',
+  'passage',
+  'source',
+  'reference',
+  'file',
+  'chunk',
+  'memory',
+  'search_result',
+  'result',
+])
+const PLURAL = '(?:documents|docs|contexts|passages|sources|references|files|chunks|memories|search_results|results)'
+const CONTAINER = new RegExp(`^(?:context|(?:.*[_-])?${PLURAL})$`)
+
+// containers nested deeper than any template does are content
+const MOST_DEPTH = 4
+
+/** Each turn's elements of our kin that stand where a block may stand, as a tree of containers. */
+export function findElements(marks: Marks): Region[] {
+  const walk = new ElementWalk(marks)
+  return marks.turns.map(({ start, end }) => walk.walk(start, end, 0))
+}
+
+class ElementWalk {
+  readonly #marks: Marks
+  readonly #fences: FenceWalk
+  #next = 0
+
+  constructor(marks: Marks) {
+    this.#marks = marks
+    this.#fences = new FenceWalk(marks.fences, 0)
+  }
+
+  walk(start: number, end: number, depth: number): Region {
+    const { text, tags } = this.#marks
+    const elements: KinElement[] = []
+    let at = start
+    // right behind a container's opening tag and behind an element, another one need not begin its line
+    let following = depth === 0 ? -1 : findContentStart(text, start, end)
+    for (let tag = tags[this.#next]; tag !== undefined && tag.start < end; tag = tags[this.#next]) {
+      this.#next++
+      if (tag.start < at) continue
+      at = this.#fences.pass(at, tag.start, end)
+      if (at > tag.start || !(tag.begins || tag.start === following)) continue
+      const element = this.#readElement(tag, end, depth)
+      if (element === undefined) continue
+      elements.push(element)
+      at = element.end
+      following = findContentStart(text, at, end)
+    }
+    return { start, end, container: depth > 0, elements }
+  }
+
+  #readElement(open: Tag, limit: number, depth: number): KinElement | undefined {
+    const close = open.partner
+    if (open.closing || close === undefined || close.end > limit) return undefined
+    if (!isKin(open.name)) return undefined
+    const container = !SINGULAR.has(open.name)
+    const inside = container && depth < MOST_DEPTH ? this.walk(open.end, close.start, depth + 1) : undefined
+    return { start: open.start, end: close.end, open, close, inside }
+  }
+}
+
+/** Whether elements of this name are blocks or hold blocks. */
+export function isKin(name: string): boolean {
+  return SINGULAR.has(name) || (name.length <= 64 && CONTAINER.test(name))
+}

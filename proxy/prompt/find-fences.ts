@@ -1,0 +1,64 @@
+import { findIndexFrom, findLineEnd, isSpace } from './find-edges.ts'
+
+/** A line that may open or close fenced code. */
+export interface Fence {
+  readonly start: number
+  /** Behind its line's last character. */
+  readonly end: number
+  readonly code: number
+  readonly length: number
+  /** It names no language, so it may close a fence. */
+  readonly bare: boolean
+}
+
+const BACKTICK = 96
+
+/** Reads the fence at `start`, where a backtick or a tilde stands first in its line. */
+export function readFence(text: string, start: number): Fence | undefined {
+  const code = text.charCodeAt(start)
+  let at = start
+  while (text.charCodeAt(at) === code) at++
+  const length = at - start
+  if (length < 3) return undefined
+  const end = findLineEnd(text, at)
+  let bare = true
+  for (; at < end; at++) {
+    // ```like this``` is inline code that happens to begin its line
+    if (code === BACKTICK && text.charCodeAt(at) === BACKTICK) return undefined
+    bare &&= isSpace(text.charCodeAt(at))
+  }
+  return { start, end, code, length, bare }
+}
+
+/** Passes over fenced code in a region that is walked from front to back. */
+export class FenceWalk {
+  readonly #fences: readonly Fence[]
+  #next: number
+
+  constructor(fences: readonly Fence[], from: number) {
+    this.#fences = fences
+    this.#next = findIndexFrom(fences, from)
+  }
+
+  /** `target`, or the end of the fenced code around it that opens at `from` or behind; a fence left open ends at `limit`. */
+  pass(from: number, target: number, limit: number): number {
+    let outside = from
+    for (;;) {
+      const fence = this.#fences[this.#next]
+      if (fence === undefined || fence.start >= target) return target
+      this.#next++
+      if (fence.start < outside) continue
+      outside = this.#findClosing(fence, limit)
+      if (outside > target) return outside
+    }
+  }
+
+  #findClosing(open: Fence, limit: number): number {
+    for (;;) {
+      const fence = this.#fences[this.#next]
+      if (fence === undefined || fence.start >= limit) return limit
+      this.#next++
+      if (fence.bare && fence.code === open.code && fence.length >= open.length) return fence.end
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import type { BlockSpan, ContextList } from './context-list.ts'
+import { findContentEnd, findContentStart, findIndexFrom } from './find-edges.ts'
+import type { Region } from './find-elements.ts'
+import { FenceWalk } from './find-fences.ts'
+import { findRun, type LabelledRegion, type LabelRun } from './find-label-run.ts'
+import type { Label } from './find-labels.ts'
+import { findLastRule, readLineNotes } from './find-line-notes.ts'
+import { findClosing, findEnding, hasQuestionBefore, type Interior, readInterior } from './find-list-end.ts'
+import { isNoContext } from './find-list-heading.ts'
+import type { Marks } from './find-marks.ts'
+
+/** The lists whose blocks begin with a label at the beginning of a line of this region. */
+export function findLabelledLists(marks: Marks, region: Region): ContextList[] {
+  const labels = findOwn(marks.labels, region)
+  const forms = toForms(labels)
+  if (forms.size === labels.length) return []
+  const own = findOwn(marks.fences, region)
+  const labelled = { marks, region, lines: readLineNotes(marks.text, region), fences: own, forms }
+  const fences = new FenceWalk(own, region.start)
+  const lists: ContextList[] = []
+  const refused = new Set<string>()
+  let at = region.start
+  for (const label of labels) {
+    if (label.start < at || refused.has(label.form)) continue
+    // fences in front of a list hide labels, those in its blocks are content
+    at = fences.pass(at, label.start, region.end)
+    if (at > label.start) continue
+    const list = readList(labelled, label)
+    if (list === undefined) refused.add(label.form)
+    else if (!isNoContext(marks.text, label) && !(label.bare && isLinks(marks.text, list.blocks))) lists.push(list)
+    at = list?.end ?? at
+  }
+  return lists
+}
+
+function findOwn<Item extends { readonly start: number }>(items: readonly Item[], region: Region): Item[] {
+  const own: Item[] = []
+  let next = 0
+  for (let i = findIndexFrom(items, region.start); i < items.length && items[i]!.start < region.end; i++) {
+    const item = items[i]!
+    while (next < region.elements.length && region.elements[next]!.end <= item.start) next++
+    if (item.start < (region.elements[next]?.start ?? region.end)) own.push(item)
+  }
+  return own
+}
+
+function toForms(labels: readonly Label[]): Map<string, Label[]> {
+  const forms = new Map<string, Label[]>()
+  for (const label of labels) {
+    const alike = forms.get(label.form)
+    if (alike === undefined) forms.set(label.form, [label])
+    else alike.push(label)
+  }
+  return forms
+}
+
+function readList(labelled: LabelledRegion, first: Label): ContextList | undefined {
+  const { marks, region, lines } = labelled
+  const run = findRun(labelled, first)
+  if (run === undefined || run.labels.length < 2) return undefined
+  // blocks inside and outside an element are not of one list
+  if (findClosing(marks, first.start, first.end, run.labels.at(-1)!.start) !== undefined) return undefined
+  const interior = readInterior(marks.text, lines, run.labels)
+  if (!region.container && holdsQuestion(interior)) return undefined
+  const end = findListEnd(labelled, run, interior)
+  if (end === undefined) return undefined
+  const blocks = run.labels.map((label, i) => toBlock(marks.text, label, interior.ends[i] ?? end))
+  return { blocks, positional: run.positional, labelPrefix: first.prefix, end }
+}
+
+// the links that a text cites as [1] and [2]
+function isLinks(text: string, blocks: readonly BlockSpan[]): boolean {
+  return blocks.every(({ contentStart, contentEnd }) => {
+    // the address of a page is short, and a long block need not be copied
+    return contentEnd - contentStart < 2_000 && /^<?https?:\/\/\S+$/.test(text.slice(contentStart, contentEnd))
+  })
+}
+
+/** Whether a question to the model may stand between the blocks: one block in a few that holds questions is suspect. */
+function holdsQuestion({ questions, ends }: Interior): boolean {
+  return questions > 0 && (questions < ends.length || ends.length === 1)
+}
+
+function findListEnd(labelled: LabelledRegion, run: LabelRun, interior: Interior): number | undefined {
+  const { marks, region, lines } = labelled
+  const { text } = marks
+  const ending = findEnding(marks, lines, run.labels, interior, run.limit)
+  const certain = ending.certain ?? (region.container ? run.limit : undefined)
+  const from = run.labels.at(-1)!.end
+  if (!interior.blank)
+    return cutRule(text, from, Math.min(ending.paragraph ?? run.limit, certain ?? run.limit), interior)
+  if (certain !== undefined) return cutRule(text, from, certain, interior)
+  // with the question in front, only the list's end can come last
+  return hasQuestionBefore(lines, run.labels[0]!.start) ? findContentEnd(text, from, run.limit) : undefined
+}
+
+// the rule that parts the blocks from what follows
+function cutRule(text: string, from: number, end: number, interior: Interior): number {
+  const contentEnd = findContentEnd(text, from, end)
+  return interior.rule ? contentEnd : (findLastRule(text, from, contentEnd)?.bodyEnd ?? contentEnd)
+}
+
+function toBlock(text: string, label: Label, end: number): BlockSpan {
+  return {
+    start: label.start,
+    end,
+    contentStart: findContentStart(text, label.end, end),
+    contentEnd: end,
+    label: { start: label.idStart, end: label.idEnd },
+  }
+}

@@ -1,0 +1,71 @@
+import { type Cue, readCue } from './find-cue-line.ts'
+import { findContentEnd, findContentStart, findLineEnd } from './find-edges.ts'
+import type { Region } from './find-elements.ts'
+
+/** A line that may part a list's last block from what follows. */
+export interface LineNote {
+  readonly start: number
+  readonly end: number
+  readonly kind: 'rule' | 'heading' | Cue
+  /** A blank line stands in front of it. */
+  readonly behindBlank: boolean
+}
+
+/** What the lines of a region say about where blocks end; lines in its elements say nothing. */
+export interface LineNotes {
+  /** Where each row of blank lines begins. */
+  readonly blanks: readonly { readonly start: number }[]
+  readonly notes: readonly LineNote[]
+}
+
+const HEADING = /[ \t]{0,3}#{1,6}[ \t]/y
+
+/** Reads each line of a region once, so that lists of many forms may ask for the same lines. */
+export function readLineNotes(text: string, { start: from, end: to, elements }: Region): LineNotes {
+  const blanks: { start: number }[] = []
+  const notes: LineNote[] = []
+  let behindBlank = false
+  let next = 0
+  for (let start = from; start < to; ) {
+    const end = Math.min(findLineEnd(text, start), to)
+    while (next < elements.length && elements[next]!.end <= start) next++
+    const element = elements[next]
+    if (element !== undefined && element.start < end) {
+      behindBlank = false
+      start = findLineEnd(text, element.end) + 1
+      continue
+    }
+    const kind = readLine(text, start, end)
+    if (kind === 'blank' && !behindBlank) blanks.push({ start })
+    else if (kind !== 'blank' && kind !== 'text') notes.push({ start, end, kind, behindBlank })
+    behindBlank = kind === 'blank'
+    start = end + 1
+  }
+  return { blanks, notes }
+}
+
+function readLine(text: string, start: number, end: number): 'blank' | 'text' | LineNote['kind'] {
+  const first = findContentStart(text, start, end)
+  if (first === end) return 'blank'
+  if (isRule(text, first, end)) return 'rule'
+  const cue = readCue(text, start)
+  if (cue !== undefined) return cue
+  HEADING.lastIndex = start
+  return HEADING.test(text) ? 'heading' : 'text'
+}
+
+// a line of `---`, `===`, `***` or `___`
+function isRule(text: string, first: number, end: number): boolean {
+  const code = text.charCodeAt(first)
+  if (code !== 45 && code !== 61 && code !== 42 && code !== 95) return false
+  let at = first
+  while (at < end && text.charCodeAt(at) === code) at++
+  return at - first >= 3 && findContentStart(text, at, end) === end
+}
+
+/** The rule that is the last line of a block's body, and where the body ends without it. */
+export function findLastRule(text: string, from: number, end: number): { bodyEnd: number; text: string } | undefined {
+  const start = text.lastIndexOf('\n', end - 1) + 1
+  if (start <= from || !isRule(text, findContentStart(text, start, end), end)) return undefined
+  return { bodyEnd: findContentEnd(text, from, start), text: text.slice(start, end).trim() }
+}

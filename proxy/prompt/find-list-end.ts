@@ -1,0 +1,98 @@
+import { findContentEnd, findIndexFrom, findLineEnd } from './find-edges.ts'
+import type { Label } from './find-labels.ts'
+import { findLastRule, type LineNote, type LineNotes } from './find-line-notes.ts'
+import type { Marks } from './find-marks.ts'
+
+/** What a list's blocks but the last have in them: what they have cannot end the last one. */
+export interface Interior {
+  /** Where each of these blocks ends. */
+  readonly ends: readonly number[]
+  readonly blank: boolean
+  readonly rule: boolean
+  readonly heading: boolean
+  readonly cues: ReadonlySet<string>
+  /** How many of them hold a paragraph that begins like a question to the model. */
+  readonly questions: number
+  /** The rule behind each of them. */
+  readonly separator: string | undefined
+}
+
+/** Reads the blocks of these labels but the last. */
+export function readInterior(text: string, { blanks, notes }: LineNotes, labels: readonly Label[]): Interior {
+  const bodies = labels.slice(0, -1).map(({ end: start }, i) => {
+    const end = findContentEnd(text, start, labels[i + 1]!.start)
+    return { start, end, rule: findLastRule(text, start, end) }
+  })
+  const separator = bodies[0]?.rule?.text
+  const separated = separator !== undefined && bodies.every(({ rule }) => rule?.text === separator)
+  const ends = bodies.map(({ end, rule }) => (separated ? rule!.bodyEnd : end))
+  const inside = bodies.map(({ start }, i) => findInside(notes, findLineEnd(text, start), ends[i]!))
+  const all = inside.flat()
+  return {
+    ends,
+    blank: bodies.some(({ start }, i) => (blanks[findIndexFrom(blanks, start)]?.start ?? text.length) < ends[i]!),
+    rule: all.some(({ kind }) => kind === 'rule'),
+    heading: all.some(({ kind }) => kind === 'heading'),
+    cues: new Set(all.map(({ kind }) => (typeof kind === 'object' ? kind.kind : ''))),
+    questions: inside.filter((own) => own.some(isQuestion)).length,
+    separator: separated ? separator : undefined,
+  }
+}
+
+function findInside(notes: readonly LineNote[], from: number, to: number): LineNote[] {
+  const first = findIndexFrom(notes, from)
+  let last = first
+  while (last < notes.length && notes[last]!.start < to) last++
+  return notes.slice(first, last)
+}
+
+function isQuestion({ kind, behindBlank }: LineNote): boolean {
+  return behindBlank && typeof kind === 'object' && kind.question
+}
+
+/** Where a last block may end. */
+export interface Ending {
+  /** At its first blank line. */
+  readonly paragraph: number | undefined
+  /** At a cue line, the closing tag of an element around the list, or something else that no block before has. */
+  readonly certain: number | undefined
+}
+
+/** Looks behind a list's last label, as far as `limit`, for what ends its block. */
+export function findEnding(
+  marks: Marks,
+  { blanks, notes }: LineNotes,
+  labels: readonly Label[],
+  interior: Interior,
+  limit: number,
+): Ending {
+  const { text } = marks
+  const from = labels.at(-1)!.end
+  const closing = findClosing(marks, labels[0]!.start, from, limit)
+  const bound = closing ?? limit
+  const paragraph = blanks[findIndexFrom(blanks, from)]?.start ?? bound
+  let at = findIndexFrom(notes, findLineEnd(text, from))
+  while (at < notes.length && notes[at]!.start < bound && !isCertainEnd(text, notes[at]!, interior)) at++
+  const certain = notes[at]?.start ?? bound
+  return { paragraph: paragraph < bound ? paragraph : undefined, certain: certain < bound ? certain : closing }
+}
+
+function isCertainEnd(text: string, { kind, behindBlank, start, end }: LineNote, interior: Interior): boolean {
+  if (typeof kind === 'object') return !interior.cues.has(kind.kind)
+  if (kind === 'rule' && text.slice(start, end).trim() === interior.separator) return true
+  return behindBlank && !interior[kind]
+}
+
+/** The closing tag, up to `limit`, of an element that was opened before the list; tags within lines are content. */
+export function findClosing({ tags }: Marks, listStart: number, from: number, limit: number): number | undefined {
+  for (let i = findIndexFrom(tags, from); i < tags.length && tags[i]!.start <= limit; i++) {
+    const { closing, partner, start, begins } = tags[i]!
+    if (closing && partner !== undefined && partner.start < listStart && (begins || partner.begins)) return start
+  }
+  return undefined
+}
+
+/** Whether a line in front of a list announces the question. */
+export function hasQuestionBefore({ notes }: LineNotes, listStart: number): boolean {
+  return notes.some(({ kind, start }) => start < listStart && typeof kind === 'object' && kind.question)
+}

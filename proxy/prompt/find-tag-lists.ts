@@ -1,0 +1,68 @@
+import type { BlockSpan, ContextList } from './context-list.ts'
+import { readCue } from './find-cue-line.ts'
+import { findContentEnd, findContentStart, findIndexFrom } from './find-edges.ts'
+import { isKin, type KinElement } from './find-elements.ts'
+import { isRunning } from './find-labels.ts'
+import type { Marks } from './find-marks.ts'
+import { readAttributes } from './find-tags.ts'
+
+// the first of these that all of a list's blocks carry labels them
+const LABEL_ATTRIBUTES = ['index', 'id', 'number', 'n', 'position', 'rank', 'doc_id']
+const PLAIN_VALUE = /^[\p{L}\p{N}_.:/#-]{1,64}$/u
+
+// names that the fields of a record have too, as in `<source>a.pdf</source> <content>…</content>`
+const FIELD_NAMES = new Set(['source', 'reference', 'file', 'memory', 'result'])
+
+/** The lists that these elements form, each being a block: one list for every row of siblings. */
+export function findTagLists(marks: Marks, elements: readonly KinElement[]): ContextList[] {
+  const { text } = marks
+  const rows: KinElement[][] = []
+  let previous: KinElement | undefined
+  for (const element of elements) {
+    if (previous !== undefined && isSibling(text, previous, element)) rows.at(-1)!.push(element)
+    else rows.push([element])
+    previous = element
+  }
+  return rows.filter((row) => row.length > 1 || !isField(marks, row[0]!)).map((row) => toList(text, row))
+}
+
+function isSibling(text: string, left: KinElement, right: KinElement): boolean {
+  return left.open.name === right.open.name && findContentStart(text, left.end, right.start) === right.start
+}
+
+function isField({ text, tags }: Marks, { open, start, end }: KinElement): boolean {
+  if (!FIELD_NAMES.has(open.name)) return false
+  const before = tags[findIndexFrom(tags, start) - 1]
+  if (before?.closing && !isKin(before.name) && findContentStart(text, before.end, start) === start) return true
+  const at = findContentStart(text, end, text.length)
+  const behind = tags[findIndexFrom(tags, at)]
+  return behind?.start === at && !behind.closing && !isKin(behind.name) && readCue(text, at) === undefined
+}
+
+function toList(text: string, row: readonly KinElement[]): ContextList {
+  const labels = row.map((element) => readLabels(text, element))
+  const shared = LABEL_ATTRIBUTES.find((name) => labels.every((label) => label.has(name)))
+  const blocks = row.map((element, i) => {
+    const own = labels[i]!
+    return toBlock(text, element, own.get(shared ?? LABEL_ATTRIBUTES.find((name) => own.has(name)) ?? ''))
+  })
+  const ids = blocks.map(({ label }) => label && text.slice(label.start, label.end))
+  return { blocks, positional: isRunning(ids), labelPrefix: '', end: row.at(-1)!.end }
+}
+
+function toBlock(text: string, { start, end, open, close }: KinElement, label: BlockSpan['label']): BlockSpan {
+  const contentStart = findContentStart(text, open.end, close.start)
+  const contentEnd = findContentEnd(text, contentStart, close.start)
+  return { start, end, contentStart, contentEnd, ...(label && { label }) }
+}
+
+function readLabels(text: string, element: KinElement): Map<string, BlockSpan['label']> {
+  const labels = new Map<string, BlockSpan['label']>()
+  for (const { name, valueStart, valueEnd } of readAttributes(text, element.open)) {
+    const known = labels.has(name) || !LABEL_ATTRIBUTES.includes(name)
+    // longer values cannot be plain, and need not be copied
+    if (known || valueEnd - valueStart > 64 || !PLAIN_VALUE.test(text.slice(valueStart, valueEnd))) continue
+    labels.set(name, { start: valueStart, end: valueEnd })
+  }
+  return labels
+}

@@ -1,0 +1,173 @@
+import { findContentStart, isSpace } from './find-edges.ts'
+
+/** A tag as it stands in the text; self-closing tags are left out. */
+export interface Tag {
+  readonly start: number
+  readonly end: number
+  readonly name: string
+  readonly closing: boolean
+  /** It begins its line, or only such tags stand in front of it there. */
+  readonly begins: boolean
+  /** The other tag of the pair, if there is one. */
+  partner: Tag | undefined
+}
+
+/** An attribute of a tag; the value's offsets exclude its quotes. */
+export interface Attribute {
+  readonly name: string
+  readonly valueStart: number
+  readonly valueEnd: number
+  readonly end: number
+}
+
+// more tags than these are no prompt but an attack: the text then counts as having none of our forms
+const MOST_TAGS = 250_000
+const MOST_NAMES = 2_000
+
+const LESS = 60
+const GREATER = 62
+const SLASH = 47
+const EQUALS = 61
+const QUOTE = 34
+const APOSTROPHE = 39
+const LINE_FEED = 10
+
+/** All tags in order, paired by one stack per name; undefined when there are absurdly many. */
+export function findTags(text: string): Tag[] | undefined {
+  const tags: Tag[] = []
+  const open = new Map<string, Tag[]>()
+  let previous: Tag | undefined
+  for (let at = text.indexOf('<'); at !== -1; at = text.indexOf('<', at)) {
+    const tag = readTag(text, at, previous)
+    at = tag?.end ?? at + 1
+    if (tag === undefined) continue
+    const stack = stackOf(open, tag.name)
+    if (stack === undefined) continue
+    if (tags.length === MOST_TAGS) return undefined
+    tags.push(tag)
+    previous = tag
+    if (tag.closing) pair(stack.pop(), tag)
+    else stack.push(tag)
+  }
+  return tags
+}
+
+function stackOf(open: Map<string, Tag[]>, name: string): Tag[] | undefined {
+  let stack = open.get(name)
+  if (stack === undefined && open.size < MOST_NAMES) {
+    stack = []
+    open.set(name, stack)
+  }
+  return stack
+}
+
+function pair(opening: Tag | undefined, closing: Tag): void {
+  if (opening === undefined) return
+  opening.partner = closing
+  closing.partner = opening
+}
+
+function readTag(text: string, start: number, previous: Tag | undefined): Tag | undefined {
+  const closing = text.charCodeAt(start + 1) === SLASH
+  const nameStart = closing ? start + 2 : start + 1
+  const nameEnd = findNameEnd(text, nameStart)
+  if (nameEnd === nameStart) return undefined
+  const end = closing ? findClosingEnd(text, nameEnd) : findOpeningEnd(text, nameEnd)
+  if (end === -1) return undefined
+  const name = text.slice(nameStart, nameEnd).toLowerCase()
+  return { start, end, name, closing, begins: beginsLine(text, start, previous), partner: undefined }
+}
+
+function beginsLine(text: string, start: number, previous: Tag | undefined): boolean {
+  const floor = previous?.end ?? 0
+  for (let at = start; at > floor; at--) {
+    const code = text.charCodeAt(at - 1)
+    if (code === LINE_FEED) return true
+    if (!isSpace(code)) return false
+  }
+  return previous?.begins ?? true
+}
+
+function findClosingEnd(text: string, nameEnd: number): number {
+  const at = findContentStart(text, nameEnd, text.length)
+  return text.charCodeAt(at) === GREATER ? at + 1 : -1
+}
+
+// linear although a broken tag is read again from its next `<`: outside, "quoted" and 'quoted' only change places at
+// a quote, and `<` outside quotes breaks a tag off, so no character is read by more than three attempts
+function findOpeningEnd(text: string, nameEnd: number): number {
+  let at = nameEnd
+  for (;;) {
+    const next = findContentStart(text, at, text.length)
+    const code = text.charCodeAt(next)
+    if (code === GREATER) return next + 1
+    if (next === at) return -1
+    const attribute = readAttribute(text, next)
+    if (attribute === undefined) return -1
+    at = attribute.end
+  }
+}
+
+/** The attributes of an opening tag that {@link findTags} found. */
+export function readAttributes(text: string, tag: Tag): Attribute[] {
+  const attributes: Attribute[] = []
+  let at = findContentStart(text, tag.start + 1 + tag.name.length, tag.end)
+  for (;;) {
+    const attribute = readAttribute(text, at)
+    if (attribute === undefined) return attributes
+    attributes.push(attribute)
+    at = findContentStart(text, attribute.end, tag.end)
+  }
+}
+
+function readAttribute(text: string, start: number): Attribute | undefined {
+  const nameEnd = findWordEnd(text, start, false)
+  if (nameEnd === start) return undefined
+  const name = text.slice(start, nameEnd).toLowerCase()
+  const equals = findContentStart(text, nameEnd, text.length)
+  if (text.charCodeAt(equals) !== EQUALS) return { name, valueStart: nameEnd, valueEnd: nameEnd, end: nameEnd }
+  const valueStart = findContentStart(text, equals + 1, text.length)
+  const quote = text.charCodeAt(valueStart)
+  if (quote === QUOTE || quote === APOSTROPHE) {
+    const valueEnd = findQuote(text, valueStart + 1, quote)
+    return valueEnd === -1 ? undefined : { name, valueStart: valueStart + 1, valueEnd, end: valueEnd + 1 }
+  }
+  const valueEnd = findWordEnd(text, valueStart, true)
+  return valueEnd === valueStart ? undefined : { name, valueStart, valueEnd, end: valueEnd }
+}
+
+function findQuote(text: string, from: number, quote: number): number {
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === quote) return at
+    if (code === LINE_FEED) return -1
+  }
+  return -1
+}
+
+// an attribute's name, or its value without quotes, which may hold `=` and `/`
+function findWordEnd(text: string, from: number, value: boolean): number {
+  let at = from
+  for (; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === LESS || code === GREATER || code === QUOTE || code === APOSTROPHE || isSpace(code)) break
+    if (!value && (code === EQUALS || code === SLASH)) break
+  }
+  return at
+}
+
+function findNameEnd(text: string, from: number): number {
+  if (!isLetter(text.charCodeAt(from))) return from
+  let at = from + 1
+  while (at < text.length && isNameCode(text.charCodeAt(at))) at++
+  return at
+}
+
+function isNameCode(code: number): boolean {
+  // digits and `:`, `-` and `.`, `_`
+  return isLetter(code) || (code >= 48 && code <= 58) || code === 45 || code === 46 || code === 95
+}
+
+function isLetter(code: number): boolean {
+  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90)
+}
