@@ -1,14 +1,15 @@
 import type { ContextList } from './context-list.ts'
 import { findContentStart, findIndexFrom } from './find-edges.ts'
-import { findElements, type KinElement, type Region } from './find-elements.ts'
+import { findElements, isKin, type KinElement, type Region } from './find-elements.ts'
 import { findLabelledLists } from './find-labelled-lists.ts'
 import { findMarks, type Marks } from './find-marks.ts'
 import { findTagLists } from './find-tag-lists.ts'
+import type { Tag } from './find-tags.ts'
 
 /** The lists of context blocks in a text, in order and not overlapping; of lists in one another, the outer one. */
 export function findContextLists(text: string): ContextList[] {
   const marks = findMarks(text)
-  if (marks === undefined) return []
+  if (marks === undefined || isTorn(marks.tags)) return []
   const found = findElements(marks).flatMap((region) => findRegionLists(marks, region))
   found.sort((left, right) => startOf(left) - startOf(right) || right.end - left.end)
   const lists: ContextList[] = []
@@ -16,6 +17,21 @@ export function findContextLists(text: string): ContextList[] {
     if (startOf(list) >= (lists.at(-1)?.end ?? 0)) lists.push({ ...list, end: findContainerEnd(marks, list) })
   }
   return lists
+}
+
+/**
+ * Whether a name of our kin has both pairs and tags without a partner. Then documents hold such tags themselves, and
+ * where one document ends and what is an example inside another cannot be told: better no list than a document torn
+ * apart. A tag that is only spoken of, inside a line, does not count, nor does one that is never closed, as in HTML.
+ */
+function isTorn(tags: readonly Tag[]): boolean {
+  const paired = new Set<string>()
+  const alone = new Set<string>()
+  for (const { name, partner, closing, begins } of tags) {
+    if (partner !== undefined) paired.add(name)
+    else if (closing || begins) alone.add(name)
+  }
+  return [...alone].some((name) => paired.has(name) && isKin(name))
 }
 
 function startOf(list: ContextList): number {
@@ -30,7 +46,7 @@ function findRegionLists(marks: Marks, region: Region): ContextList[] {
     if (inner.length > 0) lists.push(inner)
     else if (element.inside === undefined || !isEmpty(marks.text, element.inside)) blocks.push(element)
   }
-  lists.push(findTagLists(marks, blocks))
+  lists.push(findTagLists(marks, blocks, region.container))
   return lists.flat()
 }
 

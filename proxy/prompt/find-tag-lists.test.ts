@@ -16,6 +16,30 @@ function behindLists(text: string): string[] {
   return findContextLists(text).map(({ end }) => text.slice(end))
 }
 
+describe('documents that hold tags like those around them', () => {
+  const list = (...contents: string[]): string =>
+    `<documents>\n${contents.map((text, i) => `<document index="${i + 1}">\n${text}\n</document>`).join('\n')}\n</documents>\n\nWhy?`
+
+  it.each([
+    ['opens one that it does not close', 'an example:\n<document index="1">\nA'],
+    ['closes one that it did not open', 'A\n</document>\nand on'],
+    ['closes one and opens another', 'A\n</document>\nand on\n<document>\nB'],
+    ['opens one in the middle of a line', 'write <document> around A'],
+  ])('are left alone when one of them %s', (_what, content) => {
+    // nothing that could be moved: no list, or the container as a whole
+    for (const blocks of contentsOf(list('first', content, 'third', 'fourth'))) expect(blocks).toHaveLength(1)
+  })
+
+  it('are blocks when what they hold is balanced', () => {
+    const example = 'an example:\n<documents><document index="1">A</document></documents>'
+    expect(contentsOf(list('first', example, 'third'))).toEqual([['first', example, 'third']])
+  })
+
+  it('may stand beside tags that are never closed, as in HTML', () => {
+    expect(contentsOf(list('<video>\n<source src="a.mp4">\n</video>', 'B'))).toHaveLength(1)
+  })
+})
+
 describe('tagged blocks', () => {
   it('are sibling elements, and what follows the container is behind the list', () => {
     const text =

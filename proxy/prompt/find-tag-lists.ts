@@ -13,8 +13,12 @@ const PLAIN_VALUE = /^[\p{L}\p{N}_.:/#-]{1,64}$/u
 // names that the fields of a record have too, as in `<source>a.pdf</source> <content>…</content>`
 const FIELD_NAMES = new Set(['source', 'reference', 'file', 'memory', 'result'])
 
-/** The lists that these elements form, each being a block: one list for every row of siblings. */
-export function findTagLists(marks: Marks, elements: readonly KinElement[]): ContextList[] {
+/**
+ * The lists that these elements of one region form, each being a block: one list for every row of siblings. A row that
+ * text interrupts inside its container, or that counts on behind the text, is none: a document holds such tags itself
+ * and would be torn apart.
+ */
+export function findTagLists(marks: Marks, elements: readonly KinElement[], inContainer: boolean): ContextList[] {
   const { text } = marks
   const rows: KinElement[][] = []
   let previous: KinElement | undefined
@@ -23,11 +27,32 @@ export function findTagLists(marks: Marks, elements: readonly KinElement[]): Con
     else rows.push([element])
     previous = element
   }
-  return rows.filter((row) => row.length > 1 || !isField(marks, row[0]!)).map((row) => toList(text, row))
+  const torn = new Set<string>()
+  for (const [i, row] of rows.slice(1).entries()) {
+    const [before, behind] = [rows[i]!.at(-1)!, row[0]!]
+    if (before.open.name !== behind.open.name) continue
+    if (inContainer || countsOn(text, before, behind)) torn.add(behind.open.name)
+  }
+  return rows
+    .filter(([element]) => !torn.has(element!.open.name))
+    .filter((row) => row.length > 1 || !isField(marks, row[0]!))
+    .map((row) => toList(text, row))
 }
 
 function isSibling(text: string, left: KinElement, right: KinElement): boolean {
   return left.open.name === right.open.name && findContentStart(text, left.end, right.start) === right.start
+}
+
+/** Whether the label of one element is a number and that of the other the next. */
+function countsOn(text: string, left: KinElement, right: KinElement): boolean {
+  const labels = readLabels(text, right)
+  for (const [name, label] of readLabels(text, left)) {
+    const next = labels.get(name)
+    if (!label || !next) continue
+    const [number, following] = [label, next].map(({ start, end }) => text.slice(start, end))
+    if (/^\d+$/.test(number!) && Number(following) === Number(number) + 1) return true
+  }
+  return false
 }
 
 function isField({ text, tags }: Marks, { open, start, end }: KinElement): boolean {
