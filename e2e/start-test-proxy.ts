@@ -12,6 +12,7 @@ export function startTestProxy(
     adminListen: local,
     engine: engine && { kind: 'openai', id: 'engine', ...engine },
     mode: 'on',
+    ordering: 'reprise',
     bodyLimitBytes: 64 * 1024 * 1024,
     groupWindowMilliseconds: 20,
     drainSeconds: 5,

@@ -4,6 +4,8 @@ import type { Context, RequestId, ScopeId } from './context-block.ts'
 export interface SentContext {
   readonly scope: ScopeId
   readonly blocks: Context
+  /** the length of each block, in characters */
+  readonly sizes: readonly number[]
   /** where each block ends in the prompt, in characters from its start */
   readonly ends: readonly number[]
 }

@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import type { SentPrompt } from './cache-event.ts'
 import { CacheMirror } from './cache-mirror.ts'
 import type { Context, RequestId, ScopeId } from './context-block.ts'
+import { PrefixOrdering } from './prefix-ordering.ts'
 
 const scope = 'system prompt' as ScopeId
 const request = (id: string): RequestId => id as RequestId
@@ -10,7 +11,7 @@ const request = (id: string): RequestId => id as RequestId
 function prompt(...blocks: string[]): SentPrompt {
   const ends = blocks.map((_, i) => 200 + 100 * i)
   return {
-    contexts: [{ scope, blocks: blocks as unknown as Context, ends }],
+    contexts: [{ scope, blocks: blocks as unknown as Context, sizes: blocks.map(() => 100), ends }],
     prefixes: [scope, ...blocks.map((_, i) => `${scope}|${blocks.slice(0, i + 1).join('|')}` as ScopeId)],
     ends: [100, ...ends],
     length: 200 + 100 * blocks.length,
@@ -18,14 +19,27 @@ function prompt(...blocks: string[]): SentPrompt {
 }
 
 let mirror: CacheMirror
+
+/** Those of the blocks that are held, in the order in which they would be sent: what nobody holds stays behind `new`. */
+function heldOf(blocks: string[]): string[] {
+  const context = ['new', ...blocks] as unknown as Context
+  const { order } = mirror.order(
+    scope,
+    context,
+    context.map(() => 100),
+  ) ?? { order: [...context.keys()] }
+  const ordered = order.map((place) => String(context[place]))
+  return ordered.slice(0, ordered.indexOf('new'))
+}
+
 beforeEach(() => {
-  mirror = new CacheMirror(3)
+  mirror = new CacheMirror(3, () => new PrefixOrdering())
 })
 
 test('what was sent is found again behind the same text, and only there', () => {
   mirror.apply({ type: 'sent', request: request('a'), prompt: prompt('x', 'y') })
-  expect(mirror.search(scope, ['y', 'x'] as unknown as Context)?.prefix).toEqual(['x', 'y'])
-  expect(mirror.search('other' as ScopeId, ['x'] as unknown as Context)).toBeUndefined()
+  expect(heldOf(['y', 'x'])).toEqual(['x', 'y'])
+  expect(mirror.order('other' as ScopeId, ['x'] as unknown as Context, [100])).toBeUndefined()
 })
 
 test('the prediction is the longest prefix held, in tokens as the engine counts them', () => {
@@ -41,11 +55,11 @@ test('a half-evicted request is cut, not forgotten', () => {
   mirror.apply({ type: 'used', request: request('a'), promptTokens: 500 })
   // 300 tokens are 300 characters here: the system text and two blocks
   mirror.apply({ type: 'evicted', request: request('a'), cachedTokens: 300 })
-  expect(mirror.search(scope, ['z', 'y', 'x'] as unknown as Context)?.prefix).toEqual(['x', 'y'])
+  expect(heldOf(['z', 'y', 'x'])).toEqual(['x', 'y'])
   mirror.apply({ type: 'evicted', request: request('a'), cachedTokens: 299 })
-  expect(mirror.search(scope, ['z', 'y', 'x'] as unknown as Context)?.prefix).toEqual(['x'])
+  expect(heldOf(['z', 'y', 'x'])).toEqual(['x'])
   mirror.apply({ type: 'evicted', request: request('a'), cachedTokens: 150 })
-  expect(mirror.search(scope, ['x'] as unknown as Context)?.prefix ?? []).toEqual([])
+  expect(heldOf(['x'])).toEqual([])
   expect(mirror.has(request('a'))).toBe(true)
   mirror.apply({ type: 'evicted', request: request('a'), cachedTokens: 0 })
   expect(mirror.has(request('a'))).toBe(false)
@@ -56,7 +70,7 @@ test('what another request still holds stays', () => {
   mirror.apply({ type: 'sent', request: request('b'), prompt: prompt('x', 'z') })
   mirror.apply({ type: 'failed', request: request('a') })
   expect(mirror.predictCachedTokens(prompt('x', 'y'))).toBe(50)
-  expect(mirror.search(scope, ['y', 'z', 'x'] as unknown as Context)?.prefix).toEqual(['x', 'z'])
+  expect(heldOf(['y', 'z', 'x'])).toEqual(['x', 'z'])
 })
 
 test('a request that was cut grows again when the engine stores it anew', () => {
@@ -64,7 +78,7 @@ test('a request that was cut grows again when the engine stores it anew', () => 
   mirror.apply({ type: 'used', request: request('a'), promptTokens: 400 })
   mirror.apply({ type: 'evicted', request: request('a'), cachedTokens: 100 })
   mirror.apply({ type: 'stored', request: request('a'), cachedTokens: 400 })
-  expect(mirror.search(scope, ['y', 'x'] as unknown as Context)?.prefix).toEqual(['x', 'y'])
+  expect(heldOf(['y', 'x'])).toEqual(['x', 'y'])
 })
 
 test('a snapshot replaces the state, and unknown requests are counted', () => {
@@ -77,15 +91,15 @@ test('a snapshot replaces the state, and unknown requests are counted', () => {
     ]),
   )
   expect(mirror.statistics).toMatchObject({ requests: 1, contexts: 1, unknownRequests: 1 })
-  expect(mirror.search(scope, ['x', 'y'] as unknown as Context)?.prefix).toEqual(['y'])
+  expect(heldOf(['x', 'y'])).toEqual(['y'])
 })
 
 test('a request that was sent while a snapshot was taken comes back when the engine reports it', () => {
   mirror.apply({ type: 'sent', request: request('a'), prompt: prompt('x') })
   mirror.applySnapshot(new Map())
-  expect(mirror.search(scope, ['x'] as unknown as Context)?.prefix ?? []).toEqual([])
+  expect(heldOf(['x'])).toEqual([])
   mirror.apply({ type: 'stored', request: request('a'), cachedTokens: 1_000 })
-  expect(mirror.search(scope, ['x'] as unknown as Context)?.prefix).toEqual(['x'])
+  expect(heldOf(['x'])).toEqual(['x'])
 })
 
 test('a cleared cache holds nothing', () => {
@@ -105,6 +119,6 @@ test('the oldest requests are forgotten above the bound, with all they held', ()
     mirror.apply({ type: 'sent', request: request(id), prompt: prompt(block) })
   }
   expect(mirror.statistics.requests).toBe(3)
-  expect(mirror.search(scope, ['w'] as unknown as Context)?.prefix).toEqual([])
+  expect(heldOf(['w'])).toEqual([])
   expect(mirror.has(request('a'))).toBe(false)
 })

@@ -1,6 +1,6 @@
 import type { CacheEvent, SentPrompt } from './cache-event.ts'
 import type { Context, RequestId, ScopeId } from './context-block.ts'
-import { ContextIndex, type ContextMatch } from './context-index.ts'
+import type { Ordering, OrderingIndex } from './ordering-index.ts'
 
 interface MirroredRequest {
   readonly prompt: SentPrompt
@@ -20,18 +20,20 @@ const initialTokensPerCharacter = 0.25
 export class CacheMirror {
   readonly #maxRequests: number
   readonly #requests = new Map<RequestId, MirroredRequest>()
-  readonly #indexes = new Map<ScopeId, ContextIndex>()
+  readonly #indexes = new Map<ScopeId, OrderingIndex>()
+  readonly #createIndex: () => OrderingIndex
   readonly #prefixHolders = new Map<ScopeId, number>()
   #tokensPerCharacter = initialTokensPerCharacter
   #unknownRequests = 0
 
-  constructor(maxRequests: number) {
+  constructor(maxRequests: number, createIndex: () => OrderingIndex) {
     this.#maxRequests = maxRequests
+    this.#createIndex = createIndex
   }
 
-  /** Context search among the contexts that stand behind the same text. */
-  search(scope: ScopeId, context: Context): ContextMatch | undefined {
-    return this.#indexes.get(scope)?.search(context)
+  /** Orders a context by those that stand behind the same text; undefined when there are none. */
+  order(scope: ScopeId, context: Context, sizes: readonly number[]): Ordering | undefined {
+    return this.#indexes.get(scope)?.order(context, sizes)
   }
 
   /** The search path of a context that was sent, for the scheduler. */
@@ -154,10 +156,10 @@ export class CacheMirror {
   #hold(request: RequestId, mirrored: MirroredRequest, length: number): void {
     const { prompt, cachedLength: before } = mirrored
     mirrored.cachedLength = length
-    for (const { scope, blocks, ends } of prompt.contexts) {
+    for (const { scope, blocks, sizes, ends } of prompt.contexts) {
       const kept = countUpTo(ends, length)
       if (kept === countUpTo(ends, before)) continue
-      if (kept > 0) this.#indexOf(scope).insert(blocks.slice(0, kept), request)
+      if (kept > 0) this.#indexOf(scope).insert(blocks.slice(0, kept), sizes.slice(0, kept), request)
       else this.#removeContext(request, scope)
     }
     this.#countPrefixes(prompt, countUpTo(prompt.ends, before), countUpTo(prompt.ends, length))
@@ -190,10 +192,10 @@ export class CacheMirror {
     }
   }
 
-  #indexOf(scope: ScopeId): ContextIndex {
+  #indexOf(scope: ScopeId): OrderingIndex {
     let index = this.#indexes.get(scope)
     if (!index) {
-      index = new ContextIndex()
+      index = this.#createIndex()
       this.#indexes.set(scope, index)
     }
     return index

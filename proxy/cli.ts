@@ -16,6 +16,7 @@ interface ServeOptions {
   listen: ListenAddress
   adminListen: ListenAddress
   mode: Mode
+  ordering: 'reprise' | 'paper'
   bodyLimitBytes: number
   groupWindowMs: number
   drainSeconds: number
@@ -54,6 +55,9 @@ program
   )
   .addOption(
     new Option('--mode <mode>', 'rewrite, only compute, or neither').choices(['on', 'shadow', 'off']).default('on'),
+  )
+  .addOption(
+    new Option('--ordering <policy>', 'ours, or as the paper has it').choices(['reprise', 'paper']).default('reprise'),
   )
   .option('--body-limit-bytes <n>', 'largest request body', atLeast(1), 64 * 1024 * 1024)
   .option('--group-window-ms <n>', 'longest wait for requests that share, while the engine is busy', atLeast(0), 20)

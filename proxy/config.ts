@@ -21,6 +21,8 @@ export interface Config {
   /** undefined: the embedded emulator */
   readonly engine: EngineConfig | undefined
   readonly mode: Mode
+  /** how contexts are ordered: by the prefixes that were sent, or as the ContextPilot paper has it */
+  readonly ordering: 'reprise' | 'paper'
   readonly bodyLimitBytes: number
   readonly groupWindowMilliseconds: number
   readonly drainSeconds: number

@@ -5,6 +5,8 @@ import { adapterFor } from '#engine-adapters/engine-adapter.ts'
 import { createEngineClient } from '#engine-adapters/engine-client.ts'
 import { CacheMirror } from '#index/cache-mirror.ts'
 import type { ReplicaId } from '#index/context-block.ts'
+import { PaperOrdering } from '#index/paper-ordering.ts'
+import { PrefixOrdering } from '#index/prefix-ordering.ts'
 import { createAdminApp } from './admin-app.ts'
 import { Admission } from './admission.ts'
 import { createApp, type ServerEnv } from './app.ts'
@@ -22,6 +24,8 @@ const mirroredRequests = 100_000
 const conversationBytes = 256 * 1024 * 1024
 const waitingRequests = 10_000
 
+const orderings = { reprise: () => new PrefixOrdering(), paper: () => new PaperOrdering() }
+
 /** A running proxy. */
 export interface RunningProxy {
   readonly url: string
@@ -35,7 +39,7 @@ export interface RunningProxy {
 /** Builds a proxy from its configuration and starts it: the one place where everything is put together. */
 export async function startProxy(config: Config): Promise<RunningProxy> {
   const drain = { isDraining: false }
-  const mirror = new CacheMirror(mirroredRequests)
+  const mirror = new CacheMirror(mirroredRequests, orderings[config.ordering])
   const engineConfig = config.engine ?? { url: undefined, kind: 'vllm', id: 'emulator' }
   const replica = new ReplicaMirror(engineConfig.id as ReplicaId, mirror)
   const reuse = createReuse(config, replica)

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { CacheMirror } from '#index/cache-mirror.ts'
 import type { RequestId } from '#index/context-block.ts'
+import { PrefixOrdering } from '#index/prefix-ordering.ts'
 import { type Decision, decide } from './decide.ts'
 import { MemoryConversationStore } from './store/memory-conversation-store.ts'
 
@@ -9,7 +10,7 @@ type Message = { role: string; content: unknown }
 
 /** A proxy without sockets: what is decided is taken as sent. */
 class Sender {
-  readonly mirror = new CacheMirror(1000)
+  readonly mirror = new CacheMirror(1000, () => new PrefixOrdering())
   readonly store = new MemoryConversationStore(1_000_000)
   #sent = 0
 
@@ -287,7 +288,7 @@ test('a fault of ours forwards the request as received', () => {
   const broken = {
     ...sender,
     mirror: {
-      search: () => {
+      order: () => {
         throw new Error('broken')
       },
     },

@@ -1,8 +1,6 @@
-import { alignContext } from '#index/align-context.ts'
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { CacheMirror } from '#index/cache-mirror.ts'
 import type { BlockId, ScopeId } from '#index/context-block.ts'
-import { searchPath } from '#index/context-tree.ts'
 import type { ConversationStore, SentOrder, SentTurn, TurnKey } from '#index/conversation-store.ts'
 import type { Chat } from './prompt/chat.ts'
 import { type LaidOutMessage, layOutPrompt, type PromptLayout } from './prompt/lay-out-prompt.ts'
@@ -34,7 +32,7 @@ export interface ReusedPrompt {
 
 /** What a prompt is reused against. */
 export interface ReuseState {
-  readonly mirror: Pick<CacheMirror, 'search'>
+  readonly mirror: Pick<CacheMirror, 'order'>
   readonly store: ConversationStore
   readonly tenant: string
   readonly conversation: string | undefined
@@ -118,7 +116,8 @@ function writeMessage(
     texts[place] = pieces.join('')
   }
   reused.forEach(({ scope, blocks, order }, i) => {
-    writer.addContext({ scope, blocks: order.map((from) => blocks[from]!), ends: ends[i]! })
+    const sizes = order.map((from) => contexts[i]!.slots[from]!).map(({ start, end }) => end - start)
+    writer.addContext({ scope, blocks: order.map((from) => blocks[from]!), sizes, ends: ends[i]! })
   })
   return reused
 }
@@ -150,10 +149,11 @@ function reuseContext(
 ): ReusedContext {
   const { blocks } = context
   if (past && isPermutation(past.order, blocks.length)) return { ...past, blocks, scope, searchPath: [] }
-  const match = options.reorder === false ? undefined : mirror.search(scope, blocks)
-  const order = alignContext(blocks, match?.prefix ?? [])
+  const sizes = context.slots.map(({ start, end }) => end - start)
+  const ordering = options.reorder === false ? undefined : mirror.order(scope, blocks, sizes)
+  const { order, searchPath } = ordering ?? { order: [...blocks.keys()], searchPath: [] }
   const annotation = options.annotate === false ? undefined : renderAnnotation(texts, context, order)
-  return { order, annotation, blocks, scope, searchPath: match ? searchPath(match.node) : [] }
+  return { order, annotation, blocks, scope, searchPath }
 }
 
 function isPermutation(order: readonly number[], length: number): boolean {

@@ -1,0 +1,123 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Context, RequestId } from './context-block.ts'
+import type { OrderingIndex } from './ordering-index.ts'
+
+const sizeOf = (block: string): number => 100 + 37 * (block.charCodeAt(0) % 7)
+export const sizesOf = (context: Context): number[] => context.map(sizeOf)
+
+/** Contexts in which some blocks occur twice. */
+export const contexts: fc.Arbitrary<Context> = fc
+  .array(fc.constantFrom(...'abcdefghijkl'), { minLength: 1, maxLength: 7 })
+  .map((blocks) => blocks as unknown as Context)
+
+export const steps: fc.Arbitrary<({ act: 'send'; id: number; context: Context } | { act: 'remove'; id: number })[]> =
+  fc.array(
+    fc.oneof(
+      { weight: 3, arbitrary: fc.record({ act: fc.constant('send' as const), id: fc.nat(12), context: contexts }) },
+      { weight: 1, arbitrary: fc.record({ act: fc.constant('remove' as const), id: fc.nat(12) }) },
+    ),
+    { maxLength: 60 },
+  )
+
+/** Plays a history; returns what each request holds at its end, as sent. */
+export function play(
+  index: OrderingIndex,
+  history: typeof steps extends fc.Arbitrary<infer S> ? S : never,
+): Map<RequestId, Context> {
+  const held = new Map<RequestId, Context>()
+  for (const step of history) {
+    const request = String(step.id) as RequestId
+    if (step.act === 'remove') {
+      expect(index.remove(request)).toBe(held.delete(request))
+      continue
+    }
+    const { order } = index.order(step.context, sizesOf(step.context))
+    const sent = order.map((place) => step.context[place]!)
+    index.insert(sent, sizesOf(sent), request)
+    held.set(request, sent)
+  }
+  return held
+}
+
+/** What every ordering must keep to. */
+export function describeOrderingIndex(name: string, create: () => OrderingIndex): void {
+  describe(name, () => {
+    test('places every block exactly once, through any history', () => {
+      fc.assert(
+        fc.property(steps, contexts, (history, context) => {
+          const index = create()
+          play(index, history)
+          const { order } = index.order(context, sizesOf(context))
+          expect(order.toSorted((a, b) => a - b)).toEqual([...context.keys()])
+        }),
+      )
+    })
+
+    test('leaves a context alone that shares nothing with what is held', () => {
+      fc.assert(
+        fc.property(steps, (history) => {
+          const index = create()
+          play(index, history)
+          const strange = ['X', 'Y', 'Z'] as unknown as Context
+          expect(index.order(strange, sizesOf(strange))).toEqual({ order: [0, 1, 2], searchPath: [] })
+        }),
+      )
+    })
+
+    test('sends what it holds again in the order it was sent in', () => {
+      fc.assert(
+        fc.property(steps, contexts, (history, received) => {
+          const index = create()
+          play(index, history)
+          const context = [...new Set(received)] as Context
+          const sent = index.order(context, sizesOf(context)).order.map((place) => context[place]!)
+          index.insert(sent, sizesOf(sent), 'last' as RequestId)
+          const again = index.order(context, sizesOf(context)).order.map((place) => context[place]!)
+          // another request may hold the same blocks in another order
+          const orders = new Set([sent.join(), ...sameBlocks(play(create(), history), context)])
+          expect(orders).toContain(again.join())
+        }),
+      )
+    })
+
+    test('forgets all of what it held', () => {
+      fc.assert(
+        fc.property(steps, contexts, (history, context) => {
+          const index = create()
+          for (const request of play(index, history).keys()) index.remove(request)
+          expect([index.nodes, index.requests]).toEqual([0, 0])
+          expect(index.order(context, sizesOf(context)).order).toEqual([...context.keys()])
+        }),
+      )
+    })
+
+    test('decides the same after the same history', () => {
+      fc.assert(
+        fc.property(steps, contexts, (history, context) => {
+          const [one, other] = [create(), create()]
+          play(one, history)
+          play(other, history)
+          expect(one.order(context, sizesOf(context))).toEqual(other.order(context, sizesOf(context)))
+        }),
+      )
+    })
+
+    test('knows a search path for every request it holds', () => {
+      fc.assert(
+        fc.property(steps, (history) => {
+          const index = create()
+          const held = play(index, history)
+          expect(index.requests).toBe(held.size)
+          for (const request of held.keys()) expect(index.pathOf(request)!.length).toBeGreaterThan(0)
+          expect(index.pathOf('nobody' as RequestId)).toBeUndefined()
+        }),
+      )
+    })
+  })
+}
+
+function sameBlocks(held: Map<RequestId, Context>, context: Context): string[] {
+  const wanted = [...context].sort().join()
+  return [...held.values()].filter((sent) => [...sent].sort().join() === wanted).map((sent) => sent.join())
+}

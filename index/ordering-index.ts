@@ -1,0 +1,23 @@
+import type { Context, RequestId } from './context-block.ts'
+
+/** How a context is to be sent. */
+export interface Ordering {
+  /** places in the context as received, in the order to send them: a permutation of 0 … n − 1 */
+  readonly order: readonly number[]
+  /** slots from the root to the node whose prefix is shared; empty when none is */
+  readonly searchPath: readonly number[]
+}
+
+/** The contexts an engine holds behind one text: orders new ones so that they share what is held. */
+export interface OrderingIndex {
+  readonly nodes: number
+  readonly requests: number
+  /** Orders a context; `sizes[i]` is what its block i costs to prefill, in any unit. Changes nothing. */
+  order(context: Context, sizes: readonly number[]): Ordering
+  /** Holds a context as it was sent, in place of what the request held before. */
+  insert(context: Context, sizes: readonly number[], request: RequestId): void
+  /** Forgets a request; false when it is not known. */
+  remove(request: RequestId): boolean
+  /** The search path of what a request holds. */
+  pathOf(request: RequestId): number[] | undefined
+}
