@@ -1,6 +1,5 @@
-import { alignContext } from '#index/align-context.ts'
 import type { BlockId, Context, RequestId } from '#index/context-block.ts'
-import { ContextIndex } from '#index/context-index.ts'
+import type { OrderingIndex } from '#index/ordering-index.ts'
 import { type Percentiles, toPercentiles } from './percentiles.ts'
 
 /** Search, order and insert of one request, in microseconds. */
@@ -11,24 +10,20 @@ export interface IndexFigures extends Percentiles {
 
 const blocksPerContext = 15
 const measured = 20_000
+const sizes: readonly number[] = new Array(blocksPerContext).fill(2_000)
 
 /**
  * Fills an index with contexts of 15 blocks and measures what one more request costs; the oldest is removed for each
  * that is added. Blocks are drawn so that few are in many requests and most in few, as retrieval does (Zipf).
  */
-export function benchIndex(stored: number): IndexFigures {
+export function benchIndex(index: OrderingIndex, stored: number): IndexFigures {
   const draw = createDraw(stored / 2)
-  const index = new ContextIndex()
   let next = 0
   const send = (): void => {
     const context = draw()
-    const match = index.search(context)
-    const order = alignContext(context, match.prefix)
-    index.insert(
-      order.map((place) => context[place]!),
-      String(next++) as RequestId,
-      match,
-    )
+    const { order } = index.order(context, sizes)
+    const ordered = order.map((place) => context[place]!)
+    index.insert(ordered, sizes, String(next++) as RequestId)
   }
   for (let i = 0; i < stored; i++) send()
   const durations: number[] = []

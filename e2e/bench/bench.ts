@@ -1,5 +1,7 @@
 import { cpus } from 'node:os'
 import Table from 'cli-table3'
+import { PaperOrdering } from '#index/paper-ordering.ts'
+import { PrefixOrdering } from '#index/prefix-ordering.ts'
 import { benchIndex } from './bench-index.ts'
 import { benchOverhead } from './bench-overhead.ts'
 
@@ -44,11 +46,15 @@ say(
 )
 
 report('index …')
-const index = [1_000, 100_000].map(benchIndex)
+const orderings = { reprise: () => new PrefixOrdering(), paper: () => new PaperOrdering() }
+const index = Object.entries(orderings).flatMap(([ordering, create]) =>
+  [1_000, 100_000].map((stored) => ({ ordering, ...benchIndex(create(), stored) })),
+)
 say('Search, order and insert of one request, contexts of 15 blocks:\n')
 printTable(
-  ['contexts stored', 'nodes', 'p50', 'p99'],
-  index.map(({ stored, nodes, p50, p99 }) => [
+  ['ordering', 'contexts stored', 'nodes', 'p50', 'p99'],
+  index.map(({ ordering, stored, nodes, p50, p99 }) => [
+    ordering,
     String(stored),
     String(nodes),
     `${p50.toFixed(1)} µs`,

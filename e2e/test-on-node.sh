@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# runs all tests on another line of Node, which comes as a package and is kept outside the checkout
+set -euo pipefail
+line=$1
+cache="${XDG_CACHE_HOME:-$HOME/.cache}/reprise/node-$line"
+if [ ! -x "$cache/node_modules/node/bin/node" ]; then
+  echo "Installing Node $line into $cache"
+  npm install --no-save --no-package-lock --prefix "$cache" "node@$line"
+fi
+export PATH="$cache/node_modules/node/bin:$PATH"
+echo "Testing on Node $(node --version)"
+exec node node_modules/vitest/vitest.mjs run
