@@ -61,6 +61,9 @@ export function forward(
       onResponseStart: (_controller, status, headers) => {
         // informational: the final head follows
         if (status < 200 || response.destroyed) return
+        // what the engine sent along with its head goes out in the same write
+        response.cork()
+        process.nextTick(() => response.uncork())
         response.writeHead(status, { ...withoutHopByHop(headers), ...observer.onHead(status, headers) })
         response.flushHeaders()
       },

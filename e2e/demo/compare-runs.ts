@@ -1,0 +1,76 @@
+import Table from 'cli-table3'
+import type { RunSummary } from './summarize-run.ts'
+
+/** The same workload, sent straight to the engine and through the proxy. */
+export interface Comparison {
+  readonly direct: RunSummary
+  readonly reprise: RunSummary
+}
+
+interface Row {
+  readonly label: string
+  readonly read: (summary: RunSummary) => number
+  readonly show: (value: number) => string
+}
+
+const ROWS: readonly Row[] = [
+  { label: 'requests answered', read: (summary) => summary.requests, show: toCount },
+  { label: 'prompt tokens', read: (summary) => summary.prompt_tokens, show: toCount },
+  { label: 'cached tokens, by the engine', read: (summary) => summary.cached_tokens, show: toCount },
+  { label: 'hit ratio', read: (summary) => summary.hit_ratio, show: toPercent },
+  { label: 'time to first token, median', read: (summary) => summary.ttft_p50_ms, show: toDuration },
+  { label: 'time to first token, p95', read: (summary) => summary.ttft_p95_ms, show: toDuration },
+  { label: 'total time', read: (summary) => summary.seconds * 1000, show: toDuration },
+]
+
+/** The comparison as a table for people. */
+export function renderTable({ direct, reprise }: Comparison): string {
+  const table = new Table({
+    head: ['', 'direct', 'through reprise', 'ratio'],
+    colAligns: ['left', 'right', 'right', 'right'],
+    style: { head: [], border: [] },
+  })
+  for (const { label, read, show } of ROWS) {
+    table.push([label, show(read(direct)), show(read(reprise)), toTimes(read(reprise), read(direct))])
+  }
+  for (const [label, value] of blockRows(reprise)) table.push([label, '', value, ''])
+  return table.toString()
+}
+
+/** What the comparison comes to, in one sentence. */
+export function renderSentence({ direct, reprise }: Comparison): string {
+  const hits = `hit ratio ${toPercent(direct.hit_ratio)} → ${toPercent(reprise.hit_ratio)}`
+  const waits = `median time to first token ${toDuration(direct.ttft_p50_ms)} → ${toDuration(reprise.ttft_p50_ms)}`
+  const won = reprise.hit_ratio > direct.hit_ratio
+  const verdict = won ? 'Through reprise the engine reused more of its cache' : 'reprise gained nothing here'
+  return `${verdict}: ${hits}, ${waits}.`
+}
+
+function blockRows({ blocks }: RunSummary): [label: string, value: string][] {
+  if (!blocks) return []
+  return [
+    ['blocks found', toCount(blocks.found)],
+    ['blocks moved', toCount(blocks.moved)],
+    ['blocks de-duplicated', toCount(blocks.deduplicated)],
+    ...Object.entries(blocks.skipped).map(([reason, count]): [string, string] => [
+      `requests left as they were: ${reason}`,
+      toCount(count),
+    ]),
+  ]
+}
+
+function toCount(value: number): string {
+  return value.toLocaleString('en-US')
+}
+
+function toPercent(share: number): string {
+  return `${(100 * share).toFixed(1)} %`
+}
+
+function toDuration(ms: number): string {
+  return ms < 1000 ? `${ms.toFixed(0)} ms` : `${(ms / 1000).toFixed(2)} s`
+}
+
+function toTimes(value: number, base: number): string {
+  return base === 0 ? '–' : `${(value / base).toFixed(2)}×`
+}

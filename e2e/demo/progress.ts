@@ -1,0 +1,28 @@
+import { SingleBar } from 'cli-progress'
+
+/** Shows how far a run is; counts up to the total it was created with. */
+export interface Progress {
+  advance(): void
+  stop(): void
+}
+
+/** A bar on a terminal, a line every tenth of the way elsewhere; on stderr, so that stdout stays the result. */
+export function createProgress(label: string, total: number): Progress {
+  return process.stderr.isTTY ? createBar(label, total) : createLines(label, total)
+}
+
+function createBar(label: string, total: number): Progress {
+  const bar = new SingleBar({ format: `${label} {bar} {value}/{total} | {duration_formatted} | ETA {eta_formatted}` })
+  bar.start(total, 0)
+  return { advance: () => bar.increment(), stop: () => bar.stop() }
+}
+
+function createLines(label: string, total: number): Progress {
+  let done = 0
+  const advance = (): void => {
+    const tenth = Math.floor((10 * done) / total)
+    done += 1
+    if (Math.floor((10 * done) / total) > tenth) process.stderr.write(`${label}: ${done} of ${total}\n`)
+  }
+  return { advance, stop: () => undefined }
+}

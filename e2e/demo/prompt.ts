@@ -1,0 +1,27 @@
+import type { ContextBlock, Turn } from './workload.ts'
+
+/** A message of the OpenAI chat API. */
+export interface ChatMessage {
+  readonly role: 'system' | 'user' | 'assistant'
+  readonly content: string
+}
+
+export const SYSTEM_MESSAGE: ChatMessage = {
+  role: 'system',
+  content:
+    'You are the documentation assistant of a software team. Answer the question from the documents given with it, ' +
+    'and name the documents you used. Show a short code example where it helps. ' +
+    'If the documents do not hold the answer, say so instead of guessing.',
+}
+
+/** The question with its documents, in the tagged form that many applications use. */
+export function toUserMessage({ blocks, question }: Pick<Turn, 'blocks' | 'question'>): ChatMessage {
+  if (blocks.length === 0) return { role: 'user', content: `Question: ${question}` }
+  const documents = blocks.map((block, at) => toDocument(block, at + 1)).join('\n')
+  return { role: 'user', content: `<documents>\n${documents}\n</documents>\n\nQuestion: ${question}` }
+}
+
+function toDocument(block: ContextBlock, index: number): string {
+  const source = block.id.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
+  return `<document index="${index}" source="${source}">\n${block.text}\n</document>`
+}

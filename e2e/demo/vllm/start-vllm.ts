@@ -1,0 +1,61 @@
+import { request } from 'undici'
+import type { Child, Children } from '../children.ts'
+import { DemoError } from '../demo-error.ts'
+import { findFreePort } from '../find-free-port.ts'
+import type { Server } from '../start-reprise.ts'
+import type { VllmInstallation } from './setup-vllm.ts'
+
+const MODEL_POSITIONS = 8192
+const MODEL_NAME = 'SmolLM2-135M-Instruct'
+const POLL_MS = 1000
+const REPORT_EVERY = 15
+const PATIENCE_SECONDS = 600
+
+// float32 is the fast type on CPUs without AMX; vLLM takes only multiples of 32 as block size there
+const FLAGS = ['--dtype', 'float32', '--enforce-eager', '--block-size', '32', '--enable-prompt-tokens-details']
+
+const ENVIRONMENT = {
+  HF_HUB_OFFLINE: '1',
+  OMP_NUM_THREADS: '2',
+  VLLM_CPU_KVCACHE_SPACE: '4',
+  VLLM_CPU_OMP_THREADS_BIND: 'nobind',
+  // opens the route that empties the cache between two runs
+  VLLM_SERVER_DEV_MODE: '1',
+}
+
+/** Serves the model on a free port and waits until it answers. */
+export async function startVllm(children: Children, installation: VllmInstallation): Promise<Server> {
+  const port = await findFreePort()
+  const url = `http://127.0.0.1:${port}`
+  const place = ['--host', '127.0.0.1', '--port', String(port), '--served-model-name', MODEL_NAME]
+  const args = ['serve', installation.model, ...place, '--max-model-len', String(MODEL_POSITIONS), ...FLAGS]
+  const child = children.start(installation.vllm, args, { ...process.env, ...ENVIRONMENT })
+  await waitUntilReady(url, child)
+  return { url, stop: child.stop }
+}
+
+/** Empties the prefix cache, so that the next run starts as the first one did. */
+export async function emptyCache({ url }: Server): Promise<void> {
+  const response = await request(`${url}/reset_prefix_cache`, { method: 'POST' })
+  const { success } = (await response.body.json()) as { success?: boolean }
+  if (success !== true) throw new DemoError('vLLM did not empty its prefix cache')
+}
+
+async function waitUntilReady(url: string, child: Child): Promise<void> {
+  const ended = child.ended.then(() => {
+    throw new DemoError(`vllm serve ended before it was ready:\n${child.tail()}`)
+  })
+  for (let seconds = 0; seconds < PATIENCE_SECONDS; seconds += POLL_MS / 1000) {
+    if (await isReady(url)) return
+    if (seconds % REPORT_EVERY === 0) process.stderr.write(`vLLM loads the model … ${seconds} s\n`)
+    await Promise.race([new Promise((resolve) => setTimeout(resolve, POLL_MS)), ended])
+  }
+  throw new DemoError(`vLLM was not ready after ${PATIENCE_SECONDS} s:\n${child.tail()}`)
+}
+
+async function isReady(url: string): Promise<boolean> {
+  // nobody listens yet while the model loads
+  const response = await request(`${url}/health`).catch(() => undefined)
+  await response?.body.dump()
+  return response?.statusCode === 200
+}
