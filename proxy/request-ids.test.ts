@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+import { RequestIds } from './request-ids.ts'
+
+test('a client’s id is kept while nobody else has it, and gets a suffix when somebody has', () => {
+  const ids = new RequestIds((id) => id === 'mirrored')
+  expect(ids.take('mine')).toBe('mine')
+  expect(ids.take('mine')).toMatch(/^mine-[0-9a-f]{8}$/)
+  expect(ids.take('mirrored')).toMatch(/^mirrored-[0-9a-f]{8}$/)
+  ids.release(ids.take('other'))
+  expect(ids.take('other')).toBe('other')
+})
+
+test('what cannot be a header’s value is not taken for an id', () => {
+  const ids = new RequestIds(() => false)
+  for (const wanted of [undefined, '', 'a b', 'ä', 'x'.repeat(201)]) expect(ids.take(wanted)).toMatch(/^[0-9a-f-]{36}$/)
+})
