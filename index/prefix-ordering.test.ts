@@ -39,6 +39,14 @@ test('the rest follows by what it promises: how many hold it, and how large it i
   expect(orderIn(['pa', 'qa', 'rb'], 'xba')).toBe('abx')
 })
 
+test('blocks with the same content keep their order among themselves', () => {
+  const index = new PrefixOrdering()
+  const blocks = context('aab')
+  index.insert(blocks, even(blocks), 'first' as RequestId)
+  // their labels may make them differ in size
+  expect(index.order(context('aab'), [10, 20, 10]).order).toEqual([0, 1, 2])
+})
+
 /** What an engine would reuse of a sequence: the longest part of its front that was sent before. */
 function reusable(sent: Context, held: Iterable<Context>): number {
   let most = 0

@@ -37,12 +37,11 @@ export class PrefixOrdering implements OrderingIndex {
   /** O(visits + n log n) for n blocks; visits are the nodes whose paths are all in the context, 4,096 at most. */
   order(context: Context, sizes: readonly number[]): Ordering {
     const found = this.#largestPrefix(context)
-    const promised = [...context.keys()]
-      .map((place) => ({ place, promise: (this.#holders.get(context[place]!) ?? 0) * sizes[place]! }))
-      .sort((a, b) => b.promise - a.promise || a.place - b.place)
-      .map(({ place }) => place)
-    const byPromise = promised.map((place) => context[place]!)
-    const order = alignContext(byPromise, blocksOf(found)).map((i) => promised[i]!)
+    const prefix = blocksOf(found)
+    const aligned = alignContext(context, prefix)
+    const promise = (place: number): number => (this.#holders.get(context[place]!) ?? 0) * sizes[place]!
+    const rest = aligned.slice(prefix.length).sort((a, b) => promise(b) - promise(a) || a - b)
+    const order = [...aligned.slice(0, prefix.length), ...rest]
     return { order, searchPath: slotsOf(pathTo(found.node)) }
   }
 

@@ -13,7 +13,7 @@ import { summarizeRun } from './summarize-run.ts'
 
 interface DemoOptions {
   readonly trace?: string
-  readonly capacityTokens?: number
+  readonly capacityTokens: number
   readonly limit?: number
   readonly concurrency: number
   readonly topK?: number
@@ -27,7 +27,12 @@ const ANSWER_TOKENS = 32
 const program = new Command('demo')
   .description('Sends the requests of a small RAG application to an engine emulator, direct and through reprise.')
   .option('--trace <folder>', 'send a trace folder instead of the demo’s own questions')
-  .option('--capacity-tokens <n>', 'size of the engine’s cache in tokens, or "unlimited"', toCapacity)
+  .option(
+    '--capacity-tokens <n>',
+    'size of the engine’s cache in tokens, or "unlimited"',
+    toCapacity,
+    Number.POSITIVE_INFINITY,
+  )
   .option('--limit <n>', 'send the first n requests only', toPositiveInteger)
   .option('--concurrency <n>', 'requests at once', toPositiveInteger, 1)
   .option('--top-k <n>', `documents per question (demo: ${DEFAULT_TOP_K}, trace: all)`, toPositiveInteger)
@@ -76,6 +81,6 @@ function toEmulatorOptions({ capacityTokens, prefillTokensPerSecond }: DemoOptio
 }
 
 function nameEngine({ capacityTokens }: DemoOptions): string {
-  const capacity = capacityTokens === undefined ? 'unlimited' : `${capacityTokens.toLocaleString('en-US')} tokens`
+  const capacity = Number.isFinite(capacityTokens) ? `${capacityTokens.toLocaleString('en-US')} tokens` : 'unlimited'
   return `engine emulator (cache: ${capacity})`
 }

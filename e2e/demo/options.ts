@@ -6,7 +6,7 @@ export function toPositiveInteger(text: string): number {
   return value
 }
 
-/** A number of tokens, or undefined for `unlimited`. */
-export function toCapacity(text: string): number | undefined {
-  return text === 'unlimited' ? undefined : toPositiveInteger(text)
+/** A number of tokens; infinite for `unlimited`. */
+export function toCapacity(text: string): number {
+  return text === 'unlimited' ? Number.POSITIVE_INFINITY : toPositiveInteger(text)
 }

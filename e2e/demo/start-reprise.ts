@@ -5,7 +5,8 @@ import { DemoError } from './demo-error.ts'
 const REPRISE = fileURLToPath(new URL('../../bin/reprise', import.meta.url))
 
 export interface EmulatorOptions {
-  readonly capacityTokens: number | undefined
+  /** Infinite for a cache that never evicts. */
+  readonly capacityTokens: number
   readonly prefillTokensPerSecond: number
   /** Where evictions are reported to. */
   readonly callback: string | undefined
@@ -26,9 +27,10 @@ export interface Server {
 
 /** Starts a fresh, empty engine emulator on a free port. */
 export function startEmulator(children: Children, options: EmulatorOptions): Promise<Server> {
-  const args = ['--listen', '127.0.0.1:0', '--prefill-tokens-per-second', String(options.prefillTokensPerSecond)]
-  args.push('--capacity-tokens', String(options.capacityTokens ?? 'unlimited'))
-  if (options.callback !== undefined) args.push('--callback', options.callback)
+  const { capacityTokens, prefillTokensPerSecond, callback } = options
+  const args = ['--listen', '127.0.0.1:0', '--prefill-tokens-per-second', String(prefillTokensPerSecond)]
+  args.push('--capacity-tokens', Number.isFinite(capacityTokens) ? String(capacityTokens) : 'unlimited')
+  if (callback !== undefined) args.push('--callback', callback)
   return start(children, 'emulate', args)
 }
 
