@@ -87,6 +87,22 @@ test('no order of the context would let the engine reuse more', () => {
   )
 })
 
+test('what was sent is sent again in the same order, if no other request holds the same blocks', () => {
+  fc.assert(
+    fc.property(steps, contexts, (history, received) => {
+      const index = new PrefixOrdering()
+      const held = play(index, history)
+      const context = [...new Set(received)] as Context
+      const ordered = (): Context => index.order(context, sizesOf(context)).order.map((place) => context[place]!)
+      const sent = ordered()
+      index.insert(sent, sizesOf(sent), 'last' as RequestId)
+      const others = [...held.values()].filter((other) => context.every((block) => other.includes(block)))
+      if (others.length === 0) expect(ordered()).toEqual(sent)
+    }),
+    { numRuns: 500 },
+  )
+})
+
 test('a very long context neither overflows nor stalls', () => {
   const index = new PrefixOrdering()
   const blocks = Array.from({ length: 20_000 }, (_, i) => `block ${i}`) as unknown as Context

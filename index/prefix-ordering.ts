@@ -105,15 +105,18 @@ function giveBack(unused: Map<BlockId, number>, edge: Context, length: number): 
   for (let i = 0; i < length; i++) unused.set(edge[i]!, unused.get(edge[i]!)! + 1)
 }
 
-/** The children that begin with a block that is left; asks the smaller side. */
+/** The children that begin with a block that is left, oldest first whichever side is asked: the smaller one. */
 function nextNodes(node: PrefixNode, unused: ReadonlyMap<BlockId, number>): PrefixNode[] {
-  if (node.children.size < unused.size) return [...node.children.values()].filter((child) => unused.get(child.edge[0]!))
   const next: PrefixNode[] = []
-  for (const [block, count] of unused) {
-    const child = count > 0 ? node.children.get(block) : undefined
-    if (child) next.push(child)
+  if (node.children.size < unused.size) {
+    for (const child of node.children.values()) if (unused.get(child.edge[0]!)) next.push(child)
+  } else {
+    for (const [block, count] of unused) {
+      const child = count > 0 ? node.children.get(block) : undefined
+      if (child) next.push(child)
+    }
   }
-  return next
+  return next.sort((a, b) => a.slot - b.slot)
 }
 
 function pathTo(node: PrefixNode): PrefixNode[] {
