@@ -69,3 +69,11 @@ test('only the pipeline, its observer and the control plane change the mirror', 
     'proxy/replica-mirror.ts',
   ])
 })
+
+test('the lockfile names the optional packages of every platform: npm ci refuses it otherwise', () => {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { optionalDependencies?: Record<string, string> }>
+  }
+  const optional = Object.values(packages).flatMap(({ optionalDependencies }) => Object.keys(optionalDependencies ?? {}))
+  expect(optional.filter((name) => !Object.keys(packages).some((path) => path.endsWith(`node_modules/${name}`)))).toEqual([])
+})
