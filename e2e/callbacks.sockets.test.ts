@@ -113,6 +113,12 @@ describe('the callback protocol', () => {
     expect(response.status).toBe(400)
     expect((await errorOf(response)).code).toBe('invalid_body')
     expect(await mirror()).toMatchObject({ sequence: 0 })
+    const metrics = await (await fetch(`${proxy.adminUrl}/metrics`)).text()
+    expect(metrics.match(/mirror_events_total\{.*/g)).toEqual(
+      ['stored', 'evicted', 'cleared']
+        .map((type) => `mirror_events_total{type="${type}"} 0`)
+        .concat('mirror_events_total{type="snapshot"} 1'),
+    )
   })
 
   test('an unknown replica is 404, a body over 8 MiB is 413', async () => {

@@ -78,6 +78,7 @@ test.each([
   [['serve', '--mode', 'maybe'], /Allowed choices are on, shadow, off/],
   [['serve', '--nonsense'], /unknown option/],
   [['emulate', '--block-size', '0'], /whole number/],
+  [['emulate', '--callback', 'notaurl'], /is not a URL/],
   [['nonsense'], /unknown command/],
 ])('wrong usage ends with 2 and one line that says what to write: %j', (args, message) => {
   const { status, stderr } = spawnSync(process.execPath, [reprise, ...args], { encoding: 'utf8' })
@@ -86,16 +87,16 @@ test.each([
   expect(stderr.trim().split('\n')).toHaveLength(1)
 })
 
-test('an address that is taken ends with 1 and one line', async () => {
-  const { listening } = await start('emulate', ...free)
-  const { host } = new URL(listening.url!)
-  const { status, stderr } = spawnSync(
-    process.execPath,
-    [reprise, 'serve', '--listen', host, '--admin-listen', '127.0.0.1:0'],
-    {
+test.each([[['serve', '--admin-listen', '127.0.0.1:0']], [['emulate']]])(
+  'an address that is taken ends with 1 and one line: %j',
+  async (command) => {
+    const { listening } = await start('emulate', ...free)
+    const { host } = new URL(listening.url!)
+    const { status, stderr } = spawnSync(process.execPath, [reprise, ...command, '--listen', host], {
       encoding: 'utf8',
-    },
-  )
-  expect(status).toBe(1)
-  expect(stderr.trim().split('\n').at(-1)).toMatch(/^error: Cannot listen on 127\.0\.0\.1:\d+/)
-})
+    })
+    expect(status).toBe(1)
+    expect(stderr.trim().split('\n').at(-1)).toMatch(/^error: Cannot listen on 127\.0\.0\.1:\d+/)
+    expect(stderr).not.toContain('    at ')
+  },
+)

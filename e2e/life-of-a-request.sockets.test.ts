@@ -69,18 +69,17 @@ describe('a chat completion request', () => {
     expect(response.headers.get('x-reprise-skipped')).toBe('no_blocks')
   })
 
-  test('valid JSON of another shape, and what is not UTF-8 or is compressed, is the engine’s to judge', async () => {
+  test('valid JSON of another shape, and what is compressed, is the engine’s to judge', async () => {
     for (const body of ['[1, 2]', '"x"', '{"messages":"x"}']) await postJson(chatUrl, body)
     expect(engine.requests.map(({ body }) => body.toString())).toEqual(['[1, 2]', '"x"', '{"messages":"x"}'])
-    const bytes = Buffer.from([0x7b, 0xff, 0x7d])
-    await fetch(chatUrl, { method: 'POST', body: bytes })
+    const bytes = Buffer.from([0x1f, 0x8b, 0xff])
     await fetch(chatUrl, { method: 'POST', body: bytes, headers: { 'content-encoding': 'gzip' } })
-    expect(engine.requests.slice(3).map(({ body }) => body)).toEqual([bytes, bytes])
+    expect(engine.requests[3]!.body).toEqual(bytes)
   })
 
   test('that is not JSON is answered with 400 and not forwarded', async () => {
-    for (const body of ['{"messages":[', '', 'NaN', '{"a":01}']) {
-      const response = await postJson(chatUrl, body)
+    for (const body of ['{"messages":[', '', 'NaN', '{"a":01}', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])]) {
+      const response = await fetch(chatUrl, { method: 'POST', body })
       expect(response.status).toBe(400)
       expect(await response.json()).toMatchObject({
         error: { code: 'invalid_body', type: 'invalid_request_error', param: null },
@@ -166,6 +165,19 @@ describe('tags', () => {
     expect(again.id).toMatch(/^r-1-[0-9a-f]{8}$/)
     expect(again.salt).toBe(one.salt)
     expect(new Set([one.salt, other.salt, salted.salt]).size).toBe(3)
+  })
+
+  test('a body of another shape gets its tenant’s salt too, and no client’s salt is trusted alone', async () => {
+    await restartProxy({ kind: 'vllm' })
+    for (const body of [
+      '{"messages":5,"cache_salt":"stolen"}',
+      '{"messages":[{"role":"user","content":["x"]}],"cache_salt":"stolen"}',
+      '{}',
+    ]) {
+      await postJson(chatUrl, body)
+      const { cache_salt: salt } = JSON.parse(engine.requests.at(-1)!.body.toString())
+      expect(salt).toMatch(/^[\w-]{43}$/)
+    }
   })
 
   test('but for the tags the body stays byte for byte', async () => {
@@ -352,10 +364,23 @@ describe('the engine', () => {
     expect((await postJson(chatUrl, ragRequest('q', ['a', 'b']))).status).toBe(200)
   })
 
-  test('that breaks off before its head is 502', async () => {
-    engine.answer((response) => response.socket!.destroy())
-    const response = await postJson(chatUrl, ragRequest('q', ['a']))
-    expect(response.status).toBe(502)
+  test('that breaks off before its head is 502, on every path, with or without a body', async () => {
+    engine.answer((response) => response.socket!.resetAndDestroy())
+    const urls = [chatUrl, `${proxy.url}/v1/embeddings`]
+    for (const url of urls) {
+      const response = await postJson(url, ragRequest('q', ['a']))
+      expect(response.status).toBe(502)
+      expect((await errorOf(response)).code).toBe('engine_unreachable')
+    }
+    expect((await fetch(`${proxy.url}/v1/models`)).status).toBe(502)
+  })
+
+  test('declares headers of its connection, which end here', async () => {
+    engine.answer((response) =>
+      response.writeHead(200, { connection: 'close, x-hop', 'x-hop': '1', 'x-own': '2' }).end('{}'),
+    )
+    const response = await fetch(`${proxy.url}/v1/models`)
+    expect([response.headers.get('x-hop'), response.headers.get('x-own')]).toEqual([null, '2'])
   })
 
   test('that refuses a request caches nothing of it', async () => {

@@ -102,6 +102,15 @@ test('a request that was sent while a snapshot was taken comes back when the eng
   expect(heldOf(['x'])).toEqual(['x'])
 })
 
+test('what several requests share is counted once', () => {
+  mirror.apply({ type: 'sent', request: request('a'), prompt: prompt('x', 'y') })
+  mirror.apply({ type: 'sent', request: request('b'), prompt: prompt('x', 'z') })
+  // 100 characters of system text and three blocks, at four characters a token
+  expect(mirror.statistics.cachedTokens).toBe(100)
+  mirror.apply({ type: 'failed', request: request('a') })
+  expect(mirror.statistics.cachedTokens).toBe(75)
+})
+
 test('a cleared cache holds nothing', () => {
   mirror.apply({ type: 'sent', request: request('a'), prompt: prompt('x') })
   mirror.apply({ type: 'cleared' })

@@ -23,6 +23,8 @@ export class CacheMirror {
   readonly #indexes = new Map<ScopeId, OrderingIndex>()
   readonly #createIndex: () => OrderingIndex
   readonly #prefixHolders = new Map<ScopeId, number>()
+  /** characters of all prefixes that are held, each once */
+  #heldLength = 0
   #tokensPerCharacter = initialTokensPerCharacter
   #unknownRequests = 0
 
@@ -63,12 +65,8 @@ export class CacheMirror {
     contexts: number
     unknownRequests: number
   } {
-    let cached = 0
     let requests = 0
-    for (const { cachedLength } of this.#requests.values()) {
-      cached += cachedLength
-      if (cachedLength > 0) requests += 1
-    }
+    for (const { cachedLength } of this.#requests.values()) if (cachedLength > 0) requests += 1
     let nodes = 0
     let contexts = 0
     for (const index of this.#indexes.values()) {
@@ -77,7 +75,7 @@ export class CacheMirror {
     }
     return {
       requests,
-      cachedTokens: Math.floor(cached * this.#tokensPerCharacter),
+      cachedTokens: Math.floor(this.#heldLength * this.#tokensPerCharacter),
       nodes,
       contexts,
       unknownRequests: this.#unknownRequests,
@@ -104,6 +102,7 @@ export class CacheMirror {
         this.#requests.clear()
         this.#indexes.clear()
         this.#prefixHolders.clear()
+        this.#heldLength = 0
     }
   }
 
@@ -179,16 +178,19 @@ export class CacheMirror {
   }
 
   /** A request that held its first `before` prefixes holds its first `after` from now on. */
-  #countPrefixes(prompt: SentPrompt, before: number, after: number): void {
+  #countPrefixes({ prefixes, ends }: SentPrompt, before: number, after: number): void {
     for (let i = after; i < before; i++) {
-      const prefix = prompt.prefixes[i]!
-      const holders = this.#prefixHolders.get(prefix)! - 1
-      if (holders === 0) this.#prefixHolders.delete(prefix)
-      else this.#prefixHolders.set(prefix, holders)
+      const holders = this.#prefixHolders.get(prefixes[i]!)! - 1
+      if (holders > 0) this.#prefixHolders.set(prefixes[i]!, holders)
+      else {
+        this.#prefixHolders.delete(prefixes[i]!)
+        this.#heldLength -= ends[i]! - (ends[i - 1] ?? 0)
+      }
     }
     for (let i = before; i < after; i++) {
-      const prefix = prompt.prefixes[i]!
-      this.#prefixHolders.set(prefix, (this.#prefixHolders.get(prefix) ?? 0) + 1)
+      const holders = this.#prefixHolders.get(prefixes[i]!) ?? 0
+      if (holders === 0) this.#heldLength += ends[i]! - (ends[i - 1] ?? 0)
+      this.#prefixHolders.set(prefixes[i]!, holders + 1)
     }
   }
 

@@ -1,4 +1,4 @@
-import type { ScopeId } from './context-block.ts'
+import type { BlockId, ScopeId } from './context-block.ts'
 
 /** How one context of a past message was sent. */
 export interface SentOrder {
@@ -10,8 +10,8 @@ export interface SentOrder {
 /** How a past message was sent. */
 export type SentTurn =
   | { readonly kind: 'ordered'; readonly contexts: readonly SentOrder[] }
-  /** its blocks were given beside the messages: the whole text that held them, as sent */
-  | { readonly kind: 'explicit'; readonly text: string }
+  /** its blocks were given beside the messages: the whole text that held them, as last sent */
+  | { readonly kind: 'explicit'; readonly text: string; readonly blocks: readonly BlockId[] }
   /** equal messages were sent with different explicit blocks: which belong to a history cannot be told */
   | { readonly kind: 'ambiguous' }
 
@@ -21,12 +21,16 @@ export type TurnKey = ScopeId
 /** Remembers how past turns were sent, so that a later request that repeats them sends the same bytes. */
 export interface ConversationStore {
   recall(turn: TurnKey): SentTurn | undefined
-  /** Keeps a turn; explicit texts that differ under one key make the turn ambiguous. */
+  /** Keeps a turn; other explicit blocks under the same key make the turn ambiguous. */
   remember(turn: TurnKey, sent: SentTurn): void
 }
 
 /** What is known of a turn once it was sent again. */
 export function mergeTurns(known: SentTurn | undefined, sent: SentTurn): SentTurn {
   if (sent.kind !== 'explicit' || !known) return sent
-  return known.kind === 'explicit' && known.text === sent.text ? known : { kind: 'ambiguous' }
+  return known.kind === 'explicit' && haveSameBlocks(known.blocks, sent.blocks) ? sent : { kind: 'ambiguous' }
+}
+
+function haveSameBlocks(a: readonly BlockId[], b: readonly BlockId[]): boolean {
+  return a.toSorted().join(' ') === b.toSorted().join(' ')
 }

@@ -76,7 +76,7 @@ function addCallbacks(app: Hono<ServerEnv>, { metrics, mirror }: Reuse, replica:
     return c.json(acknowledgement, 409)
   }
   const read = (c: HonoContext<ServerEnv>) => async (): Promise<unknown> =>
-    parse(await readBody(c.env.incoming, eventBodyLimit), (type) => metrics.mirrorEvents.inc({ type }))
+    parse(await readBody(c.env.incoming, eventBodyLimit))
   const known = (c: HonoContext<ServerEnv>): void => {
     if (c.req.param('replica') === replica.replica) return
     throw new ProxyError(
@@ -103,15 +103,12 @@ function addCallbacks(app: Hono<ServerEnv>, { metrics, mirror }: Reuse, replica:
   })
 }
 
-function parse(body: Buffer, count: (type: string) => void): unknown {
-  let value: { events?: { type?: unknown }[] }
+function parse(body: Buffer): unknown {
   try {
-    value = JSON.parse(body.toString())
+    return JSON.parse(body.toString())
   } catch (cause) {
     throw new ProxyError('invalid_body', `The body is not valid JSON: ${(cause as Error).message}`, { cause })
   }
-  if (Array.isArray(value?.events)) for (const event of value.events) count(String(event?.type))
-  return value
 }
 
 function mayControl(

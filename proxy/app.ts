@@ -54,7 +54,7 @@ async function answer(
 
 function answerError(error: unknown, { incoming, outgoing, clientLeft }: Exchange, pipeline: Pipeline): string {
   // the request may end before the response notices
-  if (clientLeft.aborted || incoming.socket.destroyed) {
+  if (clientLeft.aborted || incoming.socket?.destroyed) {
     pipeline.metrics.streamAborts.inc({ phase: 'queue' })
     return 'client_left'
   }

@@ -7,6 +7,7 @@ import {
   readEngine,
   readListenAddress,
   readNumber,
+  readUrl,
 } from './config.ts'
 import type { Mode } from './decide.ts'
 import { startProxy } from './main.ts'
@@ -41,18 +42,8 @@ program
   .command('serve')
   .description('the proxy; without --engine in front of an embedded engine emulator')
   .option('--engine <url[,kind=…][,id=…]>', 'the engine: kind vllm, sglang or openai', once(argument(readEngine)))
-  .option(
-    '--listen <host:port>',
-    'where applications connect',
-    argument(readListenAddress),
-    readListenAddress('127.0.0.1:8080'),
-  )
-  .option(
-    '--admin-listen <host:port>',
-    'control plane',
-    argument(readListenAddress),
-    readListenAddress('127.0.0.1:9090'),
-  )
+  .addOption(address('--listen', 'where applications connect', '127.0.0.1:8080'))
+  .addOption(address('--admin-listen', 'control plane', '127.0.0.1:9090'))
   .addOption(
     new Option('--mode <mode>', 'rewrite, only compute, or neither').choices(['on', 'shadow', 'off']).default('on'),
   )
@@ -70,7 +61,7 @@ program
 program
   .command('emulate')
   .description('the engine emulator alone: a real prefix cache, canned answers')
-  .option('--listen <host:port>', 'where it listens', argument(readListenAddress), readListenAddress('127.0.0.1:8000'))
+  .addOption(address('--listen', 'where it listens', '127.0.0.1:8000'))
   .addOption(
     new Option('--kind <kind>', 'whose cache and errors').choices(['vllm', 'sglang']).default(emulatorDefaults.kind),
   )
@@ -87,7 +78,7 @@ program
     atLeast(1),
     emulatorDefaults.prefillTokensPerSecond,
   )
-  .option('--callback <url>', 'where evictions are reported: http://HOST:PORT/v1/replicas/NAME')
+  .option('--callback <url>', 'where evictions are reported: http://HOST:PORT/v1/replicas/NAME', argument(readUrl))
   .action(emulate)
 
 try {
@@ -123,6 +114,8 @@ async function emulate({ listen, callback, ...options }: EmulateOptions): Promis
     warn: (message) => process.stderr.write(`${message}\n`),
     ...(callback === undefined ? {} : { callbackUrl: callback }),
     ...(process.env.REPRISE_CALLBACK_TOKEN === undefined ? {} : { callbackToken: process.env.REPRISE_CALLBACK_TOKEN }),
+  }).catch((error: Error) => {
+    throw new ConfigError(`Cannot listen on ${listen.host}:${listen.port}: ${error.message}.`)
   })
   announce({ url: emulator.url })
   stopOnSignals(() => emulator.close())
@@ -148,6 +141,12 @@ function stopOnSignals(close: () => Promise<void>): void {
       )
     })
   }
+}
+
+function address(flag: string, description: string, standard: string): Option {
+  return new Option(`${flag} <host:port>`, description)
+    .argParser(argument(readListenAddress))
+    .default(readListenAddress(standard), standard)
 }
 
 function argument<T>(read: (text: string) => T): (text: string) => T {

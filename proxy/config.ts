@@ -40,6 +40,12 @@ export function readListenAddress(text: string): ListenAddress {
   return { host: host.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1', port: Number(port) }
 }
 
+/** Reads the URL of something that speaks HTTP. */
+export function readUrl(text: string): string {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text
+  throw new ConfigError(`'${text}' is not a URL: write http://HOST:PORT/….`)
+}
+
 /** Reads `URL[,kind=vllm|sglang|openai][,id=NAME]`. */
 export function readEngine(text: string): EngineConfig {
   const [url = '', ...settings] = text.split(',')

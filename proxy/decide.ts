@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer'
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { CacheMirror } from '#index/cache-mirror.ts'
 import type { ConversationStore, SentTurn, TurnKey } from '#index/conversation-store.ts'
-import { type Chat, readChat, writeChat } from './prompt/chat.ts'
+import { ProxyError } from './errors.ts'
+import { type Chat, type ChatBody, readChatBody, writeChat } from './prompt/chat.ts'
 import { type PlacedContext, placeExplicitContext } from './prompt/place-explicit-context.ts'
 import type { RequestOptions } from './request-options.ts'
 import { type ReusedContext, reusePrompt } from './reuse-prompt.ts'
@@ -13,8 +14,8 @@ export type Mode = 'on' | 'shadow' | 'off'
 export interface Decision {
   /** the body to send; undefined: as received */
   readonly body: string | undefined
-  /** undefined when the body was not understood */
-  readonly chat: Chat | undefined
+  /** the body as received, for splicing; undefined when it is no JSON object that could be read */
+  readonly received: Pick<ChatBody, 'body' | 'tags'> | undefined
   readonly contexts: readonly ReusedContext[]
   readonly sent: SentPrompt | undefined
   readonly turns: ReadonlyMap<TurnKey, SentTurn>
@@ -47,7 +48,7 @@ export interface DecisionState {
 
 const untouched = {
   body: undefined,
-  chat: undefined,
+  received: undefined,
   contexts: [],
   sent: undefined,
   turns: new Map<TurnKey, SentTurn>(),
@@ -69,24 +70,19 @@ export function decide(input: DecisionInput, state: DecisionState): Decision {
     timing: { parse: state.now() - started, index: 0 },
   })
   if (input.isEncoded) return skip('encoded_body')
-  if (!isUtf8(input.body)) return skip('invalid_utf8')
-  const chat = readChat(withoutByteOrderMark(input.body.toString()))
-  if (!chat) return skip('unexpected_shape')
+  if (!isUtf8(input.body)) throw new ProxyError('invalid_body', 'The request body is not valid JSON: it is not UTF-8.')
+  const received = readChatBody(withoutByteOrderMark(input.body.toString()))
+  const chat = received?.chat
+  if (!chat) return { ...skip('unexpected_shape'), received }
   const placed = placeExplicitContext(chat)
   const parsed = state.now()
   const timing = (): Decision['timing'] => ({ parse: parsed - started, index: state.now() - parsed })
   const options = { ...input.options, ...chat.explicit?.options }
   try {
-    return { ...reuse(chat, placed, input, options, state), timing: timing() }
+    return { ...reuse(chat, placed, input, options, state), received, timing: timing() }
   } catch (fault) {
-    return {
-      ...untouched,
-      body: withExplicitBlocks(chat, placed),
-      chat,
-      skipped: 'internal_error',
-      fault,
-      timing: timing(),
-    }
+    const body = withExplicitBlocks(chat, placed)
+    return { ...untouched, received, body, skipped: 'internal_error', fault, timing: timing() }
   }
 }
 
@@ -96,8 +92,8 @@ function reuse(
   input: DecisionInput,
   options: RequestOptions,
   { mirror, store }: DecisionState,
-): Omit<Decision, 'timing'> {
-  if (input.mode === 'off') return { ...untouched, chat, body: withExplicitBlocks(chat, placed), skipped: 'mode_off' }
+): Omit<Decision, 'timing' | 'received'> {
+  if (input.mode === 'off') return { ...untouched, body: withExplicitBlocks(chat, placed), skipped: 'mode_off' }
   const conversation = chat.explicit?.conversation ?? input.conversation
   const reuseState = { mirror, store, tenant: input.tenant, conversation, options }
   const reused = reusePrompt(chat, placed, reuseState)
@@ -108,7 +104,6 @@ function reuse(
   const isUnchanged = body === chat.body
   return {
     body: isUnchanged ? undefined : body,
-    chat,
     contexts: reused.contexts,
     sent: applied.sent,
     turns: applied.turns,

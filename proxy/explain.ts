@@ -20,7 +20,7 @@ export function explain(reuse: Reuse, incoming: IncomingMessage, body: Buffer): 
     },
     reuse,
   )
-  const { contexts, chat } = decision
+  const { contexts, received } = decision
   // blocks are numbered through the whole prompt, list after list
   const starts = contexts.map((_, i) => contexts.slice(0, i).reduce((sum, { blocks }) => sum + blocks.length, 0))
   const explanation = {
@@ -32,6 +32,6 @@ export function explain(reuse: Reuse, incoming: IncomingMessage, body: Buffer): 
     replica: reuse.replica,
     skipped: decision.skipped ?? null,
   }
-  const sent = decision.body ?? chat?.body ?? JSON.stringify(body.toString())
+  const sent = decision.body ?? received?.body ?? JSON.stringify(body.toString())
   return `${JSON.stringify(explanation).slice(0, -1)},"body":${sent}}`
 }

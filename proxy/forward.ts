@@ -108,14 +108,13 @@ function engineUnreachable(engine: EngineClient, cause: Error): ProxyError {
 export function requestHeaders(rawHeaders: readonly string[], added: Readonly<Record<string, string>>): string[] {
   const listed = new Set<string>()
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    if (rawHeaders[i]!.toLowerCase() !== 'connection') continue
-    for (const name of rawHeaders[i + 1]!.split(',')) listed.add(name.trim().toLowerCase())
+    if (rawHeaders[i]!.toLowerCase() === 'connection') addListed(rawHeaders[i + 1]!, listed)
   }
   const headers: string[] = []
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!.toLowerCase()
     const isOurs = name === 'host' || name === 'expect' || name.startsWith('x-reprise-')
-    if (isOurs || hopByHop.has(name) || listed.has(name) || name in added) continue
+    if (isOurs || hopByHop.has(name) || listed.has(name) || Object.hasOwn(added, name)) continue
     headers.push(rawHeaders[i]!, rawHeaders[i + 1]!)
   }
   for (const [name, value] of Object.entries(added)) headers.push(name, value)
@@ -124,8 +123,15 @@ export function requestHeaders(rawHeaders: readonly string[], added: Readonly<Re
 
 function withoutHopByHop(headers: IncomingHttpHeaders): Record<string, string | string[]> {
   const kept: Record<string, string | string[]> = {}
+  const listed = new Set<string>()
+  addListed(headers.connection ?? '', listed)
   for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined && !hopByHop.has(name)) kept[name] = value
+    if (value !== undefined && !hopByHop.has(name) && !listed.has(name)) kept[name] = value
   }
   return kept
+}
+
+/** The headers that a Connection header declares to belong to the connection too. */
+function addListed(connection: string, listed: Set<string>): void {
+  for (const name of connection.split(',')) listed.add(name.trim().toLowerCase())
 }

@@ -9,9 +9,16 @@ export class Listener {
   /** set while closing */
   #onIdle: (() => void) | undefined
 
-  constructor(handle: RequestListener) {
-    // a long prefill keeps a request open for minutes; idle connections outlive a load balancer's
-    this.#server = createServer({ requestTimeout: 0, keepAliveTimeout: 75_000, noDelay: true }, (request, response) => {
+  /** `uploadSeconds`: how long a client may take to send its request; answers take as long as they take. */
+  constructor(handle: RequestListener, uploadSeconds: number) {
+    const options = {
+      requestTimeout: uploadSeconds * 1000,
+      connectionsCheckingInterval: 1_000,
+      // idle connections outlive a load balancer's
+      keepAliveTimeout: 75_000,
+      noDelay: true,
+    }
+    this.#server = createServer(options, (request, response) => {
       this.#inFlight += 1
       response.on('close', () => {
         this.#inFlight -= 1

@@ -23,6 +23,9 @@ import { MemoryConversationStore } from './store/memory-conversation-store.ts'
 const mirroredRequests = 100_000
 const conversationBytes = 256 * 1024 * 1024
 const waitingRequests = 10_000
+/** How long a client may take to send its request: a callback that stalls would hold up those behind it. */
+const requestUploadSeconds = 300
+const callbackUploadSeconds = 10
 
 const orderings = { reprise: () => new PrefixOrdering(), paper: () => new PaperOrdering() }
 
@@ -43,14 +46,15 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const engineConfig = config.engine ?? { url: undefined, kind: 'vllm', id: 'emulator' }
   const replica = new ReplicaMirror(engineConfig.id as ReplicaId, mirror)
   const reuse = createReuse(config, replica)
-  const admin = await listen(createAdminApp({ reuse, replica, drain, token: config.adminToken }), config.adminListen)
+  const adminApp = createAdminApp({ reuse, replica, drain, token: config.adminToken })
+  const admin = await listen(adminApp, config.adminListen, callbackUploadSeconds)
   const emulator =
     engineConfig.url === undefined
       ? await startEmbedded(`${admin.url}/v1/replicas/${engineConfig.id}`, reuse.log)
       : undefined
   const engine = createEngineClient(emulator?.url ?? engineConfig.url!)
   const pipeline: Pipeline = { ...reuse, engine, adapter: adapterFor(engineConfig.kind) }
-  const data = await listen(createApp(pipeline, drain), config.listen)
+  const data = await listen(createApp(pipeline, drain), config.listen, requestUploadSeconds)
   return {
     url: data.url,
     adminUrl: admin.url,
@@ -79,6 +83,7 @@ function createReuse(config: Config, replica: ReplicaMirror): Reuse {
     metrics: createMetrics({
       queueDepth: () => admission.depth,
       indexNodes: () => mirror.statistics.nodes,
+      mirrorEvents: () => replica.applied,
       mirrorMode: () => ({ replica: replica.replica, mode: replica.state.mode }),
     }),
     log: createLog(config.logLevel),
@@ -91,11 +96,13 @@ function startEmbedded(callbackUrl: string, log: Log): Promise<Emulator> {
   return startEmulator({ ...emulatorDefaults, host: '127.0.0.1', port: 0, callbackUrl, warn })
 }
 
-async function listen(app: Hono<ServerEnv>, { host, port }: ListenAddress): Promise<Listener> {
+async function listen(app: Hono<ServerEnv>, { host, port }: ListenAddress, uploadSeconds: number): Promise<Listener> {
   const handle = getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0], {
     overrideGlobalObjects: false,
+    // for HTTP/1.0 without a Host header
+    hostname: 'localhost',
   })
-  const listener = new Listener(handle)
+  const listener = new Listener(handle, uploadSeconds)
   await listener.listen(host, port)
   return listener
 }

@@ -13,7 +13,6 @@ export interface Metrics {
   readonly overheadSeconds: Histogram<'stage'>
   readonly timeToFirstToken: Histogram
   readonly streamAborts: Counter<'phase'>
-  readonly mirrorEvents: Counter<'type'>
   readonly mirrorGaps: Counter
   readonly mirrorDivergence: Histogram
 }
@@ -23,6 +22,8 @@ export interface MetricSources {
   queueDepth(): number
   indexNodes(): number
   mirrorMode(): { replica: string; mode: 'exact' | 'degraded' | 'fallback' }
+  /** events from the engine that were applied, by type */
+  mirrorEvents(): Readonly<Record<string, number>>
 }
 
 const mirrorModes = { fallback: 0, degraded: 1, exact: 2 }
@@ -55,6 +56,14 @@ export function createMetrics(sources: MetricSources): Metrics {
     collect() {
       const { replica, mode } = sources.mirrorMode()
       this.set({ replica }, mirrorModes[mode])
+    },
+  })
+  new Counter({
+    ...named('mirror_events_total', 'Events from the engine that were applied'),
+    labelNames: ['type'],
+    collect() {
+      this.reset()
+      for (const [type, count] of Object.entries(sources.mirrorEvents())) this.inc({ type }, count)
     },
   })
   return {
@@ -93,7 +102,6 @@ export function createMetrics(sources: MetricSources): Metrics {
       ...named('stream_aborts_total', 'Clients that left before their answer was whole'),
       labelNames: ['phase'],
     }),
-    mirrorEvents: new Counter({ ...named('mirror_events_total', 'Events from the engine'), labelNames: ['type'] }),
     mirrorGaps: new Counter(named('mirror_gaps_total', 'Gaps in the events from the engine')),
     mirrorDivergence: new Histogram({
       ...named('mirror_divergence_tokens', 'Predicted less reported cached tokens of a request, without sign'),

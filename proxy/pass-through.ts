@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream'
 import type { EngineClient } from '#engine-adapters/engine-client.ts'
 import { type ForwardOutcome, forward, requestHeaders } from './forward.ts'
 import type { Exchange } from './pipeline.ts'
@@ -15,7 +16,8 @@ export function passThrough(
     path: incoming.url!,
     method: incoming.method!,
     headers: requestHeaders(incoming.rawHeaders, {}),
-    body: hasBody ? incoming : null,
+    // what is sent is ended when the engine breaks off, and with it would be the client's connection
+    body: hasBody ? incoming.pipe(new PassThrough()) : null,
   }
   return forward(engine, request, outgoing, clientLeft, silent)
 }

@@ -114,8 +114,8 @@ function groupPath({ mirror }: Reuse, request: RequestId, { contexts: [context] 
   return branch === undefined ? [] : [`${context.scope}/${branch}`, ...path]
 }
 
-function wantedId({ adapter }: Pipeline, incoming: IncomingMessage, { chat }: Decision): string | undefined {
-  if (adapter.kind === 'sglang' && typeof chat?.tags.rid === 'string') return chat.tags.rid
+function wantedId({ adapter }: Pipeline, incoming: IncomingMessage, { received }: Decision): string | undefined {
+  if (adapter.kind === 'sglang' && typeof received?.tags.rid === 'string') return received.tags.rid
   return header(incoming, 'x-request-id')
 }
 
@@ -124,12 +124,13 @@ function tagRequest(
   { incoming }: Exchange,
   request: RequestId,
   tenant: string,
-  received: Buffer,
-  { chat, body }: Decision,
+  bytes: Buffer,
+  { received, body }: Decision,
 ): EngineRequest {
-  const tags = adapter.tagRequest(request, cacheSaltOf(tenant, chat?.tags.cacheSalt))
-  let sent = body === undefined ? received : Buffer.from(body)
-  if (chat && Object.keys(tags.members).length > 0) sent = Buffer.from(setMembers(body ?? chat.body, tags.members))
+  const tags = adapter.tagRequest(request, cacheSaltOf(tenant, received?.tags.cacheSalt))
+  let sent = body === undefined ? bytes : Buffer.from(body)
+  if (received && Object.keys(tags.members).length > 0)
+    sent = Buffer.from(setMembers(body ?? received.body, tags.members))
   return {
     path: incoming.url!,
     method: 'POST',

@@ -8,7 +8,7 @@ export function readBody(incoming: IncomingMessage, limit: number): Promise<Buff
       // what is still to come is read and dropped, so that the client gets to read the answer
       incoming.removeAllListeners('data')
       incoming.resume()
-      const message = `The request body is larger than ${limit} bytes: send less, or raise --body-limit-bytes.`
+      const message = `The request body is larger than ${limit} bytes, which is the limit here.`
       reject(new ProxyError('body_too_large', message, { headers: { connection: 'close' } }))
     }
     if (Number(incoming.headers['content-length'] ?? 0) > limit) {

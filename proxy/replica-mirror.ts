@@ -70,10 +70,16 @@ export class ReplicaMirror {
   #sequence = 0
   #mode: MirrorMode = 'fallback'
   #snapshot: Promise<unknown> = Promise.resolve()
+  readonly #applied = { stored: 0, evicted: 0, cleared: 0, snapshot: 0 }
 
   constructor(replica: ReplicaId, mirror: CacheMirror) {
     this.replica = replica
     this.mirror = mirror
+  }
+
+  /** How many events of each type were applied. */
+  get applied(): Readonly<Record<EngineEvent['type'] | 'snapshot', number>> {
+    return this.#applied
   }
 
   /** Where the protocol stands. */
@@ -114,10 +120,12 @@ export class ReplicaMirror {
     this.mirror.applySnapshot(
       new Map(snapshot.requests.map(({ request_id, cached_tokens }) => [request_id as RequestId, cached_tokens])),
     )
+    this.#applied.snapshot += 1
     return { sequence: snapshot.sequence }
   }
 
   #apply(event: EngineEvent): void {
+    this.#applied[event.type] += 1
     if (event.type === 'cleared') this.mirror.apply({ type: 'cleared' })
     else {
       const { type, request_id, cached_tokens } = event

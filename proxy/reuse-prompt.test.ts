@@ -70,6 +70,18 @@ describe('ordering', () => {
     )
   })
 
+  test('blocks whose own tags differ are not the same for an engine', () => {
+    const scored = (...blocks: [string, number][]): Message => ({
+      role: 'user',
+      content: blocks
+        .map(([text, score], i) => `<document index="${i + 1}" score="${score}">${text}</document>`)
+        .join('\n'),
+    })
+    sender.send([scored(['a', 0.9], ['b', 0.8])])
+    const other = [scored(['b', 0.7], ['a', 0.6])]
+    expect(sender.send(other)).toEqual(other)
+  })
+
   test('contexts behind another system prompt share nothing', () => {
     sender.send([system, user('q1', 'a', 'b', 'c')])
     const other = [{ role: 'system', content: 'Other.' }, user('q2', 'd', 'b', 'a')]
@@ -270,18 +282,6 @@ test('permutation: every block is sent exactly once and byte for byte, through a
 test('unusual bodies are left alone and say why', () => {
   expect(sender.decide('[]').skipped).toBe('unexpected_shape')
   expect(sender.decide({ messages: [{ role: 'user', content: 'hello' }] }).skipped).toBe('no_blocks')
-  const invalid = decide(
-    {
-      body: Buffer.from([0x7b, 0xff]),
-      isEncoded: false,
-      mode: 'on',
-      tenant: 't',
-      conversation: undefined,
-      options: {},
-    },
-    { mirror: sender.mirror, store: sender.store, now: () => 0 },
-  )
-  expect(invalid.skipped).toBe('invalid_utf8')
 })
 
 test('a fault of ours forwards the request as received', () => {

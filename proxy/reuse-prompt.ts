@@ -62,7 +62,8 @@ export function reusePrompt(chat: Chat, placed: PlacedContext | undefined, state
       })
     }
     if (message.repeatedTurn && placed) {
-      turns.set(message.repeatedTurn, { kind: 'explicit', text: texts[placed.context.annotateAt.text]! })
+      const { blocks, annotateAt } = placed.context
+      turns.set(message.repeatedTurn, { kind: 'explicit', text: texts[annotateAt.text]!, blocks })
     }
   }
   return { texts, contexts, sent: writer.prompt, turns, hasUnknownTurn: layout.hasUnknownTurn }

@@ -73,6 +73,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const server = createHttpServer(kind, createRoutes(engine, new PromptReader(kind, modelTokens, tokenizer)))
 
   server.listen(options.port, options.host)
+  // rejects with the server's own error when the address cannot be used
   await once(server, 'listening')
   if (callbackUrl !== undefined) {
     const warn = options.warn ?? (() => {})

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readChat, setMembers, writeChat } from './chat.ts'
+import { type Chat, readChatBody, setMembers, writeChat } from './chat.ts'
 
-const chatOf = (body: string) => readChat(body)!
+const chatOf = (body: string): Chat => readChatBody(body)!.chat!
 
 test('reading and writing without a change gives the same text', () => {
   const content = fc.oneof(
@@ -66,12 +66,12 @@ test('valid JSON of another shape is not a chat', () => {
     '{"messages":[{"role":1}]}',
     '{"messages":{}}',
   ]) {
-    expect(readChat(body)).toBeUndefined()
+    expect(readChatBody(body)?.chat).toBeUndefined()
   }
 })
 
 test('malformed JSON is an error that says so', () => {
-  expect(() => readChat('{"messages":[')).toThrow(/not valid JSON/)
+  expect(() => readChatBody('{"messages":[')).toThrow(/not valid JSON/)
 })
 
 test.each([
@@ -87,7 +87,7 @@ test.each([
   ],
   ['{"reprise":{"blocks":[]}}', /needs 'messages'/],
 ])('a reprise field that breaks its schema is an error: %s', (body, message) => {
-  expect(() => readChat(body)).toThrow(message)
+  expect(() => readChatBody(body)).toThrow(message)
 })
 
 test('members are set in the place of the one there is, or in front', () => {

@@ -36,21 +36,32 @@ export interface Chat {
   readonly texts: readonly ChatText[]
   /** what a chat template puts in front of the messages */
   readonly preamble: string
-  /** members of the body that an engine may take for its own ids and salts */
-  readonly tags: { readonly rid: unknown; readonly cacheSalt: unknown }
   /** the body's `reprise` field */
   readonly explicit: ExplicitContext | undefined
+}
+
+/** A request body that is a JSON object. */
+export interface ChatBody {
+  readonly body: string
+  /** members that an engine takes for its own ids and salts */
+  readonly tags: { readonly rid: unknown; readonly cacheSalt: unknown }
+  /** undefined when the object has another shape than expected: such a body is the engine's to judge */
+  readonly chat: Chat | undefined
 }
 
 type Json = Record<string, unknown>
 
 /**
- * Reads the body of a chat completion request. Undefined when it is valid JSON of another shape than expected: such
- * a body is the engine's to judge. Throws `invalid_body` when it is no JSON, or its `reprise` field breaks the schema.
+ * Reads the body of a chat completion request; undefined when it is JSON but no object. Throws `invalid_body` when it
+ * is no JSON, or its `reprise` field breaks the schema.
  */
-export function readChat(body: string): Chat | undefined {
+export function readChatBody(body: string): ChatBody | undefined {
   const value = parseJson(body)
   if (!isObject(value)) return undefined
+  return { body, tags: { rid: value.rid, cacheSalt: value.cache_salt }, chat: readChat(body, value) }
+}
+
+function readChat(body: string, value: Json): Chat | undefined {
   const explicit = readExplicitContext(value.reprise)
   const { messages } = value
   if (!Array.isArray(messages) || messages.length === 0 || !messages.every(isMessage)) {
@@ -60,8 +71,7 @@ export function readChat(body: string): Chat | undefined {
   const texts: ChatText[] = []
   const read = messages.map((message, i) => readMessage(message, i, texts))
   const preamble = JSON.stringify([value.model, value.tools, value.chat_template, value.chat_template_kwargs])
-  const tags = { rid: value.rid, cacheSalt: value.cache_salt }
-  return { body, messages: read, texts, preamble, tags, explicit }
+  return { body, messages: read, texts, preamble, explicit }
 }
 
 /** The body with other texts in place of the chat's (by place in `Chat.texts`) and without the `reprise` field. */

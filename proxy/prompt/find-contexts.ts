@@ -1,6 +1,6 @@
 import { toBlockId } from '#index/context-block.ts'
 import type { ChatMessage } from './chat.ts'
-import type { ContextList } from './context-list.ts'
+import type { BlockSpan } from './context-list.ts'
 import { findContextLists } from './find-context-lists.ts'
 import type { ContextSlot, PromptContext } from './prompt-context.ts'
 
@@ -55,7 +55,7 @@ function findMarkedContexts(place: number, message: ChatMessage, texts: readonly
     contexts.push({
       message: place,
       slots,
-      blocks: list.blocks.map((block) => toBlockId(whole.slice(block.contentStart, block.contentEnd))),
+      blocks: list.blocks.map((block) => toBlockId(withoutPosition(whole, block, list.positional))),
       positional: list.positional,
       labelPrefix: list.labelPrefix,
       annotateAt: { text: end.text, offset: Math.min(list.end - end.start, texts[end.text]!.length) },
@@ -64,7 +64,13 @@ function findMarkedContexts(place: number, message: ChatMessage, texts: readonly
   return contexts
 }
 
-function toSlot(block: ContextList['blocks'][number], part: { text: number; start: number }): ContextSlot {
+/** All of a block but a label that belongs to its place: blocks are the same when the engine would see the same bytes. */
+function withoutPosition(text: string, { start, end, label }: BlockSpan, positional: boolean): string {
+  if (!positional || !label) return text.slice(start, end)
+  return text.slice(start, label.start) + text.slice(label.end, end)
+}
+
+function toSlot(block: BlockSpan, part: { text: number; start: number }): ContextSlot {
   const slot = { text: part.text, start: block.start - part.start, end: block.end - part.start }
   if (!block.label) return slot
   return { ...slot, label: { start: block.label.start - part.start, end: block.label.end - part.start } }

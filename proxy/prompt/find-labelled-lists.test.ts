@@ -259,3 +259,26 @@ describe('no labelled list', () => {
     expect(contentsOf('```\n[1] x\n```\n[1] A\n[2] B\n\nQuestion: what does\n[1] say?')).toEqual([['A', 'B']])
   })
 })
+
+describe('lists that belong to the question', () => {
+  it.each([
+    [
+      'what it asks to choose from',
+      'Question: capital of France?\n[1] Berlin\n[2] Paris\n[3] Rome\nAnswer with the number.',
+    ],
+    ['what follows a question mark', 'Which of these is a fruit?\n[1] apple\n[2] stone'],
+    ['options', 'Options:\n[1] apple\n[2] stone\n\nWhich is a fruit?'],
+    ['steps', 'Follow these steps in order:\n[1] open the file\n[2] read it'],
+    ['a list whose last line may be the question', '[1] Alpha\n[2] Beta\nWhich fruit is it?'],
+  ])('are left alone: %s', (_, text) => {
+    expect(findContextLists(text)).toEqual([])
+  })
+
+  it.each([
+    ['a question in front, a blank line between', 'Question: who?\n\n[1] Alpha\n[2] Beta'],
+    ['documents to answer questions from', 'Use these documents to answer the questions:\n[1] Alpha\n[2] Beta'],
+    ['several lines in the other blocks too', '[1] Alpha\nand so on\n[2] Beta\nand on'],
+  ])('but not %s', (_, text) => {
+    expect(findContextLists(text)[0]?.blocks).toHaveLength(2)
+  })
+})

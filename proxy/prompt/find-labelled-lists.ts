@@ -87,11 +87,19 @@ function findListEnd(labelled: LabelledRegion, run: LabelRun, interior: Interior
   const ending = findEnding(marks, lines, run.labels, interior, run.limit)
   const certain = ending.certain ?? (region.container ? run.limit : undefined)
   const from = run.labels.at(-1)!.end
+  if (ending.paragraph === undefined && certain === undefined && mayHoldQuestion(text, run, interior)) return undefined
   if (!interior.blank)
     return cutRule(text, from, Math.min(ending.paragraph ?? run.limit, certain ?? run.limit), interior)
   if (certain !== undefined) return cutRule(text, from, certain, interior)
   // with the question in front, only the list's end can come last
   return hasQuestionBefore(lines, run.labels[0]!.start) ? findContentEnd(text, from, run.limit) : undefined
+}
+
+/** Whether the last block alone has several lines, up to the end: the last of them may be the question. */
+function mayHoldQuestion(text: string, { labels, limit }: LabelRun, { ends }: Interior): boolean {
+  const hasLines = (start: number, end: number): boolean =>
+    text.slice(start, findContentEnd(text, start, end)).includes('\n')
+  return hasLines(labels.at(-1)!.end, limit) && !ends.some((end, i) => hasLines(labels[i]!.end, end))
 }
 
 // the rule that parts the blocks from what follows

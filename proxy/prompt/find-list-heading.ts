@@ -1,3 +1,4 @@
+import { readCue } from './find-cue-line.ts'
 import { findContentEnd } from './find-edges.ts'
 import type { Label } from './find-labels.ts'
 
@@ -7,15 +8,30 @@ const EXAMPLE =
   /(?:^|[\s(*#])(?:for example|for instance|examples?(?: \d{1,2}| inputs?)?|e\.g\.|zum beispiel|beispiel|例如|示例)[:：,]?(?:\*\*)?[:：]?$/i
 const TABLE_DELIMITER = /^[\s|:-]*-[\s|:-]*$/
 
+// what is to be chosen from, or done in this order
+const DIRECTIONS =
+  /\b(?:steps?|options?|choices?|alternatives?|candidates?|instructions?|rules?|requirements?|tasks?|questions|criteria|guidelines)\b/i
+const MATERIAL =
+  /\b(?:documents?|sources?|passages?|contexts?|results?|chunks?|excerpts?|snippets?|information|material)\b/i
+
 // a line that announces a list is short
 const LONGEST_HEADING = 200
 
-/** Whether the line in front of a list says that it is no context: a bibliography, an example or a table. */
+/** Whether what stands in front of a list says that it is no context: a bibliography, a table, directions, a question. */
 export function isNoContext(text: string, first: Label): boolean {
   const end = findContentEnd(text, 0, first.start)
   const start = Math.max(text.lastIndexOf('\n', end - 1) + 1, 0)
   if (end === 0 || end - start > LONGEST_HEADING) return false
   const line = text.slice(start, end)
   if (EXAMPLE.test(line)) return true
-  return first.bare && (BIBLIOGRAPHY.test(line) || (line.includes('|') && TABLE_DELIMITER.test(line)))
+  if (!first.bare) return false
+  if (BIBLIOGRAPHY.test(line) || (line.includes('|') && TABLE_DELIMITER.test(line))) return true
+  if (DIRECTIONS.test(line) && !MATERIAL.test(line)) return true
+  return isAnswered(text, start, end, first)
+}
+
+/** Whether a list follows a question in the same paragraph: then it is what the question is about. */
+function isAnswered(text: string, start: number, end: number, first: Label): boolean {
+  const isSameParagraph = text.slice(end, first.start).split('\n').length <= 2
+  return isSameParagraph && (/[?？]$/.test(text.slice(start, end)) || readCue(text, start)?.question === true)
 }

@@ -21,7 +21,7 @@ export class MemoryConversationStore implements ConversationStore {
 /** Bytes a turn takes in memory, about: key and entry, 8 a place, 2 a character. */
 function sizeOf(turn: SentTurn): number {
   const base = 200
-  if (turn.kind === 'explicit') return base + 2 * turn.text.length
+  if (turn.kind === 'explicit') return base + 2 * turn.text.length + 32 * turn.blocks.length
   if (turn.kind === 'ambiguous') return base
   return turn.contexts.reduce(
     (size, sent) => size + 64 + 8 * sent.order.length + 2 * (sent.annotation?.length ?? 0),
