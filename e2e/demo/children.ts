@@ -52,6 +52,7 @@ export class Children {
     return ended
   }
 
+  /** Asks all to end and waits; one that does not, as vLLM while it loads, is killed. */
   async stopAll(): Promise<void> {
     const stopped = [...this.#running].map((child) => stopGroup(child, waitForEnd(child)))
     await Promise.allSettled(stopped)
@@ -68,9 +69,12 @@ async function waitForEnd(child: ChildProcess): Promise<void> {
 }
 
 async function stopGroup(child: ChildProcess, ended: Promise<void>): Promise<void> {
-  signalGroup(child, 'SIGTERM')
+  // the first process only: vLLM frees its shared memory when it ends its workers itself
+  child.kill('SIGTERM')
   const impatience = setTimeout(() => signalGroup(child, 'SIGKILL'), GRACE_MS)
   await ended.finally(() => clearTimeout(impatience))
+  // whoever of the group is left was forgotten, or is just ending
+  signalGroup(child, 'SIGTERM')
 }
 
 function signalGroup(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {

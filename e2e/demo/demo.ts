@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import type { Children } from './children.ts'
 import { findFreePort } from './find-free-port.ts'
 import { fitTurns } from './fit-turns.ts'
@@ -6,7 +6,7 @@ import { DEFAULT_TOP_K, loadWorkload } from './load-workload.ts'
 import { toCapacity, toPositiveInteger } from './options.ts'
 import { readModel } from './read-model.ts'
 import { renderReport, toJsonReport } from './report.ts'
-import { runCommand } from './run-command.ts'
+import { type CommandRun, runCommand } from './run-command.ts'
 import { runWorkload } from './run-workload.ts'
 import { type EmulatorOptions, type Server, startEmulator, startProxy } from './start-reprise.ts'
 import { summarizeRun } from './summarize-run.ts'
@@ -27,30 +27,29 @@ const ANSWER_TOKENS = 32
 const program = new Command('demo')
   .description('Sends the requests of a small RAG application to an engine emulator, direct and through reprise.')
   .option('--trace <folder>', 'send a trace folder instead of the demo’s own questions')
-  .option(
-    '--capacity-tokens <n>',
-    'size of the engine’s cache in tokens, or "unlimited"',
-    toCapacity,
-    Number.POSITIVE_INFINITY,
+  .addOption(
+    new Option('--capacity-tokens <n>', 'size of the engine’s cache in tokens, or "unlimited"')
+      .argParser(toCapacity)
+      .default(Number.POSITIVE_INFINITY, 'unlimited'),
   )
   .option('--limit <n>', 'send the first n requests only', toPositiveInteger)
   .option('--concurrency <n>', 'requests at once', toPositiveInteger, 1)
   .option('--top-k <n>', `documents per question (demo: ${DEFAULT_TOP_K}, trace: all)`, toPositiveInteger)
-  .option('--prefill-tokens-per-second <n>', 'how fast the emulator reads a prompt', toPositiveInteger, 50_000)
+  .option('--prefill-tokens-per-second <n>', 'how fast the emulator reads a prompt', toPositiveInteger, 20_000)
   .option('--json', 'print one JSON object instead of the table')
   .exitOverride((end) => process.exit(end.exitCode === 0 ? 0 : 2))
   .parse()
 
-await runCommand('demo', (children) => demonstrate(children, program.opts<DemoOptions>()))
+await runCommand('demo', (run) => demonstrate(run, program.opts<DemoOptions>()))
 
-async function demonstrate(children: Children, options: DemoOptions): Promise<number> {
+async function demonstrate({ children, interrupted }: CommandRun, options: DemoOptions): Promise<number> {
   const { trace, topK, limit, concurrency } = options
   const workload = await loadWorkload({ trace, topK, limit })
 
   const emulator = await startEmulator(children, toEmulatorOptions(options))
   const model = await readModel(emulator.url)
   const fitted = await fitTurns(workload.turns, model, ANSWER_TOKENS)
-  const send = { model: model.name, maxTokens: ANSWER_TOKENS, concurrency }
+  const send = { model: model.name, maxTokens: ANSWER_TOKENS, concurrency, interrupted }
   const direct = await runWorkload(fitted.turns, { ...send, label: 'direct', baseUrl: emulator.url })
   await emulator.stop()
 

@@ -6,16 +6,29 @@ const SIGNALS = [
   ['SIGTERM', 143],
 ] as const
 
-/** Runs a command's body; on its end, an error or a signal its processes are stopped and the exit code is set. */
-export async function runCommand(name: string, body: (children: Children) => Promise<number>): Promise<void> {
+/** What a command's body works with. */
+export interface CommandRun {
+  readonly children: Children
+  /** Aborts when the command is interrupted; the body should go no further. */
+  readonly interrupted: AbortSignal
+}
+
+/** Runs a command's body; at its end, an error or a signal its processes are ended and the exit code is set. */
+export async function runCommand(name: string, body: (run: CommandRun) => Promise<number>): Promise<void> {
   const children = new Children()
+  const interruption = new AbortController()
   for (const [signal, code] of SIGNALS) {
-    process.once(signal, () => void children.stopAll().finally(() => process.exit(code)))
+    process.once(signal, () => {
+      interruption.abort()
+      void children.stopAll().finally(() => process.exit(code))
+    })
   }
   process.once('exit', () => children.killAll())
   try {
-    process.exitCode = await body(children)
+    process.exitCode = await body({ children, interrupted: interruption.signal })
   } catch (error) {
+    // whoever interrupts the command knows why its requests fail
+    if (interruption.signal.aborted) return
     process.stderr.write(`${name}: ${error instanceof Error ? error.message : String(error)}\n`)
     process.exitCode = error instanceof DemoError ? error.exitCode : 1
   } finally {

@@ -75,7 +75,8 @@ describe('runRequests', () => {
     engine = new ScriptedEngine(answer)
     const progress = { advance: () => undefined, stop: () => undefined }
     const baseUrl = await engine.listen()
-    return runRequests(turns, { baseUrl, model: 'm', maxTokens: 8, concurrency: 1, progress, ...options })
+    const { signal: interrupted } = new AbortController()
+    return runRequests(turns, { baseUrl, model: 'm', maxTokens: 8, concurrency: 1, progress, interrupted, ...options })
   }
 
   it('measures the time to the first chunk that has content, and takes the usage from the stream', async () => {
@@ -126,6 +127,21 @@ describe('runRequests', () => {
   it('sends a tenant’s requests with a key of its own', async () => {
     await run(answerAtOnce, [{ ...turnsOf(undefined)[0]!, tenant: 'team-a' }])
     expect(engine.received[0]?.authorization).toBe('Bearer team-a')
+  })
+
+  it('aborts what is under way when it is interrupted, and sends no more', async () => {
+    const interruption = new AbortController()
+    const { outcomes, failures } = await run(
+      (_, response) => {
+        response.write(content('a'))
+        interruption.abort()
+      },
+      turnsOf('c', 'd', 'e'),
+      { interrupted: interruption.signal },
+    )
+    expect(outcomes).toEqual([])
+    expect(failures).toHaveLength(1)
+    expect(engine.received).toHaveLength(1)
   })
 
   it.each<[string, Answer, RegExp]>([

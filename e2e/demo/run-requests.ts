@@ -9,6 +9,8 @@ export interface RunOptions {
   readonly model: string
   readonly maxTokens: number
   readonly concurrency: number
+  /** Ends the run: what is under way is aborted, the rest is not sent. */
+  readonly interrupted: AbortSignal
   readonly progress: Progress
 }
 
@@ -39,11 +41,13 @@ export async function runRequests(turns: readonly Turn[], options: RunOptions): 
   const failures: TurnFailure[] = []
 
   const send = async (turn: Turn): Promise<void> => {
+    if (options.interrupted.aborted) return
     const history = (turn.conversation === undefined ? undefined : histories.get(turn.conversation)) ?? []
     const asked = [...history, toUserMessage(turn)]
     const messages = [SYSTEM_MESSAGE, ...asked]
     try {
-      const request = { model: options.model, messages, maxTokens: options.maxTokens, apiKey: turn.tenant }
+      const { model, maxTokens, interrupted } = options
+      const request = { model, messages, maxTokens, interrupted, apiKey: turn.tenant }
       const outcome = await sendChat(agent, options.baseUrl, request)
       outcomes.set(turn, { turn, ...outcome })
       if (turn.conversation === undefined) return

@@ -8,6 +8,7 @@ export interface SendOptions {
   readonly model: string
   readonly maxTokens: number
   readonly concurrency: number
+  readonly interrupted: AbortSignal
 }
 
 const SHOWN_FAILURES = 5
@@ -16,6 +17,7 @@ const SHOWN_FAILURES = 5
 export async function runWorkload(turns: readonly Turn[], { label, ...options }: SendOptions): Promise<Run> {
   const progress = createProgress(label, turns.length)
   const run = await runRequests(turns, { ...options, progress }).finally(() => progress.stop())
+  options.interrupted.throwIfAborted()
   for (const { turn, reason } of run.failures.slice(0, SHOWN_FAILURES)) {
     process.stderr.write(`${label}: request ${turn.id} failed: ${reason}\n`)
   }

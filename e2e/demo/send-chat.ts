@@ -7,6 +7,8 @@ export interface ChatRequest {
   readonly messages: readonly ChatMessage[]
   readonly maxTokens: number
   readonly apiKey: string | undefined
+  /** Aborts the request. */
+  readonly interrupted: AbortSignal
 }
 
 /** What the proxy's response headers say; absent when the engine is asked directly. */
@@ -47,6 +49,7 @@ export async function sendChat(dispatcher: Dispatcher, baseUrl: string, request:
     method: 'POST',
     headers: toHeaders(request),
     body: JSON.stringify(toBody(request)),
+    signal: request.interrupted,
   })
   if (response.statusCode !== 200) {
     throw new Error(`status ${response.statusCode}: ${(await response.body.text()).slice(0, 300)}`)

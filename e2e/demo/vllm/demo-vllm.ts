@@ -1,12 +1,11 @@
 import { Command } from 'commander'
-import type { Children } from '../children.ts'
 import { findFreePort } from '../find-free-port.ts'
 import { fitTurns } from '../fit-turns.ts'
 import { loadWorkload } from '../load-workload.ts'
 import { toPositiveInteger } from '../options.ts'
 import { readModel } from '../read-model.ts'
 import { renderReport, toJsonReport } from '../report.ts'
-import { runCommand } from '../run-command.ts'
+import { type CommandRun, runCommand } from '../run-command.ts'
 import { runWorkload } from '../run-workload.ts'
 import { startProxy } from '../start-reprise.ts'
 import { summarizeRun } from '../summarize-run.ts'
@@ -36,16 +35,16 @@ const program = new Command('demo:vllm')
   .exitOverride((end) => process.exit(end.exitCode === 0 ? 0 : 2))
   .parse()
 
-await runCommand('demo:vllm', (children) => demonstrate(children, program.opts<DemoOptions>()))
+await runCommand('demo:vllm', (run) => demonstrate(run, program.opts<DemoOptions>()))
 
-async function demonstrate(children: Children, options: DemoOptions): Promise<number> {
+async function demonstrate({ children, interrupted }: CommandRun, options: DemoOptions): Promise<number> {
   const { trace, limit, maxTokens, topK = trace === undefined ? CORPUS_TOP_K : undefined } = options
   const workload = await loadWorkload({ trace, topK, limit })
 
   const engine = await startVllm(children, await setupVllm(children))
   const model = await readModel(engine.url)
   const fitted = await fitTurns(workload.turns, model, maxTokens)
-  const send = { model: model.name, maxTokens, concurrency: 1 }
+  const send = { model: model.name, maxTokens, concurrency: 1, interrupted }
   // the engine's very first prompt pays for its start; it is sent before the clock runs
   await runWorkload(fitted.turns.slice(0, 1), { ...send, label: 'warm-up', baseUrl: engine.url })
   await emptyCache(engine)
