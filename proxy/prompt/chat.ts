@@ -70,7 +70,9 @@ function readChat(body: string, value: Json): Chat | undefined {
   }
   const texts: ChatText[] = []
   const read = messages.map((message, i) => readMessage(message, i, texts))
-  const preamble = JSON.stringify([value.model, value.tools, value.chat_template, value.chat_template_kwargs])
+  // all that decides what stands in front of the messages, or whose cache it is
+  const { model, tools, documents, chat_template, chat_template_kwargs, cache_salt } = value
+  const preamble = JSON.stringify([model, tools, documents, chat_template, chat_template_kwargs, cache_salt])
   return { body, messages: read, texts, preamble, explicit }
 }
 
