@@ -61,11 +61,11 @@ export function forward(
       onResponseStart: (_controller, status, headers) => {
         // informational: the final head follows
         if (status < 200 || response.destroyed) return
-        // what the engine sent along with its head goes out in the same write
-        response.cork()
-        process.nextTick(() => response.uncork())
         response.writeHead(status, { ...withoutHopByHop(headers), ...observer.onHead(status, headers) })
-        response.flushHeaders()
+        // what the engine sent along with its head goes out in the same write
+        process.nextTick(() => {
+          if (!response.writableEnded) response.flushHeaders()
+        })
       },
       onResponseData: (controller, chunk) => {
         observer.onChunk(chunk)

@@ -18,6 +18,7 @@ interface DemoOptions {
   readonly concurrency: number
   readonly topK?: number
   readonly prefillTokensPerSecond: number
+  readonly ordering: string
   readonly json?: true
 }
 
@@ -31,6 +32,9 @@ const program = new Command('demo')
     new Option('--capacity-tokens <n>', 'size of the engine’s cache in tokens, or "unlimited"')
       .argParser(toCapacity)
       .default(Number.POSITIVE_INFINITY, 'unlimited'),
+  )
+  .addOption(
+    new Option('--ordering <policy>', 'how reprise orders contexts').choices(['reprise', 'paper']).default('reprise'),
   )
   .option('--limit <n>', 'send the first n requests only', toPositiveInteger)
   .option('--concurrency <n>', 'requests at once', toPositiveInteger, 1)
@@ -67,7 +71,12 @@ async function startProxiedEmulator(children: Children, options: DemoOptions): P
   const adminPort = await findFreePort()
   const callback = `http://127.0.0.1:${adminPort}/v1/replicas/${REPLICA}`
   const emulator = await startEmulator(children, { ...toEmulatorOptions(options), callback })
-  const proxy = await startProxy(children, { engineUrl: emulator.url, replica: REPLICA, adminPort })
+  const proxy = await startProxy(children, {
+    engineUrl: emulator.url,
+    replica: REPLICA,
+    adminPort,
+    ordering: options.ordering,
+  })
   const stop = async (): Promise<void> => {
     await proxy.stop()
     await emulator.stop()

@@ -17,6 +17,8 @@ export interface ProxyOptions {
   /** The engine's name in the proxy's control plane. */
   readonly replica: string
   readonly adminPort: number
+  /** how it orders contexts; its default without one */
+  readonly ordering?: string
 }
 
 /** A listening server of ours. */
@@ -38,7 +40,8 @@ export function startEmulator(children: Children, options: EmulatorOptions): Pro
 export function startProxy(children: Children, options: ProxyOptions): Promise<Server> {
   const engine = `${options.engineUrl},kind=vllm,id=${options.replica}`
   const admin = `127.0.0.1:${options.adminPort}`
-  return start(children, 'serve', ['--listen', '127.0.0.1:0', '--admin-listen', admin, '--engine', engine])
+  const ordering = options.ordering === undefined ? [] : ['--ordering', options.ordering]
+  return start(children, 'serve', ['--listen', '127.0.0.1:0', '--admin-listen', admin, '--engine', engine, ...ordering])
 }
 
 async function start(children: Children, command: string, args: readonly string[]): Promise<Server> {
