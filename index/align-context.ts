@@ -6,15 +6,16 @@ import type { BlockId, Context } from './context-block.ts'
  * blocks of the prefix that are not in the context are left out, a block that occurs twice is kept twice.
  */
 export function alignContext(context: Context, prefix: Context): number[] {
+  // the first place of a block is the last of its list: taking it off the end costs the same however many there are
   const places = new Map<BlockId, number[]>()
-  context.forEach((block, place) => {
-    const known = places.get(block)
+  for (let place = context.length - 1; place >= 0; place--) {
+    const known = places.get(context[place]!)
     if (known) known.push(place)
-    else places.set(block, [place])
-  })
+    else places.set(context[place]!, [place])
+  }
   const order: number[] = []
   for (const block of prefix) {
-    const place = places.get(block)?.shift()
+    const place = places.get(block)?.pop()
     if (place !== undefined) order.push(place)
   }
   const placed = new Set(order)

@@ -3,8 +3,9 @@ import { Hono, type Context as HonoContext } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { RequestId } from '#index/context-block.ts'
 import type { Drain, ServerEnv } from './app.ts'
-import { ProxyError } from './errors.ts'
+import { ProxyError, toProxyError } from './errors.ts'
 import { explain } from './explain.ts'
+import { parseJson } from './parse-json.ts'
 import type { Reuse } from './pipeline.ts'
 import { readBody } from './read-body.ts'
 import type { Acknowledgement, ReplicaMirror } from './replica-mirror.ts'
@@ -76,7 +77,7 @@ function addCallbacks(app: Hono<ServerEnv>, { metrics, mirror }: Reuse, replica:
     return c.json(acknowledgement, 409)
   }
   const read = (c: HonoContext<ServerEnv>) => async (): Promise<unknown> =>
-    parse(await readBody(c.env.incoming, eventBodyLimit))
+    parseJson((await readBody(c.env.incoming, eventBodyLimit)).toString())
   const known = (c: HonoContext<ServerEnv>): void => {
     if (c.req.param('replica') === replica.replica) return
     throw new ProxyError(
@@ -103,14 +104,6 @@ function addCallbacks(app: Hono<ServerEnv>, { metrics, mirror }: Reuse, replica:
   })
 }
 
-function parse(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString())
-  } catch (cause) {
-    throw new ProxyError('invalid_body', `The body is not valid JSON: ${(cause as Error).message}`, { cause })
-  }
-}
-
 function mayControl(
   address: string | undefined,
   authorization: string | undefined,
@@ -127,8 +120,7 @@ function metricsHeaders(reuse: Reuse): Record<string, string> {
 }
 
 function answerError(error: Error, c: HonoContext<ServerEnv>, reuse: Reuse): Response {
-  const known =
-    error instanceof ProxyError ? error : new ProxyError('internal_error', 'The proxy failed.', { cause: error })
+  const known = toProxyError(error)
   if (known !== error) reuse.log.error({ error }, 'control request failed')
   return c.body(known.toBody(), known.status as ContentfulStatusCode, {
     'content-type': 'application/json',

@@ -34,3 +34,9 @@ export class ProxyError extends Error {
     return JSON.stringify({ error: { message: this.message, type, param: null, code: this.code } })
   }
 }
+
+/** The error to answer with: what is not ours to explain is an `internal_error`. */
+export function toProxyError(error: unknown): ProxyError {
+  if (error instanceof ProxyError) return error
+  return new ProxyError('internal_error', 'The proxy failed.', { cause: error })
+}

@@ -5,9 +5,11 @@ import {
   insertMember,
   memberSpans,
   removeMembers,
+  type Span,
   type Splice,
   valueStart,
 } from '../json-spans.ts'
+import { parseJson } from '../parse-json.ts'
 import { type ExplicitContext, readExplicitContext } from './explicit-context.ts'
 
 /** One text of a chat: a message's content, or one text part of it. */
@@ -81,18 +83,23 @@ export function writeChat(chat: Chat, texts: readonly string[]): string {
   const { body } = chat
   const start = valueStart(body)
   const splices: Splice[] = chat.explicit ? removeMembers(body, start, 'reprise') : []
-  const changed = chat.texts.filter((text, i) => text.text !== texts[i])
-  if (changed.length > 0) {
+  if (chat.texts.some(({ text }, i) => text !== texts[i])) {
     const messages = elementSpans(body, memberSpans(body, start).get('messages')!.start)
-    chat.texts.forEach(({ message, part, text }, i) => {
-      if (text === texts[i]) return
-      const content = memberSpans(body, messages[message]!.start).get('content')!
-      const span =
-        part === undefined ? content : memberSpans(body, elementSpans(body, content.start)[part]!.start).get('text')!
-      splices.push({ ...span, text: JSON.stringify(texts[i]) })
+    chat.messages.forEach((message, place) => {
+      const changed = message.texts.filter((i) => chat.texts[i]!.text !== texts[i])
+      if (changed.length === 0) return
+      const spanOf = textSpans(body, messages[place]!.start)
+      for (const i of changed) splices.push({ ...spanOf(chat.texts[i]!.part), text: JSON.stringify(texts[i]) })
     })
   }
   return splices.length > 0 ? applySplices(body, splices) : body
+}
+
+/** Where the texts of the message that begins at `start` stand, by their place in its content. */
+function textSpans(body: string, start: number): (part: number | undefined) => Span {
+  const content = memberSpans(body, start).get('content')!
+  const parts = body[content.start] === '[' ? elementSpans(body, content.start) : []
+  return (part) => (part === undefined ? content : memberSpans(body, parts[part]!.start).get('text')!)
 }
 
 /** The body with members set: in the place of the one it has, or in front of all others. */
@@ -104,14 +111,6 @@ export function setMembers(body: string, members: Readonly<Record<string, string
     return span ? { ...span, text: JSON.stringify(value) } : insertMember(body, start, key, value)
   })
   return applySplices(body, splices)
-}
-
-function parseJson(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch (cause) {
-    throw new ProxyError('invalid_body', `The request body is not valid JSON: ${(cause as Error).message}`, { cause })
-  }
 }
 
 function readMessage(message: Json, index: number, texts: ChatText[]): ChatMessage {

@@ -2,6 +2,7 @@ import { toBlockId } from '#index/context-block.ts'
 import type { ChatMessage } from './chat.ts'
 import type { BlockSpan } from './context-list.ts'
 import { findContextLists } from './find-context-lists.ts'
+import { findIndexFrom } from './find-edges.ts'
 import type { ContextSlot, PromptContext } from './prompt-context.ts'
 
 /** Roles whose texts may hold context blocks; what an assistant wrote is never touched. */
@@ -35,17 +36,13 @@ export function findContexts(place: number, message: ChatMessage, texts: readonl
 
 function findMarkedContexts(place: number, message: ChatMessage, texts: readonly string[]): PromptContext[] {
   const whole = message.texts.map((text) => texts[text]!).join(partSeparator)
-  const starts: number[] = []
+  const parts: { text: number; start: number }[] = []
   let at = 0
   for (const text of message.texts) {
-    starts.push(at)
+    parts.push({ text, start: at })
     at += texts[text]!.length + partSeparator.length
   }
-  const locate = (offset: number): { text: number; start: number } => {
-    let part = starts.length - 1
-    while (starts[part]! > offset) part--
-    return { text: message.texts[part]!, start: starts[part]! }
-  }
+  const locate = (offset: number): { text: number; start: number } => parts[findIndexFrom(parts, offset + 1) - 1]!
   const contexts: PromptContext[] = []
   for (const list of findContextLists(whole)) {
     const slots = list.blocks.map((block) => toSlot(block, locate(block.start)))
