@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono, type Context as HonoContext } from 'hono'
-import { ProxyError } from './errors.ts'
+import { ProxyError, toProxyError } from './errors.ts'
 import type { ForwardOutcome } from './forward.ts'
 import { passThrough } from './pass-through.ts'
 import { type Exchange, type Pipeline, runPipeline } from './pipeline.ts'
@@ -58,8 +58,7 @@ function answerError(error: unknown, { incoming, outgoing, clientLeft }: Exchang
     pipeline.metrics.streamAborts.inc({ phase: 'queue' })
     return 'client_left'
   }
-  const known =
-    error instanceof ProxyError ? error : new ProxyError('internal_error', 'The proxy failed.', { cause: error })
+  const known = toProxyError(error)
   if (known !== error) pipeline.log.error({ error }, 'request failed')
   if (outgoing.headersSent) {
     outgoing.destroy()

@@ -42,14 +42,14 @@ export function readListenAddress(text: string): ListenAddress {
 
 /** Reads the URL of something that speaks HTTP. */
 export function readUrl(text: string): string {
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text
+  if (isHttpUrl(text)) return text
   throw new ConfigError(`'${text}' is not a URL: write http://HOST:PORT/….`)
 }
 
 /** Reads `URL[,kind=vllm|sglang|openai][,id=NAME]`. */
 export function readEngine(text: string): EngineConfig {
   const [url = '', ...settings] = text.split(',')
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+  if (!isHttpUrl(url)) {
     throw new ConfigError(`'${url}' is not the URL of an engine: write for example http://127.0.0.1:8000,kind=vllm.`)
   }
   const engine = { url, kind: 'openai' as EngineKind, id: 'engine' }
@@ -63,6 +63,10 @@ export function readEngine(text: string): EngineConfig {
       )
   }
   return engine
+}
+
+function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 }
 
 /** Reads a whole number of at least `least`. */

@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findContextLists } from './find-context-lists.ts'
-
-function contentsOf(text: string): string[][] {
-  return findContextLists(text).map(({ blocks }) =>
-    blocks.map((block) => text.slice(block.contentStart, block.contentEnd)),
-  )
-}
+import { contentsOf } from './found-lists.fixture.ts'
 
 describe('the prompts of', () => {
   it('LangChain: numbered documents stuffed between the instruction and the question', () => {

@@ -1,20 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findContextLists } from './find-context-lists.ts'
-
-function contentsOf(text: string): string[][] {
-  return findContextLists(text).map(({ blocks }) =>
-    blocks.map((block) => text.slice(block.contentStart, block.contentEnd)),
-  )
-}
-
-function labelsOf(text: string): (string | undefined)[] {
-  const blocks = findContextLists(text).flatMap((list) => list.blocks)
-  return blocks.map(({ label }) => label && text.slice(label.start, label.end))
-}
-
-function behindLists(text: string): string[] {
-  return findContextLists(text).map(({ end }) => text.slice(end))
-}
+import { behindLists, contentsOf, labelsOf } from './found-lists.fixture.ts'
 
 describe('labelled blocks', () => {
   it.each([
