@@ -9,7 +9,8 @@ const allowed = {
   index: [],
   scheduler: ['index'],
   'engine-adapters': ['index'],
-  proxy: ['index', 'scheduler', 'engine-adapters'],
+  replay: ['index', 'scheduler', 'engine-adapters'],
+  proxy: ['index', 'scheduler', 'engine-adapters', 'replay'],
 } as const
 const core = ['index', 'scheduler'] as const
 

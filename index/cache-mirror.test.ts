@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import type { SentPrompt } from './cache-event.ts'
 import { CacheMirror } from './cache-mirror.ts'
 import type { Context, RequestId, ScopeId } from './context-block.ts'
-import { PrefixOrdering } from './prefix-ordering.ts'
+import { PaperOrdering } from './paper-ordering.ts'
 
 const scope = 'system prompt' as ScopeId
 const request = (id: string): RequestId => id as RequestId
@@ -20,7 +20,7 @@ function prompt(...blocks: string[]): SentPrompt {
 
 let mirror: CacheMirror
 
-/** Those of the blocks that are held, in the order in which they would be sent: what nobody holds stays behind `new`. */
+/** Those of the blocks that are held: the paper's ordering puts only them in front of `new`. */
 function heldOf(blocks: string[]): string[] {
   const context = ['new', ...blocks] as unknown as Context
   const { order } = mirror.order(
@@ -33,7 +33,7 @@ function heldOf(blocks: string[]): string[] {
 }
 
 beforeEach(() => {
-  mirror = new CacheMirror(3, () => new PrefixOrdering())
+  mirror = new CacheMirror(3, () => new PaperOrdering())
 })
 
 test('what was sent is found again behind the same text, and only there', () => {

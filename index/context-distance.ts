@@ -1,4 +1,4 @@
-import type { Context } from './context-block.ts'
+import type { BlockId, Context } from './context-block.ts'
 
 /** Weight of positional alignment in Equation 1; ContextPilot uses 0.001 in all its experiments (§7). */
 export const defaultAlpha = 0.001
@@ -9,19 +9,28 @@ export const defaultAlpha = 0.001
  * A block that occurs twice in a context counts where it stands first.
  */
 export function contextDistance(a: Context, b: Context, alpha: number = defaultAlpha): number {
-  const positions = new Map<string, number>()
-  for (let i = b.length - 1; i >= 0; i--) positions.set(b[i]!, i)
-  const seen = new Set<string>()
+  const places = firstPlaces(b)
   let shared = 0
   let displacement = 0
-  for (let i = 0; i < a.length; i++) {
-    const id = a[i]!
-    const position = positions.get(id)
-    if (position === undefined || seen.has(id)) continue
-    seen.add(id)
+  for (const [block, place] of firstPlaces(a)) {
+    const other = places.get(block)
+    if (other === undefined) continue
     shared += 1
-    displacement += Math.abs(i - position)
+    displacement += Math.abs(place - other)
   }
-  if (shared === 0) return 1
-  return 1 - shared / Math.max(a.length, b.length) + (alpha * displacement) / shared
+  return distanceOf(shared, displacement, Math.max(a.length, b.length), alpha)
+}
+
+/** Equation 1 in numbers: blocks shared, by how many places these are apart in sum, length of the longer context. */
+export function distanceOf(shared: number, displacement: number, longest: number, alpha: number): number {
+  return shared === 0 ? 1 : 1 - shared / longest + (alpha * displacement) / shared
+}
+
+/** Where each block of a context stands first. */
+export function firstPlaces(context: Context): Map<BlockId, number> {
+  const places = new Map<BlockId, number>()
+  for (let place = 0; place < context.length; place++) {
+    if (!places.has(context[place]!)) places.set(context[place]!, place)
+  }
+  return places
 }

@@ -1,6 +1,7 @@
-import type { BlockId, Context, RequestId } from './context-block.ts'
+import type { Context, RequestId } from './context-block.ts'
 import { contextDistance, defaultAlpha } from './context-distance.ts'
 import { attach, type ContextNode, createNode, detach, nodeAt, replace, searchPath } from './context-tree.ts'
+import { NearestChild } from './nearest-child.ts'
 
 /** What a search found: where a context belongs, and the blocks it shares with that node, in the node's order. */
 export interface ContextMatch {
@@ -9,12 +10,13 @@ export interface ContextMatch {
 }
 
 /**
- * The context index (ContextPilot §4): a tree of the contexts an engine holds, in which every virtual node holds the
- * prefix its children share. Synchronous and deterministic: equal histories give equal trees.
+ * The context index (ContextPilot §4): a tree of the contexts an engine holds, in which every virtual node is a prefix
+ * that contexts were sent with. Synchronous and deterministic: equal histories give equal trees.
  */
 export class ContextIndex {
   readonly root: ContextNode
   readonly #alpha: number
+  readonly #nearestChild: NearestChild
   readonly #leaves: Map<RequestId, ContextNode>
   #nodes = 0
 
@@ -23,6 +25,7 @@ export class ContextIndex {
     this.root = options.root ?? createNode([])
     this.#leaves = options.leaves ?? new Map()
     this.#alpha = options.alpha ?? defaultAlpha
+    this.#nearestChild = new NearestChild(this.#alpha)
     for (const leaf of this.#leaves.values()) {
       leaf.requests += 1
       countVisit(leaf)
@@ -41,31 +44,29 @@ export class ContextIndex {
   }
 
   /**
-   * Context search (Algorithm 1): descends greedily to the child at the least distance (Equation 1; the first of
-   * equals) that adds blocks of the context, until a leaf, or a node that is not wholly in the context, is reached.
-   * The children that share a block are looked up, not scanned: O(|C|²) a level, however many children there are.
+   * Context search (Algorithm 1): descends to the nearest child (Equation 1; the first of equals) that shares a block
+   * with the context, until a leaf is reached or no child shares more than its parent does ("when all children are
+   * equidistant, indicating the longest shared prefix", §4.2). As in line 3, a child that is only partly in the context
+   * may be it.
    */
   search(context: Context): ContextMatch {
-    const wanted = new Set(context)
     let node = this.root
     for (;;) {
-      const child = this.#nearestChild(node, context, wanted)
-      if (!child) return { node, prefix: node.blocks }
-      const prefix = child.blocks.filter((block) => wanted.has(block))
-      if (child.children.size === 0 || prefix.length < child.blocks.length) return { node: child, prefix }
+      const child = this.#nearestChild.find(node, context)
+      if (!child) break
       node = child
     }
+    const wanted = new Set(context)
+    return { node, prefix: node.blocks.filter((block) => wanted.has(block)) }
   }
 
   /**
-   * Inserts a context as it was sent under the id of its request, at the place a search found for it. An internal
-   * node gets it as a child; a leaf (or a virtual node that is only partly shared) makes room for a new virtual node
-   * with the intersection (§4.2, "Context search"). Equal contexts share a leaf. O(|C|) but for counting.
+   * Inserts a context as it was sent under the id of its request, where a search finds it to belong (§4.2): an internal
+   * node gets it as a child, a leaf makes room for a new internal node with what both share. Equal contexts share a leaf.
    */
-  insert(context: Context, request: RequestId, match?: ContextMatch): ContextNode {
-    // removing an earlier context of the same request may prune the node that was matched
-    const place = this.remove(request) || !match ? this.search(context) : match
-    const leaf = this.#place(context, place)
+  insert(context: Context, request: RequestId): ContextNode {
+    this.remove(request)
+    const leaf = this.#place(context, this.search(context).node)
     leaf.requests += 1
     this.#leaves.set(request, leaf)
     countVisit(leaf)
@@ -80,15 +81,6 @@ export class ContextIndex {
     leaf.requests -= 1
     this.#prune(leaf)
     return true
-  }
-
-  /** Keeps only the first `length` blocks of what a request sent: the engine has evicted the rest. */
-  truncate(request: RequestId, length: number): void {
-    const leaf = this.#leaves.get(request)
-    if (!leaf || leaf.blocks.length <= length) return
-    const kept = leaf.blocks.slice(0, length)
-    this.remove(request)
-    if (kept.length > 0) this.insert(kept, request)
   }
 
   /** The blocks held for a request, in the order they were sent. */
@@ -107,31 +99,23 @@ export class ContextIndex {
     return nodeAt(this.root, path)
   }
 
-  #nearestChild(node: ContextNode, context: Context, wanted: ReadonlySet<BlockId>): ContextNode | undefined {
-    const candidates = new Set<ContextNode>()
-    for (const block of wanted) for (const child of node.childrenByBlock.get(block) ?? []) candidates.add(child)
-    let nearest: ContextNode | undefined
-    let least = Number.POSITIVE_INFINITY
-    for (const child of candidates) {
-      const distance = contextDistance(context, child.blocks, this.#alpha)
-      if (distance < least || (distance === least && child.slot < nearest!.slot)) {
-        nearest = child
-        least = distance
-      }
-    }
-    return nearest
-  }
-
-  #place(context: Context, { node, prefix }: ContextMatch): ContextNode {
+  #place(context: Context, node: ContextNode): ContextNode {
     if (node.requests > 0 && equalContexts(node.blocks, context)) return node
     const leaf = createNode(context)
     this.#nodes += 1
-    const isInternal = node.requests === 0 && prefix.length === node.blocks.length
-    if (isInternal) {
+    const parent = node.parent
+    if (node.requests === 0 || !parent) {
       attach(node, leaf)
       return leaf
     }
-    const virtual = createNode(prefix, contextDistance(context, node.blocks, this.#alpha))
+    // a node is "a prefix stored in the prefix cache" (§4.1): of the intersection, what stands first in both as sent
+    const shared = commonPrefix(node.blocks, context)
+    // an empty node is removed and its children go to its parent (Algorithm 4, line 16): so does one that adds nothing
+    if (addsNothing(shared, parent)) {
+      attach(parent, leaf)
+      return leaf
+    }
+    const virtual = createNode(shared, contextDistance(context, node.blocks, this.#alpha))
     this.#nodes += 1
     virtual.frequency = node.frequency
     replace(node, virtual)
@@ -156,16 +140,32 @@ export class ContextIndex {
   }
 }
 
+function addsNothing(blocks: Context, parent: ContextNode): boolean {
+  const inherited = new Set(parent.blocks)
+  return blocks.every((block) => inherited.has(block))
+}
+
 function countVisit(leaf: ContextNode): void {
   for (let at: ContextNode | undefined = leaf; at; at = at.parent) at.frequency += 1
 }
 
 function countNodes(root: ContextNode): number {
   let nodes = 0
-  for (const child of root.children.values()) nodes += 1 + countNodes(child)
+  // a built tree can be as deep as it has leaves: too deep to recurse
+  const left = [root]
+  for (let at = left.pop(); at; at = left.pop()) {
+    nodes += at.children.size
+    for (const child of at.children.values()) left.push(child)
+  }
   return nodes
 }
 
 function equalContexts(a: Context, b: Context): boolean {
   return a.length === b.length && a.every((block, i) => block === b[i])
+}
+
+function commonPrefix(a: Context, b: Context): Context {
+  let length = 0
+  while (length < a.length && length < b.length && a[length] === b[length]) length++
+  return a.slice(0, length)
 }

@@ -4,7 +4,11 @@ import { ContextIndex } from './context-index.ts'
 import { searchPath } from './context-tree.ts'
 import type { Ordering, OrderingIndex } from './ordering-index.ts'
 
-/** Ordering as ContextPilot has it: search by Algorithm 1, alignment by Algorithm 2. Block sizes play no part. */
+/**
+ * Ordering as ContextPilot has it: search by Algorithm 1, alignment by Algorithm 2. Block sizes play no part. What is
+ * inserted is searched for anew, as it was sent: other requests may have come and gone since it was ordered, and the
+ * positions of Equation 1 are now those that the engine holds.
+ */
 export class PaperOrdering implements OrderingIndex {
   readonly #index = new ContextIndex()
 

@@ -35,8 +35,38 @@ test('the larger prefix counts, not the one with more blocks', () => {
   expect(orderIn(['bcd', 'Ae'], 'bcdA', sizes)).toBe('Abcd')
 })
 
-test('the rest follows by what it promises: how many hold it, and how large it is', () => {
-  expect(orderIn(['pa', 'qa', 'rb'], 'xba')).toBe('abx')
+test('the rest follows by the demand for it: what many asked for goes before what one did', () => {
+  const others = ['c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o']
+  expect(orderIn(['pa', 'qa', 'ra', 'sb', ...others], 'xba')).toBe('abx')
+})
+
+test('of equal demand the larger block goes first', () => {
+  const sizes = (blocks: Context): number[] => blocks.map((block) => (String(block) === 'b' ? 500 : 100))
+  expect(orderIn(['pa', 'qb'], 'xab', sizes)).toBe('bax')
+})
+
+test('what is asked for together is placed together', () => {
+  // c is asked for as often as d, but those who asked for a asked for c
+  expect(orderIn(['pac', 'qca', 'rd', 'sd', 'tb', 'ub'], 'dac')).toMatch(/^(ac|ca)d$/)
+})
+
+test('demand is remembered when the cache has lost what was sent', () => {
+  const index = new PrefixOrdering()
+  for (const [i, blocks] of ['pa', 'qa', 'rb'].entries()) {
+    index.insert(context(blocks), even(context(blocks)), String(i) as RequestId)
+    index.remove(String(i) as RequestId)
+  }
+  expect(index.order(context('xya'), [100, 100, 100])).toEqual({ order: [2, 0, 1], searchPath: [] })
+})
+
+test('popularity that is over is forgotten', () => {
+  const index = new PrefixOrdering({ historyRequests: 10 })
+  const sent = [...Array<string>(30).fill('pa'), ...Array<string>(10).fill('qb')]
+  for (const [i, blocks] of sent.entries()) {
+    index.insert(context(blocks), even(context(blocks)), String(i) as RequestId)
+    index.remove(String(i) as RequestId)
+  }
+  expect(index.order(context('xab'), [100, 100, 100]).order).toEqual([2, 0, 1])
 })
 
 test('blocks with the same content keep their order among themselves', () => {
@@ -61,30 +91,136 @@ function reusable(sent: Context, held: Iterable<Context>): number {
   return most
 }
 
-test('no order of the context would let the engine reuse more', () => {
+/** The most any order of a context could reuse. */
+function mostReusable(received: Context, held: Iterable<Context>): number {
+  let most = 0
+  for (const other of held) {
+    const left = [...received]
+    const usable = other.findIndex((block) => {
+      const at = left.indexOf(block)
+      if (at >= 0) left.splice(at, 1)
+      return at < 0
+    })
+    const prefix = usable < 0 ? other : other.slice(0, usable)
+    most = Math.max(
+      most,
+      sizesOf(prefix).reduce((sum, size) => sum + size, 0),
+    )
+  }
+  return most
+}
+
+test('no order of the context would let the engine reuse more, as long as it has evicted nothing', () => {
+  fc.assert(
+    fc.property(fc.array(contexts, { maxLength: 40 }), contexts, (sent, received) => {
+      const index = new PrefixOrdering()
+      const history = sent.map((context, id) => ({ act: 'send' as const, id, context }))
+      const held = [...play(index, history).values()]
+      const order = index.order(received, sizesOf(received)).order.map((place) => received[place]!)
+      expect(reusable(order, held)).toBe(mostReusable(received, held))
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('when it evicts, a prefix that may soon be gone gives way to one that is at most a quarter smaller', () => {
   fc.assert(
     fc.property(steps, contexts, (history, received) => {
       const index = new PrefixOrdering()
       const held = [...play(index, history).values()]
-      const sent = index.order(received, sizesOf(received)).order.map((place) => received[place]!)
-      let best = 0
-      for (const other of held) {
-        const left = [...received]
-        const usable = other.findIndex((block) => {
-          const at = left.indexOf(block)
-          if (at >= 0) left.splice(at, 1)
-          return at < 0
-        })
-        const prefix = usable < 0 ? other : other.slice(0, usable)
-        best = Math.max(
-          best,
-          sizesOf(prefix).reduce((sum, size) => sum + size, 0),
-        )
-      }
-      expect(reusable(sent, held)).toBe(best)
+      const order = index.order(received, sizesOf(received)).order.map((place) => received[place]!)
+      expect(reusable(order, held)).toBeGreaterThanOrEqual(0.75 * mostReusable(received, held))
     }),
     { numRuns: 500 },
   )
+})
+
+test('the search path is that of a real node, and what leads there is the front of the answer', () => {
+  fc.assert(
+    fc.property(steps, contexts, fc.nat(8), (history, received, maxDisplacement) => {
+      const index = new PrefixOrdering({ maxDisplacement })
+      const held = [...play(index, history).entries()]
+      const { order, searchPath } = index.order(received, sizesOf(received))
+      const sent = order.map((place) => received[place]!)
+      if (searchPath.length === 0) {
+        expect(reusable(sent, new Map(held).values())).toBe(0)
+        return
+      }
+      // whoever runs through the node begins with what the answer begins with
+      const through = held.filter(([request]) => {
+        const path = index.pathOf(request)!
+        return searchPath.every((slot, level) => path[level] === slot)
+      })
+      expect(through.length).toBeGreaterThan(0)
+      for (const [, context] of through) expect(context[0]).toBe(sent[0])
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('no block moves further from its rank than it may', () => {
+  fc.assert(
+    fc.property(steps, contexts, fc.nat(8), (history, received, maxDisplacement) => {
+      const index = new PrefixOrdering({ maxDisplacement })
+      play(index, history)
+      const { order } = index.order(received, sizesOf(received))
+      expect(order.toSorted((a, b) => a - b)).toEqual([...received.keys()])
+      for (const [place, rank] of order.entries()) expect(Math.abs(place - rank)).toBeLessThanOrEqual(maxDisplacement)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('a bound of 0 leaves the ranking', () => {
+  const index = new PrefixOrdering({ maxDisplacement: 0 })
+  index.insert(context('cba'), even(context('cba')), 'r' as RequestId)
+  expect(index.order(context('abc'), [1, 1, 1]).order).toEqual([0, 1, 2])
+})
+
+test('what is inserted and evicted again leaves the tree as it was', () => {
+  fc.assert(
+    fc.property(steps, contexts, (history, added) => {
+      const [with_, without] = [new PrefixOrdering(), new PrefixOrdering()]
+      const held = play(with_, history)
+      play(without, history)
+      with_.insert(added, sizesOf(added), 'added' as RequestId)
+      with_.remove('added' as RequestId)
+      expect([with_.nodes, with_.requests]).toEqual([without.nodes, without.requests])
+      for (const request of held.keys()) expect(with_.pathOf(request)).toEqual(without.pathOf(request))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('it never holds more contexts or bytes than it may, and gives up the coldest', () => {
+  fc.assert(
+    fc.property(steps, fc.integer({ min: 1, max: 6 }), (history, maxContexts) => {
+      const index = new PrefixOrdering({ maxContexts })
+      let sent = 0
+      for (const step of history) {
+        if (step.act === 'remove') continue
+        index.insert(step.context, sizesOf(step.context), String(sent++) as RequestId)
+        expect(index.requests).toBe(Math.min(sent, maxContexts))
+        expect(index.pathOf(String(sent - 1) as RequestId)).toBeDefined()
+      }
+      for (let old = 0; old < sent - maxContexts; old++) expect(index.pathOf(String(old) as RequestId)).toBeUndefined()
+    }),
+  )
+  const bounded = new PrefixOrdering({ maxBytes: 100_000, historyRequests: 10 })
+  for (let i = 0; i < 2_000; i++) {
+    const blocks = [`a${i}`, `b${i}`, `c${i}`] as unknown as Context
+    bounded.insert(blocks, even(blocks), String(i) as RequestId)
+    expect(bounded.bytes).toBeLessThanOrEqual(100_000)
+  }
+  expect(bounded.requests).toBeGreaterThan(50)
+})
+
+test('a request that is cut and grows again is one request', () => {
+  const index = new PrefixOrdering()
+  const [whole, part] = [context('abcd'), context('ab')]
+  for (const held of [whole, part, whole, part]) index.insert(held, even(held), 'r' as RequestId)
+  expect([index.requests, index.nodes]).toEqual([1, 1])
+  expect(index.order(context('dcba'), [1, 1, 1, 1]).order.slice(0, 2)).toEqual([3, 2])
 })
 
 test('what was sent is sent again in the same order, if no other request holds the same blocks', () => {

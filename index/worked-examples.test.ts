@@ -15,17 +15,22 @@ const initial = new Map([
   [request('C3'), context(4, 1, 0)],
 ])
 
+/** The paper's blocks are numbered, and intersections sorted by number. */
+function buildPaperIndex(): ContextIndex {
+  return buildIndex(initial, { compareBlocks: (a, b) => Number(a) - Number(b) })
+}
+
 /** Algorithm 2 for a new context: search, order, insert. Returns the ordered context. */
 function send(index: ContextIndex, name: string, ...ids: number[]): string[] {
   const received = context(...ids)
   const match = index.search(received)
   const ordered = alignContext(received, match.prefix).map((place) => received[place]!)
-  index.insert(ordered, request(name), match)
+  index.insert(ordered, request(name))
   return ordered
 }
 
 test('Figure 5: C1 and C2 merge into C4 {1, 2}, which merges with C3 into C5 {1}', () => {
-  const index = buildIndex(initial)
+  const index = buildPaperIndex()
   expect(index.at([0])?.blocks).toEqual(['1'])
   expect(index.at([0, 0])?.blocks).toEqual(['1', '2'])
   expect(index.pathOf(request('C1'))).toEqual([0, 0, 0])
@@ -35,14 +40,14 @@ test('Figure 5: C1 and C2 merge into C4 {1, 2}, which merges with C3 into C5 {1}
 })
 
 test('Figure 6: initial contexts inherit the prefix of their parent', () => {
-  const index = buildIndex(initial)
+  const index = buildPaperIndex()
   expect(index.contextOf(request('C1'))).toEqual(['1', '2', '3'])
   expect(index.contextOf(request('C2'))).toEqual(['1', '2', '6'])
   expect(index.contextOf(request('C3'))).toEqual(['1', '4', '0'])
 })
 
 test('§4.2: C6 {2, 1, 4} is found at C4 by the path [0, 0] and inserted at [0, 0, 2]', () => {
-  const index = buildIndex(initial)
+  const index = buildPaperIndex()
   const match = index.search(context(2, 1, 4))
   expect(searchPath(match.node)).toEqual([0, 0])
   expect(send(index, 'C6', 2, 1, 4)).toEqual(['1', '2', '4'])
@@ -50,7 +55,7 @@ test('§4.2: C6 {2, 1, 4} is found at C4 by the path [0, 0] and inserted at [0, 
 })
 
 test('Figure 6: C8 {1, 2, 9} shares {1, 2}; C7 {5, 7, 8} shares nothing and stands alone', () => {
-  const index = buildIndex(initial)
+  const index = buildPaperIndex()
   expect(send(index, 'C6', 2, 1, 4)).toEqual(['1', '2', '4'])
   expect(send(index, 'C7', 5, 7, 8)).toEqual(['5', '7', '8'])
   expect(send(index, 'C8', 1, 2, 9)).toEqual(['1', '2', '9'])

@@ -1,5 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { emulatorDefaults, startEmulator } from '#engine-adapters/emulator/emulator.ts'
+import { addReplayCommands } from '#replay/commands.ts'
+import { ReplayError } from '#replay/replay-error.ts'
 import {
   ConfigError,
   type EngineConfig,
@@ -81,13 +83,15 @@ program
   .option('--callback <url>', 'where evictions are reported: http://HOST:PORT/v1/replicas/NAME', argument(readUrl))
   .action(emulate)
 
+addReplayCommands(program)
+
 try {
   await program.parseAsync()
 } catch (error) {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2)
-  if (!(error instanceof ConfigError)) throw error
+  if (!(error instanceof ConfigError || error instanceof ReplayError)) throw error
   process.stderr.write(`error: ${error.message}\n`)
-  process.exit(1)
+  process.exit(error instanceof ReplayError ? error.exitCode : 1)
 }
 
 async function serve(options: ServeOptions): Promise<void> {

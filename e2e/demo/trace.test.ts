@@ -49,7 +49,7 @@ describe('readTrace', () => {
 
   it('says that a folder does not exist, as wrong usage', async () => {
     await expect(readTrace(join(folder, 'none'))).rejects.toMatchObject({
-      message: `the trace folder ${join(folder, 'none')} does not exist`,
+      message: `the trace ${join(folder, 'none')} does not exist`,
       exitCode: 2,
     })
   })
@@ -72,10 +72,10 @@ describe('readTrace', () => {
     await expect(readTrace(folder)).rejects.toThrow(message)
   })
 
-  it('refuses blocks that have a token count instead of a text', async () => {
+  it('refuses requests for blocks that have a token count instead of a text', async () => {
     await write('blocks.jsonl', [BLOCKS[0], { id: 'n', tokens: 12 }])
-    await write('queries.jsonl', [{ query_id: 'q0', query: 'Q', blocks: ['a'] }])
-    await expect(readTrace(folder)).rejects.toThrow(/blocks\.jsonl:2: block n has "tokens" only; the demo sends texts/)
+    await write('queries.jsonl', [{ query_id: 'q0', query: 'Q', blocks: ['a', 'n'] }])
+    await expect(readTrace(folder)).rejects.toThrow(/block "n" of the trace has no "text", and the demo sends texts/)
   })
 
   it('says that a file named .gz is none', async () => {

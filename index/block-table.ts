@@ -1,0 +1,51 @@
+import type { BlockId } from './context-block.ts'
+
+/**
+ * The blocks an index knows, as small whole numbers: what is kept for a block lies in arrays. A number lives as long
+ * as somebody uses it and is then given to another block.
+ */
+export class BlockTable {
+  readonly #numbers = new Map<BlockId, number>()
+  readonly #ids: (BlockId | undefined)[] = []
+  readonly #uses: number[] = []
+  readonly #free: number[] = []
+
+  /** How many blocks are in use. */
+  get size(): number {
+    return this.#numbers.size
+  }
+
+  /** The number of a block; −1 when it is not in use. */
+  find(id: BlockId): number {
+    return this.#numbers.get(id) ?? -1
+  }
+
+  /** The number of a block, with one use more. */
+  acquire(id: BlockId): number {
+    const known = this.#numbers.get(id)
+    if (known !== undefined) {
+      this.retain(known)
+      return known
+    }
+    const number = this.#free.pop() ?? this.#ids.length
+    this.#numbers.set(id, number)
+    this.#ids[number] = id
+    this.#uses[number] = 1
+    return number
+  }
+
+  /** One use more of a block that is in use. */
+  retain(number: number): void {
+    this.#uses[number] = this.#uses[number]! + 1
+  }
+
+  /** Takes one use back. */
+  release(number: number): void {
+    const uses = this.#uses[number]! - 1
+    this.#uses[number] = uses
+    if (uses > 0) return
+    this.#numbers.delete(this.#ids[number]!)
+    this.#ids[number] = undefined
+    this.#free.push(number)
+  }
+}

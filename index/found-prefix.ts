@@ -1,0 +1,71 @@
+import type { SimilarRequest } from './demand-history.ts'
+import type { Placement } from './placement.ts'
+
+/** What is known of a block that nobody asked for: as if this many requests that share one average block had. */
+const priorSpeakers = 3
+/** A past request without a block that has been placed speaks for this share of what it did before. */
+const shareWithout = 0.4
+/** Founding ends here: nobody has yet shared so many blocks by plan, and the ranking is worth more. */
+const mostFounded = 64
+/** Ends the growth of weights, relative to each other, before numbers overflow. */
+const mostWeight = 1e60
+
+/** The different blocks of a context; a block is spoken of by its place in these lists. */
+export interface FoundingQuery {
+  readonly blocks: readonly number[]
+  /** where each stands first in the context */
+  readonly ranks: readonly number[]
+  readonly sizes: readonly number[]
+  /** by block: the past requests that hold it, weighed for this context */
+  readonly speakers: readonly (readonly SimilarRequest[])[]
+  /** by rank: its block's place in these lists */
+  readonly indexOfRank: readonly number[]
+  /** by block number: 1 + its place in these lists, or 0 */
+  readonly indexOfBlock: readonly number[]
+}
+
+/**
+ * Places blocks behind the prefix that is placed, in an order that later requests will share: one after the other the
+ * block with the most to save, the demand for it × its size. Demand is what alike requests of the past say, and those
+ * most that hold all that stands in front already: a later request can share this block only together with that.
+ * Places nothing where the past says nothing: the ranking stays then. O(n · (n + 16 · n)) for n blocks.
+ */
+export function foundPrefix(query: FoundingQuery, placement: Placement): void {
+  const { blocks, ranks, sizes, speakers, indexOfRank } = query
+  if (speakers.every(({ length }) => length === 0)) return
+  const demand = new Float64Array(blocks.length)
+  speakers.forEach((requests, at) => {
+    for (const { weight } of requests) demand[at]! += weight
+  })
+  const prior = priorSpeakers / blocks.length ** 2
+  for (const rank of placement.order) raiseWeights(query, indexOfRank[rank]!, demand)
+  for (let founded = 0; founded < mostFounded; founded++) {
+    let best = -1
+    let most = -1
+    for (let at = 0; at < blocks.length; at++) {
+      const saving = (demand[at]! + prior) * sizes[at]!
+      if (saving <= most || !placement.allows(ranks[at]!)) continue
+      best = at
+      most = saving
+    }
+    // all are placed, or a repeated block is due
+    if (best < 0) return
+    placement.place(ranks[best]!)
+    raiseWeights(query, best, demand)
+  }
+}
+
+/** A block is placed: those who hold it speak the louder, relative to those who do not. */
+function raiseWeights({ speakers, indexOfBlock }: FoundingQuery, at: number, demand: Float64Array): void {
+  for (const request of speakers[at]!) {
+    request.unplaced -= 1
+    // most share one hot block with the context and have nothing more to say
+    if (request.unplaced <= 0 || request.weight > mostWeight) continue
+    const gain = request.weight / shareWithout - request.weight
+    request.weight += gain
+    for (const block of request.blocks) {
+      const other = indexOfBlock[block]
+      if (other) demand[other - 1]! += gain
+    }
+  }
+}

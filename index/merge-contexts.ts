@@ -1,0 +1,63 @@
+import { MaxHeap } from './max-heap.ts'
+import { NearestCluster } from './nearest-cluster.ts'
+
+/** A set of contexts, and the blocks all of them hold. */
+export interface ContextCluster {
+  /** blocks by number; of a merged cluster in the order its first context has them */
+  readonly content: readonly number[]
+  /** the two that were merged, or none: then it is the context of that number */
+  readonly parts: readonly [ContextCluster, ContextCluster] | undefined
+  readonly context: number
+}
+
+/**
+ * Merges contexts, always the two clusters that share most, until no two share anything; `weights[b]` is what block b
+ * costs to prefill. Returns the clusters that are left.
+ *
+ * Run along the tree of the merges, the batch saves the sum over all merges of what the two shared. What a cluster
+ * shares with others never grows by merging, so a nearest cluster found once stays the nearest for as long as it is
+ * there, and is looked up again only when it has gone: about 3 n look-ups for n contexts.
+ */
+export function mergeContexts(contexts: readonly (readonly number[])[], weights: readonly number[]): ContextCluster[] {
+  const clusters: (ContextCluster | undefined)[] = []
+  const nearest = new NearestCluster(weights)
+  const heap = new MaxHeap()
+  const partner: number[] = []
+  const add = (cluster: ContextCluster): number => {
+    const number = nearest.add(cluster.content)
+    clusters[number] = cluster
+    return number
+  }
+  const lookUp = (number: number): void => {
+    const found = nearest.find(number)
+    if (!found) return
+    partner[number] = found.cluster
+    heap.push(number, found.weight)
+  }
+  contexts.forEach((content, context) => {
+    add({ content, parts: undefined, context })
+  })
+  for (let number = 0; number < contexts.length; number++) lookUp(number)
+  for (let number = heap.pop(); number !== undefined; number = heap.pop()) {
+    const cluster = clusters[number]
+    if (!cluster) continue
+    const other = clusters[partner[number]!]
+    if (!other) {
+      lookUp(number)
+      continue
+    }
+    clusters[number] = undefined
+    clusters[partner[number]!] = undefined
+    nearest.remove(number)
+    nearest.remove(partner[number]!)
+    lookUp(add(merge(cluster, other)))
+  }
+  return clusters.filter((cluster) => cluster !== undefined)
+}
+
+function merge(a: ContextCluster, b: ContextCluster): ContextCluster {
+  const [first, second] = a.context < b.context ? [a, b] : [b, a]
+  const shared = new Set(second.content)
+  const content = first.content.filter((block) => shared.has(block))
+  return { content, parts: [first, second], context: first.context }
+}

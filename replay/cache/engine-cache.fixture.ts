@@ -1,0 +1,28 @@
+import type { PrefixCache } from '#engine-adapters/emulator/cache/prefix-cache.ts'
+import type { SimulatedCache } from './simulated-cache.ts'
+
+/** A prefix cache of the engine emulator, which serves one request at a time. */
+export class EngineCache implements SimulatedCache {
+  readonly #cache: PrefixCache
+
+  constructor(cache: PrefixCache) {
+    this.#cache = cache
+  }
+
+  serve(request: number, salt: string, tokens: Uint32Array): number | undefined {
+    const sequence = this.#cache.open({ requestId: String(request), salt, tokens, promptTokens: tokens.length })
+    // nothing else runs: what cannot be admitted now never can
+    if (!sequence.acquire()) return undefined
+    sequence.computed(tokens.length)
+    sequence.release(tokens.length)
+    return sequence.cachedTokens
+  }
+
+  takeChanges(): ReadonlyMap<number, number> {
+    const changes = new Map<number, number>()
+    for (const report of this.#cache.takeReports()) {
+      if (report.type !== 'cleared') changes.set(Number(report.request_id), report.cached_tokens)
+    }
+    return changes
+  }
+}

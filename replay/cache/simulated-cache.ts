@@ -1,0 +1,24 @@
+import { TreeCache } from './tree-cache.ts'
+
+/** An engine's prefix cache as a replay needs it: one request after the other, prompts only. */
+export interface SimulatedCache {
+  /** Runs a request; returns its cached tokens, or undefined when its prompt is larger than the cache. */
+  serve(request: number, salt: string, tokens: Uint32Array): number | undefined
+  /** The requests whose longest cached prefix has changed since the last call, and its length now. */
+  takeChanges(): ReadonlyMap<number, number>
+}
+
+export const cacheKinds = ['paged', 'radix'] as const
+export type CacheKind = (typeof cacheKinds)[number]
+
+export interface CacheOptions {
+  readonly kind: CacheKind
+  /** may be Infinity */
+  readonly capacityTokens: number
+  /** of a paged cache; a radix cache shares token by token */
+  readonly pageTokens: number
+}
+
+export function createCache({ kind, capacityTokens, pageTokens }: CacheOptions): SimulatedCache {
+  return new TreeCache(capacityTokens, kind === 'paged' ? pageTokens : 1)
+}

@@ -1,0 +1,110 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { PageCache } from '#engine-adapters/emulator/cache/page-cache.ts'
+import { RadixCache } from '#engine-adapters/emulator/cache/radix-cache.ts'
+import { EngineCache } from './engine-cache.fixture.ts'
+import type { SimulatedCache } from './simulated-cache.ts'
+import { TreeCache } from './tree-cache.ts'
+
+interface Prompt {
+  readonly salt: string
+  readonly tokens: Uint32Array
+}
+
+/** Prompts of blocks of many lengths and, as in a replay, a question of their own. */
+const prompts: fc.Arbitrary<Prompt[]> = fc
+  .array(
+    fc.record({
+      salt: fc.constantFrom('red', 'red', 'blue'),
+      blocks: fc.array(fc.nat(4), { maxLength: 5 }),
+      question: fc.integer({ min: 1, max: 6 }),
+    }),
+    { maxLength: 40 },
+  )
+  .map((requests) =>
+    requests.map(({ salt, blocks, question }, number) => ({
+      salt,
+      tokens: Uint32Array.from([
+        ...blocks.flatMap((block) => run(1 + block, [3, 4, 7, 11, 16][block]!)),
+        ...run(100 + number, question),
+      ]),
+    })),
+  )
+const capacities = fc.constantFrom(8, 20, 33, 50, 90, Number.POSITIVE_INFINITY)
+
+function run(seed: number, count: number): number[] {
+  return Array.from({ length: count }, (_, i) => seed * 1000 + i)
+}
+
+/** What each request found, and what became of all requests because of it. */
+function play(cache: SimulatedCache, history: readonly Prompt[]): unknown[] {
+  const held = new Map<number, number>()
+  return history.map(({ salt, tokens }, number) => {
+    const cached = cache.serve(number, salt, tokens)
+    for (const [request, length] of cache.takeChanges()) {
+      if (length > 0) held.set(request, length)
+      else held.delete(request)
+    }
+    return { cached, held: [...held].sort(([a], [b]) => a - b) }
+  })
+}
+
+const playAll = (cache: SimulatedCache, history: readonly Prompt[]): number[] =>
+  history.map(({ salt, tokens }, number) => cache.serve(number, salt, tokens)!)
+
+describe('TreeCache', () => {
+  it.each([1, 4])('is, with pages of %i tokens, the paged cache of the emulator at any capacity', (pageTokens) => {
+    fc.assert(
+      fc.property(prompts, capacities, (history, capacity) => {
+        const engine = new EngineCache(new PageCache(capacity, pageTokens))
+        expect(play(new TreeCache(capacity, pageTokens), history)).toEqual(play(engine, history))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('finds, unlimited, what the radix cache of the emulator finds', () => {
+    fc.assert(
+      fc.property(prompts, (history) => {
+        const radix = new EngineCache(new RadixCache(Number.POSITIVE_INFINITY, 1))
+        expect(play(new TreeCache(Number.POSITIVE_INFINITY, 1), history)).toEqual(play(radix, history))
+      }),
+    )
+  })
+
+  it('finds, unlimited, the whole pages of what it finds token by token', () => {
+    fc.assert(
+      fc.property(prompts, (history) => {
+        const tokens = playAll(new TreeCache(Number.POSITIVE_INFINITY, 1), history)
+        const pages = playAll(new TreeCache(Number.POSITIVE_INFINITY, 4), history)
+        expect(pages).toEqual(tokens.map((cached) => cached - (cached % 4)))
+      }),
+    )
+  })
+
+  it('frees no more than is needed, where a radix cache of whole leaves frees a leaf', () => {
+    const history = [run(1, 20), run(2, 10), run(1, 20)].map((tokens) => ({
+      salt: '',
+      tokens: Uint32Array.from(tokens),
+    }))
+    expect(playAll(new TreeCache(25, 1), history)).toEqual([0, 0, 15])
+    expect(playAll(new EngineCache(new RadixCache(25, 1)), history)).toEqual([0, 0, 0])
+  })
+
+  it('keeps one copy of a page that is computed again; the paged cache keeps two, in the place of something else', () => {
+    // the same prompt of whole pages a second time: its last page is computed again
+    const history = [run(3, 4), run(1, 8), run(1, 8), run(2, 4), run(3, 5)].map((tokens) => ({
+      salt: '',
+      tokens: Uint32Array.from(tokens),
+    }))
+    expect(playAll(new TreeCache(16, 4), history)).toEqual([0, 0, 4, 0, 4])
+    expect(playAll(new EngineCache(new PageCache(16, 4)), history)).toEqual([0, 0, 4, 0, 0])
+  })
+
+  it('refuses a prompt that is larger than itself, and keeps what it has', () => {
+    const cache = new TreeCache(20, 4)
+    cache.serve(0, '', Uint32Array.from(run(1, 12)))
+    expect(cache.serve(1, '', Uint32Array.from(run(2, 21)))).toBeUndefined()
+    expect(cache.serve(2, '', Uint32Array.from(run(1, 13)))).toBe(12)
+  })
+})

@@ -1,0 +1,87 @@
+import { LruList } from '#engine-adapters/emulator/cache/lru-list.ts'
+import type { SimulatedCache } from './simulated-cache.ts'
+import { TreeNode } from './tree-node.ts'
+
+/**
+ * A prefix cache as a radix tree of runs of whole pages, of which the least recently used path loses as many pages from
+ * its end as are needed. That makes it vLLM's paged cache, request for request, at a twentieth of the time: no page is
+ * hashed (144 M tokens take 1.5 s, the emulator's PageCache 38 s). With pages of one token it is a radix cache that
+ * frees no more than it must; SGLang's tree, and the emulator's after it, gives up whole leaves.
+ */
+export class TreeCache implements SimulatedCache {
+  readonly #capacityTokens: number
+  readonly #pageTokens: number
+  readonly #roots = new Map<string, TreeNode>()
+  /** A path is appended from its end, so the oldest node is always a leaf. */
+  readonly #idle = new LruList<TreeNode>()
+  #changes = new Map<number, number>()
+  #usedTokens = 0
+
+  constructor(capacityTokens: number, pageTokens: number) {
+    this.#pageTokens = pageTokens
+    this.#capacityTokens = this.#wholePages(capacityTokens)
+  }
+
+  serve(request: number, salt: string, tokens: Uint32Array): number | undefined {
+    const heldTokens = this.#wholePages(tokens.length + this.#pageTokens - 1)
+    if (heldTokens > this.#capacityTokens) return undefined
+    // the last token of a prompt is computed even when it is cached
+    const found = this.#find(this.#rootOf(salt), tokens, tokens.length - 1)
+    for (const node of found.path()) this.#idle.remove(node)
+    this.#makeRoom(heldTokens - found.end)
+    const end = this.#add(found, tokens)
+    for (const node of end.path()) this.#idle.append(node)
+    if (end.end > 0) {
+      end.requests.push(request)
+      this.#changes.set(request, end.end)
+    }
+    return found.end
+  }
+
+  takeChanges(): ReadonlyMap<number, number> {
+    const changes = this.#changes
+    this.#changes = new Map()
+    return changes
+  }
+
+  #rootOf(salt: string): TreeNode {
+    const root = this.#roots.get(salt) ?? new TreeNode(undefined, new Uint32Array(0), 0)
+    this.#roots.set(salt, root)
+    return root
+  }
+
+  /** The node behind `from` that ends with the longest cached part of the first `limit` tokens. */
+  #find(from: TreeNode, tokens: Uint32Array, limit: number): TreeNode {
+    const { node, shared } = from.walk(tokens, this.#wholePages(limit), this.#pageTokens)
+    if (shared === node.tokens.length) return node
+    const front = node.split(shared)
+    this.#idle.append(front)
+    return front
+  }
+
+  #makeRoom(tokens: number): void {
+    for (;;) {
+      const missing = this.#usedTokens + tokens - this.#capacityTokens
+      if (missing <= 0) return
+      const oldest = this.#idle.oldest!
+      const freed = Math.min(missing, oldest.tokens.length)
+      this.#usedTokens -= freed
+      if (freed === oldest.tokens.length) this.#idle.remove(oldest)
+      oldest.shorten(freed)
+      for (const request of oldest.requests) this.#changes.set(request, oldest.end)
+    }
+  }
+
+  /** Adds what is not cached yet behind `found`; of a prompt that was there as a whole that may be nothing. */
+  #add(found: TreeNode, tokens: Uint32Array): TreeNode {
+    const known = this.#find(found, tokens, tokens.length)
+    if (known !== found) this.#idle.remove(known)
+    const end = this.#wholePages(tokens.length)
+    this.#usedTokens += end - known.end
+    return known.end < end ? known.extend(tokens, end) : known
+  }
+
+  #wholePages(tokens: number): number {
+    return Math.max(0, Math.floor(tokens / this.#pageTokens)) * this.#pageTokens
+  }
+}

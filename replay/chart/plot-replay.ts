@@ -1,0 +1,58 @@
+import type { OrderingName } from '../policies/policy-names.ts'
+import type { ReplayOptions, ReplaySettings } from '../replay-options.ts'
+import type { ReplayRequest } from '../replay-request.ts'
+import { replayTrace } from '../replay-trace.ts'
+import type { ReplayProgress } from '../report/replay-progress.ts'
+import { toRatio } from '../report/replay-report.ts'
+import { renderChart } from './render-chart.ts'
+
+/** A place on the horizontal axis: its label, and the settings it stands for. */
+export interface PlotPoint {
+  readonly label: string
+  readonly settings: Partial<ReplaySettings>
+}
+
+const capacities: readonly PlotPoint[] = [
+  ...[16, 32, 64, 128, 256, 512].map((k) => ({ label: `${k}k`, settings: { capacityTokens: k * 1024 } })),
+  { label: '1M', settings: { capacityTokens: 1 << 20 } },
+  { label: 'unlimited', settings: { capacityTokens: Number.POSITIVE_INFINITY } },
+]
+const windows: readonly PlotPoint[] = Array.from({ length: 9 }, (_, power) => ({
+  label: String(2 ** power),
+  settings: { window: 2 ** power },
+}))
+
+export function plotPoints({ plotAgainst }: Pick<ReplayOptions, 'plotAgainst'>): readonly PlotPoint[] {
+  return plotAgainst === 'window' ? windows : capacities
+}
+
+/** What a plot is drawn from. */
+export interface PlotInput {
+  readonly trace: string
+  readonly requests: readonly ReplayRequest[]
+  readonly names: readonly OrderingName[]
+  readonly bound: number
+  readonly options: ReplayOptions
+  readonly progress: ReplayProgress
+}
+
+/** Hit ratio against cache size or window length, a curve for every policy, as an SVG. */
+export function plotReplay({ trace, requests, names, bound, options, progress }: PlotInput): string {
+  const points = plotPoints(options)
+  const curves = names.map((name) => ({
+    name,
+    values: points.map(({ label, settings }) => {
+      progress.begin(`${name}, ${label}`)
+      const run = replayTrace(requests, name, { ...options, ...settings }, progress.advance)
+      return toRatio(run.cachedTokens, run.promptTokens)
+    }),
+  }))
+  return renderChart({
+    title: `${trace}, ${options.mode}`,
+    xTitle: options.plotAgainst === 'window' ? 'requests scheduled together' : 'cache size in tokens',
+    yTitle: 'hit ratio',
+    xLabels: points.map(({ label }) => label),
+    curves,
+    bound,
+  })
+}

@@ -1,0 +1,110 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { cacheKinds } from './cache/simulated-cache.ts'
+import { type PolicyName, policyNames } from './policies/policy-names.ts'
+import { ReplayError } from './replay-error.ts'
+import { modes, type ReplayOptions } from './replay-options.ts'
+
+/** Adds `replay` and `plan`; what they need is loaded when they run, so that other commands start no slower. */
+export function addReplayCommands(program: Command): void {
+  const command = program
+    .command('replay')
+    .description('runs a trace through ordering policies and a simulated prefix cache')
+    .argument(
+      '<trace>',
+      'a folder with queries, turns or questions and blocks (.jsonl, .jsonl.gz), or the first of these',
+    )
+    .option('--policy <names>', `of ${policyNames.join(', ')}`, readPolicies, ['rank', 'sorted', 'paper', 'reprise'])
+    .addOption(new Option('--mode <mode>', 'one by one, or as one batch').choices(modes).default('online'))
+    .addOption(
+      new Option('--capacity-tokens <n>', "cache size, or 'unlimited'")
+        .argParser(readCapacity)
+        .default(Number.POSITIVE_INFINITY, 'unlimited'),
+    )
+    .addOption(
+      new Option('--cache <kind>', 'what the cache shares: pages or tokens').choices(cacheKinds).default('paged'),
+    )
+  addNumbers(command)
+    .option('--json', 'a report for programs')
+    .option('--orders <file>', 'write how every policy ordered every request')
+    .option('--plot <file.svg>', 'draw hit ratios')
+    .addOption(
+      new Option('--plot-against <what>', 'the horizontal axis').choices(['capacity', 'window']).default('capacity'),
+    )
+    .action(runReplay)
+  program
+    .command('plan')
+    .description('orders and schedules a batch of contexts')
+    .argument('<contexts>', 'a trace, or a file of requests; blocks of unknown size count one token')
+    .option('--out <file>', 'write the plan here instead of to the standard output')
+    .action(runPlan)
+}
+
+function addNumbers(command: Command): Command {
+  return command
+    .option('--page-tokens <n>', 'tokens a page of a paged cache', atLeast(1), 16)
+    .option('--system-tokens <n>', 'tokens in front of the blocks, equal in all prompts', atLeast(0), 200)
+    .option('--question-tokens <n>', 'tokens behind the blocks, different in all prompts', atLeast(0), 30)
+    .option('--window <n>', 'arrivals that are collected and run grouped, online', atLeast(1), 1)
+    .option('--top-k <n>', 'only the best blocks of every request', atLeast(0))
+    .option('--limit <n>', 'only the first requests', atLeast(1))
+}
+
+async function runReplay(trace: string, options: ReplayOptions): Promise<void> {
+  const isWindowed = options.window > 1 || (options.plot !== undefined && options.plotAgainst === 'window')
+  if (isWindowed && options.mode === 'offline') {
+    throw new ReplayError('a window is for --mode online: offline, the whole trace is scheduled together', 2)
+  }
+  endQuietlyOnClosedPipe()
+  const { replay } = await import('./replay.ts')
+  const report = await replay(trace, options, tell)
+  if (options.json) {
+    process.stdout.write(`${JSON.stringify(report)}\n`)
+    return
+  }
+  const { renderReport } = await import('./report/render-report.ts')
+  process.stdout.write(renderReport(report))
+}
+
+async function runPlan(contexts: string, { out }: { out?: string }): Promise<void> {
+  endQuietlyOnClosedPipe()
+  const { checkWritable, writeFileAtOnce } = await import('./report/write-file-at-once.ts')
+  if (out !== undefined) checkWritable(out)
+  const { plan } = await import('./plan.ts')
+  const lines = await plan(contexts, tell)
+  if (out === undefined) process.stdout.write(lines.join(''))
+  else writeFileAtOnce(out, lines)
+}
+
+function tell(note: string): void {
+  process.stderr.write(`${note}\n`)
+}
+
+/** A reader that has seen enough (`| head`) is no failure. */
+function endQuietlyOnClosedPipe(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    process.exit(0)
+  })
+}
+
+function readPolicies(text: string): PolicyName[] {
+  const names = text.split(',').map((name) => name.trim())
+  for (const name of names) {
+    if (!policyNames.includes(name as PolicyName)) {
+      throw new InvalidArgumentError(`'${name}' is no policy: choose of ${policyNames.join(', ')}.`)
+    }
+  }
+  return [...new Set(names)] as PolicyName[]
+}
+
+function readCapacity(text: string): number {
+  return text === 'unlimited' ? Number.POSITIVE_INFINITY : atLeast(1)(text)
+}
+
+function atLeast(least: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text)
+    if (text.trim() !== '' && Number.isSafeInteger(number) && number >= least) return number
+    throw new InvalidArgumentError(`'${text}' is not a whole number of at least ${least}.`)
+  }
+}

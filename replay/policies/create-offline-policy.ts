@@ -1,0 +1,50 @@
+import type { ReplayRequest } from '../replay-request.ts'
+import type { OfflinePolicy, PlannedRequest } from './offline-policy.ts'
+import { planByPaper } from './plan-by-paper.ts'
+import { planByReprise } from './plan-by-reprise.ts'
+import { planFixed } from './plan-fixed.ts'
+import type { OrderingName } from './policy-names.ts'
+import { rankOrder, sortedOrder } from './static-orders.ts'
+
+type Plan = (requests: readonly ReplayRequest[]) => PlannedRequest[]
+
+const plans: Readonly<Record<OrderingName, Plan>> = {
+  rank: (requests) => keepArrivals(requests, rankOrder),
+  sorted: (requests) => keepArrivals(requests, sortedOrder),
+  paper: (requests) => planTenants(requests, planByPaper),
+  reprise: (requests) => planTenants(requests, planByReprise),
+}
+
+export function createOfflinePolicy(name: OrderingName): OfflinePolicy {
+  return { plan: plans[name] }
+}
+
+function keepArrivals(
+  requests: readonly ReplayRequest[],
+  orderOf: (request: ReplayRequest) => number[],
+): PlannedRequest[] {
+  return requests.map((request, group) => {
+    const order = request.fixed ? rankOrder(request) : orderOf(request)
+    return { request, order, group, searchPath: [] }
+  })
+}
+
+/** Tenants share nothing: their batches are planned apart and run one after the other. */
+function planTenants(requests: readonly ReplayRequest[], plan: Plan): PlannedRequest[] {
+  const batches = new Map<string, ReplayRequest[]>()
+  for (const request of requests) {
+    const batch = batches.get(request.tenant)
+    if (batch) batch.push(request)
+    else batches.set(request.tenant, [request])
+  }
+  const planned: PlannedRequest[] = []
+  let groups = 0
+  for (const batch of batches.values()) {
+    const first = groups
+    for (const request of batch[0]!.fixed ? planFixed(batch) : plan(batch)) {
+      planned.push({ ...request, group: first + request.group })
+      groups = Math.max(groups, first + request.group + 1)
+    }
+  }
+  return planned
+}

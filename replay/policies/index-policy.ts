@@ -1,0 +1,58 @@
+import type { Context, RequestId } from '#index/context-block.ts'
+import type { OrderingIndex } from '#index/ordering-index.ts'
+import type { ReplayRequest } from '../replay-request.ts'
+import type { OnlinePolicy } from './online-policy.ts'
+
+/** What the index holds of a request. */
+interface Held {
+  readonly context: Context
+  readonly sizes: readonly number[]
+}
+
+/** Orders by an index of what the cache holds, one for each tenant. */
+export class IndexPolicy implements OnlinePolicy {
+  readonly #createIndex: () => OrderingIndex
+  readonly #indexes = new Map<string, OrderingIndex>()
+  readonly #held = new Map<number, Held>()
+
+  constructor(createIndex: () => OrderingIndex) {
+    this.#createIndex = createIndex
+  }
+
+  order({ tenant, context, sizes }: ReplayRequest): readonly number[] {
+    return this.#indexOf(tenant).order(context, sizes).order
+  }
+
+  sent(request: ReplayRequest, order: readonly number[]): void {
+    const { context, sizes } = request
+    this.#hold(request, { context: order.map((place) => context[place]!), sizes: order.map((place) => sizes[place]!) })
+  }
+
+  cut(request: ReplayRequest, keptBlocks: number): void {
+    const held = this.#held.get(request.number)
+    if (!held || keptBlocks >= held.context.length) return
+    this.#hold(request, { context: held.context.slice(0, keptBlocks), sizes: held.sizes.slice(0, keptBlocks) })
+  }
+
+  pathOf({ tenant, number }: ReplayRequest): readonly number[] {
+    return this.#indexOf(tenant).pathOf(toRequestId(number)) ?? []
+  }
+
+  #hold({ tenant, number }: ReplayRequest, held: Held): void {
+    const index = this.#indexOf(tenant)
+    if (held.context.length > 0) {
+      index.insert(held.context, held.sizes, toRequestId(number))
+      this.#held.set(number, held)
+    } else if (this.#held.delete(number)) index.remove(toRequestId(number))
+  }
+
+  #indexOf(tenant: string): OrderingIndex {
+    const index = this.#indexes.get(tenant) ?? this.#createIndex()
+    this.#indexes.set(tenant, index)
+    return index
+  }
+}
+
+function toRequestId(number: number): RequestId {
+  return String(number) as RequestId
+}

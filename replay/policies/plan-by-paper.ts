@@ -1,0 +1,27 @@
+import { alignContext } from '#index/align-context.ts'
+import { buildIndex } from '#index/build-index.ts'
+import type { Context, RequestId } from '#index/context-block.ts'
+import type { ReplayRequest } from '../replay-request.ts'
+import type { PlannedRequest } from './offline-policy.ts'
+import { scheduleBatch } from './schedule-batch.ts'
+
+/**
+ * Offline mode as ContextPilot has it (§7.1): the index is built over the batch (Algorithm 4), every context is aligned
+ * to its leaf, which begins with its ancestors' blocks (Algorithm 2), and the batch is scheduled (Algorithm 5).
+ */
+export function planByPaper(requests: readonly ReplayRequest[]): PlannedRequest[] {
+  const batch = new Map<RequestId, Context>()
+  for (const { number, context } of requests) if (context.length > 0) batch.set(toRequestId(number), context)
+  const index = buildIndex(batch)
+  return scheduleBatch(
+    requests.map((request) => {
+      const id = toRequestId(request.number)
+      const order = alignContext(request.context, index.contextOf(id) ?? [])
+      return { request, order, searchPath: index.pathOf(id) ?? [] }
+    }),
+  )
+}
+
+function toRequestId(number: number): RequestId {
+  return String(number) as RequestId
+}

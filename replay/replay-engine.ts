@@ -1,0 +1,43 @@
+import type { SimulatedCache } from './cache/simulated-cache.ts'
+import type { PromptLayout } from './prompt-layout.ts'
+import type { SentRequest } from './replay-run.ts'
+
+/** Told of a request, in the order it was sent in, of which only the first `keptBlocks` blocks are cached now. */
+export type CutListener = (sent: SentRequest, keptBlocks: number) => void
+
+/** The engine of a replay: serves prompts from a simulated cache and counts what was found there. */
+export class ReplayEngine {
+  readonly #cache: SimulatedCache
+  readonly #layout: PromptLayout
+  readonly #onCut: CutListener
+  readonly sent: SentRequest[] = []
+  readonly #sentByNumber = new Map<number, SentRequest>()
+  cachedTokens = 0
+  promptTokens = 0
+  refused = 0
+
+  constructor(cache: SimulatedCache, layout: PromptLayout, onCut: CutListener = () => undefined) {
+    this.#cache = cache
+    this.#layout = layout
+    this.#onCut = onCut
+  }
+
+  serve(sent: SentRequest): void {
+    const { request, order } = sent
+    const tokens = this.#layout.tokensOf(request, order)
+    this.sent.push(sent)
+    this.#sentByNumber.set(request.number, sent)
+    this.promptTokens += tokens.length
+    const cached = this.#cache.serve(request.number, request.tenant, tokens)
+    this.cachedTokens += cached ?? 0
+    if (cached === undefined) {
+      this.refused += 1
+      this.#onCut(sent, 0)
+    }
+    for (const [number, length] of this.#cache.takeChanges()) this.#cut(this.#sentByNumber.get(number)!, length)
+  }
+
+  #cut(sent: SentRequest, cachedTokens: number): void {
+    this.#onCut(sent, this.#layout.blocksWithin(sent.request, sent.order, cachedTokens))
+  }
+}

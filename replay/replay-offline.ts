@@ -1,0 +1,45 @@
+import type { SimulatedCache } from './cache/simulated-cache.ts'
+import { checkOrder } from './check-order.ts'
+import type { OfflinePolicy } from './policies/offline-policy.ts'
+import type { OrderingName } from './policies/policy-names.ts'
+import type { PromptLayout } from './prompt-layout.ts'
+import { ReplayEngine } from './replay-engine.ts'
+import { ReplayError } from './replay-error.ts'
+import type { ReplayRequest } from './replay-request.ts'
+import type { ReplayRun } from './replay-run.ts'
+
+/** What an offline run needs. */
+export interface OfflineRun {
+  readonly requests: readonly ReplayRequest[]
+  readonly name: OrderingName
+  readonly policy: OfflinePolicy
+  readonly cache: SimulatedCache
+  readonly layout: PromptLayout
+  readonly onServed?: (() => void) | undefined
+}
+
+/** Plans the whole trace as one batch and runs it; every request is charged an equal share of the planning. */
+export function replayOffline({ requests, name, policy, cache, layout, onServed }: OfflineRun): ReplayRun {
+  const begin = process.hrtime.bigint()
+  const planned = policy.plan(requests)
+  const share = Number(process.hrtime.bigint() - begin) / 1e3 / requests.length
+  checkPlan(
+    name,
+    requests,
+    planned.map(({ request }) => request),
+  )
+  const engine = new ReplayEngine(cache, layout)
+  for (const { request, order } of planned) {
+    checkOrder(name, request, order)
+    engine.serve({ request, order })
+    onServed?.()
+  }
+  const seconds = Number(process.hrtime.bigint() - begin) / 1e9
+  const { sent, cachedTokens, promptTokens, refused } = engine
+  return { policy: name, sent, cachedTokens, promptTokens, refused, microseconds: requests.map(() => share), seconds }
+}
+
+function checkPlan(name: string, requests: readonly ReplayRequest[], planned: readonly ReplayRequest[]): void {
+  const isComplete = planned.length === requests.length && new Set(planned).size === requests.length
+  if (!isComplete) throw new ReplayError(`internal error: the policy ${name} planned not every request once`)
+}

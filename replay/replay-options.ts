@@ -1,0 +1,27 @@
+import type { CacheKind } from './cache/simulated-cache.ts'
+import type { PolicyName } from './policies/policy-names.ts'
+import type { PromptFrame } from './prompt-layout.ts'
+
+export const modes = ['online', 'offline'] as const
+export type ReplayMode = (typeof modes)[number]
+
+/** What decides the figures of a replay. */
+export interface ReplaySettings extends PromptFrame {
+  readonly mode: ReplayMode
+  readonly cache: CacheKind
+  /** may be Infinity */
+  readonly capacityTokens: number
+  readonly pageTokens: number
+  readonly window: number
+}
+
+/** A replay as the command line asks for it. */
+export interface ReplayOptions extends ReplaySettings {
+  readonly policy: readonly PolicyName[]
+  readonly topK?: number
+  readonly limit?: number
+  readonly json?: boolean
+  readonly orders?: string
+  readonly plot?: string
+  readonly plotAgainst: 'capacity' | 'window'
+}

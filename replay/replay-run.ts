@@ -1,0 +1,22 @@
+import type { OrderingName } from './policies/policy-names.ts'
+import type { ReplayRequest } from './replay-request.ts'
+
+/** A request as it was run. */
+export interface SentRequest {
+  readonly request: ReplayRequest
+  readonly order: readonly number[]
+}
+
+/** What came of running a trace under one policy. */
+export interface ReplayRun {
+  readonly policy: OrderingName
+  /** in the order of execution */
+  readonly sent: readonly SentRequest[]
+  readonly cachedTokens: number
+  readonly promptTokens: number
+  /** requests whose prompts were larger than the cache: an engine refuses them */
+  readonly refused: number
+  /** time of the policy for each request, in microseconds */
+  readonly microseconds: readonly number[]
+  readonly seconds: number
+}

@@ -1,0 +1,24 @@
+import { createCache } from './cache/simulated-cache.ts'
+import { createOfflinePolicy } from './policies/create-offline-policy.ts'
+import { createOnlinePolicy } from './policies/create-online-policy.ts'
+import type { OrderingName } from './policies/policy-names.ts'
+import { PromptLayout } from './prompt-layout.ts'
+import { replayOffline } from './replay-offline.ts'
+import { replayOnline } from './replay-online.ts'
+import type { ReplaySettings } from './replay-options.ts'
+import type { ReplayRequest } from './replay-request.ts'
+import type { ReplayRun } from './replay-run.ts'
+
+/** Runs requests under one policy, from an empty cache on. */
+export function replayTrace(
+  requests: readonly ReplayRequest[],
+  name: OrderingName,
+  settings: ReplaySettings,
+  onServed?: () => void,
+): ReplayRun {
+  const layout = new PromptLayout(requests, settings)
+  const cache = createCache({ ...settings, kind: settings.cache })
+  const run = { requests, name, layout, cache, onServed }
+  if (settings.mode === 'offline') return replayOffline({ ...run, policy: createOfflinePolicy(name) })
+  return replayOnline({ ...run, policy: createOnlinePolicy(name), window: settings.window })
+}

@@ -1,0 +1,83 @@
+import { plotPoints, plotReplay } from './chart/plot-replay.ts'
+import type { OrderingName } from './policies/policy-names.ts'
+import { PromptLayout } from './prompt-layout.ts'
+import { ReplayError } from './replay-error.ts'
+import type { ReplayOptions } from './replay-options.ts'
+import { type ReplayRequest, toReplayRequests } from './replay-request.ts'
+import type { ReplayRun } from './replay-run.ts'
+import { replayTrace } from './replay-trace.ts'
+import { renderOrders } from './report/render-orders.ts'
+import { createProgress, type ReplayProgress } from './report/replay-progress.ts'
+import { type ReplayReport, toBoundReport, toPolicyReport } from './report/replay-report.ts'
+import { checkWritable, writeFileAtOnce } from './report/write-file-at-once.ts'
+import { countSeenBefore } from './seen-before.ts'
+import { readTrace } from './trace/read-trace.ts'
+
+/** What `replay` has to say besides its report. */
+type Tell = (note: string) => void
+
+/** Replays a trace under every policy asked for; files asked for are written. */
+export async function replay(path: string, options: ReplayOptions, tell: Tell): Promise<ReplayReport> {
+  for (const file of [options.orders, options.plot]) if (file !== undefined) checkWritable(file)
+  const { trace, requests } = await readRequests(path, options, tell)
+  const names = options.policy.filter((name) => name !== 'bound')
+  const curves = options.plot === undefined ? 0 : plotPoints(options).length
+  const progress = createProgress(names.length * (1 + curves) * requests.length)
+  const orders: string[] = []
+  const reports = new Map(
+    names.map((name) => {
+      const run = runPolicy(requests, name, options, progress, tell)
+      if (options.orders !== undefined) orders.push([...renderOrders(run)].join(''))
+      return [name as string, toPolicyReport(run)]
+    }),
+  )
+  const bound = boundOf(requests, options)
+  if (options.orders !== undefined) writeFileAtOnce(options.orders, orders)
+  if (options.plot !== undefined) {
+    const plot = plotReplay({ trace, requests, names, bound: bound.hit_ratio, options, progress })
+    writeFileAtOnce(options.plot, [plot])
+  }
+  progress.stop()
+  return {
+    trace,
+    requests: requests.length,
+    mode: options.mode,
+    capacity_tokens: Number.isFinite(options.capacityTokens) ? options.capacityTokens : null,
+    bound: bound.hit_ratio,
+    policies: options.policy.map((name) => reports.get(name) ?? bound),
+  }
+}
+
+async function readRequests(
+  path: string,
+  { limit, topK }: ReplayOptions,
+  tell: Tell,
+): Promise<{ trace: string; requests: ReplayRequest[] }> {
+  const { name, requests, skipped } = await readTrace(path)
+  if (topK !== undefined && requests.some(({ fixed }) => fixed)) {
+    throw new ReplayError('--top-k is for contexts: the prompts of this trace cannot be cut short', 2)
+  }
+  if (skipped > 0) tell(`${skipped} requests are left out: the trace has no text for their blocks ("has_text": false)`)
+  if (requests.length === 0) throw new ReplayError(`${path} holds no request with text`)
+  return { trace: name, requests: toReplayRequests(requests.slice(0, limit), topK) }
+}
+
+function runPolicy(
+  requests: readonly ReplayRequest[],
+  name: OrderingName,
+  options: ReplayOptions,
+  progress: ReplayProgress,
+  tell: Tell,
+): ReplayRun {
+  progress.begin(name)
+  const run = replayTrace(requests, name, options, progress.advance)
+  if (run.refused > 0)
+    tell(`${name}: ${run.refused} prompts are larger than the cache; they count with no cached token`)
+  return run
+}
+
+function boundOf(requests: readonly ReplayRequest[], options: ReplayOptions): ReturnType<typeof toBoundReport> {
+  const layout = new PromptLayout(requests, options)
+  const promptTokens = requests.reduce((sum, request) => sum + layout.lengthOf(request), 0)
+  return toBoundReport(countSeenBefore(requests, options), promptTokens)
+}

@@ -1,0 +1,9 @@
+import type { ReplayRun } from '../replay-run.ts'
+
+/** One line for each request of a run, in execution order, with its block ids as they were placed. */
+export function* renderOrders({ policy, sent }: ReplayRun): Generator<string> {
+  for (const { request, order } of sent) {
+    const blocks = order.map((place) => request.trace.blocks[place]!.id)
+    yield `${JSON.stringify({ policy, query_id: request.trace.queryId, blocks })}\n`
+  }
+}

@@ -1,0 +1,56 @@
+import type { PolicyName } from '../policies/policy-names.ts'
+import type { ReplayMode } from '../replay-options.ts'
+import type { ReplayRun } from '../replay-run.ts'
+import { percentile } from './percentile.ts'
+
+/** The figures of one policy. */
+export interface PolicyReport {
+  readonly policy: PolicyName
+  readonly hit_ratio: number
+  readonly cached_tokens: number
+  readonly prompt_tokens: number
+  readonly p50_us: number
+  readonly p99_us: number
+  readonly seconds: number
+}
+
+/** What `reprise replay --json` prints. */
+export interface ReplayReport {
+  readonly trace: string
+  readonly requests: number
+  readonly mode: ReplayMode
+  /** null: unlimited */
+  readonly capacity_tokens: number | null
+  readonly bound: number
+  readonly policies: readonly PolicyReport[]
+}
+
+/** The figures of a run. */
+export function toPolicyReport(run: ReplayRun): PolicyReport {
+  return {
+    policy: run.policy,
+    hit_ratio: toRatio(run.cachedTokens, run.promptTokens),
+    cached_tokens: run.cachedTokens,
+    prompt_tokens: run.promptTokens,
+    p50_us: percentile(run.microseconds, 0.5),
+    p99_us: percentile(run.microseconds, 0.99),
+    seconds: run.seconds,
+  }
+}
+
+/** The bound in a policy's place: it orders nothing, and that takes no time. */
+export function toBoundReport(seenTokens: number, promptTokens: number): PolicyReport {
+  return {
+    policy: 'bound',
+    hit_ratio: toRatio(seenTokens, promptTokens),
+    cached_tokens: seenTokens,
+    prompt_tokens: promptTokens,
+    p50_us: 0,
+    p99_us: 0,
+    seconds: 0,
+  }
+}
+
+export function toRatio(part: number, whole: number): number {
+  return whole === 0 ? 0 : part / whole
+}

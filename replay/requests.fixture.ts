@@ -1,0 +1,35 @@
+import fc from 'fast-check'
+import { type ReplayRequest, toReplayRequests } from './replay-request.ts'
+import type { TraceRequest } from './trace/trace.ts'
+import { TraceBlock } from './trace/trace-block.ts'
+
+/** A block's name and its tokens. */
+export type Sized = readonly [id: string | number, tokens: number]
+
+/** Requests of these blocks, of one tenant unless said otherwise. */
+export function requestsOf(contexts: readonly (readonly Sized[])[], tenants: readonly string[] = []): ReplayRequest[] {
+  const requests = contexts.map(
+    (blocks, at): TraceRequest => ({
+      queryId: `q${at}`,
+      query: undefined,
+      conversation: undefined,
+      tenant: tenants[at] ?? 'tenant',
+      blocks: blocks.map(([id, tokens]) => new TraceBlock(id, { tokens })),
+      fixed: false,
+    }),
+  )
+  return toReplayRequests(requests)
+}
+
+/** Random requests: blocks occur twice, contexts are empty, ids are texts and numbers, two tenants. */
+export const anyRequests: fc.Arbitrary<ReplayRequest[]> = fc
+  .array(fc.record({ blocks: fc.array(fc.nat(9), { maxLength: 8 }), tenant: fc.constantFrom('red', 'blue') }), {
+    minLength: 1,
+    maxLength: 25,
+  })
+  .map((requests) =>
+    requestsOf(
+      requests.map(({ blocks }) => blocks.map((n): Sized => [n % 2 === 0 ? n : String(n - 1), 5 + 7 * n])),
+      requests.map(({ tenant }) => tenant),
+    ),
+  )

@@ -1,0 +1,48 @@
+import type { BlockId } from '#index/context-block.ts'
+import { ReplayError } from '../replay-error.ts'
+import { readName, readNames, readNumber, readText } from './read-fields.ts'
+import type { Line } from './read-json-lines.ts'
+import { defaultTenant, type Trace, type TraceRequest } from './trace.ts'
+import { keyOf, TraceBlock } from './trace-block.ts'
+
+/** Reads request lines, in the order of their arrival; when not strict, a block that is not known counts one token. */
+export function readContexts(
+  lines: readonly Line[],
+  blocks: Map<BlockId, TraceBlock>,
+  isStrict: boolean,
+): Pick<Trace, 'requests' | 'skipped'> {
+  const wanted = lines.filter(({ fields }) => fields.has_text !== false)
+  const arrivals = wanted.map((line, at) => ({
+    arrival: readNumber(line, 'arrival') ?? at,
+    request: readRequest(line, (id) => {
+      const known = blocks.get(keyOf(id))
+      if (known) return known
+      if (isStrict)
+        throw new ReplayError(`${line.where}: block ${JSON.stringify(id)} is not in the trace's blocks file`)
+      const block = new TraceBlock(id, { tokens: 1 })
+      blocks.set(block.key, block)
+      return block
+    }),
+  }))
+  arrivals.sort((a, b) => a.arrival - b.arrival)
+  return { requests: arrivals.map(({ request }) => request), skipped: lines.length - wanted.length }
+}
+
+function readRequest(line: Line, find: (id: string | number) => TraceBlock): TraceRequest {
+  const list = line.fields.blocks === undefined && line.fields.top100 !== undefined ? 'top100' : 'blocks'
+  const conversation = readName(line, 'conversation')
+  return {
+    queryId: readName(line, 'query_id') ?? deriveId(line, conversation),
+    query: readText(line, 'query') ?? readText(line, 'question'),
+    conversation: conversation === undefined ? undefined : String(conversation),
+    tenant: readText(line, 'tenant') ?? defaultTenant,
+    blocks: readNames(line, list).map(find),
+    fixed: false,
+  }
+}
+
+/** An id that stays the same from run to run. */
+function deriveId(line: Line, conversation: string | number | undefined): string {
+  const turn = readName(line, 'turn') ?? readName(line, 'q')
+  return conversation === undefined || turn === undefined ? `line ${line.number}` : `${conversation}/${turn}`
+}

@@ -1,0 +1,29 @@
+import type { BlockId } from '#index/context-block.ts'
+import { countTokens } from './count-tokens.ts'
+
+/** A context block as a trace has it. */
+export class TraceBlock {
+  readonly id: string | number
+  /** The string "1" and the number 1 are different blocks. */
+  readonly key: BlockId
+  readonly text: string | undefined
+  #tokens: number | undefined
+
+  constructor(id: string | number, content: { text?: string; tokens?: number }) {
+    this.id = id
+    this.key = keyOf(id)
+    this.text = content.text
+    this.#tokens = content.tokens
+  }
+
+  /** Counted when first asked for: not everybody who reads a trace needs it. */
+  get tokens(): number {
+    this.#tokens ??= countTokens(this.text!)
+    return this.#tokens
+  }
+}
+
+/** The identity of a block in the index. */
+export function keyOf(id: string | number): BlockId {
+  return JSON.stringify(id) as BlockId
+}
