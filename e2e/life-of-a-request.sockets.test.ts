@@ -96,6 +96,17 @@ describe('a chat completion request', () => {
     expect((await errorOf(response)).message).toContain('reorder=on|off')
   })
 
+  test('with a priority that is no whole number is answered with 400', async () => {
+    for (const priority of ['soon', '1.5', ' ']) {
+      const response = await postJson(chatUrl, ragRequest('q', ['a']), { headers: { 'x-reprise-priority': priority } })
+      // a header of blanks arrives empty
+      expect(response.status).toBe(400)
+      expect((await errorOf(response)).message).toContain('x-reprise-priority')
+    }
+    const accepted = await postJson(chatUrl, ragRequest('q', ['a']), { headers: { 'x-reprise-priority': '-3' } })
+    expect(accepted.status).toBe(200)
+  })
+
   test('can switch reordering off', async () => {
     await postJson(chatUrl, ragRequest('q1', ['a', 'b', 'c']))
     const body = JSON.stringify(ragRequest('q2', ['d', 'b', 'a']))

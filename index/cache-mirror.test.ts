@@ -3,6 +3,7 @@ import type { SentPrompt } from './cache-event.ts'
 import { CacheMirror } from './cache-mirror.ts'
 import type { Context, RequestId, ScopeId } from './context-block.ts'
 import { PaperOrdering } from './paper-ordering.ts'
+import { PrefixOrdering } from './prefix-ordering.ts'
 
 const scope = 'system prompt' as ScopeId
 const request = (id: string): RequestId => id as RequestId
@@ -130,4 +131,22 @@ test('the oldest requests are forgotten above the bound, with all they held', ()
   expect(mirror.statistics.requests).toBe(3)
   expect(heldOf(['w'])).toEqual([])
   expect(mirror.has(request('a'))).toBe(false)
+})
+
+test('what is asked for behind a text is remembered when the engine has lost it, for a bounded number of texts', () => {
+  const [, second, ...rest] = ['x', 'y', 'z'] as unknown as Context
+  const small = new CacheMirror(10, () => new PrefixOrdering())
+  const send = (scope: string): void => {
+    const sent = prompt('y')
+    const contexts = sent.contexts.map((context) => ({ ...context, scope: scope as ScopeId }))
+    small.apply({ type: 'sent', request: request('a'), prompt: { ...sent, contexts } })
+    small.apply({ type: 'evicted', request: request('a'), cachedTokens: 0 })
+  }
+  const orderBehind = (scope: string): readonly number[] | undefined =>
+    small.order(scope as ScopeId, ['x', second!, ...rest] as unknown as Context, [100, 100, 100])?.order
+  send('first')
+  expect(orderBehind('first')).toEqual([1, 0, 2])
+  for (let i = 0; i < 1_000; i++) send(`scope ${i}`)
+  expect(orderBehind('first')).toBeUndefined()
+  expect(orderBehind('scope 999')).toEqual([1, 0, 2])
 })

@@ -12,6 +12,9 @@ interface MirroredRequest {
 /** English prose is about four characters a token; replaced by what the engine reports. */
 const initialTokensPerCharacter = 0.25
 
+/** So many scopes are remembered of which nothing is cached; small caches lose all of a scope again and again. */
+const maxIdleScopes = 1_000
+
 /**
  * What one replica is believed to have cached: the index of the contexts it holds, by what stands in front of them,
  * and the prefixes of the prompts it was sent. Bounded by the number of requests; the oldest go first.
@@ -21,6 +24,8 @@ export class CacheMirror {
   readonly #maxRequests: number
   readonly #requests = new Map<RequestId, MirroredRequest>()
   readonly #indexes = new Map<ScopeId, OrderingIndex>()
+  /** scopes of which nothing is held any more: their indexes still know what is asked for behind them */
+  readonly #idleScopes = new Set<ScopeId>()
   readonly #createIndex: () => OrderingIndex
   readonly #prefixHolders = new Map<ScopeId, number>()
   /** characters of all prefixes that are held, each once */
@@ -101,6 +106,7 @@ export class CacheMirror {
       case 'cleared':
         this.#requests.clear()
         this.#indexes.clear()
+        this.#idleScopes.clear()
         this.#prefixHolders.clear()
         this.#heldLength = 0
     }
@@ -174,7 +180,12 @@ export class CacheMirror {
   #removeContext(request: RequestId, scope: ScopeId): void {
     const index = this.#indexes.get(scope)
     index?.remove(request)
-    if (index?.requests === 0) this.#indexes.delete(scope)
+    if (index?.requests !== 0) return
+    this.#idleScopes.add(scope)
+    if (this.#idleScopes.size <= maxIdleScopes) return
+    const [longest] = this.#idleScopes
+    this.#idleScopes.delete(longest!)
+    this.#indexes.delete(longest!)
   }
 
   /** A request that held its first `before` prefixes holds its first `after` from now on. */
@@ -195,6 +206,7 @@ export class CacheMirror {
   }
 
   #indexOf(scope: ScopeId): OrderingIndex {
+    this.#idleScopes.delete(scope)
     let index = this.#indexes.get(scope)
     if (!index) {
       index = this.#createIndex()

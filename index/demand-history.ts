@@ -20,27 +20,58 @@ interface PastRequest extends SimilarRequest {
   askedBy: number
 }
 
+/** Bounds what several histories remember together: the oldest of all is forgotten first. */
+export class HistoryWindow {
+  readonly #capacity: number
+  readonly #forget: (() => void)[] = []
+  #oldest = 0
+
+  /** `capacity`: how many requests are remembered, at least 1. */
+  constructor(capacity: number) {
+    this.#capacity = capacity
+  }
+
+  /** A request is remembered from now on, until `forget` is called. */
+  add(forget: () => void): void {
+    if (this.#forget.length < this.#capacity) {
+      this.#forget.push(forget)
+      return
+    }
+    this.#forget[this.#oldest]!()
+    this.#forget[this.#oldest] = forget
+    this.#oldest = (this.#oldest + 1) % this.#capacity
+  }
+}
+
 /**
  * What has been asked for lately, whether or not an engine still holds it: the sample from which the requests to come
- * are judged. Bounded: the last `window` requests, and of each block the last 16 that held it.
+ * are judged. Bounded by its window, and of each block by the last 16 requests that held it.
  */
 export class DemandHistory {
-  readonly #window: number
-  readonly #requests: PastRequest[] = []
-  #oldest = 0
+  readonly #window: HistoryWindow
+  readonly #onForget: (blocks: readonly number[]) => void
+  #requests = 0
   /** by block: the latest requests that hold it, latest last */
   readonly #speakers: (PastRequest[] | undefined)[] = []
-  /** by block: how many requests in the window hold it */
+  /** by block: how many of the requests remembered hold it */
   readonly #demand: number[] = []
   #questions = 0
 
-  constructor(window: number) {
+  /** `onForget` is told of the blocks of a request that is remembered no longer. */
+  constructor(window: HistoryWindow, onForget: (blocks: readonly number[]) => void) {
     this.#window = window
+    this.#onForget = onForget
   }
 
-  /** Adds a request, its different blocks by number; returns the blocks of the request that is forgotten for it. */
-  record(blocks: readonly number[]): readonly number[] {
+  /** How many requests are remembered. */
+  get requests(): number {
+    return this.#requests
+  }
+
+  /** Adds a request, its different blocks by number. */
+  record(blocks: readonly number[]): void {
     const request: PastRequest = { blocks, weight: 0, unplaced: 0, isForgotten: false, askedBy: 0 }
+    this.#requests += 1
     for (const block of blocks) {
       this.#demand[block] = (this.#demand[block] ?? 0) + 1
       const speakers = this.#speakers[block]
@@ -50,15 +81,7 @@ export class DemandHistory {
         speakers.push(request)
       }
     }
-    if (this.#requests.length < this.#window) {
-      this.#requests.push(request)
-      return []
-    }
-    const forgotten = this.#requests[this.#oldest]!
-    this.#requests[this.#oldest] = request
-    this.#oldest = (this.#oldest + 1) % this.#window
-    this.#forget(forgotten)
-    return forgotten.blocks
+    this.#window.add(() => this.#forget(request))
   }
 
   /** The latest requests that hold a block, 16 at most. */
@@ -76,7 +99,7 @@ export class DemandHistory {
    */
   weigh(context: readonly number[]): (readonly SimilarRequest[])[] {
     this.#questions += 1
-    const rarity = context.map((block) => Math.log((this.#requests.length + 1) / ((this.#demand[block] ?? 0) + 0.5)))
+    const rarity = context.map((block) => Math.log((this.#requests + 1) / ((this.#demand[block] ?? 0) + 0.5)))
     const whole = rarity.reduce((sum, share) => sum + share, 0)
     const asked: SimilarRequest[] = []
     const speakers = context.map((block, i) => {
@@ -99,10 +122,12 @@ export class DemandHistory {
 
   #forget(request: PastRequest): void {
     request.isForgotten = true
+    this.#requests -= 1
     for (const block of request.blocks) {
       const demand = this.#demand[block]! - 1
       this.#demand[block] = demand
       if (demand === 0) this.#speakers[block] = undefined
     }
+    this.#onForget(request.blocks)
   }
 }

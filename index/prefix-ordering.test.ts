@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Context, RequestId } from './context-block.ts'
+import { HistoryWindow } from './demand-history.ts'
 import { contexts, describeOrderingIndex, play, sizesOf, steps } from './ordering-index.contract.ts'
 import { PrefixOrdering } from './prefix-ordering.ts'
 
@@ -60,7 +61,7 @@ test('demand is remembered when the cache has lost what was sent', () => {
 })
 
 test('popularity that is over is forgotten', () => {
-  const index = new PrefixOrdering({ historyRequests: 10 })
+  const index = new PrefixOrdering({ history: new HistoryWindow(10) })
   const sent = [...Array<string>(30).fill('pa'), ...Array<string>(10).fill('qb')]
   for (const [i, blocks] of sent.entries()) {
     index.insert(context(blocks), even(context(blocks)), String(i) as RequestId)
@@ -206,7 +207,7 @@ test('it never holds more contexts or bytes than it may, and gives up the coldes
       for (let old = 0; old < sent - maxContexts; old++) expect(index.pathOf(String(old) as RequestId)).toBeUndefined()
     }),
   )
-  const bounded = new PrefixOrdering({ maxBytes: 100_000, historyRequests: 10 })
+  const bounded = new PrefixOrdering({ maxBytes: 100_000, history: new HistoryWindow(10) })
   for (let i = 0; i < 2_000; i++) {
     const blocks = [`a${i}`, `b${i}`, `c${i}`] as unknown as Context
     bounded.insert(blocks, even(blocks), String(i) as RequestId)

@@ -1,6 +1,6 @@
 import { BlockTable } from './block-table.ts'
 import type { BlockId, Context, RequestId } from './context-block.ts'
-import { DemandHistory } from './demand-history.ts'
+import { DemandHistory, HistoryWindow } from './demand-history.ts'
 import { findLargestPrefix } from './find-largest-prefix.ts'
 import { foundPrefix } from './found-prefix.ts'
 import type { Ordering, OrderingIndex } from './ordering-index.ts'
@@ -9,13 +9,13 @@ import { type PrefixNode, PrefixTree, pathTo } from './prefix-tree.ts'
 
 export interface PrefixOrderingOptions {
   /** the furthest a block may stand from its rank, in places; default: anywhere */
-  readonly maxDisplacement?: number
+  readonly maxDisplacement?: number | undefined
   /** contexts held at most; the coldest go first */
   readonly maxContexts?: number
   /** an estimate of memory, which the coldest contexts leave when it is exceeded */
   readonly maxBytes?: number
-  /** past requests that future ones are judged by */
-  readonly historyRequests?: number
+  /** bounds the past requests that future ones are judged by; may be shared with other indexes */
+  readonly history?: HistoryWindow
 }
 
 interface HeldContext {
@@ -62,7 +62,10 @@ export class PrefixOrdering implements OrderingIndex {
     this.#maxDisplacement = options.maxDisplacement ?? Number.POSITIVE_INFINITY
     this.#maxContexts = options.maxContexts ?? 1_000_000
     this.#maxBytes = options.maxBytes ?? Number.POSITIVE_INFINITY
-    this.#history = new DemandHistory(options.historyRequests ?? 65_536)
+    this.#history = new DemandHistory(options.history ?? new HistoryWindow(65_536), (blocks) => {
+      this.#historyBlocks -= blocks.length
+      for (const block of blocks) this.#table.release(block)
+    })
   }
 
   get nodes(): number {
@@ -156,9 +159,8 @@ export class PrefixOrdering implements OrderingIndex {
     this.#now += 1
     const blocks = [...new Set(sequence)]
     for (const block of blocks) this.#table.retain(block)
-    const forgotten = this.#history.record(blocks)
-    this.#historyBlocks += blocks.length - forgotten.length
-    for (const block of forgotten) this.#table.release(block)
+    this.#historyBlocks += blocks.length
+    this.#history.record(blocks)
   }
 
   /** A running mean of what evictions tell: an engine evicts the least recently used. */

@@ -5,22 +5,22 @@ const never = new AbortController().signal
 
 test('with an idle engine nothing waits, and what shares nothing never does', async () => {
   const admission = new Admission({ windowMilliseconds: 60_000, capacity: 10 })
-  await admission.admit(['a', 0], never)
-  await admission.admit([], never)
+  await admission.admit({ searchPath: ['a', 0] }, never)
+  await admission.admit({ searchPath: [] }, never)
   expect(admission.depth).toBe(0)
 })
 
 test('requests that wait leave in groups when the engine becomes idle', async () => {
   const admission = new Admission({ windowMilliseconds: 60_000, capacity: 10 })
-  await admission.admit(['x'], never)
+  await admission.admit({ searchPath: ['x'] }, never)
   const left: string[] = []
   const enter = (name: string, ...path: string[]): Promise<unknown> =>
-    admission.admit(path, never).then(() => left.push(name))
+    admission.admit({ searchPath: path }, never).then(() => left.push(name))
   const waiting = [enter('a1', 'a'), enter('b1', 'b'), enter('a2', 'a', '2')]
   expect(admission.depth).toBe(3)
   admission.leave()
   await Promise.all(waiting)
-  expect(left).toEqual(['a2', 'a1', 'b1'])
+  expect(left).toEqual(['a1', 'a2', 'b1'])
 })
 
 test('no request waits longer than the window, however busy the engine is', async () => {
@@ -28,8 +28,8 @@ test('no request waits longer than the window, however busy the engine is', asyn
   try {
     let now = 0
     const admission = new Admission({ windowMilliseconds: 20, capacity: 10, now: () => now })
-    await admission.admit(['x'], never)
-    const waiting = admission.admit(['y'], never)
+    await admission.admit({ searchPath: ['x'] }, never)
+    const waiting = admission.admit({ searchPath: ['y'] }, never)
     now = 20
     vi.advanceTimersByTime(20)
     await waiting
@@ -41,9 +41,9 @@ test('no request waits longer than the window, however busy the engine is', asyn
 
 test('a full window refuses with queue_full and says when to come again', async () => {
   const admission = new Admission({ windowMilliseconds: 60_000, capacity: 1 })
-  await admission.admit(['x'], never)
-  void admission.admit(['y'], never)
-  await expect(admission.admit(['z'], never)).rejects.toMatchObject({
+  await admission.admit({ searchPath: ['x'] }, never)
+  void admission.admit({ searchPath: ['y'] }, never)
+  await expect(admission.admit({ searchPath: ['z'] }, never)).rejects.toMatchObject({
     code: 'queue_full',
     headers: { 'retry-after': '1' },
   })
@@ -51,10 +51,41 @@ test('a full window refuses with queue_full and says when to come again', async 
 
 test('a client that leaves gives up its place', async () => {
   const admission = new Admission({ windowMilliseconds: 60_000, capacity: 1 })
-  await admission.admit(['x'], never)
+  await admission.admit({ searchPath: ['x'] }, never)
   const aborter = new AbortController()
-  const waiting = admission.admit(['y'], aborter.signal)
+  const waiting = admission.admit({ searchPath: ['y'] }, aborter.signal)
   aborter.abort(new Error('left'))
   await expect(waiting).rejects.toThrow('left')
   expect(admission.depth).toBe(0)
+})
+
+test('a deadline closes a window that is open already', async () => {
+  vi.useFakeTimers()
+  try {
+    let now = 0
+    const admission = new Admission({ windowMilliseconds: 60_000, capacity: 10, now: () => now })
+    await admission.admit({ searchPath: ['x'] }, never)
+    const waiting = [
+      admission.admit({ searchPath: ['y'] }, never),
+      admission.admit({ searchPath: ['z'], deadline: 20 }, never),
+    ]
+    now = 20
+    vi.advanceTimersByTime(20)
+    await Promise.all(waiting)
+    expect(admission.depth).toBe(0)
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test('those that leave together leave by priority', async () => {
+  const admission = new Admission({ windowMilliseconds: 60_000, capacity: 10 })
+  await admission.admit({ searchPath: ['x'] }, never)
+  const left: string[] = []
+  const enter = (name: string, priority: number): Promise<unknown> =>
+    admission.admit({ searchPath: [name], priority }, never).then(() => left.push(name))
+  const waiting = [enter('late', 7), enter('soon', -7), enter('ordinary', 0)]
+  admission.leave()
+  await Promise.all(waiting)
+  expect(left).toEqual(['soon', 'ordinary', 'late'])
 })

@@ -26,8 +26,8 @@ export class Admission {
    * Waits until the request may go to the engine; `leave` must be called once afterwards, when it has ended. A request
    * with nothing to share (an empty search path) does not wait. Rejects when the window is full or the signal aborts.
    */
-  async admit(searchPath: readonly (string | number)[], signal: AbortSignal): Promise<void> {
-    if (searchPath.length > 0 && this.#inFlight > 0) await this.#wait(searchPath, signal)
+  async admit(request: WaitingRequest, signal: AbortSignal): Promise<void> {
+    if (request.searchPath.length > 0 && this.#inFlight > 0) await this.#wait(request, signal)
     this.#inFlight += 1
   }
 
@@ -37,14 +37,14 @@ export class Admission {
     if (this.#inFlight === 0) this.#release()
   }
 
-  #wait(searchPath: readonly (string | number)[], signal: AbortSignal): Promise<void> {
+  #wait(request: WaitingRequest, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
         this.#window.remove(waiting)
         reject(signal.reason)
       }
       const waiting: Waiting = {
-        searchPath,
+        ...request,
         admit: () => {
           signal.removeEventListener('abort', onAbort)
           resolve()
@@ -55,16 +55,21 @@ export class Admission {
         return
       }
       signal.addEventListener('abort', onAbort, { once: true })
-      this.#timer ??= setTimeout(() => this.#release(), this.#window.closesAt! - this.#now())
+      this.#setTimer()
     })
   }
 
-  #release(): void {
+  /** Whatever comes or goes may change when the window closes. */
+  #setTimer(): void {
     clearTimeout(this.#timer)
-    this.#timer = undefined
+    const closesAt = this.#window.closesAt
+    this.#timer =
+      closesAt === undefined ? undefined : setTimeout(() => this.#release(), Math.max(0, closesAt - this.#now()))
+  }
+
+  #release(): void {
     const released = this.#window.release(this.#now(), this.#inFlight === 0)
     for (const waiting of released) waiting.admit()
-    const closesAt = this.#window.closesAt
-    if (closesAt !== undefined) this.#timer = setTimeout(() => this.#release(), Math.max(0, closesAt - this.#now()))
+    this.#setTimer()
   }
 }

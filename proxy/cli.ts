@@ -20,6 +20,7 @@ interface ServeOptions {
   adminListen: ListenAddress
   mode: Mode
   ordering: 'reprise' | 'paper'
+  maxDisplacement?: number
   bodyLimitBytes: number
   groupWindowMs: number
   drainSeconds: number
@@ -52,6 +53,7 @@ program
   .addOption(
     new Option('--ordering <policy>', 'ours, or as the paper has it').choices(['reprise', 'paper']).default('reprise'),
   )
+  .option('--max-displacement <n>', 'furthest a block may stand from its rank (default: anywhere)', atLeast(0))
   .option('--body-limit-bytes <n>', 'largest request body', atLeast(1), 64 * 1024 * 1024)
   .option('--group-window-ms <n>', 'longest wait for requests that share, while the engine is busy', atLeast(0), 20)
   .option('--drain-seconds <n>', 'how long requests in flight may go on after SIGTERM', atLeast(0), 30)

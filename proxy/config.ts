@@ -23,6 +23,8 @@ export interface Config {
   readonly mode: Mode
   /** how contexts are ordered: by the prefixes that were sent, or as the ContextPilot paper has it */
   readonly ordering: 'reprise' | 'paper'
+  /** furthest a block may stand from its rank, in places; undefined: anywhere. The paper's ordering has no bound */
+  readonly maxDisplacement?: number | undefined
   readonly bodyLimitBytes: number
   readonly groupWindowMilliseconds: number
   readonly drainSeconds: number

@@ -5,6 +5,8 @@ import { adapterFor } from '#engine-adapters/engine-adapter.ts'
 import { createEngineClient } from '#engine-adapters/engine-client.ts'
 import { CacheMirror } from '#index/cache-mirror.ts'
 import type { ReplicaId } from '#index/context-block.ts'
+import { HistoryWindow } from '#index/demand-history.ts'
+import type { OrderingIndex } from '#index/ordering-index.ts'
 import { PaperOrdering } from '#index/paper-ordering.ts'
 import { PrefixOrdering } from '#index/prefix-ordering.ts'
 import { createAdminApp } from './admin-app.ts'
@@ -26,8 +28,8 @@ const waitingRequests = 10_000
 /** How long a client may take to send its request: a callback that stalls would hold up those behind it. */
 const requestUploadSeconds = 300
 const callbackUploadSeconds = 10
-
-const orderings = { reprise: () => new PrefixOrdering(), paper: () => new PaperOrdering() }
+/** Requests of all scopes together from which those to come are judged: about 25 MB. */
+const rememberedRequests = 65_536
 
 /** A running proxy. */
 export interface RunningProxy {
@@ -39,10 +41,16 @@ export interface RunningProxy {
   close(): Promise<void>
 }
 
+function createOrdering({ ordering, maxDisplacement }: Config): () => OrderingIndex {
+  if (ordering === 'paper') return () => new PaperOrdering()
+  const history = new HistoryWindow(rememberedRequests)
+  return () => new PrefixOrdering({ history, maxDisplacement })
+}
+
 /** Builds a proxy from its configuration and starts it: the one place where everything is put together. */
 export async function startProxy(config: Config): Promise<RunningProxy> {
   const drain = { isDraining: false }
-  const mirror = new CacheMirror(mirroredRequests, orderings[config.ordering])
+  const mirror = new CacheMirror(mirroredRequests, createOrdering(config))
   const engineConfig = config.engine ?? { url: undefined, kind: 'vllm', id: 'emulator' }
   const replica = new ReplicaMirror(engineConfig.id as ReplicaId, mirror)
   const reuse = createReuse(config, replica)

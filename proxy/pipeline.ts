@@ -13,7 +13,7 @@ import type { Metrics } from './metrics.ts'
 import { setMembers } from './prompt/chat.ts'
 import { readBody } from './read-body.ts'
 import type { RequestIds } from './request-ids.ts'
-import { readOptions } from './request-options.ts'
+import { readOptions, readPriority } from './request-options.ts'
 import { cacheSaltOf, tenantOf } from './tenant.ts'
 
 /** All that a request needs on its way but for the engine. */
@@ -50,6 +50,7 @@ export async function runPipeline(pipeline: Pipeline, exchange: Exchange): Promi
   const received = pipeline.now()
   const tenant = tenantOf(incoming.headers)
   const options = readOptions(header(incoming, 'x-reprise-options'))
+  const priority = readPriority(header(incoming, 'x-reprise-priority'))
   const body = await readBody(incoming, pipeline.bodyLimit)
   const decision = decide(
     {
@@ -66,7 +67,8 @@ export async function runPipeline(pipeline: Pipeline, exchange: Exchange): Promi
   const request = pipeline.requestIds.take(wantedId(pipeline, incoming, decision))
   try {
     commit(pipeline, request, decision)
-    await pipeline.admission.admit(options.schedule === false ? [] : groupPath(pipeline, request, decision), clientLeft)
+    const searchPath = options.schedule === false ? [] : groupPath(pipeline, request, decision)
+    await pipeline.admission.admit({ searchPath, priority }, clientLeft)
     try {
       const admitted = pipeline.now()
       observeStages(pipeline.metrics, decision, admitted - decided)

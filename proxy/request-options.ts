@@ -31,3 +31,10 @@ export function readOptions(header: string | undefined): RequestOptions {
   }
   return options
 }
+
+/** Reads `x-reprise-priority`, a whole number, lower is sooner; throws `invalid_body` for anything else. */
+export function readPriority(header: string | undefined): number {
+  const priority = Number(header ?? 0)
+  if (Number.isSafeInteger(priority) && header?.trim() !== '') return priority
+  throw new ProxyError('invalid_body', `x-reprise-priority is '${header}': it has to be a whole number, as in 5 or -1.`)
+}

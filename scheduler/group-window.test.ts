@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { GroupWindow } from './group-window.ts'
+import { GroupWindow, type WaitingRequest } from './group-window.ts'
 
 const waiting = (name: string, ...searchPath: number[]): { name: string; searchPath: number[] } => ({
   name,
@@ -21,7 +21,7 @@ test('while the engine is busy requests leave together when the window closes, g
   window.add(waiting('c', 2, 4), 110)
   expect(window.closesAt).toBe(120)
   expect(window.release(119, false)).toEqual([])
-  expect(window.release(120, false).map(({ name }) => name)).toEqual(['c', 'b', 'a'])
+  expect(window.release(120, false).map(({ name }) => name)).toEqual(['b', 'c', 'a'])
   expect(window.depth).toBe(0)
 })
 
@@ -35,29 +35,60 @@ test('a full window takes no more, and a request that left makes room', () => {
   expect(window.closesAt).toBe(25)
 })
 
-test('no request waits longer than the window', () => {
-  const gaps = fc.array(fc.record({ after: fc.nat(30), path: fc.array(fc.nat(2), { maxLength: 3 }) }), {
-    maxLength: 40,
-  })
+test('an urgent request closes the window for all, and those of higher priority run first', () => {
+  const window = new GroupWindow<WaitingRequest & { name: string }>(20, 10)
+  window.add({ ...waiting('a', 1), priority: 5 }, 100)
+  window.add({ ...waiting('b', 2), deadline: 108 }, 105)
+  window.add({ ...waiting('c', 1, 3), priority: -1 }, 106)
+  window.add({ ...waiting('d', 1, 2), priority: -1 }, 107)
+  expect(window.closesAt).toBe(108)
+  expect(window.release(107, false)).toEqual([])
+  expect(window.release(108, false).map(({ name }) => name)).toEqual(['d', 'c', 'b', 'a'])
+})
+
+test('a deadline that has passed lets the request go at once', () => {
+  const window = new GroupWindow(20, 10)
+  const late = { ...waiting('late', 1), deadline: 90 }
+  window.add(late, 100)
+  expect(window.release(100, false)).toEqual([late])
+})
+
+const arrival = fc.record({
+  after: fc.nat(30),
+  searchPath: fc.array(fc.nat(2), { maxLength: 3 }),
+  priority: fc.integer({ min: -2, max: 2 }),
+  patience: fc.option(fc.nat(40)),
+})
+
+test('no request waits longer than the window or its deadline, none is lost, and priorities hold', () => {
   fc.assert(
-    fc.property(gaps, (arrivals) => {
-      const window = new GroupWindow<{ searchPath: number[]; arrived: number }>(20, 100)
+    fc.property(fc.array(arrival, { maxLength: 40 }), (arrivals) => {
+      const window = new GroupWindow<WaitingRequest & { arrived: number }>(20, 100)
       let now = 0
       let left = 0
       const release = (at: number): void => {
-        for (const { arrived } of window.release(at, false)) {
+        const released = window.release(at, false)
+        for (const { arrived, deadline = at } of released) {
           left += 1
           expect(at - arrived).toBeLessThanOrEqual(20)
+          expect(at).toBeLessThanOrEqual(Math.max(deadline, arrived))
         }
+        const priorities = released.map(({ priority }) => priority!)
+        expect(priorities).toEqual(priorities.toSorted((a, b) => a - b))
       }
-      for (const { after, path } of arrivals) {
-        now += after
+      const releaseUpTo = (time: number): void => {
         // a timer fires when the window closes, before anything that happens later
-        while (window.closesAt !== undefined && window.closesAt <= now) release(window.closesAt)
-        window.add({ searchPath: path, arrived: now }, now)
+        while (window.closesAt !== undefined && window.closesAt <= time) release(window.closesAt)
       }
-      if (window.closesAt !== undefined) release(window.closesAt)
+      for (const { after, patience, ...request } of arrivals) {
+        now += after
+        releaseUpTo(now)
+        window.add({ ...request, arrived: now, ...(patience === null ? {} : { deadline: now + patience }) }, now)
+        releaseUpTo(now)
+      }
+      releaseUpTo(Number.POSITIVE_INFINITY)
       expect(left).toBe(arrivals.length)
     }),
+    { numRuns: 300 },
   )
 })

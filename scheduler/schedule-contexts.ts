@@ -1,18 +1,14 @@
+import { comparePaths, groupByBranch, type SearchPath } from './search-path.ts'
+
 /**
  * Search-path grouping (ContextPilot, Algorithm 5): groups requests by the first element of their search path, runs
- * longer paths first within a group and larger groups first; equals stay in their order. A request with an empty path
- * shares nothing and is a group of its own. O(N log N).
+ * longer paths first within a group and larger groups first. Paths of equal length run in the order of the tree, as the
+ * authors' code has it (Algorithm 5 leaves it open); equals stay in their order. A request with an empty path shares
+ * nothing and is a group of its own. O(N log N).
  */
-export function scheduleContexts<T>(requests: readonly T[], pathOf: (request: T) => readonly (string | number)[]): T[] {
-  const groups = new Map<unknown, T[]>()
-  for (const request of requests) {
-    const key = pathOf(request)[0] ?? request
-    const group = groups.get(key)
-    if (group) group.push(request)
-    else groups.set(key, [request])
-  }
-  return [...groups.values()]
-    .map((group) => group.sort((a, b) => pathOf(b).length - pathOf(a).length))
+export function scheduleContexts<T>(requests: readonly T[], pathOf: (request: T) => SearchPath): T[] {
+  return groupByBranch(requests, pathOf)
+    .map((group) => group.sort((a, b) => pathOf(b).length - pathOf(a).length || comparePaths(pathOf(a), pathOf(b))))
     .sort((a, b) => b.length - a.length)
     .flat()
 }

@@ -1,0 +1,55 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { DemandHistory, HistoryWindow } from './demand-history.ts'
+
+const createHistory = (window = new HistoryWindow(1_000)): DemandHistory => new DemandHistory(window, () => {})
+
+test('requests speak for their blocks until they leave the window', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.uniqueArray(fc.nat(6), { maxLength: 4 }), { maxLength: 60 }),
+      fc.integer({ min: 1, max: 12 }),
+      (requests, window) => {
+        const forgotten: (readonly number[])[] = []
+        const history = new DemandHistory(new HistoryWindow(window), (blocks) => forgotten.push(blocks))
+        for (const blocks of requests) history.record(blocks)
+        const remembered = requests.slice(-window)
+        expect(forgotten).toEqual(requests.slice(0, -window))
+        expect(history.requests).toBe(remembered.length)
+        for (let block = 0; block <= 6; block++) {
+          const holders = remembered.filter((blocks) => blocks.includes(block))
+          expect(history.speakersOf(block).map(({ blocks }) => blocks)).toEqual(holders)
+        }
+      },
+    ),
+  )
+})
+
+test('histories that share a window remember so many together', () => {
+  const window = new HistoryWindow(3)
+  const [one, other] = [createHistory(window), createHistory(window)]
+  for (let i = 0; i < 2; i++) one.record([1])
+  for (let i = 0; i < 2; i++) other.record([1])
+  expect([one.requests, other.requests]).toEqual([1, 2])
+})
+
+test('of a hot block the latest sixteen speak', () => {
+  const history = createHistory()
+  for (let i = 0; i < 100; i++) history.record([0, i + 1])
+  expect(history.speakersOf(0).map(({ blocks }) => blocks[1])).toEqual(Array.from({ length: 16 }, (_, i) => 85 + i))
+})
+
+test('who shares more, and rarer, blocks has more to say', () => {
+  const history = createHistory()
+  history.record([0, 1, 2])
+  history.record([0, 3])
+  history.record([4, 5])
+  for (let i = 0; i < 20; i++) history.record([0, 10 + i])
+  const speakers = history.weigh([0, 1, 2, 3, -1])
+  const weightOf = (blocks: number[]): number =>
+    speakers.flat().find((request) => String(request.blocks) === String(blocks))?.weight ?? 0
+  expect(weightOf([0, 1, 2])).toBeGreaterThan(weightOf([0, 3]))
+  expect(weightOf([0, 3])).toBeGreaterThan(weightOf([0, 29]))
+  expect(weightOf([4, 5])).toBe(0)
+  expect(speakers[4]).toEqual([])
+})
