@@ -34,7 +34,7 @@ function heldOf(blocks: string[]): string[] {
 }
 
 beforeEach(() => {
-  mirror = new CacheMirror(3, () => new PaperOrdering())
+  mirror = new CacheMirror({ maxRequests: 3, maxBlocks: 100 }, () => new PaperOrdering())
 })
 
 test('what was sent is found again behind the same text, and only there', () => {
@@ -135,7 +135,7 @@ test('the oldest requests are forgotten above the bound, with all they held', ()
 
 test('what is asked for behind a text is remembered when the engine has lost it, for a bounded number of texts', () => {
   const [, second, ...rest] = ['x', 'y', 'z'] as unknown as Context
-  const small = new CacheMirror(10, () => new PrefixOrdering())
+  const small = new CacheMirror({ maxRequests: 10, maxBlocks: 100 }, () => new PrefixOrdering())
   const send = (scope: string): void => {
     const sent = prompt('y')
     const contexts = sent.contexts.map((context) => ({ ...context, scope: scope as ScopeId }))
@@ -149,4 +149,20 @@ test('what is asked for behind a text is remembered when the engine has lost it,
   for (let i = 0; i < 1_000; i++) send(`scope ${i}`)
   expect(orderBehind('first')).toBeUndefined()
   expect(orderBehind('scope 999')).toEqual([1, 0, 2])
+})
+
+test('the oldest requests are forgotten when all hold too many blocks; the latest is kept, however large', () => {
+  const small = new CacheMirror({ maxRequests: 10, maxBlocks: 5 }, () => new PaperOrdering())
+  const send = (id: string, ...blocks: string[]): void =>
+    small.apply({ type: 'sent', request: request(id), prompt: prompt(...blocks) })
+  send('a', 'a', 'b')
+  send('b', 'c', 'd')
+  send('c', 'e', 'f')
+  expect(['a', 'b', 'c'].map((id) => small.has(request(id)))).toEqual([false, true, true])
+  send('d', ...'ghijklm')
+  expect(['b', 'c', 'd'].map((id) => small.has(request(id)))).toEqual([false, false, true])
+  small.apply({ type: 'cleared' })
+  send('e', 'a', 'b')
+  send('f', 'c', 'd')
+  expect(small.statistics.requests).toBe(2)
 })

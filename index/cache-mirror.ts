@@ -17,11 +17,13 @@ const maxIdleScopes = 1_000
 
 /**
  * What one replica is believed to have cached: the index of the contexts it holds, by what stands in front of them,
- * and the prefixes of the prompts it was sent. Bounded by the number of requests; the oldest go first.
+ * and the prefixes of the prompts it was sent. Bounded by the number of requests and of their blocks;
+ * the oldest go first.
  * `apply` is the only writer.
  */
 export class CacheMirror {
   readonly #maxRequests: number
+  readonly #maxBlocks: number
   readonly #requests = new Map<RequestId, MirroredRequest>()
   readonly #indexes = new Map<ScopeId, OrderingIndex>()
   /** scopes of which nothing is held any more: their indexes still know what is asked for behind them */
@@ -30,11 +32,14 @@ export class CacheMirror {
   readonly #prefixHolders = new Map<ScopeId, number>()
   /** characters of all prefixes that are held, each once */
   #heldLength = 0
+  /** blocks of all requests, each as often as it was sent */
+  #blocks = 0
   #tokensPerCharacter = initialTokensPerCharacter
   #unknownRequests = 0
 
-  constructor(maxRequests: number, createIndex: () => OrderingIndex) {
-    this.#maxRequests = maxRequests
+  constructor(bounds: { readonly maxRequests: number; readonly maxBlocks: number }, createIndex: () => OrderingIndex) {
+    this.#maxRequests = bounds.maxRequests
+    this.#maxBlocks = bounds.maxBlocks
     this.#createIndex = createIndex
   }
 
@@ -105,6 +110,7 @@ export class CacheMirror {
         break
       case 'cleared':
         this.#requests.clear()
+        this.#blocks = 0
         this.#indexes.clear()
         this.#idleScopes.clear()
         this.#prefixHolders.clear()
@@ -128,7 +134,8 @@ export class CacheMirror {
     const mirrored = { prompt, promptTokens: undefined, cachedLength: 0 }
     this.#requests.set(request, mirrored)
     this.#hold(request, mirrored, prompt.length)
-    if (this.#requests.size > this.#maxRequests) {
+    this.#blocks += countBlocks(prompt)
+    while (this.#requests.size > this.#maxRequests || (this.#blocks > this.#maxBlocks && this.#requests.size > 1)) {
       const [oldest] = this.#requests.keys()
       this.#forget(oldest!)
     }
@@ -174,6 +181,7 @@ export class CacheMirror {
     const mirrored = this.#requests.get(request)
     if (!mirrored) return
     this.#requests.delete(request)
+    this.#blocks -= countBlocks(mirrored.prompt)
     this.#hold(request, mirrored, 0)
   }
 
@@ -214,6 +222,10 @@ export class CacheMirror {
     }
     return index
   }
+}
+
+function countBlocks({ contexts }: SentPrompt): number {
+  return contexts.reduce((sum, { blocks }) => sum + blocks.length, 0)
 }
 
 /** How many of the ascending `ends` are at most `limit`. */

@@ -23,23 +23,30 @@ interface PastRequest extends SimilarRequest {
 /** Bounds what several histories remember together: the oldest of all is forgotten first. */
 export class HistoryWindow {
   readonly #capacity: number
-  readonly #forget: (() => void)[] = []
+  readonly #remembered: { readonly size: number; readonly forget: () => void }[] = []
+  /** those in front of it are forgotten */
   #oldest = 0
+  #size = 0
 
-  /** `capacity`: how many requests are remembered, at least 1. */
+  /** `capacity`: requests and their blocks, in all. */
   constructor(capacity: number) {
     this.#capacity = capacity
   }
 
-  /** A request is remembered from now on, until `forget` is called. */
-  add(forget: () => void): void {
-    if (this.#forget.length < this.#capacity) {
-      this.#forget.push(forget)
-      return
+  /** A request of so many blocks is remembered from now on, until `forget` is called: at once, if it cannot be held. */
+  add(blocks: number, forget: () => void): void {
+    const size = 1 + blocks
+    this.#remembered.push({ size, forget })
+    this.#size += size
+    while (this.#size > this.#capacity) {
+      const oldest = this.#remembered[this.#oldest++]!
+      this.#size -= oldest.size
+      oldest.forget()
     }
-    this.#forget[this.#oldest]!()
-    this.#forget[this.#oldest] = forget
-    this.#oldest = (this.#oldest + 1) % this.#capacity
+    if (this.#oldest > this.#remembered.length / 2) {
+      this.#remembered.splice(0, this.#oldest)
+      this.#oldest = 0
+    }
   }
 }
 
@@ -81,7 +88,7 @@ export class DemandHistory {
         speakers.push(request)
       }
     }
-    this.#window.add(() => this.#forget(request))
+    this.#window.add(blocks.length, () => this.#forget(request))
   }
 
   /** The latest requests that hold a block, 16 at most. */

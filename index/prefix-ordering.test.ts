@@ -61,7 +61,7 @@ test('demand is remembered when the cache has lost what was sent', () => {
 })
 
 test('popularity that is over is forgotten', () => {
-  const index = new PrefixOrdering({ history: new HistoryWindow(10) })
+  const index = new PrefixOrdering({ history: new HistoryWindow(30) })
   const sent = [...Array<string>(30).fill('pa'), ...Array<string>(10).fill('qb')]
   for (const [i, blocks] of sent.entries()) {
     index.insert(context(blocks), even(context(blocks)), String(i) as RequestId)
@@ -207,7 +207,7 @@ test('it never holds more contexts or bytes than it may, and gives up the coldes
       for (let old = 0; old < sent - maxContexts; old++) expect(index.pathOf(String(old) as RequestId)).toBeUndefined()
     }),
   )
-  const bounded = new PrefixOrdering({ maxBytes: 100_000, history: new HistoryWindow(10) })
+  const bounded = new PrefixOrdering({ maxBytes: 100_000, history: new HistoryWindow(30) })
   for (let i = 0; i < 2_000; i++) {
     const blocks = [`a${i}`, `b${i}`, `c${i}`] as unknown as Context
     bounded.insert(blocks, even(blocks), String(i) as RequestId)

@@ -22,14 +22,14 @@ import { RequestIds } from './request-ids.ts'
 import { MemoryConversationStore } from './store/memory-conversation-store.ts'
 
 /** How much is remembered before the oldest is forgotten. */
-const mirroredRequests = 100_000
+const mirrored = { maxRequests: 100_000, maxBlocks: 4_000_000 }
 const conversationBytes = 256 * 1024 * 1024
 const waitingRequests = 10_000
 /** How long a client may take to send its request: a callback that stalls would hold up those behind it. */
 const requestUploadSeconds = 300
 const callbackUploadSeconds = 10
-/** Requests of all scopes together from which those to come are judged: about 25 MB. */
-const rememberedRequests = 65_536
+/** Requests and their blocks, of all scopes together, from which the requests to come are judged: about 25 MB. */
+const rememberedBlocks = 1 << 20
 
 /** A running proxy. */
 export interface RunningProxy {
@@ -43,14 +43,14 @@ export interface RunningProxy {
 
 function createOrdering({ ordering, maxDisplacement }: Config): () => OrderingIndex {
   if (ordering === 'paper') return () => new PaperOrdering()
-  const history = new HistoryWindow(rememberedRequests)
+  const history = new HistoryWindow(rememberedBlocks)
   return () => new PrefixOrdering({ history, maxDisplacement })
 }
 
 /** Builds a proxy from its configuration and starts it: the one place where everything is put together. */
 export async function startProxy(config: Config): Promise<RunningProxy> {
   const drain = { isDraining: false }
-  const mirror = new CacheMirror(mirroredRequests, createOrdering(config))
+  const mirror = new CacheMirror(mirrored, createOrdering(config))
   const engineConfig = config.engine ?? { url: undefined, kind: 'vllm', id: 'emulator' }
   const replica = new ReplicaMirror(engineConfig.id as ReplicaId, mirror)
   const reuse = createReuse(config, replica)

@@ -10,7 +10,7 @@ type Message = { role: string; content: unknown }
 
 /** A proxy without sockets: what is decided is taken as sent. */
 class Sender {
-  readonly mirror = new CacheMirror(1000, () => new PrefixOrdering())
+  readonly mirror = new CacheMirror({ maxRequests: 1000, maxBlocks: 100_000 }, () => new PrefixOrdering())
   readonly store = new MemoryConversationStore(1_000_000)
   #sent = 0
 
