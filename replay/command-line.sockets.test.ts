@@ -37,7 +37,20 @@ test('replay --json prints one object for programs, and takes every option', asy
   const orders = join(folder, 'orders.jsonl')
   const plot = join(folder, 'plot.svg')
   const cache = ['--capacity-tokens', '400', '--page-tokens', '32', '--cache', 'radix']
-  const prompt = ['--system-tokens', '10', '--question-tokens', '0', '--top-k', '2', '--limit', '2', '--window', '2']
+  const prompt = [
+    '--system-tokens',
+    '10',
+    '--question-tokens',
+    '0',
+    '--top-k',
+    '2',
+    '--limit',
+    '2',
+    '--window',
+    '2',
+    '--max-displacement',
+    '1',
+  ]
   const files = ['--orders', orders, '--plot', plot, '--plot-against', 'window']
   const { status, stdout } = run('replay', folder, '--policy', 'rank,bound', '--json', ...cache, ...prompt, ...files)
   expect(status).toBe(0)
@@ -97,6 +110,9 @@ test.each([
   [['replay', 'FOLDER', '--page-tokens', '1.5'], 2, /whole number of at least 1/],
   [['replay', 'FOLDER', '--limit', ''], 2, /whole number of at least 1/],
   [['replay', 'FOLDER', '--mode', 'offline', '--window', '2'], 2, /a window is for --mode online/],
+  [['replay', 'FOLDER', '--policy', 'rank,greedy'], 2, /greedy plans whole batches: it is for --mode offline/],
+  [['replay', 'FOLDER', '--policy', 'trie', '--mode', 'offline'], 2, /trie orders one by one: it is for --mode online/],
+  [['replay', 'FOLDER', '--mode', 'offline', '--max-displacement', '2'], 2, /--max-displacement is for --mode online/],
   [['replay', 'FOLDER', '--orders', 'FOLDER/none/orders.jsonl'], 2, /no folder .*none that can be written to/],
   [['replay', 'FOLDER/bad.jsonl'], 1, /bad\.jsonl:2: not a line of JSON/],
   [['plan'], 2, /missing required argument/],

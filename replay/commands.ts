@@ -13,7 +13,12 @@ export function addReplayCommands(program: Command): void {
       '<trace>',
       'a folder with queries, turns or questions and blocks (.jsonl, .jsonl.gz), or the first of these',
     )
-    .option('--policy <names>', `of ${policyNames.join(', ')}`, readPolicies, ['rank', 'sorted', 'paper', 'reprise'])
+    .option('--policy <names>', `of ${policyNames.join(', ')}; trie is for online, greedy for offline`, readPolicies, [
+      'rank',
+      'sorted',
+      'paper',
+      'reprise',
+    ])
     .addOption(new Option('--mode <mode>', 'one by one, or as one batch').choices(modes).default('online'))
     .addOption(
       new Option('--capacity-tokens <n>', "cache size, or 'unlimited'")
@@ -45,15 +50,17 @@ function addNumbers(command: Command): Command {
     .option('--system-tokens <n>', 'tokens in front of the blocks, equal in all prompts', atLeast(0), 200)
     .option('--question-tokens <n>', 'tokens behind the blocks, different in all prompts', atLeast(0), 30)
     .option('--window <n>', 'arrivals that are collected and run grouped, online', atLeast(1), 1)
+    .option(
+      '--max-displacement <n>',
+      'furthest reprise may place a block from its rank, online (default: anywhere)',
+      atLeast(0),
+    )
     .option('--top-k <n>', 'only the best blocks of every request', atLeast(0))
     .option('--limit <n>', 'only the first requests', atLeast(1))
 }
 
 async function runReplay(trace: string, options: ReplayOptions): Promise<void> {
-  const isWindowed = options.window > 1 || (options.plot !== undefined && options.plotAgainst === 'window')
-  if (isWindowed && options.mode === 'offline') {
-    throw new ReplayError('a window is for --mode online: offline, the whole trace is scheduled together', 2)
-  }
+  if (options.mode === 'offline') checkOfflineOptions(options)
   endQuietlyOnClosedPipe()
   const { replay } = await import('./replay.ts')
   const report = await replay(trace, options, tell)
@@ -63,6 +70,15 @@ async function runReplay(trace: string, options: ReplayOptions): Promise<void> {
   }
   const { renderReport } = await import('./report/render-report.ts')
   process.stdout.write(renderReport(report))
+}
+
+function checkOfflineOptions({ window, plot, plotAgainst, maxDisplacement }: ReplayOptions): void {
+  if (window > 1 || (plot !== undefined && plotAgainst === 'window')) {
+    throw new ReplayError('a window is for --mode online: offline, the whole trace is scheduled together', 2)
+  }
+  if (maxDisplacement !== undefined) {
+    throw new ReplayError('--max-displacement is for --mode online: a plan places blocks wherever they are shared', 2)
+  }
 }
 
 async function runPlan(contexts: string, { out }: { out?: string }): Promise<void> {

@@ -14,7 +14,6 @@ export class ReplayEngine {
   readonly #sentByNumber = new Map<number, SentRequest>()
   cachedTokens = 0
   promptTokens = 0
-  refused = 0
 
   constructor(cache: SimulatedCache, layout: PromptLayout, onCut: CutListener = () => undefined) {
     this.#cache = cache
@@ -28,12 +27,7 @@ export class ReplayEngine {
     this.sent.push(sent)
     this.#sentByNumber.set(request.number, sent)
     this.promptTokens += tokens.length
-    const cached = this.#cache.serve(request.number, request.tenant, tokens)
-    this.cachedTokens += cached ?? 0
-    if (cached === undefined) {
-      this.refused += 1
-      this.#onCut(sent, 0)
-    }
+    this.cachedTokens += this.#cache.serve(request.number, request.tenant, tokens)
     for (const [number, length] of this.#cache.takeChanges()) this.#cut(this.#sentByNumber.get(number)!, length)
   }
 

@@ -35,8 +35,8 @@ export function replayOffline({ requests, name, policy, cache, layout, onServed 
     onServed?.()
   }
   const seconds = Number(process.hrtime.bigint() - begin) / 1e9
-  const { sent, cachedTokens, promptTokens, refused } = engine
-  return { policy: name, sent, cachedTokens, promptTokens, refused, microseconds: requests.map(() => share), seconds }
+  const { sent, cachedTokens, promptTokens } = engine
+  return { policy: name, sent, cachedTokens, promptTokens, microseconds: requests.map(() => share), seconds }
 }
 
 function checkPlan(name: string, requests: readonly ReplayRequest[], planned: readonly ReplayRequest[]): void {

@@ -43,6 +43,6 @@ export function replayOnline(run: OnlineRun): ReplayRun {
     }
   }
   const seconds = Number(process.hrtime.bigint() - begin) / 1e9
-  const { sent, cachedTokens, promptTokens, refused } = engine
-  return { policy: name, sent, cachedTokens, promptTokens, refused, microseconds, seconds }
+  const { sent, cachedTokens, promptTokens } = engine
+  return { policy: name, sent, cachedTokens, promptTokens, microseconds, seconds }
 }

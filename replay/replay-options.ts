@@ -1,4 +1,5 @@
 import type { CacheKind } from './cache/simulated-cache.ts'
+import type { PolicySettings } from './policies/create-online-policy.ts'
 import type { PolicyName } from './policies/policy-names.ts'
 import type { PromptFrame } from './prompt-layout.ts'
 
@@ -6,7 +7,7 @@ export const modes = ['online', 'offline'] as const
 export type ReplayMode = (typeof modes)[number]
 
 /** What decides the figures of a replay. */
-export interface ReplaySettings extends PromptFrame {
+export interface ReplaySettings extends PromptFrame, PolicySettings {
   readonly mode: ReplayMode
   readonly cache: CacheKind
   /** may be Infinity */

@@ -14,8 +14,6 @@ export interface ReplayRun {
   readonly sent: readonly SentRequest[]
   readonly cachedTokens: number
   readonly promptTokens: number
-  /** requests whose prompts were larger than the cache: an engine refuses them */
-  readonly refused: number
   /** time of the policy for each request, in microseconds */
   readonly microseconds: readonly number[]
   readonly seconds: number

@@ -1,7 +1,7 @@
 import { createCache } from './cache/simulated-cache.ts'
 import { createOfflinePolicy } from './policies/create-offline-policy.ts'
 import { createOnlinePolicy } from './policies/create-online-policy.ts'
-import type { OrderingName } from './policies/policy-names.ts'
+import { checkOffline, checkOnline, type OrderingName } from './policies/policy-names.ts'
 import { PromptLayout } from './prompt-layout.ts'
 import { replayOffline } from './replay-offline.ts'
 import { replayOnline } from './replay-online.ts'
@@ -19,6 +19,10 @@ export function replayTrace(
   const layout = new PromptLayout(requests, settings)
   const cache = createCache({ ...settings, kind: settings.cache })
   const run = { requests, name, layout, cache, onServed }
-  if (settings.mode === 'offline') return replayOffline({ ...run, policy: createOfflinePolicy(name) })
-  return replayOnline({ ...run, policy: createOnlinePolicy(name), window: settings.window })
+  if (settings.mode === 'offline') {
+    checkOffline(name)
+    return replayOffline({ ...run, policy: createOfflinePolicy(name) })
+  }
+  checkOnline(name)
+  return replayOnline({ ...run, policy: createOnlinePolicy(name, settings), window: settings.window })
 }

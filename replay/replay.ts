@@ -1,5 +1,6 @@
+import { createCache } from './cache/simulated-cache.ts'
 import { plotPoints, plotReplay } from './chart/plot-replay.ts'
-import type { OrderingName } from './policies/policy-names.ts'
+import { checkOffline, checkOnline, type OrderingName } from './policies/policy-names.ts'
 import { PromptLayout } from './prompt-layout.ts'
 import { ReplayError } from './replay-error.ts'
 import type { ReplayOptions } from './replay-options.ts'
@@ -19,14 +20,19 @@ type Tell = (note: string) => void
 /** Replays a trace under every policy asked for; files asked for are written. */
 export async function replay(path: string, options: ReplayOptions, tell: Tell): Promise<ReplayReport> {
   for (const file of [options.orders, options.plot]) if (file !== undefined) checkWritable(file)
+  for (const name of options.policy) {
+    if (options.mode === 'offline') checkOffline(name)
+    else checkOnline(name)
+  }
   const { trace, requests } = await readRequests(path, options, tell)
+  tellOfLargePrompts(requests, options, tell)
   const names = options.policy.filter((name) => name !== 'bound')
   const curves = options.plot === undefined ? 0 : plotPoints(options).length
   const progress = createProgress(names.length * (1 + curves) * requests.length)
   const orders: string[] = []
   const reports = new Map(
     names.map((name) => {
-      const run = runPolicy(requests, name, options, progress, tell)
+      const run = runPolicy(requests, name, options, progress)
       if (options.orders !== undefined) orders.push([...renderOrders(run)].join(''))
       return [name as string, toPolicyReport(run)]
     }),
@@ -67,13 +73,16 @@ function runPolicy(
   name: OrderingName,
   options: ReplayOptions,
   progress: ReplayProgress,
-  tell: Tell,
 ): ReplayRun {
   progress.begin(name)
-  const run = replayTrace(requests, name, options, progress.advance)
-  if (run.refused > 0)
-    tell(`${name}: ${run.refused} prompts are larger than the cache; they count with no cached token`)
-  return run
+  return replayTrace(requests, name, options, progress.advance)
+}
+
+function tellOfLargePrompts(requests: readonly ReplayRequest[], options: ReplayOptions, tell: Tell): void {
+  const layout = new PromptLayout(requests, options)
+  const cache = createCache({ ...options, kind: options.cache })
+  const large = requests.filter((request) => !cache.holds(layout.lengthOf(request))).length
+  if (large > 0) tell(`${large} prompts are larger than the cache: only their fronts stay cached`)
 }
 
 function boundOf(requests: readonly ReplayRequest[], options: ReplayOptions): ReturnType<typeof toBoundReport> {

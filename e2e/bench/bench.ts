@@ -1,88 +1,106 @@
-import { cpus } from 'node:os'
-import Table from 'cli-table3'
 import { PaperOrdering } from '#index/paper-ordering.ts'
 import { PrefixOrdering } from '#index/prefix-ordering.ts'
-import { benchIndex } from './bench-index.ts'
+import { benchGrowth } from './bench-growth.ts'
+import { benchIndex, corpusFor } from './bench-index.ts'
+import { benchMemory } from './bench-memory.ts'
 import { benchOverhead } from './bench-overhead.ts'
+import { benchPlan } from './bench-plan.ts'
+import { printTable, report } from './print-table.ts'
+import { sayMachine } from './say-machine.ts'
 
-/* `npm run bench`: what reprise itself costs. Prints Markdown tables, as docs/benchmarks.md holds them. */
+/*
+ * `npm run bench`: what reprise itself costs. Prints Markdown tables, as docs/benchmarks.md holds them.
+ * `npm run bench -- index plan` runs only these parts.
+ */
 
-const say = (text: string): void => {
-  process.stdout.write(`${text}\n`)
-}
-const report = (text: string): void => {
-  process.stderr.write(`${text}\n`)
-}
-const markdown = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '|',
-  right: '|',
-  middle: '|',
-  mid: '',
-  'left-mid': '',
-  'mid-mid': '',
-  'right-mid': '',
-}
-
-function printTable(head: string[], rows: string[][]): void {
-  const table = new Table({ chars: markdown, style: { head: [], border: [] } })
-  table.push(
-    head,
-    head.map(() => '---'),
-    ...rows,
-  )
-  say(table.toString())
-}
-
-say(
-  `${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}\n`,
-)
-
-report('index …')
-const orderings = { reprise: () => new PrefixOrdering(), paper: () => new PaperOrdering() }
-const index = Object.entries(orderings).flatMap(([ordering, create]) =>
-  [1_000, 100_000].map((stored) => ({ ordering, ...benchIndex(create(), stored) })),
-)
-say('Search, order and insert of one request, contexts of 15 blocks:\n')
-printTable(
-  ['ordering', 'contexts stored', 'nodes', 'p50', 'p99'],
-  index.map(({ ordering, stored, nodes, p50, p99 }) => [
-    ordering,
-    String(stored),
-    String(nodes),
-    `${p50.toFixed(1)} µs`,
-    `${p99.toFixed(1)} µs`,
-  ]),
-)
-
-report('overhead …')
-const overhead = await benchOverhead((done) => report(`  ${done}`))
+const us = (duration: number): string => `${duration.toFixed(1)} µs`
 const ms = (duration: number): string => `${duration.toFixed(2)} ms`
-const maybe = (figure: number | undefined, unit: string): string =>
-  figure === undefined ? '-' : `${figure.toFixed(2)} ${unit}`
-say('\nOne request with 15 blocks to an engine that takes no time, direct and through the proxy in turns:\n')
-printTable(
-  ['body', 'direct p50', 'direct p99', 'proxied p50', 'proxied p99', 'added p50', 'CPU of the proxy'],
-  overhead.latency.map(({ bodyBytes, direct, proxied, proxyCpu }) => [
-    `${bodyBytes / 1000} KB`,
-    ms(direct.p50),
-    ms(direct.p99),
-    ms(proxied.p50),
-    ms(proxied.p99),
-    ms(proxied.p50 - direct.p50),
-    maybe(proxyCpu, 'ms'),
-  ]),
-)
-const { events, directWall, proxiedWall, proxyCpu } = overhead.stream
-say(`\nOne event of a stream of ${events}:\n`)
-printTable(
-  ['direct', 'proxied', 'CPU of the proxy'],
-  [[`${directWall.toFixed(1)} µs`, `${proxiedWall.toFixed(1)} µs`, maybe(proxyCpu, 'µs')]],
-)
+const seconds = (duration: number): string => `${duration.toFixed(2)} s`
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
+const maybe = (figure: number | undefined, show: (figure: number) => string): string =>
+  figure === undefined ? '-' : show(figure)
+
+function printIndex(): void {
+  const orderings = { reprise: () => new PrefixOrdering(), paper: () => new PaperOrdering() }
+  const figures = Object.entries(orderings).flatMap(([ordering, create]) =>
+    [1_000, 100_000].map((stored) => ({ ordering, ...benchIndex(create(), stored, corpusFor(stored)) })),
+  )
+  printTable(
+    'Search, order and insert of one request, contexts of 15 blocks',
+    ['ordering', 'contexts stored', 'nodes', 'p50', 'p99'],
+    figures.map(({ ordering, stored, nodes, p50, p99 }) => [ordering, String(stored), String(nodes), us(p50), us(p99)]),
+  )
+}
+
+async function printMemory(): Promise<void> {
+  const rows: string[][] = []
+  for (const [contexts, blocks] of [
+    [1_000, 15],
+    [100_000, 5],
+    [100_000, 15],
+    [100_000, 100],
+    [1_000_000, 15],
+  ] as const) {
+    const { nodes, p50, p99, heapBytes, bytes } = await benchMemory(contexts, blocks)
+    const memory = [megabytes(heapBytes), megabytes(bytes), `${Math.round(heapBytes / contexts)}`]
+    rows.push([String(contexts), String(blocks), String(nodes), ...memory, us(p50), us(p99)])
+    report(`  ${contexts} contexts`)
+  }
+  const head = ['contexts stored', 'blocks each', 'nodes', 'heap', 'its own estimate', 'bytes a context', 'p50', 'p99']
+  printTable('Memory of the index (reprise)', head, rows)
+}
+
+function printGrowth(): void {
+  printTable(
+    'Search, order and insert of one request, where the tree is badly shaped (reprise)',
+    ['shape', 'size', 'p50', 'p99'],
+    [...benchGrowth()].map(({ shape, size, p50, p99 }) => [shape, size, us(p50), us(p99)]),
+  )
+}
+
+function printPlan(): void {
+  const rows: string[][] = []
+  for (const { contexts, blocks, reprise, paper } of benchPlan()) {
+    rows.push([String(contexts), blocks, seconds(reprise), maybe(paper, seconds)])
+    report(`  ${contexts} contexts of ${blocks} blocks`)
+  }
+  const head = ['contexts', 'out of how many blocks', 'reprise: plan', 'paper: index alone']
+  printTable('Planning a batch, contexts of 15 blocks', head, rows)
+}
+
+async function printOverhead(): Promise<void> {
+  const { latency, stream } = await benchOverhead((done) => report(`  ${done}`))
+  printTable(
+    'One request with 15 blocks to an engine that takes no time, direct and through the proxy in turns',
+    ['body', 'direct p50', 'direct p99', 'proxied p50', 'proxied p99', 'added p50', 'CPU of the proxy'],
+    latency.map(({ bodyBytes, direct, proxied, proxyCpu }) => [
+      `${bodyBytes / 1000} KB`,
+      ms(direct.p50),
+      ms(direct.p99),
+      ms(proxied.p50),
+      ms(proxied.p99),
+      ms(proxied.p50 - direct.p50),
+      maybe(proxyCpu, ms),
+    ]),
+  )
+  const { events, directWall, proxiedWall, proxyCpu } = stream
+  printTable(
+    `One event of a stream of ${events}`,
+    ['direct', 'proxied', 'CPU of the proxy'],
+    [[us(directWall), us(proxiedWall), maybe(proxyCpu, (cpu) => `${cpu.toFixed(2)} µs`)]],
+  )
+}
+
+const parts = { index: printIndex, memory: printMemory, growth: printGrowth, plan: printPlan, overhead: printOverhead }
+const wanted = process.argv.slice(2)
+if (wanted.every((name) => name in parts)) {
+  sayMachine()
+  for (const [name, print] of Object.entries(parts)) {
+    if (wanted.length > 0 && !wanted.includes(name)) continue
+    report(`${name} …`)
+    await print()
+  }
+} else {
+  report(`usage: npm run bench -- [${Object.keys(parts).join('|')}]…`)
+  process.exitCode = 2
+}

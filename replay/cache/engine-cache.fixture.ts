@@ -2,17 +2,17 @@ import type { PrefixCache } from '#engine-adapters/emulator/cache/prefix-cache.t
 import type { SimulatedCache } from './simulated-cache.ts'
 
 /** A prefix cache of the engine emulator, which serves one request at a time. */
-export class EngineCache implements SimulatedCache {
+export class EngineCache implements Pick<SimulatedCache, 'serve' | 'takeChanges'> {
   readonly #cache: PrefixCache
 
   constructor(cache: PrefixCache) {
     this.#cache = cache
   }
 
-  serve(request: number, salt: string, tokens: Uint32Array): number | undefined {
+  serve(request: number, salt: string, tokens: Uint32Array): number {
     const sequence = this.#cache.open({ requestId: String(request), salt, tokens, promptTokens: tokens.length })
     // nothing else runs: what cannot be admitted now never can
-    if (!sequence.acquire()) return undefined
+    if (!sequence.acquire()) throw new Error('an engine refuses a prompt that is larger than its cache')
     sequence.computed(tokens.length)
     sequence.release(tokens.length)
     return sequence.cachedTokens

@@ -2,8 +2,10 @@ import { TreeCache } from './tree-cache.ts'
 
 /** An engine's prefix cache as a replay needs it: one request after the other, prompts only. */
 export interface SimulatedCache {
-  /** Runs a request; returns its cached tokens, or undefined when its prompt is larger than the cache. */
-  serve(request: number, salt: string, tokens: Uint32Array): number | undefined
+  /** Runs a request; returns its cached tokens. Of a prompt that is larger than the cache, the front stays. */
+  serve(request: number, salt: string, tokens: Uint32Array): number
+  /** Whether a prompt of so many tokens can be cached as a whole. */
+  holds(promptTokens: number): boolean
   /** The requests whose longest cached prefix has changed since the last call, and its length now. */
   takeChanges(): ReadonlyMap<number, number>
 }

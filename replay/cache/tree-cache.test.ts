@@ -6,6 +6,8 @@ import { EngineCache } from './engine-cache.fixture.ts'
 import type { SimulatedCache } from './simulated-cache.ts'
 import { TreeCache } from './tree-cache.ts'
 
+type PlayedCache = Pick<SimulatedCache, 'serve' | 'takeChanges'>
+
 interface Prompt {
   readonly salt: string
   readonly tokens: Uint32Array
@@ -37,7 +39,7 @@ function run(seed: number, count: number): number[] {
 }
 
 /** What each request found, and what became of all requests because of it. */
-function play(cache: SimulatedCache, history: readonly Prompt[]): unknown[] {
+function play(cache: PlayedCache, history: readonly Prompt[]): unknown[] {
   const held = new Map<number, number>()
   return history.map(({ salt, tokens }, number) => {
     const cached = cache.serve(number, salt, tokens)
@@ -49,15 +51,17 @@ function play(cache: SimulatedCache, history: readonly Prompt[]): unknown[] {
   })
 }
 
-const playAll = (cache: SimulatedCache, history: readonly Prompt[]): number[] =>
-  history.map(({ salt, tokens }, number) => cache.serve(number, salt, tokens)!)
+const playAll = (cache: PlayedCache, history: readonly Prompt[]): number[] =>
+  history.map(({ salt, tokens }, number) => cache.serve(number, salt, tokens))
 
 describe('TreeCache', () => {
   it.each([1, 4])('is, with pages of %i tokens, the paged cache of the emulator at any capacity', (pageTokens) => {
     fc.assert(
       fc.property(prompts, capacities, (history, capacity) => {
         const engine = new EngineCache(new PageCache(capacity, pageTokens))
-        expect(play(new TreeCache(capacity, pageTokens), history)).toEqual(play(engine, history))
+        const cache = new TreeCache(capacity, pageTokens)
+        const accepted = history.filter(({ tokens }) => cache.holds(tokens.length))
+        expect(play(cache, accepted)).toEqual(play(engine, accepted))
       }),
       { numRuns: 500 },
     )
@@ -101,10 +105,71 @@ describe('TreeCache', () => {
     expect(playAll(new EngineCache(new PageCache(16, 4)), history)).toEqual([0, 0, 4, 0, 0])
   })
 
-  it('refuses a prompt that is larger than itself, and keeps what it has', () => {
-    const cache = new TreeCache(20, 4)
-    cache.serve(0, '', Uint32Array.from(run(1, 12)))
-    expect(cache.serve(1, '', Uint32Array.from(run(2, 21)))).toBeUndefined()
-    expect(cache.serve(2, '', Uint32Array.from(run(1, 13)))).toBe(12)
+  it('counts what it has of a prompt that is larger than itself, and keeps as much of its front as it can', () => {
+    const cache = new TreeCache(22, 4)
+    const [small, large] = [run(1, 12), [...run(1, 12), ...run(2, 30)]].map((tokens) => Uint32Array.from(tokens))
+    expect([small, large].map((tokens) => cache.holds(tokens!.length))).toEqual([true, false])
+    expect([small, large, large, small].map((tokens, n) => cache.serve(n, '', tokens!))).toEqual([0, 12, 20, 8])
+    expect([...cache.takeChanges()]).toEqual([
+      [0, 12],
+      // a prompt that is there as a whole computes its last page again, in a page of its own
+      [1, 16],
+      [2, 16],
+      [3, 12],
+    ])
+    // another tenant's prompt of the same tokens takes all there is
+    expect(cache.serve(4, 'other', large!)).toBe(0)
+    expect([...cache.takeChanges()]).toEqual([
+      [1, 0],
+      [2, 0],
+      [0, 0],
+      [3, 0],
+      [4, 20],
+    ])
   })
+
+  it.each([1, 4])(
+    'holds no more than its capacity of pages of %i tokens, and has what it says it has',
+    (pageTokens) => {
+      fc.assert(
+        fc.property(prompts, fc.constantFrom(1, 8, 20, 33, 50), (history, capacity) => {
+          const cache = new TreeCache(capacity, pageTokens)
+          const held = new Map<number, string>()
+          const wholePages = (tokens: number): number => tokens - (tokens % pageTokens)
+          history.forEach(({ salt, tokens }, number) => {
+            const shared = [...held].map(([request, text]) =>
+              history[request]!.salt === salt ? sharedLength(text, textOf(tokens.subarray(0, -1))) : 0,
+            )
+            expect(cache.serve(number, salt, tokens)).toBe(wholePages(Math.max(0, ...shared)))
+            for (const [request, length] of cache.takeChanges()) {
+              held.set(request, textOf(history[request]!.tokens.subarray(0, length)))
+            }
+            expect(held.get(number)).toHaveLength(wholePages(Math.min(tokens.length, capacity)))
+            const cached = ['red', 'blue'].map((salt) =>
+              countTokens([...held].filter(([request]) => history[request]!.salt === salt).map(([, text]) => text)),
+            )
+            expect(cached[0]! + cached[1]!).toBeLessThanOrEqual(capacity)
+          })
+        }),
+      )
+    },
+  )
 })
+
+/** Tokens as characters, so that prefixes are easily compared. */
+function textOf(tokens: Uint32Array): string {
+  return String.fromCharCode(...tokens.map((token) => token % 90_000))
+}
+
+function sharedLength(a: string, b: string): number {
+  let length = 0
+  while (length < a.length && a[length] === b[length]) length += 1
+  return length
+}
+
+/** The tokens of a tree of these prefixes. */
+function countTokens(prefixes: readonly string[]): number {
+  return prefixes
+    .toSorted()
+    .reduce((sum, prefix, at, all) => sum + prefix.length - sharedLength(all[at - 1] ?? '', prefix), 0)
+}

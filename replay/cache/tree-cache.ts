@@ -6,7 +6,8 @@ import { TreeNode } from './tree-node.ts'
  * A prefix cache as a radix tree of runs of whole pages, of which the least recently used path loses as many pages from
  * its end as are needed. That makes it vLLM's paged cache, request for request, at a twentieth of the time: no page is
  * hashed (144 M tokens take 1.5 s, the emulator's PageCache 38 s). With pages of one token it is a radix cache that
- * frees no more than it must; SGLang's tree, and the emulator's after it, gives up whole leaves.
+ * frees no more than it must; SGLang's tree, and the emulator's after it, gives up whole leaves. Engines refuse a prompt
+ * that is larger than all of their cache; here it is run, and its front stays, as the rest of it would go first.
  */
 export class TreeCache implements SimulatedCache {
   readonly #capacityTokens: number
@@ -22,20 +23,21 @@ export class TreeCache implements SimulatedCache {
     this.#capacityTokens = this.#wholePages(capacityTokens)
   }
 
-  serve(request: number, salt: string, tokens: Uint32Array): number | undefined {
-    const heldTokens = this.#wholePages(tokens.length + this.#pageTokens - 1)
-    if (heldTokens > this.#capacityTokens) return undefined
+  serve(request: number, salt: string, tokens: Uint32Array): number {
+    const heldTokens = Math.min(this.#pagesOf(tokens.length), this.#capacityTokens)
     // the last token of a prompt is computed even when it is cached
     const found = this.#find(this.#rootOf(salt), tokens, tokens.length - 1)
     for (const node of found.path()) this.#idle.remove(node)
     this.#makeRoom(heldTokens - found.end)
-    const end = this.#add(found, tokens)
+    const end = this.#add(found, tokens, this.#wholePages(Math.min(tokens.length, heldTokens)))
     for (const node of end.path()) this.#idle.append(node)
-    if (end.end > 0) {
-      end.requests.push(request)
-      this.#changes.set(request, end.end)
-    }
+    if (end.end > 0) end.requests.push(request)
+    this.#changes.set(request, end.end)
     return found.end
+  }
+
+  holds(promptTokens: number): boolean {
+    return this.#pagesOf(promptTokens) <= this.#capacityTokens
   }
 
   takeChanges(): ReadonlyMap<number, number> {
@@ -72,13 +74,17 @@ export class TreeCache implements SimulatedCache {
     }
   }
 
-  /** Adds what is not cached yet behind `found`; of a prompt that was there as a whole that may be nothing. */
-  #add(found: TreeNode, tokens: Uint32Array): TreeNode {
-    const known = this.#find(found, tokens, tokens.length)
+  /** Adds what is not cached yet behind `found`, up to `end`; of a prompt that was there as a whole that may be nothing. */
+  #add(found: TreeNode, tokens: Uint32Array, end: number): TreeNode {
+    const known = this.#find(found, tokens, end)
     if (known !== found) this.#idle.remove(known)
-    const end = this.#wholePages(tokens.length)
     this.#usedTokens += end - known.end
     return known.end < end ? known.extend(tokens, end) : known
+  }
+
+  /** Tokens of the pages that a prompt takes while it runs. */
+  #pagesOf(promptTokens: number): number {
+    return this.#wholePages(promptTokens + this.#pageTokens - 1)
   }
 
   #wholePages(tokens: number): number {

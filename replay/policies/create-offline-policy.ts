@@ -1,21 +1,23 @@
 import type { ReplayRequest } from '../replay-request.ts'
 import type { OfflinePolicy, PlannedRequest } from './offline-policy.ts'
+import { planByGreedy } from './plan-by-greedy.ts'
 import { planByPaper } from './plan-by-paper.ts'
 import { planByReprise } from './plan-by-reprise.ts'
 import { planFixed } from './plan-fixed.ts'
-import type { OrderingName } from './policy-names.ts'
+import type { OfflineName } from './policy-names.ts'
 import { rankOrder, sortedOrder } from './static-orders.ts'
 
 type Plan = (requests: readonly ReplayRequest[]) => PlannedRequest[]
 
-const plans: Readonly<Record<OrderingName, Plan>> = {
+const plans: Readonly<Record<OfflineName, Plan>> = {
   rank: (requests) => keepArrivals(requests, rankOrder),
   sorted: (requests) => keepArrivals(requests, sortedOrder),
   paper: (requests) => planTenants(requests, planByPaper),
+  greedy: (requests) => planTenants(requests, planByGreedy),
   reprise: (requests) => planTenants(requests, planByReprise),
 }
 
-export function createOfflinePolicy(name: OrderingName): OfflinePolicy {
+export function createOfflinePolicy(name: OfflineName): OfflinePolicy {
   return { plan: plans[name] }
 }
 

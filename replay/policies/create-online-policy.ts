@@ -2,18 +2,27 @@ import { PaperOrdering } from '#index/paper-ordering.ts'
 import { PrefixOrdering } from '#index/prefix-ordering.ts'
 import { IndexPolicy } from './index-policy.ts'
 import type { OnlinePolicy } from './online-policy.ts'
-import type { OrderingName } from './policy-names.ts'
+import type { OnlineName } from './policy-names.ts'
 import { rankOrder, sortedOrder } from './static-orders.ts'
 import { StaticPolicy } from './static-policy.ts'
+import { TrieOrdering } from './trie-ordering.ts'
 
-const creators: Readonly<Record<OrderingName, () => OnlinePolicy>> = {
+/** What policies can be told. */
+export interface PolicySettings {
+  /** the furthest `reprise` may place a block from its rank; default: anywhere */
+  readonly maxDisplacement?: number
+}
+
+const creators: Readonly<Record<OnlineName, (settings: PolicySettings) => OnlinePolicy>> = {
   rank: () => new StaticPolicy(rankOrder),
   sorted: () => new StaticPolicy(sortedOrder),
+  trie: () => new IndexPolicy(() => new TrieOrdering()),
   paper: () => new IndexPolicy(() => new PaperOrdering()),
-  reprise: () => new IndexPolicy(() => new PrefixOrdering()),
+  reprise: ({ maxDisplacement = Number.POSITIVE_INFINITY }) =>
+    new IndexPolicy(() => new PrefixOrdering({ maxDisplacement })),
 }
 
 /** A policy that has seen nothing yet: one for every run. */
-export function createOnlinePolicy(name: OrderingName): OnlinePolicy {
-  return creators[name]()
+export function createOnlinePolicy(name: OnlineName, settings: PolicySettings = {}): OnlinePolicy {
+  return creators[name](settings)
 }

@@ -4,10 +4,9 @@ import type { ReplaySettings } from '../replay-options.ts'
 import { replayTrace } from '../replay-trace.ts'
 import { anyRequests, requestsOf } from '../requests.fixture.ts'
 import { createOfflinePolicy } from './create-offline-policy.ts'
-import { type OrderingName, policyNames } from './policy-names.ts'
+import { offlineNames, onlineNames } from './policy-names.ts'
 import { sortedOrder } from './static-orders.ts'
 
-const names = policyNames.filter((name): name is OrderingName => name !== 'bound')
 const settings: ReplaySettings = {
   mode: 'online',
   cache: 'paged',
@@ -19,9 +18,14 @@ const settings: ReplaySettings = {
 }
 const capacities = fc.constantFrom(60, 150, 400, Number.POSITIVE_INFINITY)
 
-describe.each(names)('the policy %s', (name) => {
+const runs = [
+  ...onlineNames.map((name) => ({ name, mode: 'online' as const })),
+  ...offlineNames.map((name) => ({ name, mode: 'offline' as const })),
+]
+
+describe.each(runs)('the policy $name, $mode', ({ name, mode }) => {
   // replayTrace throws for an order that is no permutation, and for a plan that leaves a request out
-  it.each(['online', 'offline'] as const)('sends every block of every request once, %s', (mode) => {
+  it('sends every block of every request once', () => {
     fc.assert(
       fc.property(anyRequests, capacities, fc.integer({ min: 1, max: 5 }), (requests, capacityTokens, window) => {
         const run = replayTrace(requests, name, { ...settings, mode, capacityTokens, window })
@@ -31,6 +35,30 @@ describe.each(names)('the policy %s', (name) => {
     )
   })
 
+  it('leaves a fixed order as it is', () => {
+    const requests = requestsOf([
+      [
+        ['b', 9],
+        ['a', 9],
+      ],
+      [
+        ['a', 9],
+        ['b', 9],
+      ],
+      [
+        ['b', 9],
+        ['a', 9],
+        ['c', 9],
+      ],
+    ])
+    const fixed = requests.map((request) => ({ ...request, fixed: true }))
+    for (const { order } of replayTrace(fixed, name, { ...settings, mode }).sent) {
+      expect(order).toEqual(order.map((_, i) => i))
+    }
+  })
+})
+
+describe.each(onlineNames)('the policy %s, online', (name) => {
   it('orders the first requests in the same way whatever follows them', () => {
     fc.assert(
       fc.property(anyRequests, capacities, fc.nat(25), (requests, capacityTokens, limit) => {
@@ -57,30 +85,6 @@ describe.each(names)('the policy %s', (name) => {
       { numRuns: 60 },
     )
   })
-
-  it('leaves a fixed order as it is', () => {
-    const requests = requestsOf([
-      [
-        ['b', 9],
-        ['a', 9],
-      ],
-      [
-        ['a', 9],
-        ['b', 9],
-      ],
-      [
-        ['b', 9],
-        ['a', 9],
-        ['c', 9],
-      ],
-    ])
-    for (const mode of ['online', 'offline'] as const) {
-      const fixed = requests.map((request) => ({ ...request, fixed: true }))
-      for (const { order } of replayTrace(fixed, name, { ...settings, mode }).sent) {
-        expect(order).toEqual(order.map((_, i) => i))
-      }
-    }
-  })
 })
 
 describe('sorted', () => {
@@ -97,6 +101,18 @@ describe('sorted', () => {
       ],
     ])
     expect(sortedOrder(request!)).toEqual([4, 2, 5, 3, 1, 6, 0])
+  })
+})
+
+describe('reprise, online', () => {
+  it('places no block further from its rank than it is told', () => {
+    fc.assert(
+      fc.property(anyRequests, fc.nat(4), (requests, maxDisplacement) => {
+        for (const { order } of replayTrace(requests, 'reprise', { ...settings, maxDisplacement }).sent) {
+          for (const [at, rank] of order.entries()) expect(Math.abs(at - rank)).toBeLessThanOrEqual(maxDisplacement)
+        }
+      }),
+    )
   })
 })
 

@@ -1,0 +1,29 @@
+import { PrefixOrdering } from '#index/prefix-ordering.ts'
+import { benchIndex, corpusFor } from './bench-index.ts'
+
+/*
+ * `node --expose-gc --import tsx e2e/bench/index-memory.ts CONTEXTS BLOCKS`: the memory of an index, in a process of its
+ * own. Prints the figures of `benchIndex`, the growth of the heap and what the index says of itself, as JSON.
+ */
+
+function heapUsed(): number {
+  // what the first run frees may hold what the second one can free
+  for (let i = 0; i < 3; i++) globalThis.gc!()
+  return process.memoryUsage().heapUsed
+}
+
+const [contexts, blocksPerContext] = process.argv.slice(2).map(Number) as [number, number]
+
+/** Code and feedback of the compiler are not the index's memory. */
+function warmUp(): void {
+  benchIndex(new PrefixOrdering(), 1_000, corpusFor(1_000))
+}
+
+warmUp()
+// what the frame of a call held is free only after it
+await new Promise((resolve) => setImmediate(resolve))
+const before = heapUsed()
+const index = new PrefixOrdering()
+const figures = benchIndex(index, contexts, corpusFor(contexts, blocksPerContext))
+const heapBytes = heapUsed() - before
+process.stdout.write(`${JSON.stringify({ ...figures, heapBytes, bytes: index.bytes })}\n`)

@@ -1,0 +1,68 @@
+import type { OrderingName } from '#replay/policies/policy-names.ts'
+import { PromptLayout } from '#replay/prompt-layout.ts'
+import type { ReplaySettings } from '#replay/replay-options.ts'
+import { type ReplayRequest, toReplayRequests } from '#replay/replay-request.ts'
+import { replayTrace } from '#replay/replay-trace.ts'
+import { toRatio } from '#replay/report/replay-report.ts'
+import { countSeenBefore } from '#replay/seen-before.ts'
+import { readTrace } from '#replay/trace/read-trace.ts'
+import { type Percentiles, toPercentiles } from './percentiles.ts'
+
+/** A trace that policies are compared on. */
+export interface BenchTrace {
+  readonly name: string
+  readonly requests: readonly ReplayRequest[]
+}
+
+/** What a policy found and took on a trace. */
+export interface PolicyFigures extends Percentiles {
+  readonly hitRatio: number
+  readonly planSeconds: number
+}
+
+type Settings = Pick<ReplaySettings, 'mode'> & Partial<ReplaySettings>
+
+/** As `reprise replay` has them. */
+const defaults = {
+  cache: 'paged',
+  capacityTokens: Number.POSITIVE_INFINITY,
+  pageTokens: 16,
+  systemTokens: 200,
+  questionTokens: 30,
+  window: 1,
+} as const
+
+export async function readBenchTrace(folder: string): Promise<BenchTrace> {
+  const { name, requests } = await readTrace(folder)
+  return { name, requests: toReplayRequests(requests) }
+}
+
+/** Runs a trace eight times and times the last five: the first are the compiler's, as a trace is short. */
+export function runPolicy(trace: BenchTrace, policy: OrderingName, settings: Settings): PolicyFigures {
+  const runs = Array.from({ length: 8 }, () => replayTrace(trace.requests, policy, { ...defaults, ...settings }))
+  const timed = runs.slice(-5).map(({ microseconds }) => microseconds)
+  // offline, every request is charged an equal share
+  const plans = timed.map((microseconds) => microseconds.reduce((sum, share) => sum + share, 0) / 1e6)
+  return {
+    hitRatio: toRatio(runs[0]!.cachedTokens, runs[0]!.promptTokens),
+    ...toPercentiles(timed.flat()),
+    planSeconds: toPercentiles(plans).p50,
+  }
+}
+
+export function hitRatioOf({ requests }: BenchTrace, policy: OrderingName, settings: Settings): number {
+  const { cachedTokens, promptTokens } = replayTrace(requests, policy, { ...defaults, ...settings })
+  return toRatio(cachedTokens, promptTokens)
+}
+
+/** The share of the prompt tokens that was seen before, at any position. */
+export function boundOf({ requests }: BenchTrace): number {
+  const layout = new PromptLayout(requests, defaults)
+  const promptTokens = requests.reduce((sum, request) => sum + layout.lengthOf(request), 0)
+  return toRatio(countSeenBefore(requests, defaults), promptTokens)
+}
+
+/** The geometric mean over the traces of one policy's figures to another's. */
+export function meanRatio(ratios: readonly number[], to: readonly number[]): number {
+  return Math.exp(ratios.reduce((sum, ratio, at) => sum + Math.log(ratio / to[at]!), 0) / ratios.length)
+}
