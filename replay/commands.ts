@@ -3,6 +3,7 @@ import { cacheKinds } from './cache/simulated-cache.ts'
 import { type PolicyName, policyNames } from './policies/policy-names.ts'
 import { ReplayError } from './replay-error.ts'
 import { modes, type ReplayOptions } from './replay-options.ts'
+import { schedules } from './schedule-window.ts'
 
 /** Adds `replay` and `plan`; what they need is loaded when they run, so that other commands start no slower. */
 export function addReplayCommands(program: Command): void {
@@ -13,12 +14,12 @@ export function addReplayCommands(program: Command): void {
       '<trace>',
       'a folder with queries, turns or questions and blocks (.jsonl, .jsonl.gz), or the first of these',
     )
-    .option('--policy <names>', `of ${policyNames.join(', ')}; trie is for online, greedy for offline`, readPolicies, [
-      'rank',
-      'sorted',
-      'paper',
-      'reprise',
-    ])
+    .option(
+      '--policy <names>',
+      `of ${policyNames.join(', ')}; trie is for online, greedy and hybrid for offline`,
+      readPolicies,
+      ['rank', 'sorted', 'paper', 'reprise'],
+    )
     .addOption(new Option('--mode <mode>', 'one by one, or as one batch').choices(modes).default('online'))
     .addOption(
       new Option('--capacity-tokens <n>', "cache size, or 'unlimited'")
@@ -49,7 +50,12 @@ function addNumbers(command: Command): Command {
     .option('--page-tokens <n>', 'tokens a page of a paged cache', atLeast(1), 16)
     .option('--system-tokens <n>', 'tokens in front of the blocks, equal in all prompts', atLeast(0), 200)
     .option('--question-tokens <n>', 'tokens behind the blocks, different in all prompts', atLeast(0), 30)
-    .option('--window <n>', 'arrivals that are collected and run grouped, online', atLeast(1), 1)
+    .option('--window <n>', 'arrivals that are collected and scheduled together, online', atLeast(1), 1)
+    .addOption(
+      new Option('--schedule <how>', "by groups (Algorithm 5) or depth first (default: the policy's own)").choices(
+        schedules,
+      ),
+    )
     .option(
       '--max-displacement <n>',
       'furthest reprise may place a block from its rank, online (default: anywhere)',

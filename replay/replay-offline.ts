@@ -7,6 +7,7 @@ import { ReplayEngine } from './replay-engine.ts'
 import { ReplayError } from './replay-error.ts'
 import type { ReplayRequest } from './replay-request.ts'
 import type { ReplayRun } from './replay-run.ts'
+import { rescheduleBatch, type ScheduleName } from './schedule-window.ts'
 
 /** What an offline run needs. */
 export interface OfflineRun {
@@ -15,11 +16,14 @@ export interface OfflineRun {
   readonly policy: OfflinePolicy
   readonly cache: SimulatedCache
   readonly layout: PromptLayout
+  /** undefined: the plan's own */
+  readonly schedule: ScheduleName | undefined
   readonly onServed?: (() => void) | undefined
 }
 
 /** Plans the whole trace as one batch and runs it; every request is charged an equal share of the planning. */
-export function replayOffline({ requests, name, policy, cache, layout, onServed }: OfflineRun): ReplayRun {
+export function replayOffline(run: OfflineRun): ReplayRun {
+  const { requests, name, policy, cache, layout, schedule, onServed } = run
   const begin = process.hrtime.bigint()
   const planned = policy.plan(requests)
   const share = Number(process.hrtime.bigint() - begin) / 1e3 / requests.length
@@ -29,7 +33,7 @@ export function replayOffline({ requests, name, policy, cache, layout, onServed 
     planned.map(({ request }) => request),
   )
   const engine = new ReplayEngine(cache, layout)
-  for (const { request, order } of planned) {
+  for (const { request, order } of schedule ? rescheduleBatch(planned, schedule) : planned) {
     checkOrder(name, request, order)
     engine.serve({ request, order })
     onServed?.()

@@ -9,6 +9,7 @@ import type { ReplayRequest } from './replay-request.ts'
 import type { ReplayRun } from './replay-run.ts'
 import { replayTrace } from './replay-trace.ts'
 import { anyRequests, requestsOf, type Sized } from './requests.fixture.ts'
+import type { ScheduleName } from './schedule-window.ts'
 import { countSeenBefore } from './seen-before.ts'
 
 const frame = { systemTokens: 16, questionTokens: 4 }
@@ -40,9 +41,16 @@ class Recorder implements OnlinePolicy {
   }
 }
 
-function play(requests: readonly ReplayRequest[], policy: OnlinePolicy, capacityTokens: number, window = 1): ReplayRun {
+function play(
+  requests: readonly ReplayRequest[],
+  policy: OnlinePolicy,
+  capacityTokens: number,
+  window = 1,
+  schedule: ScheduleName = 'groups',
+): ReplayRun {
   const cache = createCache({ kind: 'paged', capacityTokens, pageTokens: 4 })
-  return replayOnline({ requests, name: 'rank', policy, cache, layout: new PromptLayout(requests, frame), window })
+  const layout = new PromptLayout(requests, frame)
+  return replayOnline({ requests, name: 'rank', policy, cache, layout, window, schedule })
 }
 
 test('cached tokens are the system prompt and the blocks in front that were sent before', () => {
@@ -94,11 +102,12 @@ test('requests of a window run grouped by their search paths, but not those of d
   const paths = [[1], [2], [1], [2, 1], [1]]
   const requests = requestsOf([[a], [b], [a], [b], [a]], ['red', 'red', 'red', 'red', 'blue'])
   const policy = new Recorder(({ number }) => paths[number]!)
-  const executed = (window: number): number[] =>
-    play(requests, policy, Number.POSITIVE_INFINITY, window).sent.map(({ request }) => request.number)
+  const executed = (window: number, schedule?: ScheduleName): number[] =>
+    play(requests, policy, Number.POSITIVE_INFINITY, window, schedule).sent.map(({ request }) => request.number)
   expect(executed(1)).toEqual([0, 1, 2, 3, 4])
   expect(executed(5)).toEqual([0, 2, 3, 1, 4])
   expect(executed(3)).toEqual([0, 2, 1, 3, 4])
+  expect(executed(5, 'depth-first')).toEqual([0, 2, 1, 3, 4])
 })
 
 test('a policy that loses or repeats a block is named', () => {

@@ -7,7 +7,7 @@ import type { PromptLayout } from './prompt-layout.ts'
 import { ReplayEngine } from './replay-engine.ts'
 import type { ReplayRequest } from './replay-request.ts'
 import type { ReplayRun, SentRequest } from './replay-run.ts'
-import { scheduleWindow } from './schedule-window.ts'
+import { type ScheduleName, scheduleWindow } from './schedule-window.ts'
 
 /** What an online run needs. */
 export interface OnlineRun {
@@ -18,6 +18,7 @@ export interface OnlineRun {
   readonly layout: PromptLayout
   /** so many arrivals are ordered one by one, and then run grouped */
   readonly window: number
+  readonly schedule: ScheduleName
   readonly onServed?: (() => void) | undefined
 }
 
@@ -37,7 +38,7 @@ export function replayOnline(run: OnlineRun): ReplayRun {
       checkOrder(name, request, order)
       waiting.push({ request, order })
     }
-    for (const sent of scheduleWindow(waiting, policy)) {
+    for (const sent of scheduleWindow(waiting, policy, run.schedule)) {
       engine.serve(sent)
       run.onServed?.()
     }

@@ -2,6 +2,7 @@ import type { CacheKind } from './cache/simulated-cache.ts'
 import type { PolicySettings } from './policies/create-online-policy.ts'
 import type { PolicyName } from './policies/policy-names.ts'
 import type { PromptFrame } from './prompt-layout.ts'
+import type { ScheduleName } from './schedule-window.ts'
 
 export const modes = ['online', 'offline'] as const
 export type ReplayMode = (typeof modes)[number]
@@ -14,6 +15,8 @@ export interface ReplaySettings extends PromptFrame, PolicySettings {
   readonly capacityTokens: number
   readonly pageTokens: number
   readonly window: number
+  /** undefined: each policy's own */
+  readonly schedule?: ScheduleName
 }
 
 /** A replay as the command line asks for it. */

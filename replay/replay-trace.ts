@@ -8,6 +8,7 @@ import { replayOnline } from './replay-online.ts'
 import type { ReplaySettings } from './replay-options.ts'
 import type { ReplayRequest } from './replay-request.ts'
 import type { ReplayRun } from './replay-run.ts'
+import { defaultSchedule } from './schedule-window.ts'
 
 /** Runs requests under one policy, from an empty cache on. */
 export function replayTrace(
@@ -21,8 +22,9 @@ export function replayTrace(
   const run = { requests, name, layout, cache, onServed }
   if (settings.mode === 'offline') {
     checkOffline(name)
-    return replayOffline({ ...run, policy: createOfflinePolicy(name) })
+    return replayOffline({ ...run, policy: createOfflinePolicy(name), schedule: settings.schedule })
   }
   checkOnline(name)
-  return replayOnline({ ...run, policy: createOnlinePolicy(name, settings), window: settings.window })
+  const { window, schedule = defaultSchedule(name) } = settings
+  return replayOnline({ ...run, policy: createOnlinePolicy(name, settings), window, schedule })
 }

@@ -1,6 +1,7 @@
 import type { ReplayRequest } from '../replay-request.ts'
 import type { OfflinePolicy, PlannedRequest } from './offline-policy.ts'
 import { planByGreedy } from './plan-by-greedy.ts'
+import { planByHybrid } from './plan-by-hybrid.ts'
 import { planByPaper } from './plan-by-paper.ts'
 import { planByReprise } from './plan-by-reprise.ts'
 import { planFixed } from './plan-fixed.ts'
@@ -14,6 +15,7 @@ const plans: Readonly<Record<OfflineName, Plan>> = {
   sorted: (requests) => keepArrivals(requests, sortedOrder),
   paper: (requests) => planTenants(requests, planByPaper),
   greedy: (requests) => planTenants(requests, planByGreedy),
+  hybrid: (requests) => planTenants(requests, planByHybrid),
   reprise: (requests) => planTenants(requests, planByReprise),
 }
 
