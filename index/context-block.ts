@@ -25,5 +25,9 @@ export type Context = readonly BlockId[]
 export function toBlockId(content: string): BlockId {
   // UTF-8 turns every lone surrogate into the same replacement character
   const encoding = content.isWellFormed() ? 'utf8' : 'utf16le'
-  return createHash('sha256').update(encoding).update(content, encoding).digest('base64url').slice(0, 22) as BlockId
+  return createHash('sha256')
+    .update(encoding)
+    .update(content, encoding)
+    .digest()
+    .toString('base64url', 0, 16) as BlockId
 }

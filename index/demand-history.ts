@@ -15,7 +15,6 @@ export interface SimilarRequest {
 }
 
 interface PastRequest extends SimilarRequest {
-  isForgotten: boolean
   /** the question that last asked for it */
   askedBy: number
 }
@@ -23,7 +22,7 @@ interface PastRequest extends SimilarRequest {
 /** Bounds what several histories remember together: the oldest of all is forgotten first. */
 export class HistoryWindow {
   readonly #capacity: number
-  readonly #remembered: { readonly size: number; readonly forget: () => void }[] = []
+  readonly #remembered: ({ readonly size: number; readonly forget: () => void } | undefined)[] = []
   /** those in front of it are forgotten */
   #oldest = 0
   #size = 0
@@ -39,7 +38,8 @@ export class HistoryWindow {
     this.#remembered.push({ size, forget })
     this.#size += size
     while (this.#size > this.#capacity) {
-      const oldest = this.#remembered[this.#oldest++]!
+      const oldest = this.#remembered[this.#oldest]!
+      this.#remembered[this.#oldest++] = undefined
       this.#size -= oldest.size
       oldest.forget()
     }
@@ -77,7 +77,7 @@ export class DemandHistory {
 
   /** Adds a request, its different blocks by number. */
   record(blocks: readonly number[]): void {
-    const request: PastRequest = { blocks, weight: 0, unplaced: 0, isForgotten: false, askedBy: 0 }
+    const request: PastRequest = { blocks, weight: 0, unplaced: 0, askedBy: 0 }
     this.#requests += 1
     for (const block of blocks) {
       this.#demand[block] = (this.#demand[block] ?? 0) + 1
@@ -94,8 +94,7 @@ export class DemandHistory {
   /** The latest requests that hold a block, 16 at most. */
   speakersOf(block: number): readonly SimilarRequest[] {
     const speakers = this.#speakers[block] ?? []
-    const latest = speakers.length > speakersPerBlock ? speakers.slice(-speakersPerBlock) : speakers
-    return latest.some(({ isForgotten }) => isForgotten) ? latest.filter(({ isForgotten }) => !isForgotten) : latest
+    return speakers.length > speakersPerBlock ? speakers.slice(-speakersPerBlock) : speakers
   }
 
   /**
@@ -128,12 +127,14 @@ export class DemandHistory {
   }
 
   #forget(request: PastRequest): void {
-    request.isForgotten = true
     this.#requests -= 1
     for (const block of request.blocks) {
       const demand = this.#demand[block]! - 1
       this.#demand[block] = demand
+      // the oldest request is the one that is forgotten
+      const speakers = this.#speakers[block]
       if (demand === 0) this.#speakers[block] = undefined
+      else if (speakers?.[0] === request) speakers.shift()
     }
     this.#onForget(request.blocks)
   }

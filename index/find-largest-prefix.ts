@@ -1,5 +1,5 @@
 import type { Placement } from './placement.ts'
-import type { PrefixNode } from './prefix-tree.ts'
+import { type PrefixNode, pathTo } from './prefix-tree.ts'
 
 /** Search ends after this many nodes, with the best found so far: hot blocks in many orders must not stall a request. */
 const mostVisits = 4_096
@@ -19,11 +19,12 @@ export interface PrefixQuery {
 /**
  * Of all prefixes that were sent and can be placed, the one with the most to save: its size × how likely it is to
  * stay. Depth first over the nodes whose paths are in the context, 4,096 at most; of equals the first one found.
- * Returns the ranks of its blocks.
+ * Returns its blocks.
  */
 export function findLargestPrefix(root: PrefixNode, query: PrefixQuery): readonly number[] {
   const { placement, sizes, stay } = query
-  let largest: readonly number[] = []
+  let largest = root
+  let length = 0
   let most = 0
   let visits = 0
   const visit = (node: PrefixNode, sizeBefore: number): void => {
@@ -33,7 +34,8 @@ export function findLargestPrefix(root: PrefixNode, query: PrefixQuery): readonl
     const size = sizeBefore + placeEdge(edge, placement, sizes)
     // a prefix is worth its size at most: how likely it is to stay is asked only where that can decide
     if (size > most && size * stay(node) > most) {
-      largest = [...placement.order]
+      largest = node
+      length = placement.order.length
       most = size * stay(node)
     }
     if (placement.order.length - before === edge.length)
@@ -41,7 +43,9 @@ export function findLargestPrefix(root: PrefixNode, query: PrefixQuery): readonl
     placement.undo(before)
   }
   visit(root, 0)
-  return largest
+  const blocks = pathTo(largest).flatMap(({ edge }) => edge)
+  // of the last edge it may be only a part
+  return blocks.slice(0, length)
 }
 
 /** Places the blocks of an edge as far as they may be; returns their size. */
