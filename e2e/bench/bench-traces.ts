@@ -1,5 +1,6 @@
 import { offlineNames, onlineNames } from '#replay/policies/policy-names.ts'
 import { ReplayError } from '#replay/replay-error.ts'
+import { schedules } from '#replay/schedule-window.ts'
 import { printTable, report } from './print-table.ts'
 import {
   type BenchTrace,
@@ -19,6 +20,8 @@ const capacities = [
   ['cache of 65,536 tokens', 65_536],
 ] as const
 const displacements = [0, 1, 2, 4, 8, 12, Number.POSITIVE_INFINITY]
+
+const windowLengths = [1, 8, 32, 128]
 
 const ratio = (share: number): string => share.toFixed(3)
 const times = (factor: number): string => `${factor.toFixed(2)}×`
@@ -96,6 +99,39 @@ function printDisplacements(traces: readonly BenchTrace[]): void {
   )
 }
 
+/** Algorithm 5 against depth-first order, for the same orders of the same requests. */
+function printSchedules(traces: readonly BenchTrace[]): void {
+  report('schedules …')
+  const batch = [16_384, 65_536].flatMap((capacityTokens) =>
+    schedules.map((schedule) => ({
+      label: `a batch, ${schedule}`,
+      mode: 'offline' as const,
+      capacityTokens,
+      schedule,
+    })),
+  )
+  const windows = windowLengths.flatMap((window) =>
+    schedules.map((schedule) => {
+      return {
+        label: `window of ${window}, ${schedule}`,
+        mode: 'online' as const,
+        capacityTokens: 65_536,
+        window,
+        schedule,
+      }
+    }),
+  )
+  printTable(
+    'Schedules in small caches (reprise)',
+    ['hit ratio', 'cache in tokens', ...traces.map(({ name }) => name)],
+    [...batch, ...windows].map(({ label, ...settings }) => [
+      label,
+      settings.capacityTokens.toLocaleString('en-US'),
+      ...traces.map((trace) => ratio(hitRatioOf(trace, 'reprise', settings))),
+    ]),
+  )
+}
+
 const folders = process.argv.slice(2)
 if (folders.length === 0) {
   report('usage: npm run bench:traces -- FOLDER…, with folders of traces as `reprise replay` takes them')
@@ -108,6 +144,7 @@ if (folders.length === 0) {
     printOnline(traces)
     printOffline(traces)
     printDisplacements(traces)
+    printSchedules(traces)
   } catch (error) {
     if (!(error instanceof ReplayError)) throw error
     report(error.message)

@@ -47,9 +47,13 @@ export function plotReplay({ trace, requests, names, bound, options, progress }:
       return toRatio(run.cachedTokens, run.promptTokens)
     }),
   }))
+  const againstWindow = options.plotAgainst === 'window'
+  const capacity = Number.isFinite(options.capacityTokens)
+    ? `cache of ${options.capacityTokens.toLocaleString('en-US')} tokens`
+    : 'unlimited cache'
   return renderChart({
-    title: `${trace}, ${options.mode}`,
-    xTitle: options.plotAgainst === 'window' ? 'requests scheduled together' : 'cache size in tokens',
+    title: againstWindow ? `${trace}, ${options.mode}, ${capacity}` : `${trace}, ${options.mode}`,
+    xTitle: againstWindow ? 'requests scheduled together' : 'cache size in tokens',
     yTitle: 'hit ratio',
     xLabels: points.map(({ label }) => label),
     curves,
