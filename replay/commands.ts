@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { cacheKinds } from './cache/simulated-cache.ts'
 import { type PolicyName, policyNames } from './policies/policy-names.ts'
 import { ReplayError } from './replay-error.ts'
-import { modes, type ReplayOptions } from './replay-options.ts'
+import { replayDefaults as defaults, modes, type ReplayOptions } from './replay-options.ts'
 import { schedules } from './schedule-window.ts'
 
 /** Adds `replay` and `plan`; what they need is loaded when they run, so that other commands start no slower. */
@@ -20,14 +20,16 @@ export function addReplayCommands(program: Command): void {
       readPolicies,
       ['rank', 'sorted', 'paper', 'reprise'],
     )
-    .addOption(new Option('--mode <mode>', 'one by one, or as one batch').choices(modes).default('online'))
+    .addOption(new Option('--mode <mode>', 'one by one, or as one batch').choices(modes).default(defaults.mode))
     .addOption(
       new Option('--capacity-tokens <n>', "cache size, or 'unlimited'")
         .argParser(readCapacity)
-        .default(Number.POSITIVE_INFINITY, 'unlimited'),
+        .default(defaults.capacityTokens, 'unlimited'),
     )
     .addOption(
-      new Option('--cache <kind>', 'what the cache shares: pages or tokens').choices(cacheKinds).default('paged'),
+      new Option('--cache <kind>', 'what the cache shares: pages or tokens')
+        .choices(cacheKinds)
+        .default(defaults.cache),
     )
   addNumbers(command)
     .option('--json', 'a report for programs')
@@ -47,10 +49,20 @@ export function addReplayCommands(program: Command): void {
 
 function addNumbers(command: Command): Command {
   return command
-    .option('--page-tokens <n>', 'tokens a page of a paged cache', atLeast(1), 16)
-    .option('--system-tokens <n>', 'tokens in front of the blocks, equal in all prompts', atLeast(0), 200)
-    .option('--question-tokens <n>', 'tokens behind the blocks, different in all prompts', atLeast(0), 30)
-    .option('--window <n>', 'arrivals that are collected and scheduled together, online', atLeast(1), 1)
+    .option('--page-tokens <n>', 'tokens a page of a paged cache', atLeast(1), defaults.pageTokens)
+    .option(
+      '--system-tokens <n>',
+      'tokens in front of the blocks, equal in all prompts',
+      atLeast(0),
+      defaults.systemTokens,
+    )
+    .option(
+      '--question-tokens <n>',
+      'tokens behind the blocks, different in all prompts',
+      atLeast(0),
+      defaults.questionTokens,
+    )
+    .option('--window <n>', 'arrivals that are collected and scheduled together, online', atLeast(1), defaults.window)
     .addOption(
       new Option('--schedule <how>', "by groups (Algorithm 5) or depth first (default: the policy's own)").choices(
         schedules,

@@ -19,6 +19,17 @@ export interface ReplaySettings extends PromptFrame, PolicySettings {
   readonly schedule?: ScheduleName
 }
 
+/** What is taken if nothing else is asked for. */
+export const replayDefaults: ReplaySettings = {
+  mode: 'online',
+  cache: 'paged',
+  capacityTokens: Number.POSITIVE_INFINITY,
+  pageTokens: 16,
+  systemTokens: 200,
+  questionTokens: 30,
+  window: 1,
+}
+
 /** A replay as the command line asks for it. */
 export interface ReplayOptions extends ReplaySettings {
   readonly policy: readonly PolicyName[]

@@ -3,18 +3,12 @@ import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { plan } from './plan.ts'
 import { replay } from './replay.ts'
-import type { ReplayOptions } from './replay-options.ts'
+import { type ReplayOptions, replayDefaults } from './replay-options.ts'
 import { writeTraceFolder } from './trace-folder.fixture.ts'
 
 const options: ReplayOptions = {
+  ...replayDefaults,
   policy: ['rank', 'sorted', 'paper', 'reprise', 'bound'],
-  mode: 'online',
-  cache: 'paged',
-  capacityTokens: Number.POSITIVE_INFINITY,
-  pageTokens: 16,
-  systemTokens: 200,
-  questionTokens: 30,
-  window: 1,
   plotAgainst: 'capacity',
 }
 const files = {

@@ -1,6 +1,6 @@
 import type { OrderingName } from '#replay/policies/policy-names.ts'
 import { PromptLayout } from '#replay/prompt-layout.ts'
-import type { ReplaySettings } from '#replay/replay-options.ts'
+import { replayDefaults as defaults, type ReplaySettings } from '#replay/replay-options.ts'
 import { type ReplayRequest, toReplayRequests } from '#replay/replay-request.ts'
 import { replayTrace } from '#replay/replay-trace.ts'
 import { toRatio } from '#replay/report/replay-report.ts'
@@ -21,16 +21,6 @@ export interface PolicyFigures extends Percentiles {
 }
 
 type Settings = Pick<ReplaySettings, 'mode'> & Partial<ReplaySettings>
-
-/** As `reprise replay` has them. */
-const defaults = {
-  cache: 'paged',
-  capacityTokens: Number.POSITIVE_INFINITY,
-  pageTokens: 16,
-  systemTokens: 200,
-  questionTokens: 30,
-  window: 1,
-} as const
 
 export async function readBenchTrace(folder: string): Promise<BenchTrace> {
   const { name, requests } = await readTrace(folder)
