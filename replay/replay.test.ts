@@ -118,7 +118,8 @@ describe('replay', () => {
       await replay(folder, { ...options, plot, plotAgainst }, ignore)
       const svg = await readFile(plot, 'utf8')
       for (const name of options.policy) expect(svg).toContain(`>${name}</text>`)
-      expect(svg).toContain(`>${basename(folder)}, online</text>`)
+      const cache = plotAgainst === 'window' ? ', unlimited cache' : ''
+      expect(svg).toContain(`>${basename(folder)}, online${cache}</text>`)
       expect(svg).toContain(plotAgainst === 'capacity' ? '>unlimited</text>' : '>256</text>')
       expect(svg).not.toMatch(/NaN|undefined|Infinity/)
     }
