@@ -1,6 +1,9 @@
 /** A look-up reads as many places of its blocks' lists, rarest block first: hot blocks must not make it quadratic. */
 const mostReads = 512
 
+/** And so many blocks of those it finds are compared, where not all lists could be read. */
+const mostCompared = 8_192
+
 /** Finds which cluster shares most with another, by the lists of who holds which block. */
 export class NearestCluster {
   /** what a block costs to prefill */
@@ -91,10 +94,13 @@ export class NearestCluster {
     const least = best.weight / 2
     for (const block of content) this.#isOwn[block] = true
     best = { cluster: best.cluster, weight: this.#countShared(best.cluster) }
+    let compared = 0
     for (const cluster of candidates) {
+      if (compared > mostCompared) break
       const shared = this.#shared[cluster]!
       if (shared < least || shared + unread < best.weight) continue
       const weight = this.#countShared(cluster)
+      compared += this.#contents[cluster]!.length
       if (weight > best.weight || (weight === best.weight && cluster < best.cluster)) best = { cluster, weight }
     }
     for (const block of content) this.#isOwn[block] = false
