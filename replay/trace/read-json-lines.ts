@@ -25,11 +25,13 @@ async function readText(file: string): Promise<string> {
   const bytes = await readFile(file).catch((cause: Error) => {
     throw new ReplayError(`cannot read ${file}: ${cause.message}`)
   })
-  if (!file.endsWith('.gz')) return bytes.toString('utf8')
+  // which drops a byte order mark
+  const decoder = new TextDecoder()
+  if (!file.endsWith('.gz')) return decoder.decode(bytes)
   const unpacked = await promisify(gunzip)(bytes).catch((cause: Error) => {
     throw new ReplayError(`${file} is no gzip file: ${cause.message}`)
   })
-  return unpacked.toString('utf8')
+  return decoder.decode(unpacked)
 }
 
 function toLine(file: string, number: number, text: string): Line {

@@ -121,6 +121,15 @@ describe('readTrace', () => {
     expect(new Set(ids.flat()).size).toBe(4)
   })
 
+  it('reads files with a byte order mark and with lines that end as on Windows', async () => {
+    const folder = await writeTraceFolder({
+      'blocks.jsonl': ['\uFEFF{"id":"a","tokens":3}\r'],
+      'queries.jsonl': ['\uFEFF{"query_id":"q","blocks":["a"]}\r', '\r'],
+    })
+    const { requests } = await readTrace(folder)
+    expect(requests.map(({ queryId, blocks }) => [queryId, blocks.map(({ id }) => id)])).toEqual([['q', ['a']]])
+  })
+
   it.each([
     ['a line that is no JSON', '{"query_id":', /queries\.jsonl:2: not a line of JSON$/],
     ['a line that is no object', '[1]', /queries\.jsonl:2: a JSON object is expected$/],
