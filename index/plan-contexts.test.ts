@@ -62,6 +62,10 @@ test('contexts that share nothing keep the ranking, each a group of its own', ()
   ])
 })
 
+test('a block that stands twice in a context that shares nothing keeps both its places', () => {
+  expect(run(batchOf('abbc', 'eef'))).toEqual(['abbc', 'eef'])
+})
+
 test('an empty batch, empty contexts, one block, a block twice', () => {
   expect(planContexts([])).toEqual([])
   const planned = planContexts(batchOf('', 'a', 'aba', ''))

@@ -112,7 +112,9 @@ function runDepthFirst(root: PlanNode): ScheduledRequest[] {
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const { node, prefix, searchPath } = next
     if (searchPath.length === 1) group += 1
-    for (const request of node.requests) scheduled.push({ request, prefix, group, searchPath })
+    // what nobody shares keeps its ranking
+    const shared = node.size > 1 ? prefix : prefix.slice(0, prefix.length - node.blocks.length)
+    for (const request of node.requests) scheduled.push({ request, prefix: shared, group, searchPath })
     descend(node, prefix, searchPath)
   }
   return scheduled

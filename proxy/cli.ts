@@ -98,6 +98,8 @@ try {
 
 async function serve(options: ServeOptions): Promise<void> {
   const { engine, groupWindowMs, ...rest } = options
+  if (rest.ordering === 'paper' && rest.maxDisplacement !== undefined)
+    program.error("error: --max-displacement bounds the ordering 'reprise': the paper's knows no bound")
   const proxy = await startProxy({
     ...rest,
     engine,

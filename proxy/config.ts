@@ -74,7 +74,7 @@ function isHttpUrl(text: string): boolean {
 /** Reads a whole number of at least `least`. */
 export function readNumber(text: string, least: number): number {
   const number = Number(text)
-  if (!Number.isInteger(number) || number < least)
+  if (text.trim() === '' || !Number.isInteger(number) || number < least)
     throw new ConfigError(`'${text}' is not a whole number of at least ${least}.`)
   return number
 }

@@ -126,3 +126,24 @@ test.each([
   expect(stderr.trim().split('\n')).toHaveLength(1)
   expect(existsSync(join(folder, 'none'))).toBe(false)
 })
+
+test('an output never takes the place of the trace, nor of another output', async () => {
+  const trace = await writeTraceFolder({
+    'blocks.jsonl': ids.map((id) => ({ id, tokens: 100 })),
+    'queries.jsonl': [{ query_id: 'q0', blocks: ['a', 'b'] }],
+  })
+  const [queries, blocks] = [join(trace, 'queries.jsonl'), join(trace, 'blocks.jsonl')]
+  const before = [await readFile(queries, 'utf8'), await readFile(blocks, 'utf8')]
+  for (const args of [
+    ['plan', trace, '--out', queries],
+    ['plan', queries, '--out', blocks],
+    ['replay', trace, '--orders', blocks],
+    ['replay', trace, '--orders', join(trace, 'x'), '--plot', join(trace, 'x')],
+    ['plan', trace, '--out', ''],
+  ]) {
+    const { status, stderr } = run(...args)
+    expect({ args, status }).toEqual({ args, status: 2 })
+    expect(stderr).toMatch(/^error: cannot write .*\n$/)
+  }
+  expect([await readFile(queries, 'utf8'), await readFile(blocks, 'utf8')]).toEqual(before)
+})

@@ -101,8 +101,8 @@ function checkOfflineOptions({ window, plot, plotAgainst, maxDisplacement }: Rep
 
 async function runPlan(contexts: string, { out }: { out?: string }): Promise<void> {
   endQuietlyOnClosedPipe()
-  const { checkWritable, writeFileAtOnce } = await import('./report/write-file-at-once.ts')
-  if (out !== undefined) checkWritable(out)
+  const { checkOutputs, writeFileAtOnce } = await import('./report/write-file-at-once.ts')
+  if (out !== undefined) checkOutputs([out], contexts)
   const { plan } = await import('./plan.ts')
   const lines = await plan(contexts, tell)
   if (out === undefined) process.stdout.write(lines.join(''))
@@ -116,8 +116,9 @@ function tell(note: string): void {
 /** A reader that has seen enough (`| head`) is no failure. */
 function endQuietlyOnClosedPipe(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-    process.exit(0)
+    if (error.code === 'EPIPE') process.exit(0)
+    tell(`error: cannot write to the standard output: ${error.message}`)
+    process.exit(1)
   })
 }
 

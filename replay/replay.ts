@@ -10,7 +10,7 @@ import { replayTrace } from './replay-trace.ts'
 import { renderOrders } from './report/render-orders.ts'
 import { createProgress, type ReplayProgress } from './report/replay-progress.ts'
 import { type ReplayReport, toBoundReport, toPolicyReport } from './report/replay-report.ts'
-import { checkWritable, writeFileAtOnce } from './report/write-file-at-once.ts'
+import { checkOutputs, writeFileAtOnce } from './report/write-file-at-once.ts'
 import { countSeenBefore } from './seen-before.ts'
 import { readTrace } from './trace/read-trace.ts'
 
@@ -19,7 +19,10 @@ type Tell = (note: string) => void
 
 /** Replays a trace under every policy asked for; files asked for are written. */
 export async function replay(path: string, options: ReplayOptions, tell: Tell): Promise<ReplayReport> {
-  for (const file of [options.orders, options.plot]) if (file !== undefined) checkWritable(file)
+  checkOutputs(
+    [options.orders, options.plot].filter((file) => file !== undefined),
+    path,
+  )
   for (const name of options.policy) {
     if (options.mode === 'offline') checkOffline(name)
     else checkOnline(name)

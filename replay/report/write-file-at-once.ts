@@ -1,9 +1,38 @@
-import { accessSync, constants, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { accessSync, constants, existsSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { ReplayError } from '../replay-error.ts'
 
-/** Refuses a file that cannot be written, before the work that would be lost with it. */
-export function checkWritable(file: string): void {
+/** What a trace is read from. */
+const inputName = /^(queries|turns|questions|blocks|conversation_trace|calls)\.jsonl(\.gz)?$/
+
+/**
+ * Refuses files that cannot be written, before the work that would be lost with it; that would take the place of the
+ * trace they come from; or of each other.
+ */
+export function checkOutputs(files: readonly string[], trace: string): void {
+  const inputs = realPathOf(trace)
+  const folder = statSync(inputs, { throwIfNoEntry: false })?.isDirectory() ? inputs : dirname(inputs)
+  for (const file of files) {
+    checkWritable(file)
+    const real = realPathOf(file)
+    if (real === inputs || (dirname(real) === folder && inputName.test(basename(real)))) {
+      throw new ReplayError(`cannot write ${file}: the trace is read from it`, 2)
+    }
+  }
+  if (new Set(files.map(realPathOf)).size < files.length) {
+    throw new ReplayError(`cannot write ${files.join(' and ')}: they are the same file`, 2)
+  }
+}
+
+/** The path without links, as far as it exists. */
+function realPathOf(file: string): string {
+  if (existsSync(file)) return realpathSync(file)
+  const folder = dirname(file)
+  return join(existsSync(folder) ? realpathSync(folder) : folder, basename(file))
+}
+
+function checkWritable(file: string): void {
+  if (file === '') throw new ReplayError('cannot write to a file without a name', 2)
   const folder = dirname(file)
   try {
     accessSync(folder, constants.W_OK)
@@ -19,10 +48,11 @@ export function checkWritable(file: string): void {
 export function writeFileAtOnce(file: string, parts: Iterable<string>): void {
   // pipes and devices cannot be renamed over
   const isPlain = statSync(file, { throwIfNoEntry: false })?.isFile() ?? true
-  const target = isPlain ? `${file}.${process.pid}.tmp` : file
+  const place = isPlain ? realPathOf(file) : file
+  const target = isPlain ? `${place}.${process.pid}.tmp` : file
   try {
     writeFileSync(target, [...parts].join(''))
-    if (isPlain) renameSync(target, file)
+    if (isPlain) renameSync(target, place)
   } catch (cause) {
     if (isPlain) rmSync(target, { force: true })
     throw new ReplayError(`cannot write ${file}: ${(cause as Error).message}`)

@@ -39,7 +39,7 @@ export function readNames({ where, fields }: Line, name: string): (string | numb
   for (const id of value) {
     if (!isName(id)) {
       const why = typeof id === 'number' ? 'is too large a number: write it as a string' : notAName
-      throw new ReplayError(`${where}: block id ${JSON.stringify(id)} ${why}`)
+      throw new ReplayError(`${where}: block id ${typeof id === 'number' ? id : JSON.stringify(id)} ${why}`)
     }
   }
   return value
@@ -48,5 +48,7 @@ export function readNames({ where, fields }: Line, name: string): (string | numb
 /** Integers beyond 2^53 are none: JSON has already merged them with their neighbours. */
 function isName(value: unknown): value is string | number {
   if (typeof value === 'string') return true
-  return typeof value === 'number' && (Number.isSafeInteger(value) || !Number.isInteger(value))
+  return (
+    typeof value === 'number' && Number.isFinite(value) && (Number.isSafeInteger(value) || !Number.isInteger(value))
+  )
 }
