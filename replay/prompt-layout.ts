@@ -9,6 +9,8 @@ export interface PromptFrame {
 }
 
 const tokenIds = 2 ** 32
+/** Prompts are laid out token by token: 256 MB for the largest. */
+const mostPromptTokens = 2 ** 26
 
 /**
  * The prompts of a trace as token ids, which are made up: the system prompt, every block and every question have a
@@ -27,6 +29,11 @@ export class PromptLayout {
     this.#questionBases = requests.map((request) => {
       for (const [place, block] of request.context.entries()) {
         if (!this.#blockBases.has(block)) this.#blockBases.set(block, this.#allot(request.sizes[place]!))
+      }
+      const length = this.lengthOf(request)
+      if (length > mostPromptTokens) {
+        const name = JSON.stringify(request.trace.queryId)
+        throw new ReplayError(`the prompt of request ${name} has ${length} tokens, more than any engine takes`)
       }
       return request.fixed ? 0 : this.#allot(frame.questionTokens)
     })

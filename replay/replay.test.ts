@@ -132,6 +132,14 @@ describe('replay', () => {
     })
     await expect(replay(folder, options, ignore)).rejects.toMatchObject({ exitCode: 1 })
   })
+
+  it('names a prompt that no engine would take, before it lays it out', async () => {
+    const folder = await writeTraceFolder({
+      'blocks.jsonl': [{ id: 'a', tokens: 1e9 }],
+      'queries.jsonl': [{ query_id: 'long', blocks: ['a'] }],
+    })
+    await expect(replay(folder, options, ignore)).rejects.toThrow(/request "long" has 1000000230 tokens/)
+  })
 })
 
 describe('plan', () => {
