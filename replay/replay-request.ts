@@ -1,4 +1,4 @@
-import type { Context } from '#index/context-block.ts'
+import type { Context, RequestId } from '#index/context-block.ts'
 import type { TraceRequest } from './trace/trace.ts'
 
 /** A request as policies see it: what it is about, and nothing of what comes after it. */
@@ -12,6 +12,11 @@ export interface ReplayRequest {
   /** its order may not be changed */
   readonly fixed: boolean
   readonly trace: TraceRequest
+}
+
+/** The id under which an index knows the request of a number. */
+export function toRequestId(number: number): RequestId {
+  return String(number) as RequestId
 }
 
 /** The requests of a trace, of each only its best `topK` blocks. */

@@ -1,3 +1,4 @@
+import { percentile } from '#replay/report/percentile.ts'
 import type { Run } from './run-requests.ts'
 
 /** A run in figures; every field is measured, token counts are the engine's own. */
@@ -25,7 +26,7 @@ export interface BlockCounts {
 export function summarizeRun(run: Run): RunSummary {
   const promptTokens = sum(run.outcomes.map((outcome) => outcome.promptTokens))
   const cachedTokens = sum(run.outcomes.map((outcome) => outcome.cachedTokens))
-  const firstTokens = run.outcomes.map((outcome) => outcome.firstTokenMs).sort((a, b) => a - b)
+  const firstTokens = run.outcomes.map((outcome) => outcome.firstTokenMs)
   return {
     requests: run.outcomes.length,
     failed: run.failures.length,
@@ -52,11 +53,6 @@ function countBlocks(run: Run): BlockCounts | null {
     deduplicated: sum(reports.map((report) => report.deduplicated)),
     skipped,
   }
-}
-
-/** The smallest value that at least the given share of the ascending values does not exceed. */
-function percentile(ascending: readonly number[], share: number): number {
-  return ascending[Math.max(0, Math.ceil(share * ascending.length) - 1)] ?? 0
 }
 
 function sum(values: readonly number[]): number {

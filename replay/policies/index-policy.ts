@@ -1,6 +1,6 @@
-import type { Context, RequestId } from '#index/context-block.ts'
+import type { Context } from '#index/context-block.ts'
 import type { OrderingIndex } from '#index/ordering-index.ts'
-import type { ReplayRequest } from '../replay-request.ts'
+import { type ReplayRequest, toRequestId } from '../replay-request.ts'
 import type { OnlinePolicy } from './online-policy.ts'
 
 /** What the index holds of a request. */
@@ -51,8 +51,4 @@ export class IndexPolicy implements OnlinePolicy {
     this.#indexes.set(tenant, index)
     return index
   }
-}
-
-function toRequestId(number: number): RequestId {
-  return String(number) as RequestId
 }

@@ -1,7 +1,7 @@
 import { alignContext } from '#index/align-context.ts'
 import { buildIndex } from '#index/build-index.ts'
 import type { Context, RequestId } from '#index/context-block.ts'
-import type { ReplayRequest } from '../replay-request.ts'
+import { type ReplayRequest, toRequestId } from '../replay-request.ts'
 import type { PlannedRequest } from './offline-policy.ts'
 import { scheduleBatch } from './schedule-batch.ts'
 
@@ -20,8 +20,4 @@ export function planByPaper(requests: readonly ReplayRequest[]): PlannedRequest[
       return { request, order, searchPath: index.pathOf(id) ?? [] }
     }),
   )
-}
-
-function toRequestId(number: number): RequestId {
-  return String(number) as RequestId
 }
