@@ -1,31 +1,19 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { startRecordingEngineDouble } from './recording-engine-double.ts'
+import { Reprises, type RunningReprise, runReprise } from './run-reprise.ts'
 import { postJson, ragRequest } from './start-test-proxy.ts'
 
-const reprise = join(import.meta.dirname, '..', 'bin', 'reprise')
 const free = ['--listen', '127.0.0.1:0']
+const reprises = new Reprises()
+afterEach(() => reprises.stopAll())
 
-const started: ReturnType<typeof spawn>[] = []
-afterEach(() => {
-  for (const child of started.splice(0)) child.kill('SIGKILL')
-})
-
-async function start(
-  ...args: string[]
-): Promise<{ child: ReturnType<typeof spawn>; listening: Record<string, string>; stderr: () => string }> {
-  const child = spawn(process.execPath, [reprise, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
-  started.push(child)
-  let stderr = ''
-  child.stderr!.on('data', (chunk) => {
-    stderr += chunk
-  })
-  const [line] = await once(createInterface(child.stdout!), 'line')
-  return { child, listening: JSON.parse(line), stderr: () => stderr }
+function start(...args: string[]): Promise<RunningReprise> {
+  return reprises.start(args)
 }
 
 test('serve without an engine says that it uses the emulator, and answers', async () => {
@@ -73,7 +61,11 @@ test('emulate serves alone', async () => {
 test.each([
   [['serve', '--engine', 'ftp://x'], /is not the URL of an engine/],
   [['serve', '--engine', 'http://x,kind=tgi'], /'kind=tgi' is not a setting/],
-  [['serve', '--engine', 'http://x', '--engine', 'http://y'], /one engine/],
+  [['serve', '--engine', 'http://x,id=a', '--engine', 'http://y,id=a'], /another engine is called 'a' too/],
+  [['serve', '--engine', 'http://x,events=tcp://x:5557'], /not built yet/],
+  [['serve', '--engine', 'http://x,events=x:5557'], /is not a setting/],
+  [['serve', '--redis', 'redis://x'], /not built yet/],
+  [['serve', '--ordering', 'paper', '--max-displacement', '3'], /the paper's knows no bound/],
   [['serve', '--listen', '8080'], /write HOST:PORT/],
   [['serve', '--mode', 'maybe'], /Allowed choices are on, shadow, off/],
   [['serve', '--nonsense'], /unknown option/],
@@ -81,7 +73,7 @@ test.each([
   [['emulate', '--callback', 'notaurl'], /is not a URL/],
   [['nonsense'], /unknown command/],
 ])('wrong usage ends with 2 and one line that says what to write: %j', (args, message) => {
-  const { status, stderr } = spawnSync(process.execPath, [reprise, ...args], { encoding: 'utf8' })
+  const { status, stderr } = runReprise(args)
   expect(status).toBe(2)
   expect(stderr.trim()).toMatch(message)
   expect(stderr.trim().split('\n')).toHaveLength(1)
@@ -92,11 +84,24 @@ test.each([[['serve', '--admin-listen', '127.0.0.1:0']], [['emulate']]])(
   async (command) => {
     const { listening } = await start('emulate', ...free)
     const { host } = new URL(listening.url!)
-    const { status, stderr } = spawnSync(process.execPath, [reprise, ...command, '--listen', host], {
-      encoding: 'utf8',
-    })
+    const { status, stderr } = runReprise([...command, '--listen', host])
     expect(status).toBe(1)
     expect(stderr.trim().split('\n').at(-1)).toMatch(/^error: Cannot listen on 127\.0\.0\.1:\d+/)
     expect(stderr).not.toContain('    at ')
   },
 )
+
+test('a key is read from the standard input, and only its hash is printed', () => {
+  const { status, stdout } = runReprise(['hash-key', '--tenant', 'acme'], { input: 'sk-secret\n' })
+  expect(status).toBe(0)
+  expect(stdout).toBe(`- { tenant: "acme", sha256: "${createHash('sha256').update('sk-secret').digest('hex')}" }\n`)
+  for (const input of ['', ' \n', 'two keys\n']) {
+    const refused = runReprise(['hash-key'], { input })
+    expect(refused).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(/^error: .*\n$/) })
+  }
+})
+
+test('the schema of the configuration is printed as it is published', () => {
+  const published = readFileSync(join(import.meta.dirname, '..', 'docs', 'config.schema.json'), 'utf8')
+  expect(JSON.parse(runReprise(['config-schema']).stdout)).toEqual(JSON.parse(published))
+})

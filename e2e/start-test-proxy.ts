@@ -1,4 +1,5 @@
-import type { Config, EngineConfig } from '#proxy/config.ts'
+import type { Config, EngineConfig } from '#proxy/config/config.ts'
+import { defaultConfig } from '#proxy/config/config-source.ts'
 import { type RunningProxy, startProxy } from '#proxy/main.ts'
 
 /** A proxy on free ports of this machine, in front of an engine or of the embedded emulator. */
@@ -8,15 +9,11 @@ export function startTestProxy(
 ): Promise<RunningProxy> {
   const local = { host: '127.0.0.1', port: 0 }
   return startProxy({
+    ...defaultConfig(),
     listen: local,
     adminListen: local,
-    engine: engine && { kind: 'openai', id: 'engine', ...engine },
-    mode: 'on',
-    ordering: 'reprise',
-    bodyLimitBytes: 64 * 1024 * 1024,
-    groupWindowMilliseconds: 20,
+    engines: engine ? [{ kind: 'openai', id: 'engine', ...engine }] : [],
     drainSeconds: 5,
-    adminToken: undefined,
     logLevel: 'silent',
     ...config,
   })

@@ -18,11 +18,21 @@ export interface EngineClient {
   close(): Promise<void>
 }
 
+/** How an engine behind https is recognised, and what is shown to it; certificates are in PEM. */
+export interface EngineTls {
+  /** whom to trust, instead of the system's authorities */
+  readonly ca?: Buffer
+  readonly cert?: Buffer
+  readonly key?: Buffer
+  /** the name that the engine's certificate has to bear */
+  readonly serverName?: string
+}
+
 /**
  * Opens a pool of connections to an engine. No timeouts but for connecting: how long a prefill or a pause between
  * tokens may take is not ours to say.
  */
-export function createEngineClient(url: string): EngineClient {
+export function createEngineClient(url: string, { serverName, ...pem }: EngineTls = {}): EngineClient {
   const { origin, pathname } = new URL(url)
   const prefix = pathname.replace(/\/+$/, '').replace(/\/v1$/, '')
   const pool = new Pool(origin, {
@@ -32,7 +42,7 @@ export function createEngineClient(url: string): EngineClient {
     keepAliveMaxTimeout: 4_000,
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: { timeout: 5_000 },
+    connect: { timeout: 5_000, ...pem, ...(serverName === undefined ? {} : { servername: serverName }) },
   })
   return {
     url,

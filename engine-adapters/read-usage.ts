@@ -5,6 +5,7 @@ export interface Usage {
   readonly promptTokens: number
   /** undefined when the engine does not report it */
   readonly cachedTokens: number | undefined
+  readonly completionTokens: number | undefined
 }
 
 /** Usage stands in the last events of a stream; this much of its end is kept. */
@@ -46,22 +47,70 @@ function readLastUsage(stream: string): Usage | undefined {
   let usage: Usage | undefined
   const parser = createParser({
     onEvent: ({ data }) => {
-      usage = data.includes('"usage"') ? (readUsage(data) ?? usage) : usage
+      usage = /"(?:usage|meta_info)"/.test(data) ? (readUsage(data) ?? usage) : usage
     },
   })
   parser.feed(stream)
-  return usage
+  return usage ?? readCutUsage(stream)
 }
 
+/** The last event of a stream may be longer than what is kept of it: responses repeat the whole answer in it. */
+function readCutUsage(stream: string): Usage | undefined {
+  const [last] = [...stream.matchAll(/"usage":\s?\{(?:[^{}]|\{[^{}]*\})*\}/g)].slice(-1)
+  return last && readUsage(`{${last[0]}}`)
+}
+
+type Json = Record<string, unknown>
+
 function readUsage(json: string): Usage | undefined {
-  let usage: { prompt_tokens?: unknown; prompt_tokens_details?: { cached_tokens?: unknown } | null } | undefined
+  let answer: Json | Json[]
   try {
-    usage = JSON.parse(json)?.usage
+    answer = JSON.parse(json)
   } catch {
     // the engine's answer is passed on whatever it is; only its usage stays unknown
     return undefined
   }
-  if (typeof usage?.prompt_tokens !== 'number') return undefined
-  const cached = usage.prompt_tokens_details?.cached_tokens
-  return { promptTokens: usage.prompt_tokens, cachedTokens: typeof cached === 'number' ? cached : undefined }
+  if (Array.isArray(answer)) return sumOf(answer.map(readOne))
+  return readOne(answer)
+}
+
+/** The usage of one answer: OpenAI's and Anthropic's `usage`, in streams also of the answer within; SGLang's meta_info. */
+function readOne(answer: Json | null): Usage | undefined {
+  const inner = toObject(answer?.response) ?? toObject(answer?.message)
+  const usage = toObject(answer?.usage) ?? toObject(inner?.usage) ?? toObject(answer?.meta_info)
+  if (!usage) return undefined
+  const total = toCount(usage.prompt_tokens)
+  const input = toCount(usage.input_tokens)
+  const details = toObject(usage.prompt_tokens_details) ?? toObject(usage.input_tokens_details) ?? usage
+  const cached = toCount(details.cached_tokens) ?? toCount(usage.cache_read_input_tokens)
+  // Anthropic's input tokens are those that were neither read from the cache nor written to it
+  const apart = (toCount(usage.cache_read_input_tokens) ?? 0) + (toCount(usage.cache_creation_input_tokens) ?? 0)
+  const promptTokens = total ?? (input === undefined ? undefined : input + apart)
+  if (promptTokens === undefined) return undefined
+  const completionTokens = toCount(usage.completion_tokens) ?? toCount(usage.output_tokens)
+  return { promptTokens, cachedTokens: cached, completionTokens }
+}
+
+/** The usage of several prompts that were sent as one. */
+function sumOf(usages: readonly (Usage | undefined)[]): Usage | undefined {
+  return usages.reduce((sum, usage) => {
+    if (!sum || !usage) return undefined
+    return {
+      promptTokens: sum.promptTokens + usage.promptTokens,
+      cachedTokens: add(sum.cachedTokens, usage.cachedTokens),
+      completionTokens: add(sum.completionTokens, usage.completionTokens),
+    }
+  })
+}
+
+function add(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? undefined : a + b
+}
+
+function toObject(value: unknown): Json | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined
+}
+
+function toCount(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined
 }

@@ -20,3 +20,11 @@ export function annotateOrder(
   // a function: labels may hold `$&` and the like
   return template.replace('{order}', () => ranked.join(' > '))
 }
+
+/** The text of the location annotation; `{label}` is replaced by the label of the block that is pointed to. */
+export const defaultLocationAnnotation = 'Please refer to {label} in the previous conversation.'
+
+/** Location annotation (ContextPilot §6): where the content that was left out stands earlier in the prompt. */
+export function annotateLocation(label: string, template: string = defaultLocationAnnotation): string {
+  return template.replace('{label}', () => label)
+}

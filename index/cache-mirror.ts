@@ -15,6 +15,13 @@ const initialTokensPerCharacter = 0.25
 /** So many scopes are remembered of which nothing is cached; small caches lose all of a scope again and again. */
 const maxIdleScopes = 1_000
 
+// measured on Node 20 with 5,000 to 50,000 requests of 5 to 30 blocks: within 30 % of the heap's growth
+const bytesPerRequest = 350
+const bytesPerBlock = 120
+const bytesPerPrefix = 50
+/** of an index that does not say what it takes */
+const bytesPerNode = 2_000
+
 /**
  * What one replica is believed to have cached: the index of the contexts it holds, by what stands in front of them,
  * and the prefixes of the prompts it was sent. Bounded by the number of requests and of their blocks;
@@ -53,6 +60,11 @@ export class CacheMirror {
     return this.#indexes.get(scope)?.pathOf(request) ?? []
   }
 
+  /** How many tokens a prompt of so many characters is expected to have. */
+  estimateTokens(characters: number): number {
+    return Math.ceil(characters * this.#tokensPerCharacter)
+  }
+
   /** How many tokens of a prompt are believed to be cached. */
   predictCachedTokens(prompt: Pick<SentPrompt, 'prefixes' | 'ends'>): number {
     let cached = 0
@@ -67,29 +79,45 @@ export class CacheMirror {
     return this.#requests.has(request)
   }
 
-  /** Figures for the control plane; requests are those that have something cached. */
+  /** Figures for the control plane; requests are those that have something cached, bytes are estimated. */
   get statistics(): {
     requests: number
     cachedTokens: number
     nodes: number
     contexts: number
+    bytes: number
     unknownRequests: number
   } {
     let requests = 0
     for (const { cachedLength } of this.#requests.values()) if (cachedLength > 0) requests += 1
     let nodes = 0
     let contexts = 0
+    let bytes =
+      this.#requests.size * bytesPerRequest + this.#blocks * bytesPerBlock + this.#prefixHolders.size * bytesPerPrefix
     for (const index of this.#indexes.values()) {
       nodes += index.nodes
       contexts += index.requests
+      bytes += index.bytes ?? index.nodes * bytesPerNode
     }
     return {
       requests,
       cachedTokens: Math.floor(this.#heldLength * this.#tokensPerCharacter),
       nodes,
       contexts,
+      bytes,
       unknownRequests: this.#unknownRequests,
     }
+  }
+
+  /** The longest search path of all that is held, in nodes. O(requests · height). */
+  get height(): number {
+    let height = 0
+    for (const [request, { prompt }] of this.#requests) {
+      for (const { scope } of prompt.contexts) {
+        height = Math.max(height, this.#indexes.get(scope)?.pathOf(request)?.length ?? 0)
+      }
+    }
+    return height
   }
 
   /** The one way in: every change of belief is an event. */

@@ -1,21 +1,24 @@
-import type { BlockId, ScopeId } from './context-block.ts'
+import type { ScopeId } from './context-block.ts'
+import type { SentPointer } from './deduplicate-context.ts'
 
 /** How one context of a past message was sent. */
 export interface SentOrder {
   /** place in the message as received, for each place as sent */
   readonly order: readonly number[]
   readonly annotation: string | undefined
+  /** what stood earlier in the prompt and was pointed to instead */
+  readonly pointers: readonly SentPointer[]
 }
 
 /** How a past message was sent. */
 export type SentTurn =
   | { readonly kind: 'ordered'; readonly contexts: readonly SentOrder[] }
-  /** its blocks were given beside the messages: the whole text that held them, as last sent */
-  | { readonly kind: 'explicit'; readonly text: string; readonly blocks: readonly BlockId[] }
+  /** its blocks, in rank order, were given beside the messages */
+  | { readonly kind: 'explicit'; readonly blocks: readonly string[]; readonly context: SentOrder }
   /** equal messages were sent with different explicit blocks: which belong to a history cannot be told */
   | { readonly kind: 'ambiguous' }
 
-/** Identity of a message together with everything in front of it, as the client sent it, and of its tenant. */
+/** Identity of a message, as the client sent it, with all in front of it or alone, and of its tenant. */
 export type TurnKey = ScopeId
 
 /** Remembers how past turns were sent, so that a later request that repeats them sends the same bytes. */
@@ -31,6 +34,8 @@ export function mergeTurns(known: SentTurn | undefined, sent: SentTurn): SentTur
   return known.kind === 'explicit' && haveSameBlocks(known.blocks, sent.blocks) ? sent : { kind: 'ambiguous' }
 }
 
-function haveSameBlocks(a: readonly BlockId[], b: readonly BlockId[]): boolean {
-  return a.toSorted().join(' ') === b.toSorted().join(' ')
+function haveSameBlocks(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length !== b.length) return false
+  const [left, right] = [a.toSorted(), b.toSorted()]
+  return left.every((block, i) => block === right[i])
 }

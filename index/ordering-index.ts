@@ -12,6 +12,8 @@ export interface Ordering {
 export interface OrderingIndex {
   readonly nodes: number
   readonly requests: number
+  /** an estimate of the memory it takes, where there is one */
+  readonly bytes?: number
   /** Orders a context; `sizes[i]` is what its block i costs to prefill, in any unit. Changes nothing. */
   order(context: Context, sizes: readonly number[]): Ordering
   /** Holds a context as it was sent, in place of what the request held before. */

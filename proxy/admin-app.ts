@@ -3,105 +3,147 @@ import { Hono, type Context as HonoContext } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { RequestId } from '#index/context-block.ts'
 import type { Drain, ServerEnv } from './app.ts'
+import { readDashboardPage } from './dashboard/dashboard-page.ts'
+import { describeIndex, describeReplicas, type ReplicaDescription } from './dashboard/describe-replicas.ts'
+import type { History } from './dashboard/history.ts'
+import { describeBlocks, readStats } from './dashboard/read-stats.ts'
 import { ProxyError, toProxyError } from './errors.ts'
 import { explain } from './explain.ts'
+import type { Log } from './log.ts'
 import { parseJson } from './parse-json.ts'
-import type { Reuse } from './pipeline.ts'
+import type { Pipeline } from './pipeline.ts'
 import { readBody } from './read-body.ts'
 import type { Acknowledgement, ReplicaMirror } from './replica-mirror.ts'
+import type { Telemetry } from './telemetry/telemetry.ts'
 
 /** The largest callback that is read. */
 const eventBodyLimit = 8 * 1024 * 1024
 const loopback = /^(127\.|::1$|::ffff:127\.)/
 
 export interface AdminDependencies {
-  readonly reuse: Reuse
-  readonly replica: ReplicaMirror
+  readonly pipeline: Pipeline
+  readonly replicas: readonly ReplicaMirror[]
   readonly drain: Drain
   /** needed by callers that are not on this machine; without one they are refused */
-  readonly token: string | undefined
+  readonly token: () => string | undefined
+  readonly telemetry: Pick<Telemetry, 'metrics' | 'log' | 'hot' | 'divergence'>
+  readonly history: History
+  readonly version: string
+  /** Sends a replica no more requests, or sends it requests again; false when it is not known. */
+  readonly drainReplica?: ((replica: string) => boolean) | undefined
+  readonly resumeReplica?: ((replica: string) => boolean) | undefined
 }
 
 /** The control plane (CONTRACT §4). */
-export function createAdminApp({ reuse, replica, drain, token }: AdminDependencies): Hono<ServerEnv> {
+export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv> {
+  const { pipeline, drain, token, telemetry } = dependencies
+  const page = readDashboardPage()
   const app = new Hono<ServerEnv>()
-  app.onError((error, c) => answerError(error, c, reuse))
-  app.notFound((c) => answerError(new ProxyError('not_found', 'There is no such path.'), c, reuse))
+  app.onError((error, c) => answerError(error, c, telemetry.log))
+  app.notFound((c) => answerError(new ProxyError('not_found', 'There is no such path.'), c, telemetry.log))
   app.get('/healthz', (c) => c.json({ status: 'ok' }))
   app.get('/readyz', (c) => (drain.isDraining ? c.json({ status: 'draining' }, 503) : c.json({ status: 'ready' })))
+  // the page holds no data: it asks for the token and for the data with it
+  app.get('/', (c) => c.body(page.html, 200, page.headers))
   app.use(async (c, next) => {
-    if (!mayControl(c.env.incoming.socket.remoteAddress, c.req.header('authorization'), token)) {
+    if (!mayControl(c.env.incoming.socket.remoteAddress, c.req.header('authorization'), token())) {
       throw new ProxyError('unauthorized', 'Send the admin token (REPRISE_ADMIN_TOKEN) as a bearer token.')
     }
     await next()
   })
-  app.get('/metrics', async (c) => c.body(await reuse.metrics.registry.metrics(), 200, metricsHeaders(reuse)))
-  app.get('/v1/index', (c) => {
-    const { nodes, contexts, requests } = reuse.mirror.statistics
-    return c.json({ nodes, contexts, requests })
-  })
-  app.delete('/v1/index', (c) => {
-    reuse.mirror.apply({ type: 'cleared' })
-    return c.json({ status: 'cleared' })
-  })
-  app.get('/v1/mirror', (c) => {
-    const { requests, cachedTokens, unknownRequests } = reuse.mirror.statistics
-    const { mode, generation, sequence } = replica.state
-    return c.json({
-      replicas: [
-        {
-          replica: replica.replica,
-          mode,
-          generation: generation ?? null,
-          sequence,
-          requests,
-          cached_tokens: cachedTokens,
-          unknown_requests: unknownRequests,
-        },
-      ],
-    })
+  app.get('/metrics', async (c) => {
+    const { registry } = telemetry.metrics
+    return c.body(await registry.metrics(), 200, { 'content-type': registry.contentType })
   })
   app.post('/v1/explain', async (c) => {
-    const body = await readBody(c.env.incoming, reuse.bodyLimit)
-    return c.body(explain(reuse, c.env.incoming, body), 200, { 'content-type': 'application/json' })
+    const body = await readBody(c.env.incoming, pipeline.settings().bodyLimit)
+    const explanation = await explain(pipeline, c.env.incoming, body, c.req.query('api'))
+    return c.body(explanation, 200, { 'content-type': 'application/json' })
   })
-  addCallbacks(app, reuse, replica)
+  addFigures(app, dependencies)
+  addReplicaSwitches(app, dependencies)
+  addCallbacks(app, dependencies)
   return app
 }
 
+/** What the index and the mirrors hold, for people and for the dashboard. */
+function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies): void {
+  const { pipeline, replicas, drain, telemetry, history, version } = dependencies
+  const estimateTokens = (characters: number): number => replicas[0]?.mirror.estimateTokens(characters) ?? 0
+  const describe = (): Promise<ReplicaDescription[]> =>
+    describeReplicas(replicas, telemetry.divergence, telemetry.metrics.registry)
+  app.get('/v1/index', (c) => {
+    const top_blocks = describeBlocks(telemetry.hot, estimateTokens)
+    return c.json({ ...describeIndex(replicas), top_blocks })
+  })
+  app.delete('/v1/index', (c) => {
+    for (const { mirror } of replicas) mirror.apply({ type: 'cleared' })
+    telemetry.hot.clear()
+    return c.json({ status: 'cleared' })
+  })
+  app.get('/v1/mirror', async (c) => c.json({ replicas: await describe() }))
+  app.get('/v1/stats', async (c) => {
+    const sources = {
+      registry: telemetry.metrics.registry,
+      history,
+      hot: telemetry.hot,
+      replicas: await describe(),
+      version,
+      mode: pipeline.settings().mode,
+      isDraining: drain.isDraining,
+      estimateTokens,
+    }
+    return c.json(await readStats(sources), 200, { 'cache-control': 'no-store' })
+  })
+}
+
+/** Takes replicas out and puts them back. */
+function addReplicaSwitches(app: Hono<ServerEnv>, { drainReplica, resumeReplica }: AdminDependencies): void {
+  const change = (path: string, state: string, apply: ((replica: string) => boolean) | undefined): void => {
+    app.post(`/v1/replicas/:replica/${path}`, (c) => {
+      const replica = c.req.param('replica')!
+      if (!apply?.(replica)) throw unknownReplica(replica)
+      return c.json({ replica, state })
+    })
+  }
+  change('drain', 'draining', drainReplica)
+  change('resume', 'active', resumeReplica)
+}
+
 /** Where engines report what they hold. */
-function addCallbacks(app: Hono<ServerEnv>, { metrics, mirror }: Reuse, replica: ReplicaMirror): void {
+function addCallbacks(app: Hono<ServerEnv>, { replicas, telemetry }: AdminDependencies): void {
+  const byName = new Map<string, ReplicaMirror>(replicas.map((replica) => [replica.replica, replica]))
   const reply = (c: HonoContext<ServerEnv>, acknowledgement: Acknowledgement): Response => {
     if ('sequence' in acknowledgement) return c.json(acknowledgement)
-    metrics.mirrorGaps.inc()
+    telemetry.metrics.mirrorGaps.inc()
     return c.json(acknowledgement, 409)
   }
   const read = (c: HonoContext<ServerEnv>) => async (): Promise<unknown> =>
     parseJson((await readBody(c.env.incoming, eventBodyLimit)).toString())
-  const known = (c: HonoContext<ServerEnv>): void => {
-    if (c.req.param('replica') === replica.replica) return
-    throw new ProxyError(
-      'not_found',
-      `There is no replica '${c.req.param('replica')}'; the one here is '${replica.replica}'.`,
-    )
+  const find = (c: HonoContext<ServerEnv>): ReplicaMirror => {
+    const replica = byName.get(c.req.param('replica')!)
+    if (!replica) throw unknownReplica(c.req.param('replica')!)
+    return replica
   }
-  app.post('/v1/replicas/:replica/events', async (c) => {
-    known(c)
-    return reply(c, await replica.takeEvents(read(c)))
-  })
-  app.post('/v1/replicas/:replica/snapshot', async (c) => {
-    known(c)
-    return reply(c, await replica.takeSnapshot(read(c)))
-  })
+  app.post('/v1/replicas/:replica/events', async (c) => reply(c, await find(c).takeEvents(read(c))))
+  app.post('/v1/replicas/:replica/snapshot', async (c) => reply(c, await find(c).takeSnapshot(read(c))))
   app.post('/evict', async (c) => {
     const body = (await read(c)()) as { request_ids?: unknown } | null
     const ids = body?.request_ids
     if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string')) {
       throw new ProxyError('invalid_body', 'The body must be {"request_ids":[…]} with strings.')
     }
-    for (const id of ids) mirror.apply({ type: 'evicted', request: id as RequestId, cachedTokens: 0 })
+    for (const id of ids as RequestId[]) {
+      // an id that no replica has is counted as unknown by the first
+      const holder = replicas.find(({ mirror }) => mirror.has(id)) ?? replicas[0]
+      holder?.mirror.apply({ type: 'evicted', request: id, cachedTokens: 0 })
+    }
     return c.json({ evicted: ids.length })
   })
+}
+
+function unknownReplica(name: string): ProxyError {
+  return new ProxyError('not_found', `There is no replica '${name}' that could do this: GET /v1/mirror lists them.`)
 }
 
 function mayControl(
@@ -115,13 +157,9 @@ function mayControl(
   return timingSafeEqual(given!, wanted!)
 }
 
-function metricsHeaders(reuse: Reuse): Record<string, string> {
-  return { 'content-type': reuse.metrics.registry.contentType }
-}
-
-function answerError(error: Error, c: HonoContext<ServerEnv>, reuse: Reuse): Response {
+function answerError(error: Error, c: HonoContext<ServerEnv>, log: Log): Response {
   const known = toProxyError(error)
-  if (known !== error) reuse.log.error({ error }, 'control request failed')
+  if (known !== error) log.error({ error }, 'control request failed')
   return c.body(known.toBody(), known.status as ContentfulStatusCode, {
     'content-type': 'application/json',
     ...known.headers,

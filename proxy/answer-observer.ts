@@ -1,65 +1,98 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { UsageReader } from '#engine-adapters/read-usage.ts'
+import { type Usage, UsageReader } from '#engine-adapters/read-usage.ts'
 import type { RequestId } from '#index/context-block.ts'
-import type { Decision } from './decide.ts'
+import { type AnswerRewriter, createAnswerRewriter } from './answer/answer-rewriter.ts'
+import type { Charge } from './charge-call.ts'
 import type { ForwardObserver, ForwardOutcome } from './forward.ts'
-import type { Pipeline } from './pipeline.ts'
+import type { Exchange, Pipeline } from './pipeline.ts'
+import { promptIds } from './prompt-ids.ts'
+import type { Call } from './read-call.ts'
+import type { RoutedCall } from './route-call.ts'
 
-/** When the stages of a request ended, in milliseconds. */
-export interface Stages {
-  readonly received: number
-  readonly decided: number
+/** What an observer is to know of the request besides the decision. */
+export interface Observed {
+  /** the id the engine knows it by */
+  readonly request: RequestId
+  readonly charge: Charge
+  /** milliseconds it waited */
+  readonly queued: number
+  /** when it was sent, on the pipeline's clock */
   readonly admitted: number
+  /** The head of the answer has come. */
+  onHead(status: number): void
 }
 
 /** Watches the engine's answer to one request, describes the decision in its head, and feeds back what it says. */
 export class AnswerObserver implements ForwardObserver {
   readonly #pipeline: Pipeline
-  readonly #request: RequestId
-  readonly #decision: Decision
-  readonly #stages: Stages
-  /** the id the client knows the request by */
-  readonly #clientId: string
+  readonly #exchange: Exchange
+  readonly #call: Call
+  readonly #routed: RoutedCall
+  readonly #observed: Observed
   #status = 0
   #usage: UsageReader | undefined
-  #hasBegun = false
+  #rewriter: AnswerRewriter | undefined
 
-  constructor(pipeline: Pipeline, request: RequestId, clientId: string, decision: Decision, stages: Stages) {
+  constructor(pipeline: Pipeline, exchange: Exchange, call: Call, routed: RoutedCall, observed: Observed) {
     this.#pipeline = pipeline
-    this.#request = request
-    this.#clientId = clientId
-    this.#decision = decision
-    this.#stages = stages
+    this.#exchange = exchange
+    this.#call = call
+    this.#routed = routed
+    this.#observed = observed
   }
 
   onHead(status: number, headers: IncomingHttpHeaders): Record<string, string> {
     this.#status = status
+    this.#observed.onHead(status)
     if (this.#isSuccess) this.#usage = new UsageReader(headers['content-type'] ?? '')
-    return this.#describe(this.#pipeline.now())
+    return this.describe()
   }
 
   onChunk(chunk: Buffer): void {
-    if (!this.#hasBegun && this.#isSuccess) {
-      this.#pipeline.metrics.timeToFirstToken.observe((this.#pipeline.now() - this.#stages.received) / 1000)
-    }
-    this.#hasBegun = true
+    if (this.#isSuccess) this.#exchange.telemetry.firstByte()
     this.#usage?.push(chunk)
+  }
+
+  /** What maps citations back in an answer with this head. */
+  readonly rewriterFor = (status: number, headers: IncomingHttpHeaders): AnswerRewriter | undefined => {
+    const { citations } = this.#routed.decision
+    if (citations.length === 0 || status < 200 || status >= 300) return undefined
+    if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
+      this.#pipeline.telemetry.metrics.failOpen.inc({ reason: 'encoded_answer' })
+      return undefined
+    }
+    this.#rewriter = createAnswerRewriter(this.#call.api, headers['content-type'] ?? '', citations)
+    return this.#rewriter
   }
 
   /** The answer is over: what the engine did with the request becomes known to the mirror and the metrics. */
   finish(outcome: ForwardOutcome): void {
-    const { mirror, metrics } = this.#pipeline
-    if (outcome === 'client_left')
-      metrics.streamAborts.inc({ phase: this.#status === 0 ? 'before_head' : 'mid_stream' })
-    if (!this.#isSuccess) mirror.apply({ type: 'failed', request: this.#request })
-    const usage = outcome === 'finished' ? this.#usage?.read() : undefined
+    if (this.#rewriter) this.#finishRewriting(this.#rewriter)
+    const usage = this.#isSuccess && outcome === 'finished' ? this.#usage?.read() : undefined
+    this.#feedBack(usage)
     if (!usage) return
-    mirror.apply({ type: 'used', request: this.#request, promptTokens: usage.promptTokens })
-    metrics.promptTokens.inc(usage.promptTokens)
-    if (usage.cachedTokens === undefined) return
-    metrics.cachedTokens.inc({ source: 'engine' }, usage.cachedTokens)
-    if (this.#decision.sent) {
-      metrics.mirrorDivergence.observe(Math.abs(this.#decision.predictedCachedTokens - usage.cachedTokens))
+    this.#observed.charge.settle(usage.promptTokens)
+    this.#exchange.telemetry.used(usage)
+  }
+
+  /** The headers of ours. */
+  describe(): Record<string, string> {
+    const { decision, replica } = this.#routed
+    const { blocks, moved, deduplicated, predictedCachedTokens, skipped, timing } = decision
+    const { queued, admitted, request } = this.#observed
+    const engine = this.#pipeline.now() - admitted
+    const stages = { parse: timing.parse, index: timing.index, queue: queued, engine }
+    return {
+      'x-request-id': this.#exchange.incoming.headers['x-request-id']?.toString() ?? request,
+      'x-reprise-replica': replica.id,
+      'x-reprise-blocks': String(blocks),
+      'x-reprise-moved': String(moved),
+      'x-reprise-deduplicated': String(deduplicated),
+      'x-reprise-predicted-cached-tokens': String(predictedCachedTokens),
+      ...(skipped === undefined ? {} : { 'x-reprise-skipped': skipped }),
+      'server-timing': Object.entries(stages)
+        .map(([stage, duration]) => `${stage};dur=${duration.toFixed(2)}`)
+        .join(', '),
     }
   }
 
@@ -67,21 +100,27 @@ export class AnswerObserver implements ForwardObserver {
     return this.#status >= 200 && this.#status < 300
   }
 
-  #describe(now: number): Record<string, string> {
-    const { blocks, moved, predictedCachedTokens, skipped, timing } = this.#decision
-    const { decided, admitted } = this.#stages
-    const stages = { parse: timing.parse, index: timing.index, queue: admitted - decided, engine: now - admitted }
-    return {
-      'x-request-id': this.#clientId,
-      'x-reprise-replica': this.#pipeline.replica,
-      'x-reprise-blocks': String(blocks),
-      'x-reprise-moved': String(moved),
-      'x-reprise-deduplicated': '0',
-      'x-reprise-predicted-cached-tokens': String(predictedCachedTokens),
-      ...(skipped === undefined ? {} : { 'x-reprise-skipped': skipped }),
-      'server-timing': Object.entries(stages)
-        .map(([stage, duration]) => `${stage};dur=${duration.toFixed(2)}`)
-        .join(', '),
+  #finishRewriting({ remapped, overflowed, fault }: AnswerRewriter): void {
+    const { metrics } = this.#pipeline.telemetry
+    metrics.citationsRemapped.inc(remapped)
+    if (fault === undefined) {
+      if (overflowed) metrics.failOpen.inc({ reason: 'answer_too_large' })
+      return
+    }
+    metrics.failOpen.inc({ reason: 'answer_rewriter' })
+    this.#pipeline.log.error({ request: this.#observed.request, error: fault }, 'citations are not mapped any further')
+  }
+
+  /** Of several prompts in one request only the sum of their tokens is known: each is taken to have its share. */
+  #feedBack(usage: Usage | undefined): void {
+    const { replica, decision } = this.#routed
+    const length = decision.sent.reduce((sum, prompt) => sum + prompt.length, 0)
+    for (const [i, request] of promptIds(this.#observed.request, decision.sent.length).entries()) {
+      if (!this.#isSuccess) replica.mirror.apply({ type: 'failed', request })
+      else if (usage) {
+        const share = decision.sent[i]!.length / length
+        replica.mirror.apply({ type: 'used', request, promptTokens: Math.round(usage.promptTokens * share) })
+      }
     }
   }
 }

@@ -5,6 +5,8 @@ import { ProxyError, toProxyError } from './errors.ts'
 import type { ForwardOutcome } from './forward.ts'
 import { passThrough } from './pass-through.ts'
 import { type Exchange, type Pipeline, runPipeline } from './pipeline.ts'
+import type { PromptApi } from './prompt/prompt.ts'
+import { RequestTelemetry } from './telemetry/request-telemetry.ts'
 
 /** Whether new requests are taken. */
 export interface Drain {
@@ -14,50 +16,64 @@ export interface Drain {
 /** What the Node server hands to Hono. */
 export type ServerEnv = { Bindings: HttpBindings }
 
-/** The data plane: chat completions are rewritten, everything else passes. */
+/** Where each API is called. */
+const paths: Readonly<Record<PromptApi, string>> = {
+  chat_completions: '/v1/chat/completions',
+  completions: '/v1/completions',
+  responses: '/v1/responses',
+  messages: '/v1/messages',
+  generate: '/generate',
+}
+
+/** The data plane: requests with prompts are rewritten, everything else passes. */
 export function createApp(pipeline: Pipeline, drain: Drain): Hono<ServerEnv> {
   const app = new Hono<ServerEnv>()
-  app.post('/v1/chat/completions', (c) =>
-    answer(c, 'chat_completions', pipeline, drain, (exchange) => runPipeline(pipeline, exchange)),
-  )
-  app.all('*', (c) => answer(c, 'pass_through', pipeline, drain, (exchange) => passThrough(pipeline.engine, exchange)))
+  for (const [api, path] of Object.entries(paths) as [PromptApi, string][]) {
+    app.post(path, (c) => answer(c, pipeline, drain, api, (exchange) => runPipeline(pipeline, api, exchange)))
+  }
+  app.all('*', (c) => answer(c, pipeline, drain, undefined, (exchange) => passThrough(pipeline, exchange)))
   return app
 }
 
 /** Runs one request to its end; errors of ours are answered here and nowhere else. */
 async function answer(
   c: HonoContext<ServerEnv>,
-  route: string,
   pipeline: Pipeline,
   drain: Drain,
+  api: PromptApi | undefined,
   run: (exchange: Exchange) => Promise<ForwardOutcome>,
 ): Promise<Response> {
   const { incoming, outgoing } = c.env
+  const telemetry = new RequestTelemetry(pipeline.telemetry, api ?? 'pass_through', incoming.headers)
   const gone = new AbortController()
   outgoing.on('close', () => {
     if (!outgoing.writableFinished) gone.abort(new Error('the client left'))
   })
   outgoing.on('error', (error) => pipeline.log.debug({ error }, 'the client left while it was written to'))
-  const requests = pipeline.metrics.requests
+  const exchange = { incoming, outgoing, clientLeft: gone.signal, telemetry }
+  let outcome: string
   try {
     if (drain.isDraining) {
       throw new ProxyError('draining', 'The proxy is shutting down: send to another.', {
         headers: { connection: 'close' },
       })
     }
-    requests.inc({ route, outcome: await run({ incoming, outgoing, clientLeft: gone.signal }) })
+    outcome = await run(exchange)
   } catch (error) {
-    requests.inc({ route, outcome: answerError(error, { incoming, outgoing, clientLeft: gone.signal }, pipeline) })
+    outcome = answerError(error, exchange, pipeline, api)
   }
+  telemetry.ended(outcome, outgoing)
   return RESPONSE_ALREADY_SENT
 }
 
-function answerError(error: unknown, { incoming, outgoing, clientLeft }: Exchange, pipeline: Pipeline): string {
+function answerError(
+  error: unknown,
+  { incoming, outgoing, clientLeft }: Exchange,
+  pipeline: Pipeline,
+  api: PromptApi | undefined,
+): string {
   // the request may end before the response notices
-  if (clientLeft.aborted || incoming.socket?.destroyed) {
-    pipeline.metrics.streamAborts.inc({ phase: 'queue' })
-    return 'client_left'
-  }
+  if (clientLeft.aborted || incoming.socket?.destroyed) return 'client_left'
   const known = toProxyError(error)
   if (known !== error) pipeline.log.error({ error }, 'request failed')
   if (outgoing.headersSent) {
@@ -70,6 +86,6 @@ function answerError(error: unknown, { incoming, outgoing, clientLeft }: Exchang
     ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
     ...known.headers,
   })
-  outgoing.end(known.toBody())
+  outgoing.end(known.toBody(api))
   return known.code
 }

@@ -1,31 +1,18 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import { emulatorDefaults, startEmulator } from '#engine-adapters/emulator/emulator.ts'
 import { addReplayCommands } from '#replay/commands.ts'
 import { ReplayError } from '#replay/replay-error.ts'
-import {
-  ConfigError,
-  type EngineConfig,
-  type ListenAddress,
-  readEngine,
-  readListenAddress,
-  readNumber,
-  readUrl,
-} from './config.ts'
-import type { Mode } from './decide.ts'
+import { hashKey } from './access/hash-key.ts'
+import { argument, atLeast } from './command-arguments.ts'
+import { checkConfig } from './config/check-config.ts'
+import { ConfigError, type ListenAddress } from './config/config.ts'
+import { configSchema } from './config/config-schema.ts'
+import { createConfigSource } from './config/config-source.ts'
+import { LiveConfig } from './config/live-config.ts'
+import { readListenAddress, readNumber, readUrl } from './config/read-arguments.ts'
+import { addServeFlags, type ServeFlags, toFlagLayer } from './config/serve-flags.ts'
+import { addDoctorCommand } from './doctor/command.ts'
 import { startProxy } from './main.ts'
-
-interface ServeOptions {
-  engine?: EngineConfig
-  listen: ListenAddress
-  adminListen: ListenAddress
-  mode: Mode
-  ordering: 'reprise' | 'paper'
-  maxDisplacement?: number
-  bodyLimitBytes: number
-  groupWindowMs: number
-  drainSeconds: number
-  logLevel: string
-}
 
 interface EmulateOptions {
   listen: ListenAddress
@@ -41,26 +28,9 @@ const program = new Command('reprise')
   .exitOverride()
   .configureOutput({ outputError: (text, write) => write(text) })
 
-program
-  .command('serve')
-  .description('the proxy; without --engine in front of an embedded engine emulator')
-  .option('--engine <url[,kind=…][,id=…]>', 'the engine: kind vllm, sglang or openai', once(argument(readEngine)))
-  .addOption(address('--listen', 'where applications connect', '127.0.0.1:8080'))
-  .addOption(address('--admin-listen', 'control plane', '127.0.0.1:9090'))
-  .addOption(
-    new Option('--mode <mode>', 'rewrite, only compute, or neither').choices(['on', 'shadow', 'off']).default('on'),
-  )
-  .addOption(
-    new Option('--ordering <policy>', 'ours, or as the paper has it').choices(['reprise', 'paper']).default('reprise'),
-  )
-  .option('--max-displacement <n>', 'furthest a block may stand from its rank (default: anywhere)', atLeast(0))
-  .option('--body-limit-bytes <n>', 'largest request body', atLeast(1), 64 * 1024 * 1024)
-  .option('--group-window-ms <n>', 'longest wait for requests that share, while the engine is busy', atLeast(0), 20)
-  .option('--drain-seconds <n>', 'how long requests in flight may go on after SIGTERM', atLeast(0), 30)
-  .addOption(
-    new Option('--log-level <level>', 'what is logged').choices(['debug', 'info', 'warn', 'error']).default('info'),
-  )
-  .action(serve)
+addServeFlags(
+  program.command('serve').description('the proxy; without engines in front of an embedded engine emulator'),
+).action(serve)
 
 program
   .command('emulate')
@@ -85,27 +55,49 @@ program
   .option('--callback <url>', 'where evictions are reported: http://HOST:PORT/v1/replicas/NAME', argument(readUrl))
   .action(emulate)
 
+program
+  .command('hash-key')
+  .description('reads an API key from the standard input and prints its line for the keys file')
+  .option('--tenant <name>', 'who the bearer is', 'NAME')
+  .action(({ tenant }: { tenant: string }) => hashKey(tenant))
+
+program
+  .command('check-config')
+  .description('reads a configuration with all that it names, as serve would, and says what is wrong with it')
+  .argument('<file>', 'settings, as YAML or JSON; REPRISE_… goes before it')
+  .action((file: string) => {
+    const notes = checkConfig(createConfigSource({ file, environment: process.env, flags: toFlagLayer({}) }))
+    for (const note of [...notes, `${file} can be used.`]) process.stderr.write(`${note}\n`)
+  })
+
+program
+  .command('config-schema')
+  .description('prints the JSON Schema of the configuration file')
+  .action(() => {
+    process.stdout.write(`${JSON.stringify(configSchema, null, 2)}\n`)
+  })
+
 addReplayCommands(program)
+addDoctorCommand(program)
 
 try {
   await program.parseAsync()
 } catch (error) {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2)
   if (!(error instanceof ConfigError || error instanceof ReplayError)) throw error
-  process.stderr.write(`error: ${error.message}\n`)
-  process.exit(error instanceof ReplayError ? error.exitCode : 1)
+  for (const line of error.message.split('\n')) process.stderr.write(`error: ${line}\n`)
+  process.exit(error.exitCode)
 }
 
-async function serve(options: ServeOptions): Promise<void> {
-  const { engine, groupWindowMs, ...rest } = options
-  if (rest.ordering === 'paper' && rest.maxDisplacement !== undefined)
-    program.error("error: --max-displacement bounds the ordering 'reprise': the paper's knows no bound")
-  const proxy = await startProxy({
-    ...rest,
-    engine,
-    groupWindowMilliseconds: groupWindowMs,
-    adminToken: process.env.REPRISE_ADMIN_TOKEN,
-  })
+async function serve(flags: ServeFlags): Promise<void> {
+  const file = flags.config ?? (process.env.REPRISE_CONFIG || undefined)
+  const source = createConfigSource({ file, environment: process.env, flags: toFlagLayer(flags) })
+  const loaded = source.load()
+  const live = new LiveConfig(source, loaded)
+  for (const note of loaded.notes) process.stderr.write(`${note}\n`)
+  const proxy = await startProxy(live.config)
+  live.onReload((config) => proxy.reload(config))
+  process.on('SIGHUP', () => live.reload(proxy.log))
   if (proxy.emulatorUrl) {
     process.stderr.write(
       `No --engine given: using the embedded engine emulator at ${proxy.emulatorUrl}, which answers with canned text.\n`,
@@ -155,28 +147,6 @@ function address(flag: string, description: string, standard: string): Option {
   return new Option(`${flag} <host:port>`, description)
     .argParser(argument(readListenAddress))
     .default(readListenAddress(standard), standard)
-}
-
-function argument<T>(read: (text: string) => T): (text: string) => T {
-  return (text) => {
-    try {
-      return read(text)
-    } catch (error) {
-      throw new InvalidArgumentError((error as Error).message)
-    }
-  }
-}
-
-function atLeast(least: number): (text: string) => number {
-  return argument((text) => readNumber(text, least))
-}
-
-/** Refuses an option that is given a second time. */
-function once<T>(read: (text: string) => T): (text: string, earlier: T | undefined) => T {
-  return (text, earlier) => {
-    if (earlier !== undefined) throw new InvalidArgumentError('one engine is served so far; start a proxy for each.')
-    return read(text)
-  }
 }
 
 function readCapacity(text: string): number {

@@ -1,12 +1,16 @@
-import { isUtf8 } from 'node:buffer'
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { CacheMirror } from '#index/cache-mirror.ts'
 import type { ConversationStore, SentTurn, TurnKey } from '#index/conversation-store.ts'
-import { ProxyError } from './errors.ts'
-import { type Chat, type ChatBody, readChatBody, writeChat } from './prompt/chat.ts'
+import { type Hygiene, tidySystem } from './hygiene/tidy-prompt.ts'
+import { type CitationMap, citationMapOf } from './prompt/citation-map.ts'
+import type { PatternLists } from './prompt/find-contexts.ts'
+import { type Layout, layOutPrompts } from './prompt/lay-out-prompt.ts'
 import { type PlacedContext, placeExplicitContext } from './prompt/place-explicit-context.ts'
+import { type PromptBody, type PromptSet, writePromptBody } from './prompt/prompt-body.ts'
+import type { Received } from './read-received.ts'
 import type { RequestOptions } from './request-options.ts'
-import { type ReusedContext, reusePrompt } from './reuse-prompt.ts'
+import { type ReusedBody, type ReusedContext, reusePrompts } from './reuse-prompt.ts'
+import type { Wording } from './wording.ts'
 
 export type Mode = 'on' | 'shadow' | 'off'
 
@@ -14,126 +18,195 @@ export type Mode = 'on' | 'shadow' | 'off'
 export interface Decision {
   /** the body to send; undefined: as received */
   readonly body: string | undefined
-  /** the body as received, for splicing; undefined when it is no JSON object that could be read */
-  readonly received: Pick<ChatBody, 'body' | 'tags'> | undefined
+  /** which of the candidates it is made for */
+  readonly candidate: number
   readonly contexts: readonly ReusedContext[]
-  readonly sent: SentPrompt | undefined
+  /** its prompts, as the engine will see them */
+  readonly sent: readonly SentPrompt[]
   readonly turns: ReadonlyMap<TurnKey, SentTurn>
+  /** as estimated before the engine has counted */
+  readonly promptTokens: number
   readonly predictedCachedTokens: number
   readonly blocks: number
   readonly moved: number
+  readonly deduplicated: number
+  /** labels as sent → as received, for citations in the answer; empty when they are the same */
+  readonly citations: CitationMap
+  readonly options: RequestOptions
+  /** what of the prompt's hygiene was mended: `tools`, `volatile_text` */
+  readonly tidied: readonly string[]
   /** why nothing was done */
   readonly skipped: string | undefined
   /** a fault of ours, if that is why */
   readonly fault: unknown
+  /** milliseconds */
   readonly timing: { readonly parse: number; readonly index: number }
 }
 
 export interface DecisionInput {
-  readonly body: Buffer
-  readonly isEncoded: boolean
+  readonly received: Received
   readonly mode: Mode
   readonly tenant: string
   /** name of the conversation, from the header */
   readonly conversation: string | undefined
+  /** as configured and as the header has them */
   readonly options: RequestOptions
+  readonly wording: Wording
+  readonly hygiene?: Hygiene
+  readonly patternLists?: PatternLists | undefined
+}
+
+/** A way to send a request: to one replica, in the order that it holds. */
+export interface Route {
+  readonly promptTokens: number
+  readonly predictedCachedTokens: number
+  readonly contexts: readonly ReusedContext[]
 }
 
 export interface DecisionState {
-  readonly mirror: CacheMirror
+  /** the mirrors of the replicas that may be chosen: one at least */
+  readonly candidates: readonly { readonly mirror: CacheMirror }[]
   readonly store: ConversationStore
+  /** chooses among the candidates, whose routes these are */
+  select(routes: readonly Route[]): number
   /** milliseconds */
-  readonly now: () => number
+  now(): number
 }
 
 const untouched = {
   body: undefined,
-  received: undefined,
   contexts: [],
-  sent: undefined,
+  sent: [],
   turns: new Map<TurnKey, SentTurn>(),
+  promptTokens: 0,
   predictedCachedTokens: 0,
   blocks: 0,
   moved: 0,
+  deduplicated: 0,
+  citations: [],
   fault: undefined,
 }
 
 /**
- * Decides how a chat completion request is sent, and changes nothing. The one place that fails open: a fault of ours
- * leaves the request as received. Throws `invalid_body` for what the client must mend.
+ * Decides how a request is sent, and to which replica, and changes nothing. The one place that fails open: a fault of
+ * ours leaves the request as received. Throws `invalid_body` for what the client must mend.
  */
 export function decide(input: DecisionInput, state: DecisionState): Decision {
   const started = state.now()
-  const skip = (skipped: string): Decision => ({
-    ...untouched,
-    skipped,
-    timing: { parse: state.now() - started, index: 0 },
-  })
-  if (input.isEncoded) return skip('encoded_body')
-  if (!isUtf8(input.body)) throw new ProxyError('invalid_body', 'The request body is not valid JSON: it is not UTF-8.')
-  const received = readChatBody(withoutByteOrderMark(input.body.toString()))
-  const chat = received?.chat
-  if (!chat) return { ...skip('unexpected_shape'), received }
-  const placed = placeExplicitContext(chat)
-  const parsed = state.now()
-  const timing = (): Decision['timing'] => ({ parse: parsed - started, index: state.now() - parsed })
-  const options = { ...input.options, ...chat.explicit?.options }
+  const { prompt, skipped, hasSortedTools } = input.received
+  const options = { ...input.options, ...prompt?.explicit?.options }
+  const tidied = hasSortedTools ? ['tools'] : []
+  const unread = { ...untouched, tidied, options, timing: { parse: 0, index: 0 } }
+  if (!prompt?.set) {
+    return { ...unread, body: hasSortedTools ? prompt?.body : undefined, skipped, candidate: selectByLoad(state) }
+  }
+  const placed = place(prompt, prompt.set, input.wording)
+  if (input.mode === 'off') {
+    const body = withExplicitBlocks(prompt, placed)
+    return { ...unread, body, skipped: 'mode_off', candidate: selectByLoad(state) }
+  }
   try {
-    return { ...reuse(chat, placed, input, options, state), received, timing: timing() }
+    return { ...reuse(prompt, prompt.set, placed, { ...input, options }, state, started), options }
   } catch (fault) {
-    const body = withExplicitBlocks(chat, placed)
-    return { ...untouched, received, body, skipped: 'internal_error', fault, timing: timing() }
+    const body = withExplicitBlocks(prompt, placed)
+    return { ...unread, body, skipped: 'internal_error', fault, candidate: selectByLoad(state) }
   }
 }
 
 function reuse(
-  chat: Chat,
+  prompt: PromptBody,
+  set: PromptSet,
   placed: PlacedContext | undefined,
   input: DecisionInput,
-  options: RequestOptions,
-  { mirror, store }: DecisionState,
-): Omit<Decision, 'timing' | 'received'> {
-  if (input.mode === 'off') return { ...untouched, body: withExplicitBlocks(chat, placed), skipped: 'mode_off' }
-  const conversation = chat.explicit?.conversation ?? input.conversation
-  const reuseState = { mirror, store, tenant: input.tenant, conversation, options }
-  const reused = reusePrompt(chat, placed, reuseState)
-  const applied =
-    input.mode === 'shadow' ? reusePrompt(chat, placed, { ...reuseState, options: { reorder: false } }) : reused
-  const blocks = applied.contexts.reduce((sum, context) => sum + context.blocks.length, 0)
-  const body = writeChat(chat, applied.texts)
-  const isUnchanged = body === chat.body
+  state: DecisionState,
+  started: number,
+): Omit<Decision, 'options'> {
+  const { tenant, wording, mode, options, patternLists, hygiene, received } = input
+  const tidySet = hygiene?.moveVolatileHeaders ? tidySystem(set) : set
+  const layout = layOutPrompts(tidySet, placed, {
+    tenant,
+    conversation: prompt.explicit?.conversation ?? input.conversation,
+    store: state.store,
+    blockTemplate: wording.block,
+    patternLists,
+  })
+  const laidOut = state.now()
+  const routes = state.candidates.map(({ mirror }) => {
+    const reused = reusePrompts(layout, { mirror, tenant, options, wording })
+    return { ...describeRoute(reused, mirror), reused }
+  })
+  const candidate = state.select(routes)
+  const { mirror } = state.candidates[candidate]!
+  const route = mode === 'shadow' ? asReceived(layout, input, mirror) : routes[candidate]!
+  const { contexts, reused } = route
+  const body = writePromptBody(prompt, reused.texts)
+  const isUnchanged = body === prompt.body && !received.hasSortedTools
+  const tidied = [...(received.hasSortedTools ? ['tools'] : []), ...(tidySet === set ? [] : ['volatile_text'])]
+  const counts = countBlocks(contexts)
   return {
+    ...counts,
+    tidied,
     body: isUnchanged ? undefined : body,
-    contexts: reused.contexts,
-    sent: applied.sent,
-    turns: applied.turns,
-    predictedCachedTokens: mirror.predictCachedTokens(applied.sent),
-    blocks,
-    moved: countMoved(applied.contexts),
-    skipped: isUnchanged ? reasonFor(input.mode, blocks, options, reused.hasUnknownTurn) : undefined,
+    candidate,
+    contexts: routes[candidate]!.contexts,
+    sent: reused.prompts.map(({ sent }) => sent),
+    turns: reused.turns,
+    promptTokens: route.promptTokens,
+    predictedCachedTokens: route.predictedCachedTokens,
+    citations: options.citations === false ? [] : citationMapOf(layout.texts, contexts),
+    skipped: isUnchanged ? reasonFor(input, counts.blocks, layout) : undefined,
     fault: undefined,
+    timing: { parse: laidOut - started, index: state.now() - laidOut },
   }
 }
 
-function reasonFor(mode: Mode, blocks: number, options: RequestOptions, hasUnknownTurn: boolean): string {
+function describeRoute({ prompts }: ReusedBody, mirror: CacheMirror): Route {
+  return {
+    promptTokens: prompts.reduce((sum, { sent }) => sum + mirror.estimateTokens(sent.length), 0),
+    predictedCachedTokens: prompts.reduce((sum, { sent }) => sum + mirror.predictCachedTokens(sent), 0),
+    contexts: prompts.flatMap(({ contexts }) => contexts),
+  }
+}
+
+/** What shadow mode sends: nothing moved, nothing left out. */
+function asReceived(
+  layout: Layout,
+  { tenant, wording }: DecisionInput,
+  mirror: CacheMirror,
+): Route & { reused: ReusedBody } {
+  const reused = reusePrompts(layout, { mirror, tenant, wording, options: { reorder: false, dedup: false } })
+  return { ...describeRoute(reused, mirror), reused }
+}
+
+function selectByLoad({ candidates, select }: DecisionState): number {
+  return select(candidates.map(() => ({ promptTokens: 0, predictedCachedTokens: 0, contexts: [] })))
+}
+
+function reasonFor({ mode, options }: DecisionInput, blocks: number, { hasUnknownTurn }: Layout): string {
   if (hasUnknownTurn) return 'ambiguous_turn'
   if (blocks === 0) return 'no_blocks'
   if (mode === 'shadow') return 'shadow'
   return options.reorder === false ? 'reorder_off' : 'nothing_to_gain'
 }
 
-/** Blocks that are not sent in the place they were received in. */
-function countMoved(contexts: readonly ReusedContext[]): number {
-  return contexts.reduce((sum, { order }) => sum + order.filter((from, place) => from !== place).length, 0)
+/** Blocks that were found, that are not sent in the place they were received in, and that are pointed to. */
+function countBlocks(contexts: readonly ReusedContext[]): { blocks: number; moved: number; deduplicated: number } {
+  const counts = { blocks: 0, moved: 0, deduplicated: 0 }
+  for (const { order, pointers } of contexts) {
+    counts.blocks += order.length
+    counts.moved += order.filter((from, place) => from !== place).length
+    counts.deduplicated += new Set(pointers.map((pointer) => pointer.place)).size
+  }
+  return counts
+}
+
+function place({ explicit }: PromptBody, set: PromptSet, { block }: Wording): PlacedContext | undefined {
+  return explicit?.blocks && placeExplicitContext(set, explicit.blocks, block)
 }
 
 /** The body with explicit blocks in rank order and nothing else changed; undefined when there are none. */
-function withExplicitBlocks(chat: Chat, placed: PlacedContext | undefined): string | undefined {
-  if (!chat.explicit) return undefined
-  const texts = chat.texts.map(({ text }, i) => (i === placed?.context.annotateAt.text ? placed.text : text))
-  return writeChat(chat, texts)
-}
-
-function withoutByteOrderMark(text: string): string {
-  return text.startsWith('\uFEFF') ? text.slice(1) : text
+function withExplicitBlocks(prompt: PromptBody, placed: PlacedContext | undefined): string | undefined {
+  if (!prompt.explicit) return undefined
+  const texts = prompt.set!.texts.map(({ text }, i) => (i === placed?.at ? placed.text : text))
+  return writePromptBody(prompt, texts)
 }

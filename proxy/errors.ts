@@ -1,3 +1,5 @@
+import type { PromptApi } from './prompt/prompt.ts'
+
 /** Every error of ours, with its status. The engine's own errors are passed on and are not in this table. */
 const statusOf = {
   invalid_body: 400,
@@ -5,12 +7,24 @@ const statusOf = {
   not_found: 404,
   body_too_large: 413,
   queue_full: 429,
+  rate_limited: 429,
   internal_error: 500,
   engine_unreachable: 502,
   draining: 503,
+  deadline_exceeded: 504,
 } as const
 
 export type ErrorCode = keyof typeof statusOf
+
+/** Anthropic's words for a status; others are an `api_error` or an `invalid_request_error`. */
+const anthropicTypes: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  503: 'overloaded_error',
+  504: 'timeout_error',
+}
 
 /** An answer of ours in place of the engine's. The message says what was wrong and what to do, in one line. */
 export class ProxyError extends Error {
@@ -28,10 +42,15 @@ export class ProxyError extends Error {
     return statusOf[this.code]
   }
 
-  /** The body in OpenAI's error shape. */
-  toBody(): string {
-    const type = this.status >= 500 ? 'server_error' : 'invalid_request_error'
-    return JSON.stringify({ error: { message: this.message, type, param: null, code: this.code } })
+  /** The body in the shape of the API that was called, OpenAI's where it has none of its own. */
+  toBody(api?: PromptApi): string {
+    const { message, code, status } = this
+    if (api === 'messages') {
+      const type = anthropicTypes[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
+      return JSON.stringify({ type: 'error', error: { type, message, code } })
+    }
+    const type = status >= 500 ? 'server_error' : 'invalid_request_error'
+    return JSON.stringify({ error: { message, type, param: null, code } })
   }
 }
 

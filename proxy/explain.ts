@@ -1,37 +1,74 @@
 import type { IncomingMessage } from 'node:http'
-import { decide } from './decide.ts'
-import type { Reuse } from './pipeline.ts'
-import { readOptions } from './request-options.ts'
-import { tenantOf } from './tenant.ts'
+import { ProxyError } from './errors.ts'
+import { parseJson } from './parse-json.ts'
+import type { Pipeline } from './pipeline.ts'
+import { type PromptApi, promptApis } from './prompt/prompt.ts'
+import { isObject, isParts } from './prompt/prompt-builder.ts'
+import { toCall } from './read-call.ts'
+import { routeCall } from './route-call.ts'
 
 /**
- * What would be sent for a chat completion request and why, as JSON; nothing is sent or remembered. The body stands in
- * it as it would be sent: not parsed, so that its numbers are not rounded.
+ * What would be sent for a request and why, as JSON; nothing is sent or remembered. The body stands in it as it would
+ * be sent: not parsed, so that its numbers are not rounded. `api` says how it is read; without it, its shape does.
  */
-export function explain(reuse: Reuse, incoming: IncomingMessage, body: Buffer): string {
-  const decision = decide(
-    {
-      body,
-      isEncoded: false,
-      mode: reuse.mode === 'off' ? 'off' : 'on',
-      tenant: tenantOf(incoming.headers),
-      conversation: incoming.headers['x-reprise-conversation']?.toString(),
-      options: readOptions(incoming.headers['x-reprise-options']?.toString()),
-    },
-    reuse,
+export async function explain(
+  pipeline: Pipeline,
+  incoming: IncomingMessage,
+  body: Buffer,
+  api: string | undefined,
+): Promise<string> {
+  const settings = pipeline.settings()
+  const mode = settings.mode === 'off' ? 'off' : 'on'
+  const call = await toCall(
+    { ...pipeline, settings: () => ({ ...settings, mode }) },
+    readApi(api, body),
+    incoming,
+    body,
   )
-  const { contexts, received } = decision
-  // blocks are numbered through the whole prompt, list after list
-  const starts = contexts.map((_, i) => contexts.slice(0, i).reduce((sum, { blocks }) => sum + blocks.length, 0))
+  const { replica, decision } = routeCall(pipeline, call)
+  const { contexts } = decision
+  // blocks are numbered through the whole request, list after list
+  let blocks = 0
+  const starts = contexts.map(({ order }) => {
+    blocks += order.length
+    return blocks - order.length
+  })
   const explanation = {
-    blocks: contexts.flatMap(({ blocks }) => blocks),
-    search_path: contexts[0]?.searchPath ?? [],
+    blocks: contexts.flatMap(({ found }) => found.blocks),
+    search_path: contexts.find(({ searchPath }) => searchPath.length > 0)?.searchPath ?? [],
     order: contexts.flatMap(({ order }, i) => order.map((place) => starts[i]! + place)),
-    annotations: contexts.flatMap(({ annotation }) => annotation ?? []),
+    annotations: contexts.flatMap(({ annotation, pointers }) =>
+      [...pointers.map(({ text }) => text), annotation ?? []].flat(),
+    ),
+    citations: Object.fromEntries(
+      decision.citations.flatMap(({ prefix, labels }) =>
+        [...labels].map(([sent, own]) => [`${prefix}${sent}`, `${prefix}${own}`]),
+      ),
+    ),
     predicted_cached_tokens: decision.predictedCachedTokens,
-    replica: reuse.replica,
+    replica: replica.id,
     skipped: decision.skipped ?? null,
   }
-  const sent = decision.body ?? received?.body ?? JSON.stringify(body.toString())
+  const sent = decision.body ?? call.received.prompt?.body ?? JSON.stringify(body.toString())
   return `${JSON.stringify(explanation).slice(0, -1)},"body":${sent}}`
+}
+
+function readApi(named: string | undefined, body: Buffer): PromptApi {
+  if (named === undefined) return guessApi(parseJson(body.toString()))
+  const api = promptApis.find((name) => name === named)
+  if (api) return api
+  throw new ProxyError('invalid_body', `'${named}' is no API that is rewritten: known are ${promptApis.join(', ')}.`)
+}
+
+/** Which API a body is written for. */
+function guessApi(body: unknown): PromptApi {
+  if (!isObject(body)) return 'chat_completions'
+  if ('input' in body) return 'responses'
+  if ('prompt' in body) return 'completions'
+  if ('text' in body || 'input_ids' in body) return 'generate'
+  const parts = (isParts(body.messages) ? body.messages : []).flatMap(({ content }) =>
+    isParts(content) ? content : [],
+  )
+  const isAnthropic = 'system' in body || parts.some(({ type }) => type === 'tool_result' || type === 'tool_use')
+  return isAnthropic ? 'messages' : 'chat_completions'
 }

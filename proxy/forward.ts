@@ -1,6 +1,12 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import type { Dispatcher } from 'undici'
 import type { EngineClient, EngineRequest } from '#engine-adapters/engine-client.ts'
+import type { AnswerRewriter } from './answer/answer-rewriter.ts'
 import { ProxyError } from './errors.ts'
+import { withoutHopByHop } from './forwarded-headers.ts'
+import type { KeepAlive } from './keep-alive.ts'
+import { LateError } from './late-error.ts'
+import type { PromptApi } from './prompt/prompt.ts'
 
 /** How a request ended that was sent to the engine. */
 export type ForwardOutcome = 'finished' | 'client_left' | 'engine_broke_off'
@@ -12,23 +18,35 @@ export interface ForwardObserver {
   onChunk(chunk: Buffer): void
 }
 
-/** Headers that belong to one connection (RFC 9110 §7.6.1). */
-const hopByHop = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
+/** How an answer is passed on. */
+export interface ForwardOptions {
+  /** in whose shape errors are told that come too late for a head */
+  readonly api?: PromptApi | undefined
+  /** what rewrites the answer with this head, if anything does */
+  readonly rewriterFor?: (status: number, headers: IncomingHttpHeaders) => AnswerRewriter | undefined
+  readonly keepAlive?: KeepAlive | undefined
+}
+
+/** The engine could not be reached, or broke off before the head of its answer. */
+export class UnreachableError extends ProxyError {
+  /** whether it had been written to: only then can it have begun */
+  readonly wasSent: boolean
+
+  constructor(engine: EngineClient, cause: Error, wasSent: boolean) {
+    const { host } = new URL(engine.url)
+    const message = `The engine at ${host} did not answer (${cause.message}): is it running?`
+    super('engine_unreachable', message, { cause })
+    this.wasSent = wasSent
+  }
+}
+
+/** The length or a digest of what is rewritten is no longer true. */
+const headersOfBytes = ['content-length', 'content-md5', 'content-digest', 'repr-digest', 'digest', 'etag']
 
 /**
  * Sends a request to the engine and its answer to the client, chunk by chunk, at the client's pace. Writes straight to
  * the Node response: web streams cost twice the CPU. A client that leaves aborts the engine's work. Rejects with
- * `engine_unreachable` while the client can still be answered.
+ * an UnreachableError while the client can still be answered.
  */
 export function forward(
   engine: EngineClient,
@@ -36,102 +54,126 @@ export function forward(
   response: ServerResponse,
   clientLeft: AbortSignal,
   observer: ForwardObserver,
+  options: ForwardOptions = {},
 ): Promise<ForwardOutcome> {
+  if (clientLeft.aborted) return Promise.resolve('client_left')
   return new Promise((resolve, reject) => {
-    let abort = (): void => {}
-    const onClientLeft = (): void => {
-      abort()
-      resolve('client_left')
-    }
-    if (clientLeft.aborted) {
-      resolve('client_left')
-      return
-    }
-    clientLeft.addEventListener('abort', onClientLeft, { once: true })
-    const settle = (outcome: ForwardOutcome): void => {
-      clientLeft.removeEventListener('abort', onClientLeft)
-      resolve(outcome)
-    }
-    engine.send(request, {
-      onRequestStart: (controller) => {
-        abort = () => controller.abort(new Error('the client left'))
-        if (clientLeft.aborted) abort()
-        response.on('drain', () => controller.resume())
-      },
-      onResponseStart: (_controller, status, headers) => {
-        // informational: the final head follows
-        if (status < 200 || response.destroyed) return
-        response.writeHead(status, { ...withoutHopByHop(headers), ...observer.onHead(status, headers) })
-        // what the engine sent along with its head goes out in the same write
-        process.nextTick(() => {
-          if (!response.writableEnded) response.flushHeaders()
-        })
-      },
-      onResponseData: (controller, chunk) => {
-        observer.onChunk(chunk)
-        if (!response.write(chunk)) controller.pause()
-      },
-      onResponseEnd: () => {
-        response.end()
-        settle('finished')
-      },
-      onResponseError: (_controller, error) => {
-        if (clientLeft.aborted) return
-        if (!response.headersSent) {
-          clientLeft.removeEventListener('abort', onClientLeft)
-          reject(engineUnreachable(engine, error))
-          return
-        }
-        // the client must see that the answer is not whole
-        response.destroy()
-        settle('engine_broke_off')
-      },
-    })
+    const forwarding = new Forwarding(engine, response, clientLeft, observer, options, resolve, reject)
+    engine.send(request, forwarding)
   })
 }
 
-function engineUnreachable(engine: EngineClient, cause: Error): ProxyError {
-  const { host } = new URL(engine.url)
-  return new ProxyError(
-    'engine_unreachable',
-    `The engine at ${host} did not answer (${cause.message}): is it running?`,
-    {
-      cause,
-    },
-  )
-}
+class Forwarding implements Dispatcher.DispatchHandler {
+  readonly #engine: EngineClient
+  readonly #response: ServerResponse
+  readonly #clientLeft: AbortSignal
+  readonly #observer: ForwardObserver
+  readonly #options: ForwardOptions
+  readonly #resolve: (outcome: ForwardOutcome) => void
+  readonly #reject: (error: ProxyError) => void
+  #controller: Dispatcher.DispatchController | undefined
+  #rewriter: AnswerRewriter | undefined
+  #lateError: LateError | undefined
 
-/**
- * The client's headers for the engine: all but those of the connection, the length (the body may have changed), and
- * reprise's own.
- */
-export function requestHeaders(rawHeaders: readonly string[], added: Readonly<Record<string, string>>): string[] {
-  const listed = new Set<string>()
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    if (rawHeaders[i]!.toLowerCase() === 'connection') addListed(rawHeaders[i + 1]!, listed)
+  constructor(
+    engine: EngineClient,
+    response: ServerResponse,
+    clientLeft: AbortSignal,
+    observer: ForwardObserver,
+    options: ForwardOptions,
+    resolve: (outcome: ForwardOutcome) => void,
+    reject: (error: ProxyError) => void,
+  ) {
+    this.#engine = engine
+    this.#response = response
+    this.#clientLeft = clientLeft
+    this.#observer = observer
+    this.#options = options
+    this.#resolve = resolve
+    this.#reject = reject
+    clientLeft.addEventListener('abort', this.#onClientLeft, { once: true })
   }
-  const headers: string[] = []
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]!.toLowerCase()
-    const isOurs = name === 'host' || name === 'expect' || name.startsWith('x-reprise-')
-    if (isOurs || hopByHop.has(name) || listed.has(name) || Object.hasOwn(added, name)) continue
-    headers.push(rawHeaders[i]!, rawHeaders[i + 1]!)
-  }
-  for (const [name, value] of Object.entries(added)) headers.push(name, value)
-  return headers
-}
 
-function withoutHopByHop(headers: IncomingHttpHeaders): Record<string, string | string[]> {
-  const kept: Record<string, string | string[]> = {}
-  const listed = new Set<string>()
-  addListed(headers.connection ?? '', listed)
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined && !hopByHop.has(name) && !listed.has(name)) kept[name] = value
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#clientLeft.aborted) this.#onClientLeft()
+    this.#response.on('drain', this.#onDrain)
   }
-  return kept
-}
 
-/** The headers that a Connection header declares to belong to the connection too. */
-function addListed(connection: string, listed: Set<string>): void {
-  for (const name of connection.split(',')) listed.add(name.trim().toLowerCase())
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    const response = this.#response
+    // informational: the final head follows
+    if (status < 200 || response.destroyed) return
+    const added = this.#observer.onHead(status, headers)
+    const isStream = (headers['content-type'] ?? '').startsWith('text/event-stream')
+    if (response.headersSent) {
+      // our own head went out while the engine was silent
+      if (status >= 300 || !isStream) this.#lateError = new LateError(this.#options.api, status)
+    } else {
+      this.#rewriter = this.#options.rewriterFor?.(status, headers)
+      const passed = withoutHopByHop(headers)
+      if (this.#rewriter) for (const name of headersOfBytes) delete passed[name]
+      response.writeHead(status, { ...passed, ...added })
+      // what the engine sent along with its head goes out in the same write
+      process.nextTick(() => {
+        if (!response.writableEnded) response.flushHeaders()
+      })
+    }
+    this.#options.keepAlive?.onHead(isStream && headers['content-encoding'] === undefined)
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#observer.onChunk(chunk)
+    if (this.#lateError) this.#lateError.push(chunk)
+    else this.#write(this.#rewriter ? this.#rewriter.push(chunk) : chunk, controller)
+  }
+
+  onResponseEnd(): void {
+    const rest = this.#lateError?.end() ?? this.#rewriter?.end()
+    this.#response.end(rest)
+    this.#settle('finished')
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    if (this.#clientLeft.aborted) return
+    const unreachable = new UnreachableError(this.#engine, error, this.#controller !== undefined)
+    if (!this.#response.headersSent) {
+      this.#stop()
+      this.#reject(unreachable)
+      return
+    }
+    if (this.#options.keepAlive?.hasOwnHead && !this.#lateError) {
+      const late = new LateError(this.#options.api, unreachable.status)
+      late.push(Buffer.from(unreachable.toBody(this.#options.api)))
+      this.#response.end(late.end())
+    } else {
+      // the client must see that the answer is not whole
+      this.#response.destroy()
+    }
+    this.#settle('engine_broke_off')
+  }
+
+  #write(bytes: Buffer, controller: Dispatcher.DispatchController): void {
+    if (bytes.length === 0) return
+    if (!this.#response.write(bytes)) controller.pause()
+    this.#options.keepAlive?.onSent(bytes)
+  }
+
+  readonly #onDrain = (): void => this.#controller?.resume()
+
+  readonly #onClientLeft = (): void => {
+    this.#controller?.abort(new Error('the client left'))
+    this.#settle('client_left')
+  }
+
+  #settle(outcome: ForwardOutcome): void {
+    this.#stop()
+    this.#resolve(outcome)
+  }
+
+  #stop(): void {
+    this.#options.keepAlive?.stop()
+    this.#clientLeft.removeEventListener('abort', this.#onClientLeft)
+    this.#response.off('drain', this.#onDrain)
+  }
 }

@@ -41,6 +41,38 @@ export function elementSpans(json: string, start: number): Span[] {
   return elements
 }
 
+/** Finds values of a JSON text by the keys and places that lead to them; each container is read once. */
+export class SpanFinder {
+  readonly #json: string
+  readonly #members = new Map<number, Map<string, Span>>()
+  readonly #elements = new Map<number, Span[]>()
+
+  constructor(json: string) {
+    this.#json = json
+  }
+
+  /** The span of a value that JSON.parse has shown to be there. */
+  find(path: readonly (string | number)[]): Span {
+    let span: Span = { start: valueStart(this.#json), end: this.#json.length }
+    for (const step of path) {
+      span = typeof step === 'string' ? this.#membersAt(span.start).get(step)! : this.#elementsAt(span.start)[step]!
+    }
+    return span
+  }
+
+  #membersAt(start: number): Map<string, Span> {
+    const members = this.#members.get(start) ?? memberSpans(this.#json, start)
+    this.#members.set(start, members)
+    return members
+  }
+
+  #elementsAt(start: number): Span[] {
+    const elements = this.#elements.get(start) ?? elementSpans(this.#json, start)
+    this.#elements.set(start, elements)
+    return elements
+  }
+}
+
 /** Where the first value of a JSON text begins. */
 export function valueStart(json: string): number {
   return skipSpace(json, 0)

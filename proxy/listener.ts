@@ -1,16 +1,25 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { ConfigError } from './config.ts'
+import { ConfigError } from './config/config.ts'
 
-/** A listening HTTP server that can end what is in flight. */
+/** What a listener proves itself with, in PEM; with `clientCa` every client has to show a certificate of it. */
+export interface ListenerTls {
+  readonly cert: Buffer
+  readonly key: Buffer
+  readonly clientCa: Buffer | undefined
+}
+
+/** A listening HTTP or HTTPS server that can end what is in flight. */
 export class Listener {
-  readonly #server: Server
+  readonly #server: Server | TlsServer
+  readonly #isSecure: boolean
   #inFlight = 0
   /** set while closing */
   #onIdle: (() => void) | undefined
 
   /** `uploadSeconds`: how long a client may take to send its request; answers take as long as they take. */
-  constructor(handle: RequestListener, uploadSeconds: number) {
+  constructor(handle: RequestListener, uploadSeconds: number, tls?: ListenerTls) {
     const options = {
       requestTimeout: uploadSeconds * 1000,
       connectionsCheckingInterval: 1_000,
@@ -18,7 +27,8 @@ export class Listener {
       keepAliveTimeout: 75_000,
       noDelay: true,
     }
-    this.#server = createServer(options, (request, response) => {
+    this.#isSecure = tls !== undefined
+    this.#server = createAnyServer(options, tls, (request, response) => {
       this.#inFlight += 1
       response.on('close', () => {
         this.#inFlight -= 1
@@ -40,7 +50,12 @@ export class Listener {
 
   get url(): string {
     const { address, port, family } = this.#server.address() as AddressInfo
-    return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+    return `${this.#isSecure ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+  }
+
+  /** New connections are greeted with these certificates; without effect on a listener that began without any. */
+  setTls(tls: ListenerTls): void {
+    if ('setSecureContext' in this.#server) this.#server.setSecureContext(toContext(tls))
   }
 
   /**
@@ -60,4 +75,32 @@ export class Listener {
       if (this.#inFlight === 0) end()
     })
   }
+}
+
+function createAnyServer(
+  options: ServerOptions,
+  tls: ListenerTls | undefined,
+  handle: RequestListener,
+): Server | TlsServer {
+  if (tls === undefined) return createServer(options, handle)
+  return createTlsServer(
+    {
+      ...options,
+      ...toContext(tls),
+      requestCert: tls.clientCa !== undefined,
+      // streams are written straight to the response: no HTTP/2
+      ALPNProtocols: ['http/1.1'],
+      handshakeTimeout: 10_000,
+    },
+    handle,
+  )
+}
+
+function toContext({ cert, key, clientCa }: ListenerTls): {
+  cert: Buffer
+  key: Buffer
+  ca?: Buffer
+  minVersion: 'TLSv1.2'
+} {
+  return { cert, key, minVersion: 'TLSv1.2', ...(clientCa === undefined ? {} : { ca: clientCa }) }
 }

@@ -1,35 +1,27 @@
+import type { RequestListener } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import type { Hono } from 'hono'
 import { type Emulator, emulatorDefaults, startEmulator } from '#engine-adapters/emulator/emulator.ts'
-import { adapterFor } from '#engine-adapters/engine-adapter.ts'
-import { createEngineClient } from '#engine-adapters/engine-client.ts'
-import { CacheMirror } from '#index/cache-mirror.ts'
-import type { ReplicaId } from '#index/context-block.ts'
-import { HistoryWindow } from '#index/demand-history.ts'
-import type { OrderingIndex } from '#index/ordering-index.ts'
-import { PaperOrdering } from '#index/paper-ordering.ts'
-import { PrefixOrdering } from '#index/prefix-ordering.ts'
+import { readEngineTls, readListenerTls } from './access/read-certificates.ts'
 import { createAdminApp } from './admin-app.ts'
-import { Admission } from './admission.ts'
 import { createApp, type ServerEnv } from './app.ts'
-import type { Config, ListenAddress } from './config.ts'
-import { Listener } from './listener.ts'
+import type { Config, EngineConfig, ListenAddress } from './config/config.ts'
+import { createPipeline } from './create-pipeline.ts'
+import { createReplicaMetrics } from './create-replica-metrics.ts'
+import { createReplicas } from './create-replicas.ts'
+import { History } from './dashboard/history.ts'
+import { readCounts } from './dashboard/read-counts.ts'
+import { Listener, type ListenerTls } from './listener.ts'
 import { createLog, type Log } from './log.ts'
-import { createMetrics } from './metrics.ts'
-import type { Pipeline, Reuse } from './pipeline.ts'
-import { ReplicaMirror } from './replica-mirror.ts'
-import { RequestIds } from './request-ids.ts'
-import { MemoryConversationStore } from './store/memory-conversation-store.ts'
+import { HealthChecks } from './replicas/health-checks.ts'
+import { ReplicaSet } from './replicas/replica-set.ts'
+import { readVersion } from './telemetry/read-version.ts'
+import { createTelemetry } from './telemetry/telemetry.ts'
+import { createTracing } from './telemetry/tracing.ts'
 
-/** How much is remembered before the oldest is forgotten. */
-const mirrored = { maxRequests: 100_000, maxBlocks: 4_000_000 }
-const conversationBytes = 256 * 1024 * 1024
-const waitingRequests = 10_000
 /** How long a client may take to send its request: a callback that stalls would hold up those behind it. */
 const requestUploadSeconds = 300
 const callbackUploadSeconds = 10
-/** Requests and their blocks, of all scopes together, from which the requests to come are judged: about 25 MB. */
-const rememberedBlocks = 1 << 20
 
 /** A running proxy. */
 export interface RunningProxy {
@@ -37,80 +29,125 @@ export interface RunningProxy {
   readonly adminUrl: string
   /** the embedded emulator's URL, when it is the engine */
   readonly emulatorUrl: string | undefined
+  readonly log: Log
+  /** Takes on what `reloadable` names of a new configuration, and reads certificates again. */
+  reload(config: Config): void
   /** Takes no more requests, lets those in flight end within the configured time, and stops. */
   close(): Promise<void>
 }
 
-function createOrdering({ ordering, maxDisplacement }: Config): () => OrderingIndex {
-  if (ordering === 'paper') return () => new PaperOrdering()
-  const history = new HistoryWindow(rememberedBlocks)
-  return () => new PrefixOrdering({ history, maxDisplacement })
-}
-
 /** Builds a proxy from its configuration and starts it: the one place where everything is put together. */
 export async function startProxy(config: Config): Promise<RunningProxy> {
+  // before anything listens: a certificate that cannot be read ends the start
+  const tls = readListenerTls(config.tls)
+  const engineTls = config.engines.map((engine) => readEngineTls(engine.tls))
+  const log = createLog(config.logLevel)
   const drain = { isDraining: false }
-  const mirror = new CacheMirror(mirrored, createOrdering(config))
-  const engineConfig = config.engine ?? { url: undefined, kind: 'vllm', id: 'emulator' }
-  const replica = new ReplicaMirror(engineConfig.id as ReplicaId, mirror)
-  const reuse = createReuse(config, replica)
-  const adminApp = createAdminApp({ reuse, replica, drain, token: config.adminToken })
-  const admin = await listen(adminApp, config.adminListen, callbackUploadSeconds)
-  const emulator =
-    engineConfig.url === undefined
-      ? await startEmbedded(`${admin.url}/v1/replicas/${engineConfig.id}`, reuse.log)
-      : undefined
-  const engine = createEngineClient(emulator?.url ?? engineConfig.url!)
-  const pipeline: Pipeline = { ...reuse, engine, adapter: adapterFor(engineConfig.kind) }
-  const data = await listen(createApp(pipeline, drain), config.listen, requestUploadSeconds)
+  let current = config
+  // the emulator has to be told where its callbacks go before there is an engine to build the rest on
+  const adminApp = new Deferred<Hono<ServerEnv>>()
+  const admin = await listen(adminApp.promise, config.adminListen, callbackUploadSeconds)
+  const emulator = config.engines.length === 0 ? await startEmbedded(admin.url, log) : undefined
+  const engines: readonly EngineConfig[] = emulator
+    ? [{ url: emulator.url, kind: 'vllm', id: embeddedId }]
+    : config.engines
+  const replicas = new ReplicaSet(createReplicas(engines, config, engineTls))
+  const version = readVersion()
+  const metrics = createReplicaMetrics(replicas, version)
+  const tracing = await createTracing(process.env, version, (message) => log.warn(message))
+  const telemetry = createTelemetry({ metrics, log, tracing, now: () => performance.now() })
+  const live = createPipeline(config, { replicas, telemetry, log })
+  const history = new History({ read: () => readCounts(metrics.registry), now: Date.now })
+  const token = (): string | undefined => current.adminToken
+  adminApp.resolve(
+    createAdminApp({
+      pipeline: live.pipeline,
+      replicas: replicas.all.map(({ replicaMirror }) => replicaMirror),
+      drain,
+      token,
+      telemetry,
+      history,
+      version,
+      drainReplica: (id) => replicas.drain(id),
+      resumeReplica: (id) => replicas.resume(id),
+    }),
+  )
+  const data = await listen(createApp(live.pipeline, drain), config.listen, requestUploadSeconds, tls)
+  // with a single replica there is nothing to choose
+  const health = replicas.all.length > 1 ? new HealthChecks(replicas.all, toHealthOptions(config)) : undefined
+  history.start()
   return {
     url: data.url,
     adminUrl: admin.url,
     emulatorUrl: emulator?.url,
+    log,
+    reload: (next) => {
+      live.reload(next)
+      current = next
+      log.level = next.logLevel
+      const renewed = readListenerTls(config.tls)
+      if (renewed) data.setTls(renewed)
+    },
     close: async () => {
       drain.isDraining = true
-      await data.close(config.drainSeconds * 1000)
-      await engine.close()
+      await data.close(current.drainSeconds * 1000)
+      health?.close()
+      await live.close()
+      await Promise.all(replicas.all.map(({ engine }) => engine.close()))
       await emulator?.close()
       await admin.close(0)
+      history.stop()
+      await tracing?.close()
     },
   }
 }
 
-function createReuse(config: Config, replica: ReplicaMirror): Reuse {
-  const { mirror } = replica
-  const admission = new Admission({ windowMilliseconds: config.groupWindowMilliseconds, capacity: waitingRequests })
-  return {
-    mode: config.mode,
-    bodyLimit: config.bodyLimitBytes,
-    replica: replica.replica,
-    mirror,
-    store: new MemoryConversationStore(conversationBytes),
-    admission,
-    requestIds: new RequestIds((request) => mirror.has(request)),
-    metrics: createMetrics({
-      queueDepth: () => admission.depth,
-      indexNodes: () => mirror.statistics.nodes,
-      mirrorEvents: () => replica.applied,
-      mirrorMode: () => ({ replica: replica.replica, mode: replica.state.mode }),
-    }),
-    log: createLog(config.logLevel),
-    now: () => performance.now(),
-  }
-}
+const embeddedId = 'emulator'
 
-function startEmbedded(callbackUrl: string, log: Log): Promise<Emulator> {
+function startEmbedded(adminUrl: string, log: Log): Promise<Emulator> {
   const warn = (message: string): void => log.warn(message)
+  const callbackUrl = `${adminUrl}/v1/replicas/${embeddedId}`
   return startEmulator({ ...emulatorDefaults, host: '127.0.0.1', port: 0, callbackUrl, warn })
 }
 
-async function listen(app: Hono<ServerEnv>, { host, port }: ListenAddress, uploadSeconds: number): Promise<Listener> {
-  const handle = getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0], {
+function toHealthOptions({ health }: Config): ConstructorParameters<typeof HealthChecks>[1] {
+  return {
+    path: health.path,
+    intervalMilliseconds: health.intervalSeconds * 1000,
+    timeoutMilliseconds: health.timeoutSeconds * 1000,
+  }
+}
+
+async function listen(
+  app: Hono<ServerEnv> | Promise<Hono<ServerEnv>>,
+  { host, port }: ListenAddress,
+  uploadSeconds: number,
+  tls?: ListenerTls,
+): Promise<Listener> {
+  const listener = new Listener(toRequestListener(app), uploadSeconds, tls)
+  await listener.listen(host, port)
+  return listener
+}
+
+/** Requests that come before there is an app wait for it. */
+function toRequestListener(app: Hono<ServerEnv> | Promise<Hono<ServerEnv>>): RequestListener {
+  const fetch = async (...[request, env]: Parameters<Hono<ServerEnv>['fetch']>): Promise<Response> =>
+    (await app).fetch(request, env)
+  return getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
     overrideGlobalObjects: false,
     // for HTTP/1.0 without a Host header
     hostname: 'localhost',
   })
-  const listener = new Listener(handle, uploadSeconds)
-  await listener.listen(host, port)
-  return listener
+}
+
+/** A promise that is resolved from outside. */
+class Deferred<T> {
+  readonly promise: Promise<T>
+  resolve!: (value: T) => void
+
+  constructor() {
+    this.promise = new Promise((resolve) => {
+      this.resolve = resolve
+    })
+  }
 }

@@ -1,19 +1,22 @@
 import { ProxyError } from './errors.ts'
 
-/** What a request may switch off. */
+/** What a request may switch off; what it does not name is as configured. */
 export interface RequestOptions {
   readonly reorder?: boolean
+  readonly dedup?: boolean
   readonly annotate?: boolean
   readonly schedule?: boolean
+  /** whether citations in the answer are mapped back to the caller's labels */
+  readonly citations?: boolean
 }
 
-// `dedup` and `citations` are part of the contract: accepted, and without effect where there is nothing to switch off
+const onOff = ['on', 'off']
 const switches = new Map([
-  ['reorder', ['on', 'off']],
-  ['annotate', ['on', 'off']],
-  ['schedule', ['on', 'off']],
-  ['dedup', ['on', 'off']],
-  ['citations', ['keep', 'remap']],
+  ['reorder', onOff],
+  ['dedup', onOff],
+  ['annotate', onOff],
+  ['schedule', onOff],
+  ['citations', ['remap', 'keep']],
 ])
 
 /** Reads `x-reprise-options`, as in `reorder=off,annotate=off`; throws `invalid_body` for what it does not know. */
@@ -27,7 +30,7 @@ export function readOptions(header: string | undefined): RequestOptions {
       const known = [...switches].map(([key, choices]) => `${key}=${choices.join('|')}`).join(', ')
       throw new ProxyError('invalid_body', `'${setting.trim()}' is not an option of reprise; known are ${known}.`)
     }
-    options[name] = value === 'on'
+    options[name] = value === values[0]
   }
   return options
 }

@@ -1,54 +1,11 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { CacheMirror } from '#index/cache-mirror.ts'
-import type { RequestId } from '#index/context-block.ts'
-import { PrefixOrdering } from '#index/prefix-ordering.ts'
-import { type Decision, decide } from './decide.ts'
-import { MemoryConversationStore } from './store/memory-conversation-store.ts'
-
-type Message = { role: string; content: unknown }
-
-/** A proxy without sockets: what is decided is taken as sent. */
-class Sender {
-  readonly mirror = new CacheMirror({ maxRequests: 1000, maxBlocks: 100_000 }, () => new PrefixOrdering())
-  readonly store = new MemoryConversationStore(1_000_000)
-  #sent = 0
-
-  decide(
-    body: unknown,
-    options: { conversation?: string; tenant?: string; mode?: 'on' | 'shadow' | 'off' } = {},
-  ): Decision {
-    return decide(
-      {
-        body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
-        isEncoded: false,
-        mode: options.mode ?? 'on',
-        tenant: options.tenant ?? 'default',
-        conversation: options.conversation,
-        options: {},
-      },
-      { mirror: this.mirror, store: this.store, now: () => 0 },
-    )
-  }
-
-  /** The messages as they go to the engine. */
-  send(messages: Message[], options: Parameters<Sender['decide']>[1] & { reprise?: unknown } = {}): Message[] {
-    const { reprise, ...rest } = options
-    const decision = this.decide({ messages, reprise }, rest)
-    for (const [turn, sent] of decision.turns) this.store.remember(turn, sent)
-    if (decision.sent)
-      this.mirror.apply({ type: 'sent', request: `r${this.#sent++}` as RequestId, prompt: decision.sent })
-    return decision.body === undefined ? messages : JSON.parse(decision.body).messages
-  }
-}
+import { decide } from './decide.ts'
+import { readReceived } from './read-received.ts'
+import { assistantMessage as assistant, type Message, Sender, userMessage as user } from './sender.fixture.ts'
+import { defaultWording } from './wording.ts'
 
 const system = { role: 'system', content: 'Answer from the documents.' }
-const user = (question: string, ...blocks: string[]): Message => ({
-  role: 'user',
-  content: `<documents>\n${blocks.map((text, i) => `<document index="${i + 1}">${text}</document>`).join('\n')}\n</documents>\n\nQuestion: ${question}`,
-})
-const assistant = (content: string): Message => ({ role: 'assistant', content })
-
 let sender: Sender
 beforeEach(() => {
   sender = new Sender()
@@ -285,24 +242,24 @@ test('unusual bodies are left alone and say why', () => {
 })
 
 test('a fault of ours forwards the request as received', () => {
-  const broken = {
-    ...sender,
-    mirror: {
-      order: () => {
-        throw new Error('broken')
-      },
-    },
-  } as unknown as Sender
+  const mirror = new Sender().mirror
+  mirror.order = () => {
+    throw new Error('broken')
+  }
   const decision = decide(
     {
-      body: Buffer.from(JSON.stringify({ messages: [user('q', 'a', 'b')] })),
-      isEncoded: false,
+      received: readReceived(
+        'chat_completions',
+        Buffer.from(JSON.stringify({ messages: [user('q', 'a', 'b')] })),
+        false,
+      ),
       mode: 'on',
       tenant: 't',
       conversation: undefined,
       options: {},
+      wording: defaultWording,
     },
-    { mirror: broken.mirror, store: sender.store, now: () => 0 },
+    { candidates: [{ mirror }], store: sender.store, select: () => 0, now: () => 0 },
   )
   expect(decision).toMatchObject({ body: undefined, skipped: 'internal_error', fault: new Error('broken') })
 })

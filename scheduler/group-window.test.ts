@@ -92,3 +92,26 @@ test('no request waits longer than the window or its deadline, none is lost, and
     { numRuns: 300 },
   )
 })
+
+test('when an urgent request leaves, the window is as long again as the others need it', () => {
+  const window = new GroupWindow(20, 10)
+  const [urgent, patient] = [
+    { ...waiting('urgent', 1), deadline: 105 },
+    { ...waiting('patient', 1), deadline: 115 },
+  ]
+  window.add(urgent, 100)
+  window.add(patient, 101)
+  expect(window.closesAt).toBe(105)
+  expect([window.remove(urgent), window.closesAt]).toEqual([true, 115])
+  expect([window.remove(urgent), window.closesAt]).toEqual([false, 115])
+})
+
+test('a window that is resized stays open as it was, and the next is of the new length', () => {
+  const window = new GroupWindow(20, 10)
+  window.add(waiting('a', 1), 100)
+  window.resize(5)
+  expect(window.closesAt).toBe(120)
+  window.release(120, false)
+  window.add(waiting('b', 1), 120)
+  expect(window.closesAt).toBe(125)
+})

@@ -18,10 +18,11 @@ export interface WaitingRequest {
  * milliseconds.
  */
 export class GroupWindow<T extends WaitingRequest> {
-  readonly #windowMilliseconds: number
   readonly #capacity: number
-  #waiting: T[] = []
+  readonly #waiting = new Set<T>()
+  #windowMilliseconds: number
   #opened = 0
+  #closesAt = Number.POSITIVE_INFINITY
 
   constructor(windowMilliseconds: number, capacity: number) {
     this.#windowMilliseconds = windowMilliseconds
@@ -30,27 +31,39 @@ export class GroupWindow<T extends WaitingRequest> {
 
   /** How many requests wait. */
   get depth(): number {
-    return this.#waiting.length
+    return this.#waiting.size
   }
 
   /** When the window closes; undefined while nothing waits. */
   get closesAt(): number | undefined {
-    if (this.#waiting.length === 0) return undefined
-    const closes = this.#opened + this.#windowMilliseconds
-    return this.#waiting.reduce((earliest, { deadline = earliest }) => Math.min(earliest, deadline), closes)
+    return this.#waiting.size === 0 ? undefined : this.#closesAt
+  }
+
+  /** Windows that open from now on are so long. */
+  resize(windowMilliseconds: number): void {
+    this.#windowMilliseconds = windowMilliseconds
   }
 
   /** Takes a request in; false when the window is full. */
   add(request: T, now: number): boolean {
-    if (this.#waiting.length >= this.#capacity) return false
-    if (this.#waiting.length === 0) this.#opened = now
-    this.#waiting.push(request)
+    if (this.#waiting.size >= this.#capacity) return false
+    if (this.#waiting.size === 0) {
+      this.#opened = now
+      this.#closesAt = now + this.#windowMilliseconds
+    }
+    this.#waiting.add(request)
+    this.#closesAt = Math.min(this.#closesAt, request.deadline ?? this.#closesAt)
     return true
   }
 
-  /** Takes a request out again that is no longer wanted. */
-  remove(request: T): void {
-    this.#waiting = this.#waiting.filter((waiting) => waiting !== request)
+  /** Takes a request out again that is no longer wanted; false when it is not in it. */
+  remove(request: T): boolean {
+    if (!this.#waiting.delete(request)) return false
+    if (request.deadline !== undefined) {
+      this.#closesAt = this.#opened + this.#windowMilliseconds
+      for (const { deadline } of this.#waiting) this.#closesAt = Math.min(this.#closesAt, deadline ?? this.#closesAt)
+    }
+    return true
   }
 
   /** The requests that leave now, in the order to run them: all when the window has closed or the engine is idle. */
@@ -58,10 +71,10 @@ export class GroupWindow<T extends WaitingRequest> {
     const closesAt = this.closesAt
     if (closesAt === undefined || (now < closesAt && !engineIsIdle)) return []
     // the sort is stable: within a priority the order of the index stays
-    const released = scheduleDepthFirst(this.#waiting, ({ searchPath }) => searchPath).sort(
+    const released = scheduleDepthFirst([...this.#waiting], ({ searchPath }) => searchPath).sort(
       (a, b) => (a.priority ?? 0) - (b.priority ?? 0),
     )
-    this.#waiting = []
+    this.#waiting.clear()
     return released
   }
 }

@@ -3,18 +3,17 @@ import { PrefixOrdering } from '#index/prefix-ordering.ts'
 import { benchGrowth } from './bench-growth.ts'
 import { benchIndex, corpusFor } from './bench-index.ts'
 import { benchMemory } from './bench-memory.ts'
-import { benchOverhead } from './bench-overhead.ts'
 import { benchPlan } from './bench-plan.ts'
+import { printOverhead, printSoak } from './print-overhead.ts'
 import { printTable, report } from './print-table.ts'
 import { sayMachine } from './say-machine.ts'
 
 /*
  * `npm run bench`: what reprise itself costs. Prints Markdown tables, as docs/benchmarks.md holds them.
- * `npm run bench -- index plan` runs only these parts.
+ * `npm run bench -- index plan` runs only these parts, `npm run bench -- soak` the one that is not among the usual ones.
  */
 
 const us = (duration: number): string => `${duration.toFixed(1)} µs`
-const ms = (duration: number): string => `${duration.toFixed(2)} ms`
 const seconds = (duration: number): string => `${duration.toFixed(2)} s`
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
 const maybe = (figure: number | undefined, show: (figure: number) => string): string =>
@@ -68,35 +67,15 @@ function printPlan(): void {
   printTable('Planning a batch, contexts of 15 blocks', head, rows)
 }
 
-async function printOverhead(): Promise<void> {
-  const { latency, stream } = await benchOverhead((done) => report(`  ${done}`))
-  printTable(
-    'One request with 15 blocks to an engine that takes no time, direct and through the proxy in turns',
-    ['body', 'direct p50', 'direct p99', 'proxied p50', 'proxied p99', 'added p50', 'CPU of the proxy'],
-    latency.map(({ bodyBytes, direct, proxied, proxyCpu }) => [
-      `${bodyBytes / 1000} KB`,
-      ms(direct.p50),
-      ms(direct.p99),
-      ms(proxied.p50),
-      ms(proxied.p99),
-      ms(proxied.p50 - direct.p50),
-      maybe(proxyCpu, ms),
-    ]),
-  )
-  const { events, directWall, proxiedWall, proxyCpu } = stream
-  printTable(
-    `One event of a stream of ${events}`,
-    ['direct', 'proxied', 'CPU of the proxy'],
-    [[us(directWall), us(proxiedWall), maybe(proxyCpu, (cpu) => `${cpu.toFixed(2)} µs`)]],
-  )
-}
-
-const parts = { index: printIndex, memory: printMemory, growth: printGrowth, plan: printPlan, overhead: printOverhead }
-const wanted = process.argv.slice(2)
+const usual = { index: printIndex, memory: printMemory, growth: printGrowth, plan: printPlan, overhead: printOverhead }
+// takes minutes and answers one question: only when it is asked for
+const parts = { ...usual, soak: printSoak }
+const asked = process.argv.slice(2)
+const wanted = asked.length > 0 ? asked : Object.keys(usual)
 if (wanted.every((name) => name in parts)) {
   sayMachine()
   for (const [name, print] of Object.entries(parts)) {
-    if (wanted.length > 0 && !wanted.includes(name)) continue
+    if (!wanted.includes(name)) continue
     report(`${name} …`)
     await print()
   }

@@ -1,35 +1,46 @@
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /*
  * Stands in for an engine that takes no time, in a process of its own: what is measured in front of it is the proxy.
- * `POST` is answered at once; with `"stream":true` in the body by 1,000 events, one write each.
+ * `POST` is answered at once; with a header `x-bench-events: N` by a stream of so many events, one write each, with
+ * `x-bench-interval: MS` in between.
  */
 
 const usage = '"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}'
-const events = 1000
 const event = `data: {"id":"x","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":" word"}}]}\n\n`
+const last = 'data: [DONE]\n\n'
 
-const server = createServer((incoming, response) => {
-  const chunks: Buffer[] = []
-  incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
-  incoming.on('end', () => {
-    if (!chunks.at(-1)?.includes('"stream":true')) {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(`{"choices":[],${usage}}`)
+function stream(response: ServerResponse, events: number, interval: number): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
+  // the last one is [DONE]
+  let left = events - 1
+  const writeNext = (): void => {
+    if (response.destroyed) return
+    if (left-- <= 0) {
+      response.end(last)
       return
     }
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    let left = events
-    const writeNext = (): void => {
-      if (left-- > 0) {
-        response.write(event)
-        setImmediate(writeNext)
-      } else response.end('data: [DONE]\n\n')
-    }
-    writeNext()
+    // as an engine would: no faster than it is read
+    const isTaken = response.write(event)
+    if (!isTaken) response.once('drain', writeNext)
+    else if (interval === 0) setImmediate(writeNext)
+    else setTimeout(writeNext, interval)
+  }
+  // streams that begin together do not write together for ever
+  setTimeout(writeNext, Math.random() * interval)
+}
+
+const server = createServer((incoming, response) => {
+  incoming.resume()
+  incoming.on('end', () => {
+    const events = Number(incoming.headers['x-bench-events'] ?? 0)
+    if (events > 0) stream(response, events, Number(incoming.headers['x-bench-interval'] ?? 0))
+    else response.writeHead(200, { 'content-type': 'application/json' }).end(`{"choices":[],${usage}}`)
   })
 })
-server.listen(0, '127.0.0.1', () => {
+server.keepAliveTimeout = 600_000
+server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 }, () => {
   const { port } = server.address() as AddressInfo
   process.stdout.write(`${JSON.stringify({ event: 'listening', url: `http://127.0.0.1:${port}` })}\n`)
 })

@@ -8,7 +8,7 @@ import type { EngineKind } from './http/engine-error.ts'
 import { createGenerateRoutes } from './http/generate-routes.ts'
 import { createHttpServer, type Routes } from './http/http-server.ts'
 import { createOpenAiRoutes } from './http/openai-routes.ts'
-import { createPlainRoutes } from './http/plain-routes.ts'
+import { type CacheSize, createPlainRoutes } from './http/plain-routes.ts'
 import { PromptReader } from './http/prompt-reader.ts'
 import { CannedText } from './text/canned-text.ts'
 import { Tokenizer } from './text/tokenizer.ts'
@@ -60,17 +60,17 @@ export const emulatorDefaults: {
  */
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
   const { kind, capacityTokens, callbackUrl, prefillTokensPerSecond } = options
-  const cache =
-    kind === 'vllm'
-      ? new PageCache(capacityTokens, options.blockSize ?? emulatorDefaults.blockSize)
-      : new RadixCache(capacityTokens, options.blockSize ?? emulatorDefaults.sglangBlockSize)
+  const pageTokens =
+    options.blockSize ?? (kind === 'vllm' ? emulatorDefaults.blockSize : emulatorDefaults.sglangBlockSize)
+  const cache = kind === 'vllm' ? new PageCache(capacityTokens, pageTokens) : new RadixCache(capacityTokens, pageTokens)
   const tokenizer = new Tokenizer()
   let sender: CallbackSender | undefined
   const text = new CannedText(tokenizer)
   const onReports: CallbackSender['report'] = (reports) => sender?.report(reports)
   const engine = new EngineCore({ cache, text, prefillTokensPerSecond, onReports })
   const modelTokens = Math.min(options.maxModelTokens ?? emulatorDefaults.maxModelTokens, cache.capacityTokens)
-  const server = createHttpServer(kind, createRoutes(engine, new PromptReader(kind, modelTokens, tokenizer)))
+  const size = { pageTokens, capacityTokens: cache.capacityTokens }
+  const server = createHttpServer(kind, createRoutes(engine, new PromptReader(kind, modelTokens, tokenizer), size))
 
   server.listen(options.port, options.host)
   // rejects with the server's own error when the address cannot be used
@@ -96,9 +96,9 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   }
 }
 
-function createRoutes(engine: EngineCore, reader: PromptReader): Routes {
+function createRoutes(engine: EngineCore, reader: PromptReader, size: CacheSize): Routes {
   const own = reader.kind === 'sglang' ? createGenerateRoutes(engine, reader) : new Map()
-  return new Map([...createPlainRoutes(engine, reader), ...createOpenAiRoutes(engine, reader), ...own])
+  return new Map([...createPlainRoutes(engine, reader, size), ...createOpenAiRoutes(engine, reader), ...own])
 }
 
 function toUrl({ address, family, port }: AddressInfo): string {

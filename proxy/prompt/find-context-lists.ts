@@ -1,14 +1,23 @@
 import type { ContextList } from './context-list.ts'
 import { findContentStart, findIndexFrom } from './find-edges.ts'
 import { findElements, isKin, type KinElement, type Region } from './find-elements.ts'
+import { findJsonLists } from './find-json-lists.ts'
 import { findLabelledLists } from './find-labelled-lists.ts'
 import { findMarks, type Marks } from './find-marks.ts'
+import { findMemoryLists } from './find-memory-lists.ts'
+import { findRuledLists } from './find-ruled-lists.ts'
 import { findTagLists } from './find-tag-lists.ts'
 import type { Tag } from './find-tags.ts'
 
+/** What is known of a text besides its characters. */
+export interface TextTraits {
+  /** It is nothing but material, like a tool's result: no question follows, and its last block ends where it ends. */
+  readonly whole?: boolean
+}
+
 /** The lists of context blocks in a text, in order and not overlapping; of lists in one another, the outer one. */
-export function findContextLists(text: string): ContextList[] {
-  const marks = findMarks(text)
+export function findContextLists(text: string, { whole = false }: TextTraits = {}): ContextList[] {
+  const marks = findMarks(text, whole)
   if (marks === undefined || isTorn(marks.tags)) return []
   const found = findElements(marks).flatMap((region) => findRegionLists(marks, region))
   found.sort((left, right) => startOf(left) - startOf(right) || right.end - left.end)
@@ -40,7 +49,12 @@ function startOf(list: ContextList): number {
 
 function findRegionLists(marks: Marks, region: Region): ContextList[] {
   const blocks: KinElement[] = []
-  const lists: ContextList[][] = [findLabelledLists(marks, region)]
+  const lists: ContextList[][] = [
+    findLabelledLists(marks, region),
+    findJsonLists(marks, region),
+    findMemoryLists(marks, region),
+  ]
+  if (lists.every((list) => list.length === 0)) lists.push(findRuledLists(marks, region))
   for (const element of region.elements) {
     const inner = element.inside === undefined ? [] : findRegionLists(marks, element.inside)
     if (inner.length > 0) lists.push(inner)

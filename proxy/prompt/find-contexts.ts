@@ -1,40 +1,71 @@
-import { toBlockId } from '#index/context-block.ts'
-import type { ChatMessage } from './chat.ts'
-import type { BlockSpan } from './context-list.ts'
+import { type BlockId, toBlockId } from '#index/context-block.ts'
+import { elementSpans } from '../json-spans.ts'
+import type { BlockSpan, ContextList } from './context-list.ts'
 import { findContextLists } from './find-context-lists.ts'
-import { findIndexFrom } from './find-edges.ts'
+import { findContentEnd, findContentStart, findIndexFrom } from './find-edges.ts'
+import type { PromptMessage } from './prompt.ts'
 import type { ContextSlot, PromptContext } from './prompt-context.ts'
 
 /** Roles whose texts may hold context blocks; what an assistant wrote is never touched. */
-const rolesWithContext = new Set(['system', 'developer', 'user', 'tool'])
+const rolesWithContext = new Set(['system', 'developer', 'user', 'tool', 'function'])
 
 /** How text parts are set apart when a message is searched as one text. */
 const partSeparator = '\n\n'
 
+/** Blocks that patterns of the user found, by text. */
+export type PatternLists = ReadonlyMap<number, readonly ContextList[]>
+
 /**
- * Finds the contexts of one message (CONTRACT §3): lists with markers, also across its text parts; without any, the
- * text parts of a user message that come before the last one, which is the question.
+ * Finds the contexts of one message (CONTRACT §3): documents given as such; lists with markers, also across its text
+ * parts; without any, the text parts of a user message that come before the last one, which is the question, and the
+ * results of tools; at last what the user's own patterns found.
  */
-export function findContexts(place: number, message: ChatMessage, texts: readonly string[]): PromptContext[] {
+export function findContexts(
+  message: PromptMessage,
+  texts: readonly string[],
+  patternLists?: PatternLists,
+): PromptContext[] {
+  if (message.role === 'documents') return findDocuments(message.texts[0]!, texts)
   if (!rolesWithContext.has(message.role) || message.texts.length === 0) return []
-  const marked = findMarkedContexts(place, message, texts)
+  const marked = findMarkedContexts(message, texts)
   if (marked.length > 0) return marked
+  const patterned = message.texts.flatMap((text) => {
+    return (patternLists?.get(text) ?? []).map((list) => toContext(list, texts[text]!, () => ({ text, start: 0 })))
+  })
+  if (patterned.length > 0) return patterned
+  if (message.role === 'tool' || message.role === 'function') return message.texts.map((text) => toResult(text, texts))
   const parts = message.texts.slice(0, -1)
   if (message.role !== 'user' || !message.isTextOnly || parts.length < 2) return []
   const last = parts.at(-1)!
   return [
     {
-      message: place,
-      slots: parts.map((text) => ({ text, start: 0, end: texts[text]!.length })),
-      blocks: parts.map((text) => toBlockId(texts[text]!)),
-      positional: false,
-      labelPrefix: '',
+      ...unlabelled,
+      ...identify(parts.map((text) => [texts[text]!, wholeText(text, texts)])),
       annotateAt: { text: last, offset: texts[last]!.length },
     },
   ]
 }
 
-function findMarkedContexts(place: number, message: ChatMessage, texts: readonly string[]): PromptContext[] {
+const unlabelled = { positional: false, labelPrefix: '', annotateAt: undefined, isResult: false }
+
+/** The elements of a `documents` array, which is the whole text. */
+function findDocuments(text: number, texts: readonly string[]): PromptContext[] {
+  const json = texts[text]!
+  const slots = elementSpans(json, 0).map(({ start, end }) => ({ text, start, end, content: { start, end } }))
+  return [{ ...unlabelled, ...identify(slots.map((slot) => [json, slot])) }]
+}
+
+function toResult(text: number, texts: readonly string[]): PromptContext {
+  return { ...unlabelled, ...identify([[texts[text]!, wholeText(text, texts)]]), isResult: true }
+}
+
+function wholeText(text: number, texts: readonly string[]): ContextSlot {
+  const end = texts[text]!.length
+  const start = findContentStart(texts[text]!, 0, end)
+  return { text, start: 0, end, content: { start, end: findContentEnd(texts[text]!, start, end) } }
+}
+
+function findMarkedContexts(message: PromptMessage, texts: readonly string[]): PromptContext[] {
   const whole = message.texts.map((text) => texts[text]!).join(partSeparator)
   const parts: { text: number; start: number }[] = []
   let at = 0
@@ -43,32 +74,63 @@ function findMarkedContexts(place: number, message: ChatMessage, texts: readonly
     at += texts[text]!.length + partSeparator.length
   }
   const locate = (offset: number): { text: number; start: number } => parts[findIndexFrom(parts, offset + 1) - 1]!
-  const contexts: PromptContext[] = []
-  for (const list of findContextLists(whole)) {
-    const slots = list.blocks.map((block) => toSlot(block, locate(block.start)))
-    // a block that runs from one part into the next cannot be moved
-    if (slots.some((slot) => slot.end > texts[slot.text]!.length)) continue
-    const end = locate(list.end)
-    contexts.push({
-      message: place,
-      slots,
-      blocks: list.blocks.map((block) => toBlockId(withoutPosition(whole, block, list.positional))),
-      positional: list.positional,
-      labelPrefix: list.labelPrefix,
-      annotateAt: { text: end.text, offset: Math.min(list.end - end.start, texts[end.text]!.length) },
-    })
-  }
-  return contexts
+  return (
+    findContextLists(whole)
+      .map((list) => toContext(list, whole, locate))
+      // a block that runs from one part into the next cannot be moved
+      .filter(({ slots }) => slots.every(({ text, end }) => end <= texts[text]!.length))
+      .map((context) => ({ ...context, annotateAt: withinText(context.annotateAt, texts) }))
+  )
 }
 
-/** All of a block but a label that belongs to its place: blocks are the same when the engine would see the same bytes. */
-function withoutPosition(text: string, { start, end, label }: BlockSpan, positional: boolean): string {
-  if (!positional || !label) return text.slice(start, end)
-  return text.slice(start, label.start) + text.slice(label.end, end)
+/** A list may end in the space that parts two texts. */
+function withinText(at: PromptContext['annotateAt'], texts: readonly string[]): PromptContext['annotateAt'] {
+  return at && { text: at.text, offset: Math.min(at.offset, texts[at.text]!.length) }
+}
+
+function toContext(
+  list: ContextList,
+  whole: string,
+  locate: (offset: number) => { text: number; start: number },
+): PromptContext {
+  const end = locate(list.end)
+  const contents = list.blocks.map(({ contentStart, contentEnd }) => toBlockId(whole.slice(contentStart, contentEnd)))
+  return {
+    slots: list.blocks.map((block) => toSlot(block, locate(block.start))),
+    blocks: list.blocks.map((block, i) => toBlockId(around(whole, block, list.positional, contents[i]!))),
+    contents,
+    positional: list.positional,
+    labelPrefix: list.labelPrefix,
+    annotateAt: { text: end.text, offset: list.end - end.start },
+    isResult: false,
+  }
+}
+
+/**
+ * All of a block but a label that belongs to its place, its content by its identity: blocks are the same when the
+ * engine would see the same bytes.
+ */
+function around(text: string, block: BlockSpan, positional: boolean, content: BlockId): string {
+  const { start, end, contentStart, contentEnd, label } = block
+  const markup = `${text.slice(start, contentStart)}\0${content}\0${text.slice(contentEnd, end)}`
+  if (!positional || !label) return markup
+  return markup.slice(0, label.start - start) + markup.slice(label.end - start)
+}
+
+/** Blocks without markup are what they hold, with the space around it. */
+function identify(
+  blocks: readonly (readonly [string, ContextSlot])[],
+): Pick<PromptContext, 'slots' | 'blocks' | 'contents'> {
+  return {
+    slots: blocks.map(([, slot]) => slot),
+    blocks: blocks.map(([text, { start, end }]) => toBlockId(text.slice(start, end))),
+    contents: blocks.map(([text, { content }]) => toBlockId(text.slice(content.start, content.end))),
+  }
 }
 
 function toSlot(block: BlockSpan, part: { text: number; start: number }): ContextSlot {
-  const slot = { text: part.text, start: block.start - part.start, end: block.end - part.start }
+  const content = { start: block.contentStart - part.start, end: block.contentEnd - part.start }
+  const slot = { text: part.text, start: block.start - part.start, end: block.end - part.start, content }
   if (!block.label) return slot
   return { ...slot, label: { start: block.label.start - part.start, end: block.label.end - part.start } }
 }

@@ -35,6 +35,15 @@ export function findLineEnd(text: string, at: number): number {
   return end === -1 ? text.length : end
 }
 
+/** Whether a line is one of `---`, `===`, `***` or `___`; `first` is its first character that is no white space. */
+export function isRule(text: string, first: number, end: number): boolean {
+  const code = text.charCodeAt(first)
+  if (code !== 45 && code !== 61 && code !== 42 && code !== 95) return false
+  let at = first
+  while (at < end && text.charCodeAt(at) === code) at++
+  return at - first >= 3 && findContentStart(text, at, end) === end
+}
+
 /** Index of the first of these ordered items that starts at or behind `position`. */
 export function findIndexFrom(items: readonly { readonly start: number }[], position: number): number {
   let low = 0

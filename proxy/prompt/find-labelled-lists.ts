@@ -1,5 +1,5 @@
 import type { BlockSpan, ContextList } from './context-list.ts'
-import { findContentEnd, findContentStart, findIndexFrom } from './find-edges.ts'
+import { findContentEnd, findContentStart } from './find-edges.ts'
 import type { Region } from './find-elements.ts'
 import { FenceWalk } from './find-fences.ts'
 import { findRun, type LabelledRegion, type LabelRun } from './find-label-run.ts'
@@ -8,6 +8,7 @@ import { findLastRule, readLineNotes } from './find-line-notes.ts'
 import { findClosing, findEnding, hasQuestionBefore, type Interior, readInterior } from './find-list-end.ts'
 import { isNoContext } from './find-list-heading.ts'
 import type { Marks } from './find-marks.ts'
+import { findOwn } from './find-own.ts'
 
 /** The lists whose blocks begin with a label at the beginning of a line of this region. */
 export function findLabelledLists(marks: Marks, region: Region): ContextList[] {
@@ -33,17 +34,6 @@ export function findLabelledLists(marks: Marks, region: Region): ContextList[] {
   return lists
 }
 
-function findOwn<Item extends { readonly start: number }>(items: readonly Item[], region: Region): Item[] {
-  const own: Item[] = []
-  let next = 0
-  for (let i = findIndexFrom(items, region.start); i < items.length && items[i]!.start < region.end; i++) {
-    const item = items[i]!
-    while (next < region.elements.length && region.elements[next]!.end <= item.start) next++
-    if (item.start < (region.elements[next]?.start ?? region.end)) own.push(item)
-  }
-  return own
-}
-
 function toForms(labels: readonly Label[]): Map<string, Label[]> {
   const forms = new Map<string, Label[]>()
   for (const label of labels) {
@@ -58,6 +48,8 @@ function readList(labelled: LabelledRegion, first: Label): ContextList | undefin
   const { marks, region, lines } = labelled
   const run = findRun(labelled, first)
   if (run === undefined || run.labels.length < 2) return undefined
+  // records with other fields between these would be glued to them
+  if (run.labels.some(({ keys }) => keys !== first.keys)) return undefined
   // blocks inside and outside an element are not of one list
   if (findClosing(marks, first.start, first.end, run.labels.at(-1)!.start) !== undefined) return undefined
   const interior = readInterior(marks.text, lines, run.labels)
@@ -85,9 +77,11 @@ function findListEnd(labelled: LabelledRegion, run: LabelRun, interior: Interior
   const { marks, region, lines } = labelled
   const { text } = marks
   const ending = findEnding(marks, lines, run.labels, interior, run.limit)
-  const certain = ending.certain ?? (region.container ? run.limit : undefined)
+  const certain = ending.certain ?? (region.container || marks.whole ? run.limit : undefined)
   const from = run.labels.at(-1)!.end
   if (ending.paragraph === undefined && certain === undefined && mayHoldQuestion(text, run, interior)) return undefined
+  const isRecord = run.labels[0]!.keys !== undefined
+  if (isRecord && certain !== undefined) return cutRule(text, from, certain, interior)
   if (!interior.blank)
     return cutRule(text, from, Math.min(ending.paragraph ?? run.limit, certain ?? run.limit), interior)
   if (certain !== undefined) return cutRule(text, from, certain, interior)
@@ -108,12 +102,9 @@ function cutRule(text: string, from: number, end: number, interior: Interior): n
   return interior.rule ? contentEnd : (findLastRule(text, from, contentEnd)?.bodyEnd ?? contentEnd)
 }
 
-function toBlock(text: string, label: Label, end: number): BlockSpan {
-  return {
-    start: label.start,
-    end,
-    contentStart: findContentStart(text, label.end, end),
-    contentEnd: end,
-    label: { start: label.idStart, end: label.idEnd },
-  }
+function toBlock(text: string, { start, end: labelEnd, idStart, idEnd, keys }: Label, end: number): BlockSpan {
+  // the fields of a record are part of what it says
+  const contentStart = keys === undefined ? findContentStart(text, labelEnd, end) : start
+  const span = { start, end, contentStart, contentEnd: end }
+  return idStart === idEnd ? span : { ...span, label: { start: idStart, end: idEnd } }
 }

@@ -1,4 +1,4 @@
-/** A label at the beginning of a line, as in `[3] text`, `[Doc_3] text` and `Document 3: text`. */
+/** A label at the beginning of a line, as in `[3] text`, `[Doc_3] text` and `Document 3: text`, or a record's fields. */
 export interface Label {
   /** Where the label begins, with its heading signs, emphasis and brackets. */
   readonly start: number
@@ -9,10 +9,13 @@ export interface Label {
   readonly bare: boolean
   /** What stands in front of the id when the label is spoken of. */
   readonly prefix: string
+  /** Empty where blocks have no id, as below `### Document`. */
   readonly idStart: number
   readonly idEnd: number
   /** The id's value if it is a plain number. */
   readonly number: number | undefined
+  /** Of a record: the names of its fields. */
+  readonly keys?: string
 }
 
 const WORD = 'search[ _]result|document|doc|source|passage|context|chunk|reference|memory|file|result|snippet|excerpt'
@@ -27,6 +30,9 @@ const LINKED = toPattern(`((?:${WORD})[ \\t]?)\\[${ID}\\](?:${COLON}|(?=[ \\t]?\
 const SPOKEN = toPattern(`((?:${WORD})[ \\t]?#?)${ID}(?:${COLON}|(?=[ \\t]?\\([^()\\n]{1,200}\\)[:：]))`)
 const BOLD = toPattern(`((?:${WORD})[ \\t]?#?)${ID}(?:${COLON}\\*\\*|\\*\\*(?:${COLON})?(?=\\s|$))`)
 const HEADING = toPattern(`((?:${WORD})[ \\t]?#?)${ID}(?:${COLON}|(?=[ \\t]?(?:\\r?\\n|$|[(–-])))`)
+
+// a heading that names no block, as in `### Document`
+const UNNUMBERED = /((?:document|doc|source|passage|chunk|excerpt|snippet|search result))[ \t]*(?=\r?\n)/iuy
 
 const WORD_INITIALS = 'dspcrmfeDSPCRMFE'
 
@@ -44,9 +50,22 @@ export function readLabel(text: string, start: number): Label | undefined {
     if (!bare && !WORD_INITIALS.includes(text[at + 1] ?? ' ')) return undefined
     return matchLabel(text, start, decoration, bare ? NUMBER : BRACKETED, 1)
   }
-  if (!WORD_INITIALS.includes(text[at] ?? ' ')) return undefined
+  return WORD_INITIALS.includes(text[at] ?? ' ') ? readWordLabel(text, start, decoration) : undefined
+}
+
+function readWordLabel(text: string, start: number, decoration: string): Label | undefined {
   const spoken = decoration === '' ? SPOKEN : decoration === '**' ? BOLD : HEADING
-  return matchLabel(text, start, decoration, spoken, 0) ?? matchLabel(text, start, decoration, LINKED, 1)
+  const label = matchLabel(text, start, decoration, spoken, 0) ?? matchLabel(text, start, decoration, LINKED, 1)
+  return label ?? (spoken === HEADING ? readUnnumbered(text, start, decoration) : undefined)
+}
+
+function readUnnumbered(text: string, start: number, decoration: string): Label | undefined {
+  UNNUMBERED.lastIndex = start + decoration.length
+  const name = UNNUMBERED.exec(text)?.[1]
+  if (name === undefined) return undefined
+  const noId = { idStart: start, idEnd: start, number: undefined }
+  const end = start + decoration.length + name.length
+  return { start, end, form: `${decoration}${name}`, bare: false, prefix: '', ...noId }
 }
 
 function readDecoration(text: string, start: number): string {

@@ -1,5 +1,5 @@
 import { type Cue, readCue } from './find-cue-line.ts'
-import { findContentEnd, findContentStart, findLineEnd } from './find-edges.ts'
+import { findContentEnd, findContentStart, findLineEnd, isRule } from './find-edges.ts'
 import type { Region } from './find-elements.ts'
 
 /** A line that may part a list's last block from what follows. */
@@ -52,15 +52,6 @@ function readLine(text: string, start: number, end: number): 'blank' | 'text' | 
   if (cue !== undefined) return cue
   HEADING.lastIndex = start
   return HEADING.test(text) ? 'heading' : 'text'
-}
-
-// a line of `---`, `===`, `***` or `___`
-function isRule(text: string, first: number, end: number): boolean {
-  const code = text.charCodeAt(first)
-  if (code !== 45 && code !== 61 && code !== 42 && code !== 95) return false
-  let at = first
-  while (at < end && text.charCodeAt(at) === code) at++
-  return at - first >= 3 && findContentStart(text, at, end) === end
 }
 
 /** The rule that is the last line of a block's body, and where the body ends without it. */

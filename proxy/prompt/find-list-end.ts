@@ -1,4 +1,4 @@
-import { findContentEnd, findIndexFrom, findLineEnd } from './find-edges.ts'
+import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from './find-edges.ts'
 import type { Label } from './find-labels.ts'
 import { findLastRule, type LineNote, type LineNotes } from './find-line-notes.ts'
 import type { Marks } from './find-marks.ts'
@@ -71,10 +71,34 @@ export function findEnding(
   const closing = findClosing(marks, labels[0]!.start, from, limit)
   const bound = closing ?? limit
   const paragraph = blanks[findIndexFrom(blanks, from)]?.start ?? bound
+  const fence = findFence(text, notes, labels, bound)
+  if (fence !== undefined) return { paragraph: paragraph < fence ? paragraph : undefined, certain: fence }
   let at = findIndexFrom(notes, findLineEnd(text, from))
   while (at < notes.length && notes[at]!.start < bound && !isCertainEnd(text, notes[at]!, interior)) at++
   const certain = notes[at]?.start ?? bound
   return { paragraph: paragraph < bound ? paragraph : undefined, certain: certain < bound ? certain : closing }
+}
+
+/** The rule that closes a list which the same rule opened; undefined when it stands anywhere else, too. */
+function findFence(
+  text: string,
+  notes: readonly LineNote[],
+  labels: readonly Label[],
+  bound: number,
+): number | undefined {
+  const first = findIndexFrom(notes, labels[0]!.start)
+  const opening = notes[first - 1]
+  if (opening?.kind !== 'rule' || findContentStart(text, opening.end, labels[0]!.start) < labels[0]!.start)
+    return undefined
+  const rule = text.slice(opening.start, opening.end).trim()
+  let closing: number | undefined
+  for (let at = first; at < notes.length && notes[at]!.start < bound; at++) {
+    const { kind, start, end } = notes[at]!
+    if (kind !== 'rule' || text.slice(start, end).trim() !== rule) continue
+    if (closing !== undefined || start < labels.at(-1)!.end) return undefined
+    closing = start
+  }
+  return closing
 }
 
 function isCertainEnd(text: string, { kind, behindBlank, start, end }: LineNote, interior: Interior): boolean {

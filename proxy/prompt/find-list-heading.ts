@@ -21,9 +21,10 @@ const LONGEST_HEADING = 200
 export function isNoContext(text: string, first: Label): boolean {
   const end = findContentEnd(text, 0, first.start)
   const start = Math.max(text.lastIndexOf('\n', end - 1) + 1, 0)
+  // `…, as below. For example:` ends a paragraph of instructions in the template of LlamaIndex
+  if (EXAMPLE.test(text.slice(Math.max(start, end - LONGEST_HEADING), end))) return true
   if (end === 0 || end - start > LONGEST_HEADING) return false
   const line = text.slice(start, end)
-  if (EXAMPLE.test(line)) return true
   if (!first.bare) return false
   if (BIBLIOGRAPHY.test(line) || (line.includes('|') && TABLE_DELIMITER.test(line))) return true
   if (DIRECTIONS.test(line) && !MATERIAL.test(line)) return true

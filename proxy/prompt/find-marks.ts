@@ -1,6 +1,7 @@
-import { findLineEnd } from './find-edges.ts'
+import { findLineEnd, isRule } from './find-edges.ts'
 import { type Fence, readFence } from './find-fences.ts'
 import { type Label, readLabel } from './find-labels.ts'
+import { readRecordHead } from './find-record-head.ts'
 import { findTags, type Tag } from './find-tags.ts'
 import { findTurns, type Turn } from './find-turns.ts'
 
@@ -11,10 +12,25 @@ export interface Marks {
   readonly tags: readonly Tag[]
   readonly labels: readonly Label[]
   readonly fences: readonly Fence[]
+  /** Lines of `---` or `===`, each from its beginning. */
+  readonly rules: readonly Place[]
+  /** Lines that may begin with a bullet or a number. */
+  readonly bullets: readonly Place[]
+  /** Where an array or object of JSON may begin: first in a line, or behind words and a colon. */
+  readonly values: readonly Place[]
+  /** The text is nothing but material, like a tool's result: where it ends, the last block ends. */
+  readonly whole: boolean
+}
+
+/** A place in a text. */
+export interface Place {
+  readonly start: number
 }
 
 // a million tokens are some 100,000 lines; a text with more marks than lines like these is an attack and holds no list
 const MOST_MARKS = 100_000
+// as is one of many times as many lines, of which each is read
+const MOST_LINES = 300_000
 // a text that speaks of its blocks in more forms than these is none that we know
 const MOST_FORMS = 16
 
@@ -25,33 +41,80 @@ const MOST_FENCE_INDENT = 16
 const LINE_FEED = 10
 const BACKTICK = 96
 const TILDE = 126
+const BULLETS = '-*•+'
+
+const ANNOUNCED_VALUE = /[\p{L}\p{N} _#*()-]{1,60}[:：][ \t]{0,4}(?:\*\*)?[ \t]{0,4}(?=[[{])/uy
 
 /** Reads a text once; undefined when it holds absurdly many marks. */
-export function findMarks(text: string): Marks | undefined {
+export function findMarks(text: string, whole = false): Marks | undefined {
   const tags = findTags(text)
   const turns = findTurns(text)
   if (tags === undefined || turns === undefined) return undefined
-  const labels: Label[] = []
-  const fences: Fence[] = []
-  const forms = new Set<string>()
+  const reader = new LineReader(text)
+  let lines = 0
   for (let line = 0; line < text.length; line = findLineEnd(text, line) + 1) {
-    const mark = readLineMark(text, line)
-    if (mark === undefined) continue
-    if ('form' in mark) {
-      labels.push(mark)
-      forms.add(mark.form)
-    } else fences.push(mark)
-    if (labels.length + fences.length > MOST_MARKS || forms.size > MOST_FORMS) return undefined
+    reader.read(line)
+    if (++lines > MOST_LINES || reader.count > MOST_MARKS || reader.forms.size > MOST_FORMS) return undefined
   }
-  return { text, turns, tags, labels, fences }
+  const { labels, fences, rules, bullets, values } = reader
+  return { text, turns, tags, labels, fences, rules, bullets, values, whole }
 }
 
-function readLineMark(text: string, line: number): Label | Fence | undefined {
-  const start = skipIndent(text, line)
-  if (start === text.length) return undefined
-  const code = text.charCodeAt(start)
-  if (code === BACKTICK || code === TILDE) return readFence(text, start)
-  return code !== LINE_FEED && start - line <= MOST_LABEL_INDENT ? readLabel(text, start) : undefined
+class LineReader {
+  readonly #text: string
+  readonly labels: Label[] = []
+  readonly fences: Fence[] = []
+  readonly rules: Place[] = []
+  readonly bullets: Place[] = []
+  readonly values: Place[] = []
+  readonly forms = new Set<string>()
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  get count(): number {
+    return this.labels.length + this.fences.length + this.rules.length + this.bullets.length + this.values.length
+  }
+
+  read(line: number): void {
+    const text = this.#text
+    const start = skipIndent(text, line)
+    const code = text.charCodeAt(start)
+    if (start === text.length || code === LINE_FEED) return
+    if (code === BACKTICK || code === TILDE) {
+      const fence = readFence(text, start)
+      if (fence !== undefined) this.fences.push(fence)
+      return
+    }
+    const first = text[start]!
+    if (first === '{' || first === '[') this.values.push({ start })
+    if (start - line > MOST_LABEL_INDENT) return
+    if ((first === '-' || first === '=') && isRule(text, start, findLineEnd(text, start)))
+      this.rules.push({ start: line })
+    else if (BULLETS.includes(first) || isDigit(code)) this.bullets.push({ start: line })
+    this.#readLabel(line, start)
+  }
+
+  #readLabel(line: number, start: number): void {
+    const label = readLabel(this.#text, start) ?? readRecordLabel(this.#text, line, start)
+    if (label !== undefined) {
+      this.labels.push(label)
+      this.forms.add(label.form)
+    } else {
+      ANNOUNCED_VALUE.lastIndex = start
+      const announcement = ANNOUNCED_VALUE.exec(this.#text)
+      if (announcement !== null) this.values.push({ start: start + announcement[0].length })
+    }
+  }
+}
+
+function readRecordLabel(text: string, line: number, start: number): Label | undefined {
+  const head = readRecordHead(text, line, start)
+  if (head === undefined) return undefined
+  const { end, kind, keys } = head
+  const noId = { idStart: start, idEnd: start, number: undefined }
+  return { start, end, form: `record ${kind}`, bare: false, prefix: '', keys, ...noId }
 }
 
 function skipIndent(text: string, line: number): number {
@@ -62,4 +125,8 @@ function skipIndent(text: string, line: number): number {
 
 function isBlank(code: number): boolean {
   return code === 32 || code === 9
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57
 }

@@ -1,54 +1,82 @@
 import { toBlockId } from '#index/context-block.ts'
 import { ProxyError } from '../errors.ts'
-import type { Chat } from './chat.ts'
 import { contextPlaceholder } from './explicit-context.ts'
+import type { PromptSet } from './prompt-body.ts'
 import type { ContextSlot, PromptContext } from './prompt-context.ts'
 
 /** Explicit blocks in their place, in rank order. */
 export interface PlacedContext {
-  readonly context: PromptContext
-  /** the text that holds them, with the placeholder replaced */
+  /** place of the text that holds them */
+  readonly at: number
+  /** that text, with the placeholder replaced */
   readonly text: string
+  readonly blocks: readonly string[]
+  readonly context: PromptContext
 }
 
 /**
- * Puts the blocks of the `reprise` field where the last `{{context}}` message has its first placeholder, each as
- * `[Doc_k] text` and parted by blank lines. Undefined when there are none; throws `invalid_body` when there is no
- * place for them, because forwarding the request would lose them.
+ * Finds the place of a body's explicit blocks: the last text that holds `{{context}}` and is not the assistant's.
+ * Throws `invalid_body` when there is none, because forwarding the request would lose the blocks.
  */
-export function placeExplicitContext(chat: Chat): PlacedContext | undefined {
-  const blocks = chat.explicit?.blocks
-  if (!blocks) return undefined
-  const place = chat.texts.findLastIndex(
-    ({ text, message }) => chat.messages[message]!.role !== 'assistant' && text.includes(contextPlaceholder),
-  )
-  const holder = chat.texts[place]
-  if (!holder) {
+export function placeExplicitContext(
+  { prompts, texts }: PromptSet,
+  blocks: readonly string[],
+  template: string,
+): PlacedContext {
+  const messages = prompts.flatMap((prompt) => prompt.messages)
+  const places = messages.flatMap(({ role, texts }) => (role === 'assistant' ? [] : texts))
+  const at = places.findLast((place) => texts[place]!.text.includes(contextPlaceholder))
+  if (at === undefined) {
     const message = `'reprise.blocks' has no place: put ${contextPlaceholder} into the message that should hold them.`
     throw new ProxyError('invalid_body', message)
   }
-  const start = holder.text.indexOf(contextPlaceholder)
-  const rest = holder.text.slice(start + contextPlaceholder.length)
-  let text = holder.text.slice(0, start)
+  return placeBlocks(texts[at]!.text, at, blocks, template)
+}
+
+/** Puts blocks, parted by blank lines, where a text has its first `{{context}}`. */
+export function placeBlocks(holder: string, at: number, blocks: readonly string[], template: string): PlacedContext {
+  const start = holder.indexOf(contextPlaceholder)
+  const rest = holder.slice(start + contextPlaceholder.length)
   const slots: ContextSlot[] = []
+  const rendered: string[] = []
+  let from = start
   blocks.forEach((block, k) => {
-    if (k > 0) text += '\n\n'
-    const from = text.length
-    text += `[Doc_${k + 1}] ${block}`
-    const label = { start: from + '[Doc_'.length, end: from + `[Doc_${k + 1}`.length }
-    slots.push({ text: place, start: from, end: text.length, label })
+    const { text, label, content } = renderExplicit(block, k + 1, template)
+    slots.push({
+      text: at,
+      start: from,
+      end: from + text.length,
+      content: { start: from + content, end: from + content + block.length },
+      label: { start: from + label, end: from + label + String(k + 1).length },
+    })
+    rendered.push(text)
+    from += text.length + '\n\n'.length
   })
+  const text = holder.slice(0, start) + rendered.join('\n\n')
   // the annotation stands behind the tag that closes around the blocks
   const closing = /^\s*<\/[\w-]+\s*>/.exec(rest)?.[0].length ?? 0
-  return {
-    context: {
-      message: holder.message,
-      slots,
-      blocks: blocks.map(toBlockId),
-      positional: true,
-      labelPrefix: 'Doc_',
-      annotateAt: { text: place, offset: text.length + closing },
-    },
-    text: text + rest,
+  const ids = blocks.map(toBlockId)
+  const context = {
+    slots,
+    blocks: ids,
+    contents: ids,
+    positional: true,
+    labelPrefix: /([\p{L}_]*[ _]?)\{k\}/u.exec(template)![1]!,
+    annotateAt: { text: at, offset: text.length + closing },
+    isResult: false,
   }
+  return { at, text: text + rest, blocks, context }
+}
+
+/** One block by the template, and where its label and its text stand in it. */
+function renderExplicit(block: string, k: number, template: string): { text: string; label: number; content: number } {
+  let text = ''
+  let label = 0
+  let content = 0
+  for (const piece of template.split(/(\{k\}|\{text\})/)) {
+    if (piece === '{k}') label = text.length
+    if (piece === '{text}') content = text.length
+    text += piece === '{k}' ? String(k) : piece === '{text}' ? block : piece
+  }
+  return { text, label, content }
 }

@@ -1,21 +1,27 @@
 import type { BlockId } from '#index/context-block.ts'
 import type { Span } from '../json-spans.ts'
 
-/** A place in a prompt that holds one block. Offsets are in the text `text` of the prompt (a place in its texts). */
+/** A place in a prompt that holds one block. Offsets are in the text `text` of the body (a place in its texts). */
 export interface ContextSlot extends Span {
   readonly text: number
+  /** the block without tag, label and the space around it */
+  readonly content: Span
   /** the part of the label that counts or names */
   readonly label?: Span
 }
 
 /** Consecutive blocks of one message: a context, as found in a prompt. */
 export interface PromptContext {
-  readonly message: number
   readonly slots: readonly ContextSlot[]
+  /** what an engine would see the same: all of a block but its place */
   readonly blocks: readonly BlockId[]
+  /** what a reader would see the same: the contents alone */
+  readonly contents: readonly BlockId[]
   /** labels count up: they stay in their slots when blocks move */
   readonly positional: boolean
   readonly labelPrefix: string
-  /** where the order annotation goes */
-  readonly annotateAt: { readonly text: number; readonly offset: number }
+  /** where the order annotation goes; undefined where there is no place for words, as in an array of JSON */
+  readonly annotateAt: { readonly text: number; readonly offset: number } | undefined
+  /** what a tool said is one block: it is found again, but stays where it is */
+  readonly isResult: boolean
 }

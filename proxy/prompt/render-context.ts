@@ -1,35 +1,57 @@
 import { annotateOrder } from '#index/annotate-context.ts'
+import type { SentPointer } from '#index/deduplicate-context.ts'
+import { applySplices, type Splice } from '../json-spans.ts'
 import type { ContextSlot, PromptContext } from './prompt-context.ts'
 
 /**
  * The bytes of the block that is put into `slot`: those it was received with, but for a position label, which
- * belongs to the slot and stays there.
+ * belongs to the slot and stays there, and for what is pointed to instead.
  */
 export function renderBlock(
   texts: readonly string[],
   slot: ContextSlot,
   from: ContextSlot,
   positional: boolean,
+  pointers: readonly SentPointer[],
 ): string {
   const text = texts[from.text]!
-  if (slot === from || !positional || !from.label || !slot.label) return text.slice(from.start, from.end)
-  const label = texts[slot.text]!.slice(slot.label.start, slot.label.end)
-  return text.slice(from.start, from.label.start) + label + text.slice(from.label.end, from.end)
+  const splices: Splice[] = pointers.map(({ start, end, text: words }) => ({
+    start: from.content.start + start - from.start,
+    end: from.content.start + end - from.start,
+    // an element of an array of JSON stays one
+    text: isJson(text, from) ? JSON.stringify(words) : words,
+  }))
+  if (slot !== from && positional && from.label && slot.label) {
+    const label = texts[slot.text]!.slice(slot.label.start, slot.label.end)
+    splices.push({ start: from.label.start - from.start, end: from.label.end - from.start, text: label })
+  }
+  const block = text.slice(from.start, from.end)
+  return splices.length > 0 ? applySplices(block, splices) : block
 }
 
-/** The order annotation for a context that is sent in `order`; undefined when nothing moved. */
-export function renderAnnotation(
-  texts: readonly string[],
-  context: PromptContext,
-  order: readonly number[],
-): string | undefined {
+/** Whether a block is a JSON object, of which no part can be taken. */
+export function isJson(text: string, { content }: ContextSlot): boolean {
+  return text[content.start] === '{' && text[content.end - 1] === '}'
+}
+
+/** How the block in each place is spoken of, in brackets, once the context is sent in `order`. */
+export function labelsAsSent(texts: readonly string[], context: PromptContext, order: readonly number[]): string[] {
   const { slots, positional, labelPrefix } = context
-  const labels = order.map((from, place) => {
+  return order.map((from, place) => {
     const slot = slots[positional ? place : from]!
     if (!slot.label) return `[Doc_${place + 1}]`
     return `[${labelPrefix}${texts[slot.text]!.slice(slot.label.start, slot.label.end)}]`
   })
-  return annotateOrder(order, labels)
+}
+
+/** The order annotation for a context that is sent in `order`; undefined when nothing moved, or no words fit in. */
+export function renderAnnotation(
+  context: PromptContext,
+  order: readonly number[],
+  labels: readonly string[],
+  template: string,
+): string | undefined {
+  return context.annotateAt && annotateOrder(order, labels, template)
 }
 
 /** An annotation set apart by blank lines, in the line ends of the text it goes into. */

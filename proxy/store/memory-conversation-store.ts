@@ -1,5 +1,11 @@
 import { LRUCache } from 'lru-cache'
-import { type ConversationStore, mergeTurns, type SentTurn, type TurnKey } from '#index/conversation-store.ts'
+import {
+  type ConversationStore,
+  mergeTurns,
+  type SentOrder,
+  type SentTurn,
+  type TurnKey,
+} from '#index/conversation-store.ts'
 
 /** A conversation store in memory, bounded by the size of what it keeps; the turns used longest ago go first. */
 export class MemoryConversationStore implements ConversationStore {
@@ -21,10 +27,17 @@ export class MemoryConversationStore implements ConversationStore {
 /** Bytes a turn takes in memory, about: key and entry, 8 a place, 2 a character. */
 function sizeOf(turn: SentTurn): number {
   const base = 200
-  if (turn.kind === 'explicit') return base + 2 * turn.text.length + 32 * turn.blocks.length
-  if (turn.kind === 'ambiguous') return base
-  return turn.contexts.reduce(
-    (size, sent) => size + 64 + 8 * sent.order.length + 2 * (sent.annotation?.length ?? 0),
-    base,
-  )
+  switch (turn.kind) {
+    case 'ambiguous':
+      return base
+    case 'explicit':
+      return turn.blocks.reduce((size, block) => size + 32 + 2 * block.length, base + sizeOfOrder(turn.context))
+    case 'ordered':
+      return turn.contexts.reduce((size, context) => size + sizeOfOrder(context), base)
+  }
+}
+
+function sizeOfOrder({ order, annotation, pointers }: SentOrder): number {
+  const words = pointers.reduce((size, { text }) => size + 160 + 2 * text.length, 0)
+  return 64 + 8 * order.length + 2 * (annotation?.length ?? 0) + words
 }

@@ -5,8 +5,15 @@ import { modelName } from './openai-format.ts'
 import type { PromptReader } from './prompt-reader.ts'
 import { readTokenizeBody } from './request-body.ts'
 
-/** What is neither a completion nor a generation: health, models, tokens, and the emptying of the cache. */
-export function createPlainRoutes(engine: EngineCore, reader: PromptReader): Routes {
+/** What an engine says of its prefix cache. */
+export interface CacheSize {
+  pageTokens: number
+  /** may be Infinity, which is not said */
+  capacityTokens: number
+}
+
+/** What is neither a completion nor a generation: health, models, tokens, the cache's size and its emptying. */
+export function createPlainRoutes(engine: EngineCore, reader: PromptReader, cache: CacheSize): Routes {
   const created = Math.floor(Date.now() / 1000)
   const model = { id: modelName, object: 'model', created, owned_by: 'reprise', max_model_len: reader.modelTokens }
   return new Map([
@@ -14,22 +21,39 @@ export function createPlainRoutes(engine: EngineCore, reader: PromptReader): Rou
     ['GET /version', ({ response }) => sendJson(response, { version: modelName })],
     ['GET /v1/models', ({ response }) => sendJson(response, { object: 'list', data: [model] })],
     ['POST /tokenize', (call) => tokenize(reader, call)],
-    ...(reader.kind === 'vllm' ? vllmRoutes(engine) : sglangRoutes(engine)),
+    ...(reader.kind === 'vllm' ? vllmRoutes(engine, cache) : sglangRoutes(engine, cache)),
   ])
 }
 
-function vllmRoutes(engine: EngineCore): Routes {
+function vllmRoutes(engine: EngineCore, { pageTokens, capacityTokens }: CacheSize): Routes {
+  const pages = Number.isFinite(capacityTokens) ? String(capacityTokens / pageTokens) : 'None'
+  const labels = `block_size="${pageTokens}",enable_prefix_caching="True",num_gpu_blocks="${pages}"`
+  const metrics = `# TYPE vllm:cache_config_info gauge\nvllm:cache_config_info{${labels}} 1.0\n`
   return new Map([
-    ['POST /reset_prefix_cache', ({ response }: Call) => sendJson(response, { success: engine.clearCache() })],
+    [
+      'GET /metrics',
+      ({ response }: Call) => {
+        response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(metrics)
+      },
+    ],
+    ['POST /reset_prefix_cache', ({ response }) => sendJson(response, { success: engine.clearCache() })],
   ])
 }
 
-function sglangRoutes(engine: EngineCore): Routes {
+function sglangRoutes(engine: EngineCore, { pageTokens, capacityTokens }: CacheSize): Routes {
+  const info = {
+    version: modelName,
+    page_size: pageTokens,
+    ...(Number.isFinite(capacityTokens) ? { max_total_num_tokens: capacityTokens } : {}),
+    disable_radix_cache: false,
+    enable_cache_report: true,
+  }
   const flush = ({ response }: Call): void => {
     if (!engine.clearCache()) throw badRequest('Flush cache failed: there are running requests.')
     response.writeHead(200, { 'content-type': 'text/plain' }).end('Cache flushed.\n')
   }
   return new Map([
+    ['GET /server_info', ({ response }: Call) => sendJson(response, info)],
     ['POST /flush_cache', flush],
     ['GET /flush_cache', flush],
   ])

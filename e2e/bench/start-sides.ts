@@ -1,0 +1,48 @@
+import { Pool } from 'undici'
+import { report } from './print-table.ts'
+import { type ChildServer, startChildServer } from './start-child-server.ts'
+import { startNginx } from './start-nginx.ts'
+
+/** One way to the engine. */
+export interface Side {
+  readonly name: string
+  /** the process in between; undefined: none */
+  readonly pid: number | undefined
+  readonly pool: Pool
+}
+
+/** The same engine, which takes no time, reached directly, through nginx and through reprise. */
+export interface Sides {
+  readonly enginePid: number
+  readonly direct: Side
+  /** reprise comes last; nginx is left out where it is not installed */
+  readonly proxies: readonly Side[]
+  stop(): Promise<void>
+}
+
+/** Starts the engine and both proxies, each in a process of its own. */
+export async function startSides(): Promise<Sides> {
+  const engine = await startChildServer(['--import', 'tsx', 'e2e/bench/instant-engine-double.ts'])
+  const nginx = await startNginx(engine.url)
+  if (!nginx) report('  without nginx: it is not installed (nginx-light is enough)')
+  const reprise = await startReprise(engine.url)
+  const servers = [engine, ...(nginx ? [nginx] : []), reprise]
+  const toSide = (name: string, { url, pid }: ChildServer): Side => ({ name, pid, pool: new Pool(url) })
+  const direct = { ...toSide('direct', engine), pid: undefined }
+  const proxies = [...(nginx ? [toSide('nginx', nginx)] : []), toSide('reprise', reprise)]
+  return {
+    enginePid: engine.pid,
+    direct,
+    proxies,
+    stop: async () => {
+      await Promise.all([direct, ...proxies].map(({ pool }) => pool.destroy()))
+      for (const server of servers) server.stop()
+    },
+  }
+}
+
+/** Starts `reprise serve` in front of an engine. */
+export function startReprise(engineUrl: string): Promise<ChildServer> {
+  const listen = ['--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0']
+  return startChildServer(['bin/reprise', 'serve', ...listen, '--engine', `${engineUrl},kind=vllm`])
+}

@@ -1,0 +1,164 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { chromiumPath, startTestBrowser, type TestBrowser } from './dashboard-browser.ts'
+import { postJson, ragRequest } from './start-test-proxy.ts'
+
+const reprise = join(import.meta.dirname, '..', 'bin', 'reprise')
+const blocks = ['a', 'b', 'c', 'd'].map((letter) => `Block ${letter}. `.repeat(40))
+
+let child: ChildProcess
+let url: string
+let adminUrl: string
+let browser: TestBrowser
+let page: Page
+const faults: string[] = []
+
+async function openPage(at: string): Promise<Page> {
+  const opened = await browser.context.newPage()
+  opened.on('pageerror', (error) => faults.push(error.message))
+  opened.on('console', (message) => {
+    if (message.type() === 'error') faults.push(message.text())
+  })
+  await opened.goto(at)
+  return opened
+}
+
+async function sendRequests(): Promise<void> {
+  const [a, b, c, d] = blocks as [string, string, string, string]
+  const send = async (...[question, list]: [string, string[]]): Promise<void> => {
+    await (await postJson(`${url}/v1/chat/completions`, ragRequest(question, list))).json()
+  }
+  await send('first', [a, b, c])
+  await send('second', [c, b, a])
+  await send('third', [d, a, b])
+  await postJson(`${url}/v1/chat/completions`, { model: 'm', messages: [{ role: 'user', content: 'hello' }] })
+}
+
+describe.skipIf(chromiumPath === undefined)('the dashboard in Chromium', () => {
+  beforeAll(async () => {
+    const args = [reprise, 'serve', '--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0']
+    child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] })
+    const [line] = await once(createInterface(child.stdout!), 'line')
+    ;({ url, admin_url: adminUrl } = JSON.parse(line))
+    await sendRequests()
+    browser = await startTestBrowser()
+    page = await openPage(adminUrl)
+  })
+
+  afterAll(async () => {
+    await browser?.close()
+    child?.kill('SIGKILL')
+  })
+
+  const stats = async (): Promise<Record<string, never>> =>
+    (await (await fetch(`${adminUrl}/v1/stats`)).json()) as Record<string, never>
+
+  test('shows the hit ratio that the engine reported, and what was predicted and possible', async () => {
+    const { prompt_tokens, cached_tokens, seen_tokens } = ((await stats()).samples as Record<string, number>[]).at(-1)!
+    expect(cached_tokens).toBeGreaterThan(500)
+    expect(seen_tokens).toBeGreaterThanOrEqual(cached_tokens!)
+    const ratio = `${((100 * cached_tokens!) / prompt_tokens!).toFixed(1)} %`
+    await page.waitForFunction((shown) => document.getElementById('hit-ratio')?.textContent === shown, ratio)
+    const bound = `${Math.round((100 * seen_tokens!) / prompt_tokens!)} %`
+    expect(await page.locator('[data-ratio="bound"]').textContent()).toContain(bound)
+    expect(await page.locator('#ratio-chart svg').getAttribute('aria-label')).toContain(`engine ${ratio}`)
+    expect(await page.locator('#rate-note').textContent()).toBe('4 in this range')
+  })
+
+  test('shows what was done with the blocks, what was left alone and why, and how requests ended', async () => {
+    expect(await page.locator('[data-blocks="moved"]').textContent()).toMatch(/^moved[2-9]$/)
+    expect(await page.locator('#skipped [data-name="no_blocks"] .n').textContent()).toContain('1 ·')
+    expect(await page.locator('#outcomes [data-name="finished"] .n').textContent()).toBe('4 · 100 %')
+  })
+
+  test('shows the mirror of the replica and the hottest blocks, by id', async () => {
+    const { replicas, top_blocks } = (await stats()) as unknown as {
+      replicas: { cached_tokens: number }[]
+      top_blocks: { id: string; count: number }[]
+    }
+    const row = await page.locator('#replicas tr').allTextContents()
+    expect(row).toHaveLength(1)
+    expect(row[0]).toContain('emulator')
+    expect(row[0]).toContain('exact')
+    expect(row[0]).toContain(new Intl.NumberFormat('en').format(replicas[0]!.cached_tokens))
+    expect(top_blocks.map(({ count }) => count)).toEqual([3, 3, 2, 1])
+    expect(await page.locator('#hot tr').first().textContent()).toContain(top_blocks[0]!.id.slice(0, 10))
+    expect(await page.locator('#index-figures').textContent()).toMatch(/contexts3nodes\d+height\d+memory[\d.]+ kB/)
+    expect(await page.content()).not.toContain('Block a.')
+  })
+
+  test('explains a pasted request: its blocks, their order, what the model is told, before and after', async () => {
+    const body = ragRequest('fourth', [blocks[3]!, blocks[1]!, blocks[0]!])
+    await page.fill('#body', JSON.stringify(body))
+    await page.click('#explain button[type=submit]')
+    await page.waitForSelector('#explained:not([hidden])')
+    expect(await page.locator('#summary').textContent()).toMatch(/rewritten3 blocks, [23] moved/)
+    const explained = (await (await postJson(`${adminUrl}/v1/explain`, body)).json()) as { order: number[] }
+    const order = explained.order.map((from) => from + 1).join(', ')
+    expect(await page.locator('#moves').getAttribute('aria-label')).toBe(`Order as sent, by place received: ${order}`)
+    expect(await page.locator('#notes').textContent()).toContain('in the following priority order: [')
+    expect(await page.locator('#diff .add').count()).toBeGreaterThan(1)
+    expect(await page.locator('#diff .del').count()).toBeGreaterThan(0)
+    // nothing of it was sent
+    expect((await stats()).outcomes).toEqual({ finished: 4 })
+  })
+
+  test('says what is wrong with a body that cannot be explained', async () => {
+    await page.fill('#body', '{"messages":')
+    await page.click('#explain button[type=submit]')
+    await page.waitForSelector('#explain-error:not([hidden])')
+    expect(await page.locator('#explain-error').textContent()).toContain('not JSON')
+    expect(await page.locator('#explained').isVisible()).toBe(false)
+  })
+
+  test('is readable in the dark, and nothing it did was an error or against its policy', async () => {
+    await page.emulateMedia({ colorScheme: 'dark' })
+    const [ink, paper] = await page.evaluate(() => {
+      const { color, backgroundColor } = getComputedStyle(document.body)
+      return [color, backgroundColor].map((value) => (value.match(/\d+/g) ?? []).slice(0, 3).map(Number))
+    })
+    expect(Math.min(...ink!)).toBeGreaterThan(200)
+    expect(Math.max(...paper!)).toBeLessThan(40)
+    expect(faults).toEqual([])
+  })
+
+  test('asks for the token when the proxy does, sends it with every question, and forgets it with the tab', async () => {
+    const guarded = await startGuarded('let me in')
+    try {
+      const locked = await openPage(`http://127.0.0.1:${(guarded.address() as AddressInfo).port}/`)
+      await locked.waitForSelector('#login[open]')
+      await locked.fill('#token', 'let me in')
+      await locked.click('#login button')
+      await locked.waitForFunction(() => document.getElementById('live-text')?.textContent?.startsWith('live'))
+      expect(await locked.evaluate(() => [sessionStorage.length, localStorage.length])).toEqual([1, 0])
+    } finally {
+      guarded.closeAllConnections()
+      guarded.close()
+    }
+  })
+})
+
+/** The admin listener as it looks from another machine: only with the token. */
+async function startGuarded(token: string): Promise<Server> {
+  const server = createServer((request, response) => {
+    if (request.url !== '/' && request.headers.authorization !== `Bearer ${token}`) {
+      response.writeHead(401, { 'content-type': 'application/json' }).end('{"error":{"message":"token"}}')
+      return
+    }
+    fetch(`${adminUrl}${request.url}`).then(
+      async (answer) => {
+        const headers = { 'content-type': answer.headers.get('content-type') ?? '' }
+        response.writeHead(answer.status, headers).end(Buffer.from(await answer.arrayBuffer()))
+      },
+      () => response.destroy(),
+    )
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return server
+}

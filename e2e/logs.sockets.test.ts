@@ -1,0 +1,90 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, describe, expect, test } from 'vitest'
+import { postJson, ragRequest } from './start-test-proxy.ts'
+
+const reprise = join(import.meta.dirname, '..', 'bin', 'reprise')
+const full = '/dev/full'
+
+const started: ChildProcess[] = []
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill('SIGKILL')
+})
+
+async function serve(stderr: 'pipe' | number): Promise<{ child: ChildProcess; url: string; adminUrl: string }> {
+  const args = [reprise, 'serve', '--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0']
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', stderr] })
+  started.push(child)
+  const [line] = await once(createInterface(child.stdout!), 'line')
+  const { url, admin_url: adminUrl } = JSON.parse(line)
+  return { child, url, adminUrl }
+}
+
+async function ask(url: string, question: string): Promise<number> {
+  const response = await postJson(`${url}/v1/chat/completions`, ragRequest(question, ['secret-one', 'secret-two']))
+  await response.text()
+  return response.status
+}
+
+async function stop(child: ChildProcess): Promise<unknown> {
+  child.kill('SIGTERM')
+  const [code] = await once(child, 'exit')
+  return code
+}
+
+describe('logs', () => {
+  test('are a JSON line on stderr for every request, and hold nothing of its text or key', async () => {
+    const { child, url } = await serve('pipe')
+    const lines: string[] = []
+    createInterface(child.stderr!).on('line', (line) => lines.push(line))
+    const authorization = { headers: { authorization: 'Bearer sk-very-secret' } }
+    await (await postJson(`${url}/v1/chat/completions`, ragRequest('secret-q', ['secret-1']), authorization)).text()
+    await (await fetch(`${url}/v1/models?secret=1`)).text()
+    expect(await stop(child)).toBe(0)
+    const requests = lines
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line))
+      .filter(({ msg }) => msg === 'request')
+    expect(requests).toMatchObject([
+      { route: 'chat_completions', outcome: 'finished', status: 200, blocks: 1, replica: 'emulator' },
+      { route: 'pass_through', outcome: 'finished', status: 200 },
+    ])
+    expect(requests[0].duration_ms).toBeGreaterThanOrEqual(requests[0].ttft_ms)
+    expect(lines.join()).not.toContain('secret')
+  })
+
+  test.skipIf(!existsSync(full))('on a full disk are lost, and nothing else is', async () => {
+    const { child, url } = await serve(openSync(full, 'w'))
+    for (let i = 0; i < 20; i++) expect(await ask(url, `q${i}`)).toBe(200)
+    expect(child.exitCode).toBeNull()
+    expect(await stop(child)).toBe(0)
+  })
+
+  test('whose reader has gone are lost, and nothing else is', async () => {
+    const { child, url } = await serve('pipe')
+    child.stderr!.destroy()
+    for (let i = 0; i < 20; i++) expect(await ask(url, `q${i}`)).toBe(200)
+    expect(child.exitCode).toBeNull()
+    expect(await stop(child)).toBe(0)
+  })
+
+  test('that nobody reads hold nothing up, not even the end', async () => {
+    const { child, url, adminUrl } = await serve('pipe')
+    child.stderr!.pause()
+    // more than a pipe holds
+    const headers = { 'x-request-id': 'x'.repeat(199) }
+    for (let round = 0; round < 40; round++) {
+      const sent = Array.from({ length: 25 }, () =>
+        postJson(`${url}/v1/chat/completions`, { messages: [] }, { headers }).then((response) => response.text()),
+      )
+      await Promise.all(sent)
+    }
+    expect((await fetch(`${adminUrl}/healthz`)).status).toBe(200)
+    const code = await Promise.race([stop(child), delay(10_000, 'still running')])
+    expect(code).toBe(0)
+  })
+})

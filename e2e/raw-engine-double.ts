@@ -1,0 +1,107 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+
+/** What an engine does with a connection: each stage may answer, reset or do nothing. */
+export interface RawBehaviour {
+  onConnection?(socket: Socket): void
+  /** the head has arrived, the body perhaps not */
+  onHead?(socket: Socket, head: string): void
+  onRequest?(socket: Socket, head: string, body: Buffer): void
+}
+
+/** Stands in for an engine where a test must choose every byte on the connection, valid or not. */
+export interface RawEngineDouble {
+  readonly url: string
+  /** every connection that was opened to it, in order */
+  readonly sockets: Socket[]
+  /** those of them that a request came in on, whole or not */
+  readonly used: ReadonlySet<Socket>
+  /** requests that arrived whole */
+  readonly requestCount: number
+  behave(behaviour: RawBehaviour): void
+  close(): Promise<void>
+}
+
+/** A whole answer as an engine writes it. */
+export function rawAnswer(body: string | Buffer, head = 'content-type: application/json'): Buffer {
+  const bytes = Buffer.from(body)
+  return Buffer.concat([Buffer.from(`HTTP/1.1 200 OK\r\n${head}\r\ncontent-length: ${bytes.length}\r\n\r\n`), bytes])
+}
+
+export async function startRawEngineDouble(first: RawBehaviour = {}): Promise<RawEngineDouble> {
+  const sockets: Socket[] = []
+  const used = new Set<Socket>()
+  let behaviour = first
+  let requestCount = 0
+  const server = createServer((socket) => {
+    sockets.push(socket)
+    // resets are what is tested
+    socket.on('error', () => {})
+    socket.once('data', () => used.add(socket))
+    behaviour.onConnection?.(socket)
+    const readNext = (buffered: Buffer): void => {
+      readRequest(socket, buffered, {
+        onHead: (head) => behaviour.onHead?.(socket, head),
+        onRequest: (head, body, rest) => {
+          requestCount += 1
+          behaviour.onRequest?.(socket, head, body)
+          readNext(rest)
+        },
+      })
+    }
+    readNext(Buffer.alloc(0))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    sockets,
+    used,
+    get requestCount() {
+      return requestCount
+    },
+    behave: (next) => {
+      behaviour = next
+    },
+    close: async () => {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+      await once(server, 'close')
+    },
+  }
+}
+
+interface RequestEvents {
+  onHead(head: string): void
+  onRequest(head: string, body: Buffer, rest: Buffer): void
+}
+
+/** Reads one request off a connection, by its content-length or in chunks. */
+function readRequest(socket: Socket, buffered: Buffer, { onHead, onRequest }: RequestEvents): void {
+  let received = buffered
+  let head: string | undefined
+  const read = (chunk: Buffer): void => {
+    received = received.length === 0 ? chunk : Buffer.concat([received, chunk])
+    if (head === undefined) {
+      const end = received.indexOf('\r\n\r\n')
+      if (end < 0) return
+      head = received.subarray(0, end).toString()
+      received = received.subarray(end + 4)
+      onHead(head)
+    }
+    const length = bodyLength(head, received)
+    if (length === undefined || received.length < length) return
+    socket.off('data', read)
+    onRequest(head, received.subarray(0, length), received.subarray(length))
+  }
+  socket.on('data', read)
+  if (buffered.length > 0) read(Buffer.alloc(0))
+}
+
+function bodyLength(head: string, received: Buffer): number | undefined {
+  const declared = /^content-length: *(\d+)/im.exec(head)?.[1]
+  if (declared !== undefined) return Number(declared)
+  if (!/^transfer-encoding: *chunked/im.test(head)) return 0
+  const end = received.indexOf('0\r\n\r\n')
+  return end < 0 ? undefined : end + 5
+}

@@ -1,0 +1,51 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+const reprise = join(import.meta.dirname, '..', 'bin', 'reprise')
+
+/** A command of `bin/reprise` that runs. */
+export interface RunningReprise {
+  readonly child: ChildProcess
+  /** the line that it prints when it listens */
+  readonly listening: Record<string, string>
+  stderr(): string
+}
+
+/** Commands that were started; `stopAll` ends them. */
+export class Reprises {
+  readonly #started: ChildProcess[] = []
+
+  /** Starts a command that listens. */
+  async start(args: readonly string[], environment: Record<string, string> = {}): Promise<RunningReprise> {
+    const env = { ...process.env, ...environment }
+    const child = spawn(process.execPath, [reprise, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env })
+    this.#started.push(child)
+    let stderr = ''
+    child.stderr!.on('data', (chunk) => {
+      stderr += chunk
+    })
+    const listening = once(createInterface(child.stdout!), 'line')
+    const [line] = await Promise.race([
+      listening,
+      once(child, 'exit').then(([code]) => {
+        throw new Error(`reprise ended with ${code} before it listened: ${stderr}`)
+      }),
+    ])
+    return { child, listening: JSON.parse(line as string), stderr: () => stderr }
+  }
+
+  stopAll(): void {
+    for (const child of this.#started.splice(0)) child.kill('SIGKILL')
+  }
+}
+
+/** Runs a command to its end. */
+export function runReprise(
+  args: readonly string[],
+  options: { env?: Record<string, string>; input?: string } = {},
+): { status: number | null; stdout: string; stderr: string } {
+  const env = { ...process.env, ...options.env }
+  return spawnSync(process.execPath, [reprise, ...args], { encoding: 'utf8', input: options.input ?? '', env })
+}

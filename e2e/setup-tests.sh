@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# installs the programs that some tests start, where that is possible; tests whose program is missing are skipped by name
+set -euo pipefail
+
+# program:Debian package
+needed=(chromium:chromium)
+
+missing=()
+for entry in "${needed[@]}"; do
+  command -v "${entry%%:*}" >/dev/null || missing+=("${entry##*:}")
+done
+if [ ${#missing[@]} -eq 0 ]; then exit 0; fi
+
+if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+  echo "Tests that need ${missing[*]} will be skipped: install ${missing[*]}, or run as root where there is apt-get." >&2
+  exit 0
+fi
+echo "Installing for the tests: ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+if ! { apt-get update -qq && apt-get install -y -qq --no-install-recommends "${missing[@]}"; } >/dev/null; then
+  echo "Tests that need ${missing[*]} will be skipped: apt-get could not install them." >&2
+fi

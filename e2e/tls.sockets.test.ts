@@ -1,0 +1,176 @@
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect, type TLSSocket } from 'node:tls'
+import { Agent, fetch } from 'undici'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { type CertificateFiles, hasOpenssl, issue, makeAuthority } from './make-certificates.ts'
+import { Reprises, type RunningReprise, runReprise } from './run-reprise.ts'
+import { ragRequest } from './start-test-proxy.ts'
+
+describe.skipIf(!hasOpenssl)('TLS (needs openssl)', () => {
+  const reprises = new Reprises()
+  let folder: string
+  let authority: CertificateFiles
+  let stranger: CertificateFiles
+  let server: CertificateFiles
+  let client: CertificateFiles
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'reprise-tls-'))
+    authority = makeAuthority(folder, 'authority')
+    stranger = makeAuthority(folder, 'stranger')
+    server = issue(folder, 'server', authority, 'IP:127.0.0.1')
+    client = issue(folder, 'client', authority, 'DNS:client')
+  })
+  afterEach(() => reprises.stopAll())
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  function serve(settings: object): Promise<RunningReprise> {
+    const file = join(folder, 'reprise.json')
+    writeFileSync(file, JSON.stringify({ listen: '127.0.0.1:0', admin: { listen: '127.0.0.1:0' }, ...settings }))
+    return reprises.start(['serve', '--config', file])
+  }
+
+  /** Sends a request as one who trusts the authority and shows these certificates. */
+  async function ask(url: string, shown?: CertificateFiles): Promise<number> {
+    const dispatcher = new Agent({
+      connect: {
+        ca: readFileSync(authority.cert),
+        ...(shown && { cert: readFileSync(shown.cert), key: readFileSync(shown.key) }),
+      },
+    })
+    onTestFinished(() => dispatcher.destroy())
+    const response = await fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(ragRequest('q', ['a', 'b'])),
+      dispatcher,
+    })
+    await response.text()
+    return response.status
+  }
+
+  /** An engine that speaks TLS and asks for certificates of the authority. */
+  async function startSecureEngine(cert: CertificateFiles): Promise<{ url: string; peers: string[] }> {
+    const peers: string[] = []
+    const engine = createServer(
+      {
+        cert: readFileSync(cert.cert),
+        key: readFileSync(cert.key),
+        ca: readFileSync(authority.cert),
+        requestCert: true,
+        rejectUnauthorized: true,
+      },
+      (request, response) => {
+        peers.push(String((request.socket as TLSSocket).getPeerCertificate().subject.CN))
+        request.resume()
+        response.setHeader('content-type', 'application/json')
+        response.end('{"choices":[]}')
+      },
+    )
+    await new Promise<void>((resolve) => engine.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => {
+      engine.closeAllConnections()
+      engine.close()
+    })
+    return { url: `https://127.0.0.1:${(engine.address() as AddressInfo).port}`, peers }
+  }
+
+  /** The serial number of the certificate that a listener shows. */
+  function serialOf(url: string): Promise<string> {
+    const { hostname, port } = new URL(url)
+    return new Promise((resolve, reject) => {
+      const socket = connect({ host: hostname, port: Number(port), ca: readFileSync(authority.cert) }, () => {
+        resolve(socket.getPeerCertificate().serialNumber)
+        socket.destroy()
+      })
+      socket.on('error', reject)
+    })
+  }
+
+  test('clients are answered over TLS, and plain HTTP is not', async () => {
+    const { listening } = await serve({ tls: { cert: server.cert, key: server.key } })
+    expect(listening.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/)
+    expect(await ask(listening.url!)).toBe(200)
+    await expect(fetch(listening.url!.replace('https', 'http'))).rejects.toThrow()
+    await expect(fetch(listening.url!)).rejects.toMatchObject({
+      cause: { code: expect.stringMatching(/CERT|VERIFY|ISSUER/) },
+    })
+    expect(await ask(listening.url!)).toBe(200)
+  })
+
+  test('with client_ca only clients with a certificate of it are answered', async () => {
+    const { listening, child } = await serve({ tls: { cert: server.cert, key: server.key, client_ca: authority.cert } })
+    expect(await ask(listening.url!, client)).toBe(200)
+    await expect(ask(listening.url!)).rejects.toThrow()
+    await expect(ask(listening.url!, issue(folder, 'unknown', stranger, 'DNS:client'))).rejects.toThrow()
+    expect(await ask(listening.url!, client)).toBe(200)
+    expect(child.exitCode).toBeNull()
+  })
+
+  test('SIGHUP reads renewed certificates, and keeps those before when they are broken', async () => {
+    const used = { cert: join(folder, 'used.pem'), key: join(folder, 'used.key') }
+    const install = ({ cert, key }: CertificateFiles): void => {
+      copyFileSync(cert, used.cert)
+      copyFileSync(key, used.key)
+    }
+    install(server)
+    const { listening, child, stderr } = await serve({ tls: used })
+    const before = await serialOf(listening.url!)
+    install(issue(folder, 'renewed', authority, 'IP:127.0.0.1'))
+    child.kill('SIGHUP')
+    await vi.waitFor(async () => expect(await serialOf(listening.url!)).not.toBe(before), 20_000)
+    const renewed = await serialOf(listening.url!)
+    writeFileSync(used.cert, 'nonsense')
+    child.kill('SIGHUP')
+    await vi.waitFor(() => expect(stderr()).toContain('a part of the configuration could not be reloaded'), 20_000)
+    expect(await serialOf(listening.url!)).toBe(renewed)
+  })
+
+  test('the proxy proves itself to the engine, and has the engine prove itself', async () => {
+    const engine = await startSecureEngine(server)
+    const tls = { ca: authority.cert, cert: client.cert, key: client.key }
+    const { listening } = await serve({ engines: [{ url: engine.url, tls }] })
+    expect(await ask(listening.url!)).toBe(200)
+    expect(engine.peers).toEqual(['client'])
+  })
+
+  test.each<[string, (folder: string) => object]>([
+    ['shows no certificate', () => ({ ca: authority.cert })],
+    ['does not trust the engine', () => ({ ca: stranger.cert, cert: client.cert, key: client.key })],
+    ['expects another name', () => ({ ca: authority.cert, cert: client.cert, key: client.key, server_name: 'other' })],
+  ])('an engine is unreachable for a proxy that %s', async (_title, tls) => {
+    const engine = await startSecureEngine(server)
+    const { listening } = await serve({ engines: [{ url: engine.url, tls: tls(folder) }] })
+    expect(await ask(listening.url!)).toBe(502)
+    expect(engine.peers).toEqual([])
+  })
+
+  test('an engine may bear another name than its URL', async () => {
+    const engine = await startSecureEngine(issue(folder, 'named', authority, 'DNS:engine.internal'))
+    const tls = { ca: authority.cert, cert: client.cert, key: client.key, server_name: 'engine.internal' }
+    const { listening } = await serve({ engines: [{ url: engine.url, tls }] })
+    for (let i = 0; i < 2; i++) expect(await ask(listening.url!)).toBe(200)
+    expect(engine.peers).toEqual(['client', 'client'])
+  })
+
+  test.each<[string, () => object]>([
+    ['a key of another certificate', () => ({ tls: { cert: server.cert, key: client.key } })],
+    ['no PEM', () => ({ tls: { cert: join(folder, 'reprise.json'), key: client.key } })],
+    [
+      'no PEM for an engine',
+      () => ({
+        engines: [{ url: 'https://127.0.0.1:1', tls: { cert: join(folder, 'reprise.json'), key: client.key } }],
+      }),
+    ],
+  ])('certificates that cannot be used end the start with 1 and one line: %s', (_title, settings) => {
+    const file = join(folder, 'reprise.json')
+    writeFileSync(file, JSON.stringify({ listen: '127.0.0.1:0', admin: { listen: '127.0.0.1:0' }, ...settings() }))
+    const { status, stderr } = runReprise(['serve', '--config', file])
+    expect(stderr).toMatch(/^error: .*tls \(.*\): not a certificate in PEM and the key that belongs to it: .*\n$/)
+    expect(status).toBe(1)
+  })
+})

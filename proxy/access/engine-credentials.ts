@@ -1,0 +1,22 @@
+/** What becomes of the headers by which a client proved who it is. */
+export interface EngineCredentials {
+  /** whether they are meant for us and stay here */
+  readonly keepsClientKey: boolean
+  /** the engine's own key */
+  readonly apiKey: string | undefined
+}
+
+const credentialHeaders = new Set(['authorization', 'x-api-key'])
+
+/** The client's headers, names and values in turn, with the credentials that the engine is to see. */
+export function withEngineCredentials(
+  rawHeaders: readonly string[],
+  { keepsClientKey, apiKey }: EngineCredentials,
+): readonly string[] {
+  if (!keepsClientKey && apiKey === undefined) return rawHeaders
+  const headers: string[] = []
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    if (!credentialHeaders.has(rawHeaders[i]!.toLowerCase())) headers.push(rawHeaders[i]!, rawHeaders[i + 1]!)
+  if (apiKey !== undefined) headers.push('authorization', `Bearer ${apiKey}`)
+  return headers
+}

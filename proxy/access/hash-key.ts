@@ -1,0 +1,22 @@
+import { createHash } from 'node:crypto'
+import { text } from 'node:stream/consumers'
+import { ConfigError } from '../config/config.ts'
+
+/** What is kept of an API key. */
+export function hashOf(key: string): Buffer {
+  return createHash('sha256').update(key).digest()
+}
+
+/** Reads a key from the standard input, where no list of processes shows it, and prints its line for a keys file. */
+export async function hashKey(tenant: string): Promise<void> {
+  if (process.stdin.isTTY) process.stderr.write('Type or paste the key, then Enter and Ctrl-D:\n')
+  const key = (await text(process.stdin)).trim()
+  if (key === '' || /\s/.test(key)) {
+    throw new ConfigError(
+      key === ''
+        ? 'There is no key: write it to the standard input.'
+        : 'A key holds no blanks: write one key at a time.',
+    )
+  }
+  process.stdout.write(`- { tenant: ${JSON.stringify(tenant)}, sha256: "${hashOf(key).toString('hex')}" }\n`)
+}

@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs'
+import { createSecureContext, type SecureContextOptions } from 'node:tls'
+import type { EngineTls } from '#engine-adapters/engine-client.ts'
+import { ConfigError, type EngineTlsFiles, type ListenerTlsFiles } from '../config/config.ts'
+import type { ListenerTls } from '../listener.ts'
+
+/** Reads what a listener shows to its clients; throws a ConfigError when it could not be used. */
+export function readListenerTls(files: ListenerTlsFiles | undefined): ListenerTls | undefined {
+  if (files === undefined) return undefined
+  const { cert, key, clientCa } = files
+  const tls: ListenerTls = {
+    cert: read('tls.cert', cert),
+    key: read('tls.key', key),
+    clientCa: clientCa === undefined ? undefined : read('tls.client_ca', clientCa),
+  }
+  check(`tls (${cert}, ${key}${clientCa === undefined ? '' : `, ${clientCa}`})`, { ...tls, ca: tls.clientCa })
+  return tls
+}
+
+/** Reads what is shown to an engine and whom to trust; throws a ConfigError when it could not be used. */
+export function readEngineTls(files: EngineTlsFiles | undefined): EngineTls | undefined {
+  if (files === undefined) return undefined
+  const { serverName, ...pem } = files
+  const tls: { [name in 'ca' | 'cert' | 'key']?: Buffer } = {}
+  for (const name of ['ca', 'cert', 'key'] as const) {
+    const file = pem[name]
+    if (file !== undefined) tls[name] = read(`engines[].tls.${name}`, file)
+  }
+  check(`engines[].tls (${Object.values(pem).filter(Boolean).join(', ')})`, tls)
+  return { ...tls, ...(serverName === undefined ? {} : { serverName }) }
+}
+
+function read(setting: string, file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    throw new ConfigError(`${setting}: ${file} cannot be read: ${(error as Error).message}`)
+  }
+}
+
+function check(setting: string, pem: SecureContextOptions): void {
+  try {
+    createSecureContext(pem)
+  } catch (error) {
+    throw new ConfigError(
+      `${setting}: not a certificate in PEM and the key that belongs to it: ${(error as Error).message}`,
+    )
+  }
+}

@@ -1,0 +1,24 @@
+import { keysFileSchema } from '../config/access-schema.ts'
+import { writePath } from '../config/check-settings.ts'
+import { ConfigError, type KeyRecord, type KeysConfig } from '../config/config.ts'
+import { readSettingsFile } from '../config/read-settings-file.ts'
+import { findKeyFaults } from './find-key-faults.ts'
+
+/** Whether clients have to show a key. */
+export function asksForKeys({ file, records }: KeysConfig): boolean {
+  return file !== undefined || records.length > 0
+}
+
+/** Reads the keys of the configuration and of its keys file; throws a ConfigError with a line for each fault. */
+export function readKeyRecords({ file, records }: KeysConfig): KeyRecord[] {
+  if (file === undefined) return [...records]
+  const { settings, locate } = readSettingsFile(file, keysFileSchema)
+  const listed = settings.keys as KeyRecord[]
+  // together with the configuration's, so that a key that stands in both is found
+  const lines = findKeyFaults([...records, ...listed]).map(({ path: [i, ...rest], reason }) => {
+    const path = ['keys', (i as number) - records.length, ...rest]
+    return `${locate(path)}: ${writePath(path)}: ${reason}`
+  })
+  if (lines.length > 0) throw new ConfigError(lines.join('\n'))
+  return [...records, ...listed]
+}

@@ -1,0 +1,72 @@
+import { isUtf8 } from 'node:buffer'
+import { applySplices } from '../json-spans.ts'
+import type { AnswerRewriter } from './answer-rewriter.ts'
+import type { CitationLabels } from './citation-labels.ts'
+import { type AnswerApi, findAnswerTexts } from './find-answer-texts.ts'
+import { GatheredBytes } from './gathered-bytes.ts'
+import { parseAnswer } from './json-value.ts'
+import { CitationMapper } from './map-citations.ts'
+import { spliceString } from './splice-string.ts'
+
+const defaultLongestBody = 16 * 1024 * 1024
+
+/** Maps the citations in an answer that is one JSON document, when it is whole. */
+export class BodyRewriter implements AnswerRewriter {
+  readonly #api: AnswerApi
+  readonly #labels: CitationLabels
+  readonly #longestBody: number
+  readonly #gathered = new GatheredBytes()
+  #remapped = 0
+  #overflowed = false
+  #fault: unknown
+
+  constructor(api: AnswerApi, labels: CitationLabels, longestBody: number = defaultLongestBody) {
+    this.#api = api
+    this.#labels = labels
+    this.#longestBody = longestBody
+  }
+
+  get remapped(): number {
+    return this.#remapped
+  }
+
+  get overflowed(): boolean {
+    return this.#overflowed
+  }
+
+  get fault(): unknown {
+    return this.#fault
+  }
+
+  push(chunk: Buffer): Buffer {
+    if (this.#overflowed) return chunk
+    this.#gathered.add(chunk)
+    if (this.#gathered.length <= this.#longestBody) return Buffer.alloc(0)
+    this.#overflowed = true
+    return this.#gathered.take()
+  }
+
+  end(): Buffer {
+    const body = this.#gathered.take()
+    try {
+      return this.#rewrite(body)
+    } catch (fault) {
+      this.#fault = fault
+      return body
+    }
+  }
+
+  #rewrite(body: Buffer): Buffer {
+    if (!isUtf8(body)) return body
+    const json = body.toString()
+    let remapped = 0
+    const splices = findAnswerTexts(this.#api, parseAnswer(json)).flatMap(({ path, text }) => {
+      const { changes } = new CitationMapper(this.#labels).advance(text, true)
+      remapped += changes.length
+      return changes.length > 0 ? spliceString(json, path, changes) : []
+    })
+    const rewritten = splices.length > 0 ? Buffer.from(applySplices(json, splices)) : body
+    this.#remapped = remapped
+    return rewritten
+  }
+}

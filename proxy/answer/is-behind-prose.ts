@@ -1,0 +1,14 @@
+const codeSigns = /[={}]|[\w$]\(|::|->|\b(?:if|for|while|switch) ?\(|\b(?:const|var) /
+const lastWord = /(?:^|[^\w$.)\]/\\@#'’-])((?:[A-Za-z]+['’-])*[A-Za-z]+|\d[\d.,]*)$/
+const likelyWord = /^[A-Z\d]|.{4}/
+
+/**
+ * Whether a bracket behind `line` can be a citation and is no index of code, as in `a[0]`, `rows[0][1]` or `f()[1]`.
+ * Much is cited without a space (`Paris[1].`), so a word of prose may stand in front of it.
+ */
+export function isBehindProse(line: string): boolean {
+  const last = line.at(-1)
+  if (last === undefined || !/[\w$)\]]/.test(last)) return true
+  if (last === ']' || codeSigns.test(line)) return false
+  return last === ')' || likelyWord.test(lastWord.exec(line)?.[1] ?? '')
+}

@@ -1,0 +1,307 @@
+import fc from 'fast-check'
+import { describe, expect, it, test } from 'vitest'
+import { CitationLabels, type CitationMap } from './citation-labels.ts'
+import { CitationMapper } from './map-citations.ts'
+
+const rotation = new Map([
+  ['1', '3'],
+  ['2', '1'],
+  ['3', '2'],
+])
+const bare: CitationMap = [{ prefix: '', labels: rotation }]
+const docs: CitationMap = [{ prefix: 'Doc_', labels: rotation }]
+const documents: CitationMap = [{ prefix: 'Document ', labels: rotation }]
+
+function mapAll(text: string, map: CitationMap, pieces: readonly string[] = [text]): string {
+  const mapper = new CitationMapper(new CitationLabels(map))
+  return pieces.map((piece) => mapper.push(piece)).join('') + mapper.flush()
+}
+
+describe('citations of bare numbers', () => {
+  it.each([
+    ['one', 'Rain falls [1].', 'Rain falls [3].'],
+    ['at the end of the text', 'as in [1]', 'as in [3]'],
+    ['a chain', 'so [1][2][3] say', 'so [3][1][2] say'],
+    ['a list', 'so [1, 3] and [2;1] and [ 3 ]', 'so [3, 2] and [1;3] and [ 2 ]'],
+    ['a list in words', '[1 and 3], [1, 2, and 3], [1 & 2]', '[3 and 2], [3, 1, and 2], [3 & 1]'],
+    ['full-width brackets', '雨【3】，【1、2】。', '雨【2】，【3、1】。'],
+    ['full-width brackets with a place', '【3†L10-L15】', '【2†L10-L15】'],
+    ['behind a script without spaces', '根据文献[1]，下雨。', '根据文献[3]，下雨。'],
+    ['escaped for Markdown', 'rain \\[1\\]\\[2\\].', 'rain \\[3\\]\\[1\\].'],
+    ['behind a word of prose', 'in Paris[1][2], rain falls[3]. In 2019[1] too (GDP)[2].', ''],
+    ['behind emphasis and quotation marks', '**Paris**[1] and "so"[2]', '**Paris**[3] and "so"[1]'],
+    ['in a list of sources', '[1]: A guide to Paris\n[2]: Spain', '[3]: A guide to Paris\n[1]: Spain'],
+    ['in JSON', '{"citations": [1,3]}', '{"citations": [3,2]}'],
+    ['in a table', '| rain | [1] |', '| rain | [3] |'],
+  ])('%s', (_, text, mapped) => {
+    const expected = mapped || 'in Paris[3][1], rain falls[2]. In 2019[3] too (GDP)[1].'
+    expect(mapAll(text, bare)).toBe(expected)
+  })
+
+  it.each([
+    ['indices', 'a[1] = b[2]; foo()[1]; m[1][2]; $x[1] $[1, 2]$ my_list[1] f(x[1])'],
+    ['an index with a member', 'values[1].name and Values[2] = 3'],
+    ['a line of code', 'for (const x of items[1]) items[2].push(rows[3])'],
+    ['an initialiser', 'int a[] = {\n[1] = 2,\n[2] = 3 }'],
+    ['a fenced block', 'see\n```js\nuse [1]\n``` no end [2]\n```js\n[3]\n'],
+    ['a fenced block with backticks in it', '````\nx ```\n```\n x ````\n[1]\n'],
+    ['a fence in a list', '1. so:\n   ~~~\n   [1]\n   ~~~~ [2]\n'],
+    ['a fence behind a word', 'code:```\n[1]\n [2]'],
+    ['inline code', 'type `[1]` or ``[2] ` [3]``'],
+    ['a link', 'see [1](https://example.org/a) and ![2](x.png)'],
+    ['a reference link', 'see [the rain][1]'],
+    ['a link definition', '[1]: https://example.org\n  [2]: <a b>\n[3]: /path'],
+    ['a footnote', 'so[^1] and [^2]: text'],
+    ['a range', '[1-3], [1–3], [1, 2-3]'],
+    ['numbers that are no labels', '[4], [0], [01], [1234567], [1, 2, x], [1.5], [-1], [x]'],
+    ['an unfinished citation', 'so [1, 2'],
+    ['other brackets', '(1) {1} <1> [1'],
+    ['the words of another list', 'Document 1 and Doc_2'],
+  ])('are not found in %s', (_, text) => {
+    expect(mapAll(text, bare)).toBe(text)
+  })
+
+  it('are found again behind code', () => {
+    expect(mapAll('~~~\n[1]\n  ~~~~ \r\n[1]', bare)).toBe('~~~\n[1]\n  ~~~~ \r\n[3]')
+    expect(mapAll('`x` [1]\n```\n[1]\n```\n[1] ```[1]``` [1] `open [1]\n[1]', bare)).toBe(
+      '`x` [3]\n```\n[1]\n```\n[3] ```[1]``` [3] `open [1]\n[3]',
+    )
+  })
+})
+
+describe('citations by a word', () => {
+  it.each([
+    [docs, '[Doc_1], [Doc_1, Doc_3], [doc_2] and Doc_3.', '[Doc_3], [Doc_3, Doc_2], [doc_1] and Doc_2.'],
+    [docs, '[Doc_1, 2; 3] Doc\\_1 [Doc\\_2]', '[Doc_3, 1; 2] Doc\\_3 [Doc\\_1]'],
+    [docs, '根据Doc_1的说法', '根据Doc_3的说法'],
+    [documents, 'Document 1 says, document 2: "x" (Document 3)', 'Document 3 says, document 1: "x" (Document 2)'],
+    [documents, '[Document 1, Document 2][Document 3]', '[Document 3, Document 1][Document 2]'],
+    [documents, '[see Document 1, p. 5]', '[see Document 3, p. 5]'],
+    [documents, 'Documents 1 and 3, Documents 1, 2, and 3, which', 'Documents 3 and 2, Documents 3, 1, and 2, which'],
+    [documents, "Document 1's rain—Document 2—is", "Document 3's rain—Document 1—is"],
+    [documents, '**Document 1**: rain', '**Document 3**: rain'],
+    // cited by their numbers, as some prompts ask for
+    [documents, 'rain [1][2] Document [3]', 'rain [3][1] Document [2]'],
+  ])('%#', (map, text, mapped) => {
+    expect(mapAll(text, map)).toBe(mapped)
+  })
+
+  it.each([
+    [docs, 'Doc_12 Doc_1.txt /tmp/Doc_1 myDoc_1 Doc_1a x.Doc_1 Doc_1_2 DOC_1 `Doc_1` ?q=Doc_1'],
+    [documents, 'Document 1.5, Document 1-3, Document 1/2, Documents 1 to 3, Documents 1-3, Document  1, Documents x'],
+    [documents, 'Subdocument 1, Document 4, [Document 1](x) documentation 1'],
+    [docs, 'Document 1, Doc 1'],
+  ])('are not found where they only look alike: %#', (map, text) => {
+    expect(mapAll(text, map)).toBe(text)
+  })
+
+  it('go by their own list', () => {
+    const map: CitationMap = [
+      { prefix: 'Doc_', labels: new Map([['1', '2']]) },
+      { prefix: 'Source ', labels: new Map([['1', '5']]) },
+    ]
+    expect(mapAll('Doc_1, Source 1, [1]', map)).toBe('Doc_2, Source 5, [1]')
+  })
+
+  it('go by the last list that has the label', () => {
+    const map: CitationMap = [
+      {
+        prefix: '',
+        labels: new Map([
+          ['1', '2'],
+          ['9', '8'],
+        ]),
+      },
+      { prefix: '', labels: new Map([['1', '1']]) },
+    ]
+    expect(mapAll('[1] [9]', map)).toBe('[1] [8]')
+  })
+})
+
+test('the longer of two prefixes is taken', () => {
+  const map: CitationMap = [
+    { prefix: 'Document ', labels: new Map([['1', '2']]) },
+    { prefix: 'Document #', labels: new Map([['1', '3']]) },
+  ]
+  expect(mapAll('Document #1, Document 1', map)).toBe('Document #3, Document 2')
+})
+
+test('changed labels are counted', () => {
+  const mapper = new CitationMapper(
+    new CitationLabels([
+      {
+        prefix: '',
+        labels: new Map([
+          ['1', '2'],
+          ['2', '2'],
+        ]),
+      },
+    ]),
+  )
+  mapper.push('[1], [2], [1')
+  expect(mapper.remapped).toBe(1)
+  mapper.push(', 1]')
+  mapper.flush()
+  expect(mapper.remapped).toBe(3)
+})
+
+const fragment = fc.constantFrom(
+  ...[
+    '[',
+    ']',
+    '[1]',
+    '[2]',
+    '[3',
+    '[1, 2]',
+    '[1][2]',
+    '1',
+    '2',
+    '3',
+    '10',
+    ', ',
+    '; ',
+    ' and ',
+    '-',
+    '【2】',
+    '【',
+    '】',
+    '†x',
+  ],
+  ...[
+    'Doc_1',
+    'Doc_',
+    'Doc\\_2',
+    '[Doc_1, Doc_2]',
+    'Document 1',
+    'Documents 1, 2',
+    'document ',
+    'D',
+    'd',
+    'Do',
+    'ocument 3',
+  ],
+  ...[
+    '`',
+    '``',
+    '```',
+    '~~~',
+    '\n',
+    '\r\n',
+    '    ',
+    ' ',
+    '(',
+    ')',
+    '](',
+    ':',
+    ': http',
+    '=',
+    '.',
+    '\\',
+    '\\[1\\]',
+    '^',
+    '$',
+    '_',
+  ],
+  ...['word', 'a', 'Paris', 'x()', 'é', '雨', '😀', '\ud83d', '\u00a0', '{', '> ', '- '],
+)
+const anyText = fc.array(fragment, { maxLength: 40 }).map((parts) => parts.join(''))
+const permutation = fc
+  .shuffledSubarray(['1', '2', '3', '10', '11'], { minLength: 5, maxLength: 5 })
+  .map((shuffled) => new Map(['1', '2', '3', '10', '11'].map((label, i) => [label, shuffled[i]!])))
+const anyMap = fc.tuple(permutation, permutation, permutation).map(
+  ([a, b, c]): CitationMap => [
+    { prefix: '', labels: a },
+    { prefix: 'Doc_', labels: b },
+    { prefix: 'Document ', labels: c },
+  ],
+)
+const bounds = fc.array(fc.nat({ max: 300 }), { maxLength: 12 })
+
+function split(text: string, cuts: readonly number[]): string[] {
+  const sorted = [0, ...cuts.map((cut) => Math.min(cut, text.length)).sort((a, b) => a - b), text.length]
+  return sorted.slice(1).map((end, i) => text.slice(sorted[i], end))
+}
+
+describe('for every text', () => {
+  const runs = { numRuns: 3000 }
+
+  it('any split gives the same', () => {
+    fc.assert(
+      fc.property(anyText, anyMap, bounds, (text, map, cuts) => {
+        const whole = mapAll(text, map)
+        expect(mapAll(text, map, split(text, cuts))).toBe(whole)
+        expect(mapAll(text, map, text.split(''))).toBe(whole)
+      }),
+      runs,
+    )
+  })
+
+  it('labels that stay change nothing', () => {
+    const same = new Map(['1', '2', '3', '10'].map((label) => [label, label]))
+    const map = ['', 'Doc_', 'Document '].map((prefix) => ({ prefix, labels: same }))
+    expect(new CitationLabels(map).isIdentity).toBe(true)
+    fc.assert(
+      fc.property(anyText, (text) => {
+        expect(mapAll(text, map)).toBe(text)
+      }),
+      runs,
+    )
+  })
+
+  it('the inverse map restores it', () => {
+    fc.assert(
+      fc.property(anyText, anyMap, (text, map) => {
+        const inverse = map.map(({ prefix, labels }) => ({
+          prefix,
+          labels: new Map([...labels].map(([sent, received]) => [received, sent])),
+        }))
+        expect(mapAll(mapAll(text, map), inverse)).toBe(text)
+      }),
+      runs,
+    )
+  })
+
+  it('only numbers change', () => {
+    fc.assert(
+      fc.property(anyText, anyMap, (text, map) => {
+        expect(mapAll(text, map).replace(/\d+/g, '#')).toBe(text.replace(/\d+/g, '#'))
+      }),
+      runs,
+    )
+  })
+
+  it('little is held back', () => {
+    fc.assert(
+      fc.property(fc.array(fragment, { maxLength: 400 }), anyMap, (parts, map) => {
+        const mapper = new CitationMapper(new CitationLabels(map))
+        const text = parts.join('')
+        for (let at = 0; at < text.length; at += 7) {
+          mapper.push(text.slice(at, at + 7))
+          expect(Math.min(text.length, at + 7) - mapper.advance('', false).decided).toBeLessThan(700)
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+test.each([
+  ['brackets', '['],
+  ['backticks', '`'],
+  ['tildes', '~'],
+  ['lists', '1, '],
+  ['citations', '[1, 2, '],
+  ['words', 'Documents 1, 2, '],
+  ['indices', 'a-[1]'],
+  ['letters', 'aaaaaaaa-'],
+  ['backslashes', '\\'],
+])('a hostile megabyte of %s takes linear time, in chunks too', (_, unit) => {
+  const text = unit.repeat(Math.ceil(1_000_000 / unit.length))
+  const started = performance.now()
+  const mapper = new CitationMapper(new CitationLabels(documents))
+  let length = 0
+  for (let at = 0; at < text.length; at += 5) length += mapper.push(text.slice(at, at + 5)).length
+  length += mapper.flush().length
+  expect(length).toBe(text.length)
+  expect(performance.now() - started).toBeLessThan(5000)
+})

@@ -1,0 +1,91 @@
+import type { CitationLabels } from './citation-labels.ts'
+import { isBehindProse } from './is-behind-prose.ts'
+import type { Lookahead } from './lookahead.ts'
+import { type CitedLabel, readLabelList, readPrefix, skipBlanks, skipNumber } from './read-label-list.ts'
+
+/** A place in a text that may be a citation, and what was found there. */
+export interface Citation {
+  readonly end: number
+  /** none when it only looks like a citation */
+  readonly labels: readonly CitedLabel[]
+}
+
+const latin = /[A-Za-z0-9_\u00c0-\u024f]/
+// a path, a URL, an attribute, a handle
+const partOfName = /[A-Za-z0-9_\u00c0-\u024f/\\.@#$=&?%+-]/
+
+/** Reads `[3]`, `[Doc_1, Doc_3]`, `【3】` or `\[3\]` at its opening bracket; `lineBefore` tells what stands in front. */
+export function readBracketed(
+  ahead: Lookahead,
+  { prefixes }: CitationLabels,
+  lineBefore: () => string,
+  isBehindCitation: boolean,
+): Citation | undefined {
+  const isWide = ahead.peek() === '【'
+  const isEscaped = ahead.take('\\')
+  ahead.at += 1
+  skipBlanks(ahead)
+  const labels = readLabelList(ahead, prefixes)
+  if (!labels) return undefined
+  // some models name the place in the source: 【3†L10-L15】
+  if (isWide && ahead.peek() === '†') return { end: ahead.at, labels }
+  skipBlanks(ahead)
+  if (!ahead.take(isWide ? '】' : isEscaped ? '\\]' : ']')) return undefined
+  const end = ahead.at
+  if (isWide) return { end, labels }
+  const line = lineBefore()
+  if (!isBehindCitation && !isBehindProse(line)) return { end, labels: [] }
+  return { end, labels: isLinkOrCode(ahead, /^\s*$/.test(line)) ? [] : labels }
+}
+
+/** Reads `Document 3`, `Doc_3` or `Documents 1 and 3` at its first letter; `before` is the character in front of it. */
+export function readSpoken(ahead: Lookahead, { prefixes }: CitationLabels, before: string): Citation | undefined {
+  if (partOfName.test(before)) return undefined
+  const spoken = readPrefix(ahead, prefixes)
+  if (!spoken) return undefined
+  const { prefix, isPlural } = spoken
+  if (isPlural) {
+    const labels = readLabelList(ahead, prefixes, prefix.key)
+    return labels && isWordEnd(ahead) && !isRange(ahead) ? { end: ahead.at, labels } : undefined
+  }
+  const start = ahead.at
+  if (!skipNumber(ahead) || !isWordEnd(ahead)) return undefined
+  return { end: ahead.at, labels: [{ start, end: ahead.at, prefix: prefix.key }] }
+}
+
+/** `[3](http…)`, `[3]: http…` at the beginning of a line, `[3] = 0` and `values[3].name` cite nothing. */
+function isLinkOrCode(ahead: Lookahead, isLineStart: boolean): boolean {
+  const next = ahead.peek()
+  if (next === '(') return true
+  if (next === '.') return /[A-Za-z_]/.test(ahead.peek(1))
+  if (next === ':') return isLineStart && isLinkTarget(ahead)
+  const blanks = skipBlanks(ahead)
+  return ahead.peek() === '=' || (blanks === 0 && ahead.peek() === '+')
+}
+
+function isLinkTarget(ahead: Lookahead): boolean {
+  ahead.at += 1
+  skipBlanks(ahead)
+  if ('</#.'.includes(ahead.peek() || ' ')) return true
+  const start = ahead.at
+  ahead.skip('abcdefghijklmnopqrstuvwxyz', 10)
+  return ahead.since(start) === 'www' || (ahead.at > start && ahead.peek() === ':' && ahead.peek(1) !== ' ')
+}
+
+/** The number ends here and is no part of another one, of a range or of a file's name. */
+function isWordEnd(ahead: Lookahead): boolean {
+  const next = ahead.peek()
+  if (latin.test(next)) return false
+  if (next === '.' || next === ',' || next === '/' || next === '\\') return !latin.test(ahead.peek(1))
+  if (next === '-' || next === '–' || next === '—') return !/\d/.test(ahead.peek(1))
+  return true
+}
+
+function isRange(ahead: Lookahead): boolean {
+  const end = ahead.at
+  const blanks = skipBlanks(ahead)
+  const isTo = blanks > 0 && (ahead.take('to') || ahead.take('through'))
+  const isRange = isTo || ahead.skip('-–—', 1) > 0 ? skipBlanks(ahead) > 0 && /\d/.test(ahead.peek()) : false
+  ahead.at = end
+  return isRange
+}

@@ -1,0 +1,33 @@
+import { elementSpans, memberSpans, type Span, type Splice, valueStart } from '../json-spans.ts'
+import type { JsonPath } from './json-value.ts'
+
+/**
+ * Splices for valid JSON that make `changes` in the string at `path`; what is not changed keeps its bytes, escapes
+ * included. The changes count in the string's UTF-16 units, ascend and do not overlap.
+ */
+export function spliceString(json: string, path: JsonPath, changes: readonly Splice[]): Splice[] {
+  const literal = findValue(json, path)
+  const isPlain = !json.slice(literal.start, literal.end).includes('\\')
+  let units = 0
+  let at = literal.start + 1
+  const seek = (unit: number): number => {
+    if (isPlain) return literal.start + 1 + unit
+    for (; units < unit; units++) at += json[at] !== '\\' ? 1 : json[at + 1] === 'u' ? 6 : 2
+    return at
+  }
+  return changes.map(({ start, end, text }) => ({
+    start: seek(start),
+    end: seek(end),
+    text: JSON.stringify(text).slice(1, -1),
+  }))
+}
+
+function findValue(json: string, path: JsonPath): Span {
+  let start = valueStart(json)
+  let found: Span = { start, end: json.length }
+  for (const key of path) {
+    found = typeof key === 'number' ? elementSpans(json, start)[key]! : memberSpans(json, start).get(key)!
+    start = found.start
+  }
+  return found
+}

@@ -1,0 +1,140 @@
+import type { AnswerRewriter } from './answer-rewriter.ts'
+import type { CitationLabels } from './citation-labels.ts'
+import { EventSplitter, type StreamPart } from './event-splitter.ts'
+import type { AnswerApi } from './find-answer-texts.ts'
+import { findEventTexts } from './find-event-texts.ts'
+import { FollowedText } from './followed-text.ts'
+import { HeldEvent } from './held-event.ts'
+import { parseAnswer } from './json-value.ts'
+import { CitationMapper } from './map-citations.ts'
+
+const defaultLongestEvent = 1024 * 1024
+/** a citation cut into more events than this is decided as it stands */
+const mostHeldEvents = 256
+
+/**
+ * Maps the citations in an event stream. An event is sent on as soon as it is decided what the labels in it are, which
+ * takes the next event at most times; none is added, left out or told out of order.
+ */
+export class StreamRewriter implements AnswerRewriter {
+  readonly #api: AnswerApi
+  readonly #labels: CitationLabels
+  readonly #longestEvent: number
+  readonly #splitter: EventSplitter
+  readonly #texts = new Map<string, FollowedText>()
+  #held: HeldEvent[] = []
+  #heldBytes = 0
+  /** in texts that are over */
+  #remapped = 0
+  #overflowed = false
+  #fault: unknown
+
+  constructor(api: AnswerApi, labels: CitationLabels, longestEvent: number = defaultLongestEvent) {
+    this.#api = api
+    this.#labels = labels
+    this.#longestEvent = longestEvent
+    this.#splitter = new EventSplitter(longestEvent)
+  }
+
+  get remapped(): number {
+    let remapped = this.#remapped
+    for (const text of this.#texts.values()) remapped += text.remapped
+    return remapped
+  }
+
+  get overflowed(): boolean {
+    return this.#overflowed
+  }
+
+  get fault(): unknown {
+    return this.#fault
+  }
+
+  push(chunk: Buffer): Buffer {
+    const sent: Buffer[] = []
+    for (const part of this.#splitter.push(chunk)) {
+      this.#hold(part.bytes)
+      this.#failOpen(() => this.#take(part), sent)
+    }
+    return join(sent)
+  }
+
+  end(): Buffer {
+    const sent: Buffer[] = []
+    this.#failOpen(() => this.#endTexts('all'), sent)
+    sent.push(this.#splitter.end())
+    return join(sent)
+  }
+
+  #hold(bytes: Buffer): void {
+    this.#held.push(new HeldEvent(bytes))
+    this.#heldBytes += bytes.length
+  }
+
+  /** Reads what was held last. */
+  #take({ kind }: StreamPart): void {
+    if (kind === 'event') this.#read(this.#held.at(-1)!)
+    if (kind === 'fragment') this.#overflowed = true
+    // a fragment always is
+    const isTooMuch = this.#held.length > mostHeldEvents || this.#heldBytes > this.#longestEvent
+    if (isTooMuch) for (const text of this.#texts.values()) text.decide()
+  }
+
+  #read(event: HeldEvent): void {
+    event.read()
+    if (event.data === undefined) return
+    if (event.data === '[DONE]') {
+      this.#endTexts('all')
+      return
+    }
+    const { texts, ended } = findEventTexts(this.#api, parseAnswer(event.data))
+    for (const text of texts) {
+      if (text.of !== undefined) this.#follow(text.of).add(event, text)
+      else event.change(text.path, new CitationMapper(this.#labels).advance(text.text, true).changes)
+    }
+    this.#endTexts(ended)
+  }
+
+  #follow(of: string): FollowedText {
+    let text = this.#texts.get(of)
+    if (!text) {
+      text = new FollowedText(this.#labels)
+      this.#texts.set(of, text)
+    }
+    return text
+  }
+
+  #endTexts(ended: readonly string[] | 'all'): void {
+    for (const of of ended === 'all' ? [...this.#texts.keys()] : ended) {
+      const text = this.#texts.get(of)
+      text?.decide()
+      this.#remapped += text?.remapped ?? 0
+      this.#texts.delete(of)
+    }
+  }
+
+  /** Does a step and sends what is decided then; after a fault of ours all is sent as it came. */
+  #failOpen(step: () => void, sent: Buffer[]): void {
+    try {
+      if (this.#fault === undefined) step()
+      this.#sendDecided(sent)
+    } catch (fault) {
+      this.#fault = fault
+      for (const event of this.#held) sent.push(event.bytes)
+      this.#held = []
+    }
+  }
+
+  #sendDecided(sent: Buffer[]): void {
+    while (this.#held.length > 0 && this.#held[0]!.undecided === 0) {
+      const event = this.#held[0]!
+      sent.push(event.toBytes())
+      this.#heldBytes -= event.bytes.length
+      this.#held.shift()
+    }
+  }
+}
+
+function join(buffers: readonly Buffer[]): Buffer {
+  return buffers.length === 1 ? buffers[0]! : Buffer.concat(buffers)
+}

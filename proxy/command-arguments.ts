@@ -1,0 +1,18 @@
+import { InvalidArgumentError } from 'commander'
+import { readNumber } from './config/read-arguments.ts'
+
+/** Makes wrong usage of what a reader of arguments throws. */
+export function argument<T>(read: (text: string) => T): (text: string) => T {
+  return (text) => {
+    try {
+      return read(text)
+    } catch (error) {
+      throw new InvalidArgumentError((error as Error).message)
+    }
+  }
+}
+
+/** Reads a whole number of at least `least`. */
+export function atLeast(least: number): (text: string) => number {
+  return argument((text) => readNumber(text, least))
+}

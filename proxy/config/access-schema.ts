@@ -1,0 +1,65 @@
+import { file, group, matching, type SettingSchema, text, whole } from './setting-schema.ts'
+
+/** Describes one API key, in the configuration and in a keys file. */
+export const keySchema: SettingSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['sha256'],
+  properties: {
+    name: text('What the key is called in logs.'),
+    tenant: text('Who the bearer is. Keys of one tenant share cache; without it, the name is the tenant.'),
+    sha256: matching(
+      'SHA-256 of the key, as `reprise hash-key` prints it.',
+      '^[0-9a-fA-F]{64}$',
+      'has to be 64 hexadecimal digits: `reprise hash-key` prints them',
+    ),
+    requests_per_minute: whole('Requests a minute, in bursts of as many. Without it: no limit.', 1),
+    prompt_tokens_per_minute: whole('Prompt tokens a minute, in bursts of as many. Without it: no limit.', 1),
+    priority: { type: 'integer', description: 'Priority of requests that name none; lower is sooner.' },
+    expires: matching(
+      'When the key ends to be valid: an ISO 8601 date, or date and time with a zone.',
+      '^\\d{4}-\\d\\d-\\d\\d(T\\d\\d:\\d\\d(:\\d\\d(\\.\\d+)?)?(Z|[+-]\\d\\d:\\d\\d))?$',
+      'write a date as in 2030-01-31 or 2030-01-31T12:00:00Z',
+    ),
+  },
+}
+
+const entries: SettingSchema = { type: 'array', description: 'API keys, hashed.', items: keySchema, default: [] }
+
+/** Describes a keys file. */
+export const keysFileSchema: SettingSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['keys'],
+  properties: { keys: { type: 'array', minItems: 1, items: keySchema } },
+}
+
+/** Describes who may come, and as whom. */
+export const accessSchemas: Record<string, SettingSchema> = {
+  keys: group('API keys that clients have to show. With neither a file nor entries, anyone may come.', {
+    file: file('YAML or JSON file: `keys:` with a list as in `entries`. Read again when it changes.'),
+    entries,
+    forward_client_authorization: {
+      type: 'boolean',
+      description: 'Whether the engine gets the key that a client showed to the proxy.',
+      default: false,
+    },
+  }),
+  tenants: group('Who shares cache with whom.', {
+    trusted_peers: {
+      type: 'array',
+      description: 'Addresses and ranges (CIDR) of gateways whose `x-reprise-tenant` counts.',
+      items: { type: 'string' },
+      default: [],
+    },
+  }),
+  tls: group('TLS to clients; off without `cert` and `key`. Files are PEM and read again at SIGHUP.', {
+    cert: file('File with the certificate chain.'),
+    key: file('File with its private key.'),
+    client_ca: file('File with the authorities of clients: every client has to show a certificate of theirs.'),
+  }),
+  admin: group('The control plane: health, metrics, dashboard, eviction callbacks.', {
+    listen: text('HOST:PORT', '127.0.0.1:9090'),
+    token: text('Bearer token for callers from other machines; without it they are refused.'),
+  }),
+}

@@ -1,0 +1,14 @@
+import { readEngineTls, readListenerTls } from '../access/read-certificates.ts'
+import { readKeyRecords } from '../access/read-key-records.ts'
+import type { ConfigSource } from './config-source.ts'
+import { toConfig } from './to-config.ts'
+
+/** Reads all that a proxy would start with, and starts nothing; throws a ConfigError when it cannot be used. */
+export function checkConfig(source: ConfigSource): readonly string[] {
+  const { settings, notes } = source.load()
+  const { tls, engines, keys } = toConfig(settings)
+  readListenerTls(tls)
+  for (const engine of engines) readEngineTls(engine.tls)
+  readKeyRecords(keys)
+  return notes
+}

@@ -1,0 +1,85 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import type { SettingSchema } from './setting-schema.ts'
+
+/** The way to a setting, as in `['engines', 1, 'kind']`. */
+export type SettingPath = readonly (string | number)[]
+
+/** What is wrong with one setting. */
+export interface SettingFault {
+  readonly path: SettingPath
+  readonly reason: string
+}
+
+const options = { allErrors: true, verbose: true, formats: { 'file-path': true } } as const
+const ajv = new Ajv(options)
+const fillingAjv = new Ajv({ ...options, useDefaults: true })
+const compiled = new Map<SettingSchema, ValidateFunction>()
+
+/** Finds everything that contradicts the schema; changes nothing. */
+export function checkSettings(schema: SettingSchema, settings: unknown): SettingFault[] {
+  const validate = compiled.get(schema) ?? ajv.compile(schema)
+  compiled.set(schema, validate)
+  validate(settings)
+  return (validate.errors ?? []).map(toFault)
+}
+
+/** Gives every setting that is missing its default. */
+export function fillDefaults<T>(schema: SettingSchema, settings: object): T {
+  const filled = structuredClone(settings)
+  fillingAjv.validate(schema, filled)
+  return filled as T
+}
+
+/** Writes a path as in `engines[1].kind`. */
+export function writePath(path: SettingPath): string {
+  return path.map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i > 0 ? '.' : ''}${key}`)).join('')
+}
+
+function toFault(error: ErrorObject): SettingFault {
+  const path = readPointer(error.instancePath)
+  const schema = error.parentSchema as SettingSchema
+  switch (error.keyword) {
+    case 'additionalProperties':
+      return {
+        path: [...path, error.params.additionalProperty as string],
+        reason: `is not a setting: known are ${Object.keys(schema.properties ?? {}).join(', ')}`,
+      }
+    case 'required':
+      return { path: [...path, error.params.missingProperty as string], reason: 'is missing' }
+    default:
+      return { path, reason: `${demandOf(error, schema)}${notThis(path, error.data)}` }
+  }
+}
+
+const typeWords: Readonly<Record<string, string>> = {
+  object: 'a group of settings',
+  array: 'a list',
+  string: 'a text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+}
+
+function demandOf({ keyword, params, message }: ErrorObject, schema: SettingSchema): string {
+  if (keyword === 'type') return `has to be ${typeWords[params.type as string] ?? params.type}`
+  if (keyword === 'enum')
+    return `has to be one of ${schema.enum!.filter((choice) => typeof choice === 'string').join(', ')}`
+  if (keyword === 'minimum') return `has to be at least ${params.limit}`
+  if (keyword === 'minLength' || keyword === 'minItems') return 'must not be empty'
+  if (keyword === 'pattern') return schema.$comment ?? `has to match ${schema.pattern}`
+  return message ?? 'cannot be used'
+}
+
+/** Shows the value, unless it may be a secret. */
+function notThis(path: SettingPath, value: unknown): string {
+  if (path.some((key) => /key|token|sha256|redis/.test(String(key)))) return ''
+  const shown = typeof value === 'string' ? `'${value}'` : JSON.stringify(value)
+  return `, not ${shown.length > 60 ? `${shown.slice(0, 57)}…` : shown}`.replaceAll(/\s+/g, ' ')
+}
+
+function readPointer(pointer: string): (string | number)[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((key) => (/^\d+$/.test(key) ? Number(key) : key.replaceAll('~1', '/').replaceAll('~0', '~')))
+}

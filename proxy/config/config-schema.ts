@@ -1,0 +1,61 @@
+import { accessSchemas } from './access-schema.ts'
+import { engineSchema } from './engine-schema.ts'
+import { reuseSchemas } from './reuse-schema.ts'
+import { flag, group, matching, type SettingSchema, text, whole } from './setting-schema.ts'
+
+const limits = group('What is refused, and what has to wait.', {
+  body_bytes: whole('Largest request body.', 1, 64 * 1024 * 1024),
+  in_flight_per_replica: whole('Requests that an engine works on at a time; others wait.', 1, 256),
+  waiting_requests: whole('Requests that may wait; others are told to come back (429).', 0, 10_000),
+  max_wait_seconds: whole('How long a request may wait before it is given up (504).', 1, 300),
+  group_window_milliseconds: whole('Longest wait for requests that share blocks, while the engine is busy.', 0, 20),
+})
+
+const health = group('How engines are looked after.', {
+  interval_seconds: whole('Time between two checks; 0: no checks.', 0, 5),
+  path: matching('The path that is asked.', '^/', 'has to begin with /', '/health'),
+  timeout_seconds: whole('How long an engine may take to answer.', 1, 2),
+})
+
+const breaker = group('When an engine that fails is left alone.', {
+  failures: whole('Failures in a row after which it gets no requests.', 1, 5),
+  open_seconds: whole('For how long, before one request tries it again.', 1, 10),
+})
+
+/** Describes the configuration of `reprise serve`; published as docs/config.schema.json. */
+export const configSchema: SettingSchema & { $schema: string; title: string } = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  title: 'Configuration of reprise serve',
+  description:
+    'A flag goes before an environment variable, that before the file, and the file before the default. The variable of ' +
+    'a setting is REPRISE_ and its path in capitals, as in REPRISE_LIMITS_BODY_BYTES; lists and objects are written as ' +
+    "JSON or YAML. Relative paths in the file start at the file's folder.",
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    listen: text('Where applications connect: HOST:PORT.', '127.0.0.1:8080'),
+    engines: {
+      type: 'array',
+      description: 'The engines; none: an embedded emulator, which answers with canned text.',
+      items: engineSchema,
+      default: [],
+    },
+    engine_api_key: text('The bearer token for engines without an `api_key` of their own.'),
+    ...reuseSchemas,
+    ...accessSchemas,
+    limits,
+    keep_alive_seconds: whole('Silence after which a stream gets a comment line; 0: never.', 0, 10),
+    drain_seconds: whole('How long requests in flight may go on after SIGTERM.', 0, 30),
+    logs: group('JSON lines on stderr.', {
+      level: {
+        description: 'What is logged.',
+        enum: ['debug', 'info', 'warn', 'error', 'silent'],
+        default: 'info',
+      },
+      prompts: flag('Whether logs may hold text of prompts.', false),
+    }),
+    health,
+    breaker,
+    redis: group('Where state is kept across restarts.', { url: text('redis://HOST:PORT') }),
+  },
+}

@@ -1,0 +1,111 @@
+import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
+import type { Mode } from '../decide.ts'
+import type { BlockPattern } from '../patterns/block-pattern.ts'
+import type { RequestOptions } from '../request-options.ts'
+import type { Wording } from '../wording.ts'
+
+/** Where a server listens. */
+export interface ListenAddress {
+  readonly host: string
+  readonly port: number
+}
+
+/** Files by which an engine and we prove to each other who we are. */
+export interface EngineTlsFiles {
+  /** whom to trust, instead of the system's authorities */
+  readonly ca?: string | undefined
+  readonly cert?: string | undefined
+  readonly key?: string | undefined
+  /** the name that the engine's certificate has to bear, where it is not the URL's */
+  readonly serverName?: string | undefined
+}
+
+/** One engine. */
+export interface EngineConfig {
+  readonly url: string
+  readonly kind: EngineKind
+  /** unique among the engines */
+  readonly id: string
+  /** sent as bearer token, in place of the client's */
+  readonly apiKey?: string | undefined
+  readonly tls?: EngineTlsFiles | undefined
+  /** where the engine publishes its cache events, and where it repeats them: tcp://HOST:PORT */
+  readonly eventsUrl?: string | undefined
+  readonly replayUrl?: string | undefined
+}
+
+/** The files of a listener that speaks TLS; with `clientCa` every client has to show a certificate of it. */
+export interface ListenerTlsFiles {
+  readonly cert: string
+  readonly key: string
+  readonly clientCa?: string | undefined
+}
+
+/** One API key as the keys file lists it. */
+export interface KeyRecord {
+  readonly name?: string
+  readonly tenant?: string
+  readonly sha256: string
+  readonly requests_per_minute?: number
+  readonly prompt_tokens_per_minute?: number
+  readonly priority?: number
+  readonly expires?: string
+}
+
+/** The API keys that clients have to show; neither a file nor records: anyone may come. */
+export interface KeysConfig {
+  readonly file: string | undefined
+  readonly records: readonly KeyRecord[]
+  /** whether the engine gets the client's key although it is ours */
+  readonly forwardClientAuthorization: boolean
+}
+
+/** What `reprise serve` runs with. */
+export interface Config {
+  readonly listen: ListenAddress
+  /** undefined: plain HTTP */
+  readonly tls: ListenerTlsFiles | undefined
+  readonly adminListen: ListenAddress
+  readonly adminToken: string | undefined
+  /** empty: the embedded emulator */
+  readonly engines: readonly EngineConfig[]
+  readonly mode: Mode
+  /** how contexts are ordered: by the prefixes that were sent, or as the ContextPilot paper has it */
+  readonly ordering: 'reprise' | 'paper'
+  /** furthest a block may stand from its rank, in places; undefined: anywhere. The paper's ordering has no bound */
+  readonly maxDisplacement?: number | undefined
+  readonly wording: Wording
+  /** what requests get that say nothing in `x-reprise-options` */
+  readonly options: Required<RequestOptions>
+  readonly blocks: { readonly patterns: readonly BlockPattern[]; readonly patternMilliseconds: number }
+  readonly hygiene: { readonly sortTools: boolean; readonly moveVolatileHeaders: boolean }
+  /** addresses and ranges (CIDR) whose `x-reprise-tenant` counts */
+  readonly trustedPeers: readonly string[]
+  readonly keys: KeysConfig
+  readonly bodyLimitBytes: number
+  readonly groupWindowMilliseconds: number
+  readonly inFlightPerReplica: number
+  readonly waitingRequests: number
+  /** how long a request may wait before it is sent */
+  readonly maxWaitSeconds: number
+  /** silence after which a stream gets a comment line; 0: never */
+  readonly keepAliveSeconds: number
+  readonly drainSeconds: number
+  readonly health: { readonly intervalSeconds: number; readonly path: string; readonly timeoutSeconds: number }
+  /** failures in a row after which a replica gets no requests for `openSeconds` */
+  readonly breaker: { readonly failures: number; readonly openSeconds: number }
+  readonly logLevel: string
+  /** whether logs may hold text of prompts */
+  readonly logPrompts: boolean
+}
+
+/** Settings that cannot be used. The message has a line for each fault, saying which and what to write instead. */
+export class ConfigError extends Error {
+  /** 2 when the command line is at fault */
+  readonly exitCode: 1 | 2
+
+  constructor(message: string, exitCode: 1 | 2 = 1) {
+    super(message)
+    this.exitCode = exitCode
+  }
+}

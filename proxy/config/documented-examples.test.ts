@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { keysFileSchema } from './access-schema.ts'
+import { checkSettings, fillDefaults } from './check-settings.ts'
+import { configSchema } from './config-schema.ts'
+import { findContradictions } from './find-contradictions.ts'
+import { reloadable } from './live-config.ts'
+import type { Settings } from './settings.ts'
+
+const text = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'configuration.md'), 'utf8')
+const [example, keys] = [...text.matchAll(/```yaml\n(.*?)```/gs)].map(([, yaml]) => parse(yaml!) as object)
+
+test('the documented configuration can be used', () => {
+  expect(checkSettings(configSchema, example)).toEqual([])
+  expect(findContradictions(fillDefaults<Settings>(configSchema, example!))).toEqual([])
+  expect(checkSettings(keysFileSchema, keys)).toEqual([])
+})
+
+test('what waits for a restart is documented', () => {
+  const listed = /next start is named in a log line:\s(.*?)\. A file/s.exec(text)![1]!
+  const settings = Object.keys(configSchema.properties!).flatMap((name) =>
+    name === 'admin' ? ['admin.listen'] : [name],
+  )
+  for (const name of settings)
+    expect({ name, listed: listed.includes(`\`${name}\``) }).toEqual({ name, listed: !reloadable.includes(name) })
+})

@@ -1,0 +1,73 @@
+import { findKeyFaults } from '../access/find-key-faults.ts'
+import { readPeers } from '../access/trusted-peers.ts'
+import { compilePatterns } from '../patterns/compile-patterns.ts'
+import type { SettingFault, SettingPath } from './check-settings.ts'
+import { isHttpUrl, readListenAddress } from './read-arguments.ts'
+import type { EngineSettings, Settings } from './settings.ts'
+
+/** Finds what no schema can say: settings that do not go together, and texts that cannot be read. */
+export function findContradictions(settings: Settings): SettingFault[] {
+  const faults: SettingFault[] = []
+  const add = (path: SettingPath, reason: string): unknown => faults.push({ path, reason })
+  const tryTo = (path: SettingPath, read: () => unknown): void => {
+    try {
+      read()
+    } catch (error) {
+      add(path, (error as Error).message)
+    }
+  }
+  tryTo(['listen'], () => readListenAddress(settings.listen))
+  tryTo(['admin', 'listen'], () => readListenAddress(settings.admin.listen))
+  if (settings.ordering.policy === 'paper' && settings.ordering.max_displacement !== undefined)
+    add(['ordering', 'max_displacement'], "bounds the ordering 'reprise': the paper's knows no bound")
+  if (settings.redis.url !== undefined)
+    add(['redis', 'url'], 'a state that outlives the proxy is not built yet: leave it out')
+  for (const reason of pairFaults(settings.tls)) add(['tls'], reason)
+  if (settings.tls.client_ca !== undefined && settings.tls.cert === undefined)
+    add(['tls', 'client_ca'], 'needs cert and key beside it')
+  for (const [i, peer] of settings.tenants.trusted_peers.entries())
+    tryTo(['tenants', 'trusted_peers', i], () => readPeers([peer]))
+  faults.push(...engineFaults(settings.engines), ...patternFaults(settings.blocks.patterns))
+  for (const { path, reason } of findKeyFaults(settings.keys.entries)) add(['keys', 'entries', ...path], reason)
+  return faults
+}
+
+function engineFaults(engines: readonly EngineSettings[]): SettingFault[] {
+  return engines.flatMap((engine, i) => {
+    const { id, tls } = engine
+    const faults = urlFaults(engine)
+    if (id !== undefined && engines.findIndex((other) => other.id === id) < i)
+      faults.push(['id', `another engine is called '${id}' too: give each its own`])
+    if (tls) for (const reason of pairFaults(tls)) faults.push(['tls', reason])
+    return faults.map(([key, reason]) => ({ path: ['engines', i, key], reason }))
+  })
+}
+
+function urlFaults({ url, events, replay, tls }: EngineSettings): [key: string, reason: string][] {
+  const faults: [string, string][] = []
+  const unbuilt = "reading the engine's own events is not built yet: leave it out, callbacks and usage are read"
+  if (!isHttpUrl(url)) faults.push(['url', `'${url}' is not a URL: write http://HOST:PORT`])
+  if (events !== undefined) faults.push(['events', unbuilt])
+  if (replay !== undefined) faults.push(['replay', unbuilt])
+  if (tls && !url.startsWith('https:')) faults.push(['tls', 'is for an engine behind https://'])
+  return faults
+}
+
+function pairFaults({ cert, key }: { cert?: string; key?: string }): string[] {
+  if ((cert === undefined) === (key === undefined)) return []
+  return [`has ${cert === undefined ? 'a key and no cert' : 'a cert and no key'}: both are needed`]
+}
+
+function patternFaults(patterns: Settings['blocks']['patterns']): SettingFault[] {
+  return patterns.flatMap((pattern, i) => {
+    const path = ['blocks', 'patterns', i]
+    if (patterns.findIndex(({ name }) => name === pattern.name) < i)
+      return [{ path: [...path, 'name'], reason: `another pattern is called '${pattern.name}' too` }]
+    try {
+      compilePatterns([pattern])
+      return []
+    } catch (error) {
+      return [{ path: [...path, 'pattern'], reason: (error as Error).message }]
+    }
+  })
+}

@@ -1,0 +1,54 @@
+import { type EngineKind, engineKinds } from '#engine-adapters/engine-adapter.ts'
+import { ConfigError, type ListenAddress } from './config.ts'
+import type { EngineSettings } from './settings.ts'
+
+/** Reads `HOST:PORT`, also `[::1]:PORT` and `:PORT`. */
+export function readListenAddress(text: string): ListenAddress {
+  const [, host = '', port = ''] = /^(.*):(\d{1,5})$/.exec(text) ?? []
+  if (port === '' || Number(port) > 65_535) throw new ConfigError(`'${text}' is not an address: write HOST:PORT.`)
+  return { host: host.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1', port: Number(port) }
+}
+
+/** Reads the URL of something that speaks HTTP. */
+export function readUrl(text: string): string {
+  if (isHttpUrl(text)) return text
+  throw new ConfigError(`'${text}' is not a URL: write http://HOST:PORT/….`)
+}
+
+/** Whether a text is a URL of something that speaks HTTP. */
+export function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+}
+
+/** What a name of an engine is made of. */
+export const engineIdPattern = '^[\\w.-]{1,128}$'
+/** Where an engine publishes events: a name or an address and a port. */
+export const eventsUrlPattern = '^tcp://(\\[[0-9a-fA-F:.]+\\]|[^\\s/:?#@]+):\\d{1,5}$'
+
+/** Reads `URL[,kind=vllm|sglang|openai][,id=NAME][,events=tcp://HOST:PORT][,replay=tcp://HOST:PORT]`. */
+export function readEngine(text: string): EngineSettings {
+  const [url = '', ...words] = text.split(',')
+  if (!isHttpUrl(url)) {
+    throw new ConfigError(`'${url}' is not the URL of an engine: write for example http://127.0.0.1:8000,kind=vllm.`)
+  }
+  const engine: EngineSettings = { url }
+  for (const word of words) {
+    const [name, value = ''] = word.split('=')
+    if (name === 'kind' && engineKinds.some((kind) => kind === value)) engine.kind = value as EngineKind
+    else if (name === 'id' && new RegExp(engineIdPattern).test(value)) engine.id = value
+    else if ((name === 'events' || name === 'replay') && new RegExp(eventsUrlPattern).test(value)) engine[name] = value
+    else
+      throw new ConfigError(
+        `'${word}' is not a setting of --engine: known are kind=${engineKinds.join('|')}, id=NAME, events=tcp://HOST:PORT and replay=tcp://HOST:PORT.`,
+      )
+  }
+  return engine
+}
+
+/** Reads a whole number of at least `least`. */
+export function readNumber(text: string, least: number): number {
+  const number = Number(text)
+  if (text.trim() === '' || !Number.isSafeInteger(number) || number < least)
+    throw new ConfigError(`'${text}' is not a whole number of at least ${least}.`)
+  return number
+}

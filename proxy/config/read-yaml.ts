@@ -1,0 +1,39 @@
+import { isNode, LineCounter, parseDocument } from 'yaml'
+import type { SettingPath } from './check-settings.ts'
+import { ConfigError } from './config.ts'
+
+/** A YAML or JSON document that was read. */
+export interface YamlDocument {
+  readonly value: unknown
+  /** `NAME:LINE` of what stands at a path, or as near to it as there is anything */
+  locate(path: SettingPath): string
+}
+
+/** More uses of anchors than this are taken for an attempt to fill the memory. */
+const maxAliases = 1_000
+
+/** Reads YAML, of which JSON is a part; throws a ConfigError with a line for each fault, `NAME:LINE:COLUMN: …`. */
+export function readYaml(name: string, text: string): YamlDocument {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true })
+  const faults = [...document.errors, ...document.warnings]
+  if (faults.length > 0) {
+    const messages = faults.map(({ message, pos: [offset] }) => {
+      const { line, col } = lines.linePos(offset)
+      return `${name}:${line}:${col}: ${message.replaceAll(/\s+/g, ' ')}`
+    })
+    throw new ConfigError(messages.join('\n'))
+  }
+  const locate = (path: SettingPath): string => {
+    for (let length = path.length; length > 0; length--) {
+      const node = document.getIn(path.slice(0, length), true)
+      if (isNode(node) && node.range) return `${name}:${lines.linePos(node.range[0]).line}`
+    }
+    return name
+  }
+  try {
+    return { value: document.toJS({ maxAliasCount: maxAliases }), locate }
+  } catch (error) {
+    throw new ConfigError(`${name}: ${(error as Error).message}`)
+  }
+}

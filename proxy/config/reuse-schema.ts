@@ -1,0 +1,80 @@
+import { defaultWording } from '../wording.ts'
+import { flag, group, matching, onOff, type SettingSchema, text, whole } from './setting-schema.ts'
+
+const pattern: SettingSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['name', 'pattern'],
+  properties: {
+    name: text('What the pattern is called in what is reported.'),
+    pattern: {
+      ...text(
+        'A JavaScript regular expression. A block is its group `(?<block>…)`, else its first group without a name, else ' +
+          'the whole match; `(?<label>…)` is its label.',
+      ),
+      maxLength: 2_000,
+    },
+    flags: matching('Its flags.', '^[imsuv]*$', 'only the flags i, m, s, u and v are of use here'),
+  },
+}
+
+/** Describes what is done to prompts. */
+export const reuseSchemas: Record<string, SettingSchema> = {
+  mode: {
+    description: '`on` rewrites, `shadow` only computes, `off` does neither.',
+    enum: ['on', 'shadow', 'off', true, false],
+    default: 'on',
+  },
+  ordering: group('How context blocks are ordered.', {
+    policy: {
+      description: 'Ours, or as the ContextPilot paper has it.',
+      enum: ['reprise', 'paper'],
+      default: 'reprise',
+    },
+    max_displacement: whole('Furthest a block may stand from its rank, in places. Without it: anywhere.', 0),
+  }),
+  annotations: group('Texts that tell the model what was moved.', {
+    order: matching(
+      'Stands behind blocks that were reordered; `{order}` becomes their labels in rank order.',
+      '\\{order\\}',
+      'has to contain {order}',
+      defaultWording.order,
+    ),
+    location: matching(
+      'Stands in place of a block that was sent before; `{label}` becomes its label.',
+      '\\{label\\}',
+      'has to contain {label}',
+      defaultWording.location,
+    ),
+  }),
+  explicit: group('Blocks of the `reprise` field.', {
+    template: matching(
+      'How one is written; `{k}` becomes its place, `{text}` its text.',
+      '^(?=[\\s\\S]*\\{k\\})(?=[\\s\\S]*\\{text\\})',
+      'has to contain {k} and {text}',
+      defaultWording.block,
+    ),
+  }),
+  options: group('What requests get that say nothing in `x-reprise-options`.', {
+    reorder: onOff('Whether blocks are reordered.'),
+    dedup: onOff('Whether repeated blocks are replaced by a reference.'),
+    annotate: onOff('Whether the ranking is told to the model.'),
+    schedule: onOff('Whether requests may wait for others that share blocks.'),
+    citations: {
+      description: "Whether citations in answers are mapped back to the caller's labels.",
+      enum: ['remap', 'keep'],
+      default: 'remap',
+    },
+  }),
+  blocks: group('How context blocks are found besides the known ways.', {
+    patterns: { type: 'array', description: 'Tried in this order.', items: pattern, default: [] },
+    pattern_milliseconds: whole('How long all patterns together may take for one request.', 1, 50),
+  }),
+  hygiene: group('Changes to requests beyond their blocks.', {
+    sort_tools: flag('Whether `tools` are sent in a stable order.', false),
+    move_volatile_headers: flag(
+      "Whether lines that change with every request are moved behind the system prompt's rest.",
+      false,
+    ),
+  }),
+}

@@ -1,0 +1,55 @@
+/** As much of JSON Schema as the configuration is described with. */
+export interface SettingSchema {
+  readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean'
+  readonly description?: string
+  readonly default?: unknown
+  readonly properties?: Readonly<Record<string, SettingSchema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: false
+  readonly items?: SettingSchema
+  readonly enum?: readonly unknown[]
+  readonly pattern?: string
+  /** says in words what `pattern` asks for */
+  readonly $comment?: string
+  readonly format?: 'file-path'
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minItems?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+}
+
+/** An object that holds these settings and no others. */
+export function group(description: string, properties: Record<string, SettingSchema>): SettingSchema {
+  return { type: 'object', description, default: {}, additionalProperties: false, properties }
+}
+
+/** A whole number. */
+export function whole(description: string, minimum: number, standard?: number): SettingSchema {
+  return { type: 'integer', description, minimum, ...(standard === undefined ? {} : { default: standard }) }
+}
+
+/** A text that is not empty. */
+export function text(description: string, standard?: string): SettingSchema {
+  return { type: 'string', description, minLength: 1, ...(standard === undefined ? {} : { default: standard }) }
+}
+
+/** A text that has to match; `reason` says so in words. */
+export function matching(description: string, pattern: string, reason: string, standard?: string): SettingSchema {
+  return { ...text(description, standard), pattern, $comment: reason }
+}
+
+/** The path of a file; a relative one in a configuration file starts at that file's folder. */
+export function file(description: string): SettingSchema {
+  return { ...text(description), format: 'file-path' }
+}
+
+/** Something that is so or not. */
+export function flag(description: string, standard: boolean): SettingSchema {
+  return { type: 'boolean', description, default: standard }
+}
+
+/** Something that is on or off; what YAML 1.1 makes of a bare `on` is understood too. */
+export function onOff(description: string): SettingSchema {
+  return { description, enum: ['on', 'off', true, false], default: 'on' }
+}

@@ -1,0 +1,43 @@
+import type { SettingPath } from './check-settings.ts'
+
+type Group = Record<string, unknown>
+
+/** The value at a path; undefined when there is none. */
+export function valueAt(settings: unknown, path: SettingPath): unknown {
+  return path.reduce<unknown>((value, key) => (value as Group | null | undefined)?.[key], settings)
+}
+
+/** Sets the value at a path of names, making the groups on the way. */
+export function setAt(settings: Group, path: readonly string[], value: unknown): void {
+  const last = path.at(-1)
+  if (last === undefined) return
+  let inner = settings
+  for (const key of path.slice(0, -1)) {
+    inner[key] = isGroup(inner[key]) ? { ...inner[key] } : {}
+    inner = inner[key] as Group
+  }
+  inner[last] = value
+}
+
+/** Lays settings over others: groups are merged, everything else, lists too, is replaced. */
+export function mergeSettings(under: Readonly<Group>, over: Readonly<Group>): Group {
+  const merged: Group = { ...under }
+  for (const [key, value] of Object.entries(over)) {
+    const below = merged[key]
+    merged[key] = isGroup(below) && isGroup(value) ? mergeSettings(below, value) : value
+  }
+  return merged
+}
+
+/** The paths of all values, groups opened up and lists not, that differ between two settings. */
+export function differingPaths(a: Readonly<Group>, b: Readonly<Group>, path: readonly string[] = []): string[] {
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])].flatMap((key) => {
+    const [left, right] = [a[key], b[key]]
+    if (isGroup(left) && isGroup(right)) return differingPaths(left, right, [...path, key])
+    return JSON.stringify(left) === JSON.stringify(right) ? [] : [[...path, key].join('.')]
+  })
+}
+
+function isGroup(value: unknown): value is Group {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

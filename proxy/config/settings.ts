@@ -1,0 +1,49 @@
+import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
+import type { Mode } from '../decide.ts'
+import type { BlockPattern } from '../patterns/block-pattern.ts'
+import type { KeyRecord } from './config.ts'
+
+/** YAML 1.1 writers turn a bare `on` into `true`. */
+export type Switch = 'on' | 'off' | boolean
+
+/** One engine as the configuration names it. */
+export interface EngineSettings {
+  url: string
+  kind?: EngineKind
+  id?: string
+  api_key?: string
+  events?: string
+  replay?: string
+  tls?: { ca?: string; cert?: string; key?: string; server_name?: string }
+}
+
+/** The configuration as a file writes it: checked against the schema, every default filled in. */
+export interface Settings {
+  listen: string
+  mode: Mode | boolean
+  engines: EngineSettings[]
+  engine_api_key?: string
+  ordering: { policy: 'reprise' | 'paper'; max_displacement?: number }
+  annotations: { order: string; location: string }
+  explicit: { template: string }
+  options: { reorder: Switch; dedup: Switch; annotate: Switch; schedule: Switch; citations: 'remap' | 'keep' }
+  blocks: { patterns: BlockPattern[]; pattern_milliseconds: number }
+  hygiene: { sort_tools: boolean; move_volatile_headers: boolean }
+  tenants: { trusted_peers: string[] }
+  keys: { file?: string; entries: KeyRecord[]; forward_client_authorization: boolean }
+  limits: {
+    body_bytes: number
+    in_flight_per_replica: number
+    waiting_requests: number
+    max_wait_seconds: number
+    group_window_milliseconds: number
+  }
+  keep_alive_seconds: number
+  drain_seconds: number
+  tls: { cert?: string; key?: string; client_ca?: string }
+  admin: { listen: string; token?: string }
+  logs: { level: string; prompts: boolean }
+  health: { interval_seconds: number; path: string; timeout_seconds: number }
+  breaker: { failures: number; open_seconds: number }
+  redis: { url?: string }
+}

@@ -1,0 +1,81 @@
+import type { Config, EngineConfig, ListenerTlsFiles } from './config.ts'
+import { readListenAddress } from './read-arguments.ts'
+import type { EngineSettings, Settings, Switch } from './settings.ts'
+
+/** Turns settings that were checked into what the proxy runs with. */
+export function toConfig(settings: Settings): Config {
+  const { ordering, blocks, hygiene, limits, options, health, breaker, keys } = settings
+  return {
+    listen: readListenAddress(settings.listen),
+    tls: toTls(settings.tls),
+    adminListen: readListenAddress(settings.admin.listen),
+    adminToken: settings.admin.token,
+    engines: toEngines(settings.engines, settings.engine_api_key),
+    mode: typeof settings.mode === 'boolean' ? toWord(settings.mode) : settings.mode,
+    ordering: ordering.policy,
+    maxDisplacement: ordering.max_displacement,
+    wording: { ...settings.annotations, block: settings.explicit.template },
+    options: {
+      reorder: isOn(options.reorder),
+      dedup: isOn(options.dedup),
+      annotate: isOn(options.annotate),
+      schedule: isOn(options.schedule),
+      citations: options.citations === 'remap',
+    },
+    blocks: {
+      patterns: blocks.patterns,
+      patternMilliseconds: blocks.pattern_milliseconds,
+    },
+    hygiene: { sortTools: hygiene.sort_tools, moveVolatileHeaders: hygiene.move_volatile_headers },
+    trustedPeers: settings.tenants.trusted_peers,
+    keys: {
+      file: keys.file,
+      records: keys.entries,
+      forwardClientAuthorization: keys.forward_client_authorization,
+    },
+    bodyLimitBytes: limits.body_bytes,
+    groupWindowMilliseconds: limits.group_window_milliseconds,
+    inFlightPerReplica: limits.in_flight_per_replica,
+    waitingRequests: limits.waiting_requests,
+    maxWaitSeconds: limits.max_wait_seconds,
+    keepAliveSeconds: settings.keep_alive_seconds,
+    drainSeconds: settings.drain_seconds,
+    health: { intervalSeconds: health.interval_seconds, path: health.path, timeoutSeconds: health.timeout_seconds },
+    breaker: { failures: breaker.failures, openSeconds: breaker.open_seconds },
+    logLevel: settings.logs.level,
+    logPrompts: settings.logs.prompts,
+  }
+}
+
+function toEngines(engines: readonly EngineSettings[], sharedKey: string | undefined): EngineConfig[] {
+  const taken = new Set(engines.map(({ id }) => id))
+  return engines.map(({ url, kind = 'openai', id, api_key = sharedKey, events, replay, tls }) => ({
+    url,
+    kind,
+    id: id ?? freeId(taken),
+    apiKey: api_key,
+    eventsUrl: events,
+    replayUrl: replay,
+    tls: tls && { ca: tls.ca, cert: tls.cert, key: tls.key, serverName: tls.server_name },
+  }))
+}
+
+/** The first of engine, engine-2, engine-3 … that no engine has. */
+function freeId(taken: Set<string | undefined>): string {
+  let id = 'engine'
+  for (let n = 2; taken.has(id); n++) id = `engine-${n}`
+  taken.add(id)
+  return id
+}
+
+function toTls({ cert, key, client_ca }: Settings['tls']): ListenerTlsFiles | undefined {
+  return cert === undefined || key === undefined ? undefined : { cert, key, clientCa: client_ca }
+}
+
+function isOn(value: Switch): boolean {
+  return value === true || value === 'on'
+}
+
+function toWord(isOn: boolean): 'on' | 'off' {
+  return isOn ? 'on' : 'off'
+}

@@ -1,0 +1,94 @@
+import { ProcessedBlocks } from '#index/processed-blocks.ts'
+import { KeyStore } from './access/key-store.ts'
+import { RateLimits } from './access/rate-limits.ts'
+import { asksForKeys } from './access/read-key-records.ts'
+import { createTenancy, type Tenancy } from './access/tenancy.ts'
+import type { Config } from './config/config.ts'
+import { toAdmissionLimits } from './create-replicas.ts'
+import type { Log } from './log.ts'
+import { PatternFinder } from './patterns/pattern-finder.ts'
+import type { Pipeline } from './pipeline.ts'
+import type { ReplicaSet } from './replicas/replica-set.ts'
+import { RequestIds } from './request-ids.ts'
+import type { Settings } from './settings.ts'
+import { MemoryConversationStore } from './store/memory-conversation-store.ts'
+import type { Telemetry } from './telemetry/telemetry.ts'
+
+const conversationBytes = 256 * 1024 * 1024
+/** Blocks of which the replica is remembered that processed them last: about 25 MB. */
+const processedBlocks = 200_000
+
+/** A pipeline whose configuration can change while it runs. */
+export interface LivePipeline {
+  readonly pipeline: Pipeline
+  /** Takes on a new configuration; throws, and stays as it was, when it cannot. */
+  reload(config: Config): void
+  close(): Promise<void>
+}
+
+/** Puts together what requests go through. Throws a ConfigError when keys or patterns cannot be used. */
+export function createPipeline(
+  config: Config,
+  { replicas, telemetry, log }: { replicas: ReplicaSet; telemetry: Telemetry; log: Log },
+): LivePipeline {
+  const rateLimits = new RateLimits()
+  const keyStore = new KeyStore(config.keys, { log, onChange: (keys) => rateLimits.retain(keys.entries) })
+  let settings = toSettings(config)
+  let tenancy = createLiveTenancy(config, keyStore)
+  let patterns = createPatterns(config, telemetry, log)
+  return {
+    pipeline: {
+      settings: () => settings,
+      tenancy: () => tenancy,
+      patterns: () => patterns,
+      replicas,
+      credentials: new Map(config.engines.map(({ id, apiKey }) => [id as never, { apiKey }])),
+      rateLimits,
+      processed: new ProcessedBlocks(processedBlocks),
+      store: new MemoryConversationStore(conversationBytes),
+      requestIds: new RequestIds((request) => replicas.all.some(({ mirror }) => mirror.has(request))),
+      telemetry,
+      log,
+      now: telemetry.now,
+    },
+    reload: (next) => {
+      const renewed = createPatterns(next, telemetry, log)
+      tenancy = createLiveTenancy(next, keyStore)
+      void patterns?.close()
+      patterns = renewed
+      settings = toSettings(next)
+      keyStore.reload(next.keys)
+      for (const { admission } of replicas.all) admission.setLimits(toAdmissionLimits(next))
+    },
+    close: async () => {
+      keyStore.close()
+      await patterns?.close()
+    },
+  }
+}
+
+function createLiveTenancy({ trustedPeers }: Config, { keys }: KeyStore): Tenancy {
+  return createTenancy({ keys, trustedPeers })
+}
+
+function createPatterns({ blocks }: Config, { metrics }: Telemetry, log: Log): PatternFinder | undefined {
+  if (blocks.patterns.length === 0) return undefined
+  return new PatternFinder(blocks.patterns, { timeoutMs: blocks.patternMilliseconds }, ({ reason, pattern }) => {
+    metrics.failOpen.inc({ reason })
+    log.warn({ reason, pattern }, 'blocks were not looked for by all patterns')
+  })
+}
+
+function toSettings(config: Config): Settings {
+  return {
+    mode: config.mode,
+    options: config.options,
+    wording: config.wording,
+    bodyLimit: config.bodyLimitBytes,
+    maxWaitMilliseconds: config.maxWaitSeconds * 1000,
+    keepAliveMilliseconds: config.keepAliveSeconds * 1000,
+    hygiene: config.hygiene,
+    logPrompts: config.logPrompts,
+    keepsClientKey: asksForKeys(config.keys) && !config.keys.forwardClientAuthorization,
+  }
+}

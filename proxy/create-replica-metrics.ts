@@ -1,0 +1,23 @@
+import { createMetrics, type Metrics } from './metrics.ts'
+import type { ReplicaSet } from './replicas/replica-set.ts'
+
+/** Metrics whose gauges are read from the replicas. */
+export function createReplicaMetrics(replicas: ReplicaSet, version: string): Metrics {
+  const total = (read: (replica: ReplicaSet['all'][number]) => number): number =>
+    replicas.all.reduce((sum, replica) => sum + read(replica), 0)
+  return createMetrics({
+    version,
+    queueDepth: () => total(({ admission }) => admission.depth),
+    indexNodes: () => total(({ mirror }) => mirror.statistics.nodes),
+    indexBytes: () => total(({ mirror }) => mirror.statistics.bytes),
+    mirrors: () => replicas.all.map(({ id, replicaMirror }) => ({ replica: id, mode: replicaMirror.state.mode })),
+    mirrorEvents: () => {
+      const events: Record<string, number> = {}
+      for (const { replicaMirror } of replicas.all) {
+        for (const [type, count] of Object.entries(replicaMirror.applied)) events[type] = (events[type] ?? 0) + count
+      }
+      return events
+    },
+    replicaStates: () => new Map(replicas.all.map(({ id, state }) => [id, state])),
+  })
+}

@@ -1,0 +1,56 @@
+import { adapterFor } from '#engine-adapters/engine-adapter.ts'
+import { createEngineClient, type EngineTls } from '#engine-adapters/engine-client.ts'
+import { CacheMirror } from '#index/cache-mirror.ts'
+import type { ReplicaId } from '#index/context-block.ts'
+import { HistoryWindow } from '#index/demand-history.ts'
+import type { OrderingIndex } from '#index/ordering-index.ts'
+import { PaperOrdering } from '#index/paper-ordering.ts'
+import { PrefixOrdering } from '#index/prefix-ordering.ts'
+import { Admission, type AdmissionLimits } from './admission.ts'
+import type { Config, EngineConfig } from './config/config.ts'
+import { ReplicaMirror } from './replica-mirror.ts'
+import { CircuitBreaker } from './replicas/circuit-breaker.ts'
+import { HealthState } from './replicas/health-state.ts'
+import { Replica } from './replicas/replica.ts'
+
+/** How much is remembered of each replica before the oldest is forgotten. */
+const mirrored = { maxRequests: 100_000, maxBlocks: 4_000_000 }
+/** Requests and their blocks, of all scopes together, from which the requests to come are judged: about 25 MB. */
+const rememberedBlocks = 1 << 20
+
+/** A replica for each engine; `tls` by place. */
+export function createReplicas(
+  engines: readonly EngineConfig[],
+  config: Config,
+  tls: readonly (EngineTls | undefined)[],
+): Replica[] {
+  const createIndex = createOrdering(config)
+  return engines.map(({ url, kind, id }, i) => {
+    return new Replica({
+      adapter: adapterFor(kind),
+      engine: createEngineClient(url, tls[i]),
+      replicaMirror: new ReplicaMirror(id as ReplicaId, new CacheMirror(mirrored, createIndex)),
+      admission: new Admission(toAdmissionLimits(config)),
+      breaker: new CircuitBreaker({
+        failuresInARow: config.breaker.failures,
+        openMilliseconds: config.breaker.openSeconds * 1000,
+      }),
+      health: new HealthState(),
+    })
+  })
+}
+
+/** How many requests a replica takes, as configured. */
+export function toAdmissionLimits(config: Config): AdmissionLimits {
+  return {
+    windowMilliseconds: config.groupWindowMilliseconds,
+    capacity: config.waitingRequests,
+    inFlight: config.inFlightPerReplica,
+  }
+}
+
+function createOrdering({ ordering, maxDisplacement }: Config): () => OrderingIndex {
+  if (ordering === 'paper') return () => new PaperOrdering()
+  const history = new HistoryWindow(rememberedBlocks)
+  return () => new PrefixOrdering({ history, maxDisplacement })
+}

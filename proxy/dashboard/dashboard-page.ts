@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+
+/** A page and the headers it is served with. */
+export interface DashboardPage {
+  readonly html: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/**
+ * Reads the dashboard and puts its style and its modules into one page. The headers let nothing run but that, and
+ * nothing be asked but this server.
+ */
+export function readDashboardPage(): DashboardPage {
+  const style = readPart('page/dashboard.css')
+  const script = joinModules('refresh-page.js', new Set())
+  const html = readPart('dashboard.html')
+    .replace(/<link rel="stylesheet"[^>]*>/, () => `<style>${style}</style>`)
+    .replace(/<script type="module"[^>]*>/, () => `<script type="module">${script}`)
+  const policy = [
+    "default-src 'none'",
+    `script-src ${hashOf(script)}`,
+    `style-src ${hashOf(style)}`,
+    "connect-src 'self'",
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ]
+  return {
+    html,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': policy.join('; '),
+      'cache-control': 'no-cache',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+    },
+  }
+}
+
+/** A module behind all that it imports, as one text. Names at the top of these modules are unique among them. */
+function joinModules(name: string, joined: Set<string>): string {
+  if (joined.has(name)) return ''
+  joined.add(name)
+  const source = readPart(`page/${name}`)
+  const imported = [...source.matchAll(/^import [^']* from '\.\/(.+)'$/gm)].map(([, module]) => module!)
+  const own = source.replace(/^import [^']* from '.+'$/gm, '').replace(/^export /gm, '')
+  return imported.map((module) => joinModules(module, joined)).join('') + own
+}
+
+function readPart(path: string): string {
+  return readFileSync(new URL(path, import.meta.url), 'utf8')
+}
+
+function hashOf(content: string): string {
+  return `'sha256-${createHash('sha256').update(content).digest('base64')}'`
+}

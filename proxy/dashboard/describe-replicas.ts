@@ -1,0 +1,62 @@
+import type { Registry } from 'prom-client'
+import type { ReplicaMirror } from '../replica-mirror.ts'
+import type { Divergence } from '../telemetry/divergence.ts'
+import { readValues } from './read-counts.ts'
+
+/** What is known of one replica, as the control plane tells it. */
+export interface ReplicaDescription {
+  readonly replica: string
+  readonly mode: string
+  readonly generation: string | null
+  readonly sequence: number
+  readonly requests: number
+  readonly cached_tokens: number
+  readonly unknown_requests: number
+  /** tokens by which predictions were off lately, on average; null before the first answer */
+  readonly divergence: number | null
+  /** null where nobody tells */
+  readonly state: string | null
+  readonly in_flight: number
+}
+
+/** Every replica with what its mirror believes and how it is doing. */
+export async function describeReplicas(
+  replicas: readonly ReplicaMirror[],
+  divergence: Divergence,
+  registry: Registry,
+): Promise<ReplicaDescription[]> {
+  const states = await readValues(registry, 'replica_state')
+  const inFlight = await readValues(registry, 'in_flight')
+  return replicas.map(({ replica, mirror, state: { mode, generation, sequence } }) => {
+    const { requests, cachedTokens, unknownRequests } = mirror.statistics
+    const off = divergence.of(replica)
+    return {
+      replica,
+      mode,
+      generation: generation ?? null,
+      sequence,
+      requests,
+      cached_tokens: cachedTokens,
+      unknown_requests: unknownRequests,
+      divergence: off === undefined ? null : Math.round(off),
+      state:
+        states.find(({ labels, value }) => labels.replica === replica && value === 1)?.labels.state?.toString() ?? null,
+      in_flight: inFlight.find(({ labels }) => labels.replica === replica)?.value ?? 0,
+    }
+  })
+}
+
+/** What all mirrors hold together; heights of trees do not add up, so the highest is told. */
+export function describeIndex(replicas: readonly ReplicaMirror[]): Record<string, number> {
+  const all = replicas.map(({ mirror }) => ({ ...mirror.statistics, height: mirror.height }))
+  const total = (key: 'requests' | 'contexts' | 'nodes' | 'bytes'): number =>
+    all.reduce((sum, statistics) => sum + statistics[key], 0)
+  return {
+    size: total('contexts'),
+    height: Math.max(0, ...all.map(({ height }) => height)),
+    nodes: total('nodes'),
+    memory: total('bytes'),
+    requests: total('requests'),
+    contexts: total('contexts'),
+  }
+}

@@ -1,0 +1,117 @@
+import { ask } from './ask-proxy.js'
+import { diffLines, linesOf } from './diff-lines.js'
+import { drawn, element, find, pill, whole } from './page-elements.js'
+
+const mostLines = 3_000
+const longestLine = 240
+const mostBlocks = 60
+const hues = [174, 262, 32, 214, 340, 96, 290, 190, 14, 52]
+
+/** Makes the form work that shows what would be sent for a request. */
+export function watchExplainForm() {
+  find('explain').addEventListener('submit', (event) => {
+    event.preventDefault()
+    void explain(find('body').value)
+  })
+  find('example').addEventListener('click', () => {
+    find('body').value = JSON.stringify(exampleRequest(), null, 2)
+  })
+}
+
+async function explain(body) {
+  const error = find('explain-error')
+  error.hidden = true
+  try {
+    const received = JSON.parse(body)
+    const headers = { 'content-type': 'application/json' }
+    showExplanation(await ask('v1/explain', { method: 'POST', headers, body }), received)
+  } catch (fault) {
+    find('explained').hidden = true
+    error.textContent = fault instanceof SyntaxError ? `This is not JSON: ${fault.message}` : fault.message
+    error.hidden = false
+  }
+}
+
+function showExplanation(explained, received) {
+  const { blocks, order, skipped, annotations, search_path: path } = explained
+  const moved = order.filter((from, place) => from !== place).length
+  const facts = [
+    `${blocks.length} blocks, ${moved} moved`,
+    `≈ ${whole(explained.predicted_cached_tokens)} tokens cached`,
+    `replica ${explained.replica}`,
+    `search path ${path.length > 0 ? path.join(' › ') : '–'}`,
+  ]
+  const verdict = skipped ? pill(`unchanged: ${skipped}`) : pill('rewritten', 'good')
+  find('summary').replaceChildren(verdict, ...facts.map((fact) => element('span', { class: 'pill' }, fact)))
+  find('moves-box').replaceChildren(...drawMoves(blocks, order))
+  const notes = annotations.map((note) => element('blockquote', { class: 'quote' }, note.trim()))
+  find('notes').replaceChildren(...(notes.length > 0 ? [element('h3', {}, 'Told to the model'), ...notes] : []))
+  showDiff(received, explained.body)
+  find('explained').hidden = false
+}
+
+/** The blocks as received and as sent, each joined with itself. */
+function drawMoves(blocks, order) {
+  if (blocks.length === 0) return [element('p', { class: 'none' }, 'No context blocks were found.')]
+  const shown = order.slice(0, mostBlocks)
+  const [width, box, step, top] = [460, 138, 25, 26]
+  const label = `Order as sent, by place received: ${order.map((from) => from + 1).join(', ')}`
+  const size = `0 0 ${width} ${top + shown.length * step + 4}`
+  const svg = drawn('svg', { id: 'moves', viewBox: size, role: 'img', 'aria-label': label })
+  svg.append(drawn('text', { class: 'head', x: 4, y: 13 }, 'received'))
+  svg.append(drawn('text', { class: 'head', x: width - 4, y: 13, 'text-anchor': 'end' }, 'sent'))
+  const middle = (place) => top + place * step + 10.5
+  const drawBlock = (place, from, x) => {
+    const fill = `hsl(${hues[from % hues.length]} 60% 50% / .16)`
+    const text = drawn('text', { x: x + 9, y: middle(place) + 4 })
+    text.append(drawn('tspan', { class: 'place' }, String(place + 1).padEnd(3)), `${blocks[from].slice(0, 12)}…`)
+    svg.append(drawn('rect', { x, y: top + place * step, width: box, height: 21, rx: 6, fill }), text)
+  }
+  shown.forEach((from, place) => {
+    if (place < blocks.length) drawBlock(place, place, 2)
+    drawBlock(place, from, width - box - 2)
+    const [left, right] = [box + 2, width - box - 2]
+    const [start, end, half] = [middle(from), middle(place), (left + right) / 2]
+    const look = from === place ? { 'stroke-width': 1.25, 'stroke-opacity': 0.45 } : { 'stroke-width': 2.25 }
+    const stroke = `hsl(${hues[from % hues.length]} 55% 50%)`
+    const d = `M${left} ${start}C${half} ${start} ${half} ${end} ${right} ${end}`
+    svg.append(drawn('path', { d, fill: 'none', stroke, ...look }))
+  })
+  const more = order.length - shown.length
+  return more > 0 ? [svg, element('p', { class: 'none' }, `and ${more} more`)] : [svg]
+}
+
+function showDiff(before, after) {
+  const lines = diffLines(linesOf(before), linesOf(after))
+  const shown = lines.some(({ kind }) => kind !== '')
+    ? withoutFarLines(lines)
+    : [{ text: 'It would be sent as received.', kind: 'gap' }, ...lines]
+  const rows = shown.slice(0, mostLines).map(({ text, kind, isPath }) => {
+    const cut = text.length > longestLine ? `${text.slice(0, longestLine)} … (${whole(text.length)} characters)` : text
+    return element('div', { class: isPath ? `${kind} path` : kind }, cut)
+  })
+  find('diff').replaceChildren(...rows)
+}
+
+/** Lines that changed with three on either side, and those that say where they stand. */
+function withoutFarLines(lines) {
+  const kept = []
+  lines.forEach((line, i) => {
+    const isNear = lines.slice(Math.max(0, i - 3), i + 4).some(({ kind }) => kind !== '')
+    if (isNear || line.isPath) kept.push(line)
+    else if (kept.at(-1)?.kind !== 'gap') kept.push({ text: '⋯', kind: 'gap' })
+  })
+  return kept
+}
+
+function exampleRequest() {
+  const texts = [
+    'The Seine flows through Paris and into the English Channel.',
+    'Paris is the capital of France.',
+    'Lyon lies where the Rhône and the Saône meet.',
+  ]
+  const documents = texts.map((text, i) => `<document index="${i + 1}">\n${text}\n</document>`).join('\n')
+  const content = `<documents>\n${documents}\n</documents>\n\nQuestion: Which river flows through the capital?`
+  const system = { role: 'system', content: 'Answer from the documents.' }
+  return { model: 'example', messages: [system, { role: 'user', content }] }
+}

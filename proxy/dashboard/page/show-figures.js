@@ -1,0 +1,97 @@
+import { drawChart, niceTop } from './draw-chart.js'
+import { bar, clock, element, find, percent, short, whole } from './page-elements.js'
+import { showBlocks, showHotBlocks, showOutcomes, showReplicas, showSkipped } from './show-lists.js'
+import { bucketsOf, ratioOf, totalOf } from './sum-samples.js'
+
+const ratios = [
+  { name: 'engine', key: 'cached_tokens', color: 'var(--engine)', width: 2.5, wash: 'var(--engine-wash)' },
+  { name: 'predicted', key: 'predicted_cached_tokens', color: 'var(--predicted)', width: 1.75, dash: '6 4' },
+  { name: 'bound', key: 'seen_tokens', color: 'var(--bound)', width: 1.75, dash: '1.5 4' },
+].map((line) => ({ ...line, value: (bucket) => ratioOf(bucket[line.key], bucket.prompt_tokens) }))
+
+/** Shows what the proxy says of itself, for the last `range` seconds. */
+export function showFigures(stats, range) {
+  const buckets = bucketsOf(stats.samples, range)
+  const total = totalOf(buckets)
+  showHeader(stats)
+  showTiles(stats, total)
+  showCharts(buckets, total, range)
+  showTable(buckets)
+  showBlocks(stats.blocks)
+  showOutcomes(stats.outcomes)
+  showSkipped(stats.skipped)
+  showReplicas(stats.replicas)
+  showHotBlocks(stats.top_blocks)
+}
+
+function showHeader({ version, mode, draining }) {
+  say('version', `${version} · context reuse for LLM engines`)
+  find('mode').hidden = false
+  find('mode').className = `pill ${mode === 'on' && !draining ? 'good' : 'warn'}`
+  say('mode', draining ? 'draining' : `mode ${mode}`)
+}
+
+function showTiles(stats, total) {
+  say('hit-ratio', percent(ratioOf(total.cached_tokens, total.prompt_tokens)))
+  const of = `${whole(total.cached_tokens)} of ${whole(total.prompt_tokens)} prompt tokens`
+  say('hit-note', total.prompt_tokens > 0 ? of : 'no prompt tokens in this range')
+  find('gauge').replaceChildren(
+    ...ratios.map(({ name, color, value }) => {
+      const share = value(total)
+      const figures = [element('span', {}, name), bar(share ?? 0, color), element('span', {}, percent(share, 0))]
+      return element('div', { 'data-ratio': name }, ...figures)
+    }),
+  )
+  say('saved', short(total.cached_tokens))
+  say('saved-note', `${percent(ratioOf(total.cached_tokens, total.seen_tokens), 0)} of what was sent before`)
+  const rate = total.seconds > 0 ? total.requests / total.seconds : undefined
+  say('rate', rate?.toFixed(rate < 10 ? 2 : 0) ?? '–', '/s')
+  say('rate-note', `${whole(total.requests)} in this range`)
+  say('overhead', total.decided > 0 ? ((1000 * total.overhead_seconds) / total.decided).toFixed(2) : '–', 'ms')
+  const first =
+    total.answered > 0 ? `; first byte after ${Math.round((1000 * total.first_byte_seconds) / total.answered)} ms` : ''
+  say('overhead-note', `mean${first}`)
+  say('in-flight', whole(stats.in_flight))
+  say('queue-note', `${whole(stats.queue_depth)} waiting`)
+}
+
+function showCharts(buckets, total, seconds) {
+  const shares = ratios.map(({ name, value }) => `${name} ${percent(value(total))}`).join(', ')
+  drawChart(find('ratio-chart'), {
+    buckets,
+    lines: ratios,
+    top: 1,
+    format: (value, isExact) => percent(value, isExact ? 1 : 0),
+    label: `Hit ratio: ${shares} over the last ${seconds / 60} minutes`,
+    seconds,
+  })
+  const lasting = buckets.filter(({ from, to }) => to - from > 1_000)
+  const rateOf = ({ requests, from, to }) => requests / ((to - from) / 1000)
+  drawChart(find('rate-chart'), {
+    buckets: lasting,
+    lines: [{ name: 'requests/s', value: rateOf, color: 'var(--rate)', width: 2, wash: 'var(--rate-wash)' }],
+    top: niceTop(Math.max(0, ...lasting.map(rateOf))),
+    format: (value, isExact) => (isExact ? value.toFixed(2) : short(value)),
+    label: `Requests per second over the last ${seconds / 60} minutes`,
+    seconds,
+  })
+}
+
+function showTable(buckets) {
+  const cells = (name, texts) =>
+    element('tr', {}, ...texts.map((text, i) => element(name, i > 0 ? { class: 'n' } : {}, text)))
+  const rows = buckets.filter(({ prompt_tokens }) => prompt_tokens > 0).reverse()
+  const rowOf = (bucket) => [
+    clock(bucket.to),
+    whole(bucket.requests),
+    whole(bucket.prompt_tokens),
+    ...ratios.map(({ value }) => percent(value(bucket))),
+  ]
+  const head = cells('th', ['until', 'requests', 'prompt tokens', 'engine', 'predicted', 'bound'])
+  const body = rows.map((bucket) => cells('td', rowOf(bucket)))
+  find('ratio-table').replaceChildren(element('table', {}, element('thead', {}, head), element('tbody', {}, ...body)))
+}
+
+function say(id, text, unit) {
+  find(id).replaceChildren(text, ...(unit === undefined ? [] : [element('small', {}, unit)]))
+}

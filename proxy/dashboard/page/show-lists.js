@@ -1,0 +1,135 @@
+import { bar, element, find, percent, pill, whole } from './page-elements.js'
+
+const reasons = {
+  no_blocks: 'no context blocks were found in the prompt',
+  nothing_to_gain: 'the order received was the best one known',
+  ambiguous_turn: 'a repeated turn could have been sent in several ways',
+  reorder_off: 'the request switched reordering off',
+  shadow: 'shadow mode: computed, not applied',
+  mode_off: 'reprise is switched off',
+  encoded_body: 'the body is compressed',
+  unexpected_shape: 'the body has a shape that reprise does not know',
+  internal_error: 'a fault of reprise: sent on as received',
+}
+const endings = {
+  finished: 'answered by the engine',
+  client_left: 'the client left before the end',
+  engine_broke_off: 'the engine broke off in mid-answer',
+  engine_unreachable: 'the engine could not be reached',
+  queue_full: 'too many were waiting',
+  deadline_exceeded: 'waited past its deadline',
+  draining: 'refused while shutting down',
+}
+const fates = [
+  ['kept', 'kept in place', 'var(--kept)'],
+  ['moved', 'moved', 'var(--moved)'],
+  ['deduplicated', 'not sent again', 'var(--dedup)'],
+]
+const mirrorKinds = { exact: 'good', degraded: 'warn', fallback: '' }
+
+/** Requests by how they ended. */
+export function showOutcomes(counts) {
+  const colors = { finished: 'var(--good)', client_left: 'var(--bound)' }
+  showBars(find('outcomes'), counts, endings, (name) => colors[name] ?? 'var(--bad)')
+}
+
+/** Requests that were left alone, by why. */
+export function showSkipped(counts) {
+  showBars(find('skipped'), counts, reasons, (name) => (name === 'internal_error' ? 'var(--bad)' : 'var(--bound)'))
+}
+
+function showBars(list, counts, words, colorOf) {
+  const entries = Object.entries(counts).filter(([, count]) => count > 0)
+  const total = entries.reduce((sum, [, count]) => sum + count, 0)
+  const rows = entries
+    .sort(([, a], [, b]) => b - a)
+    .map(([name, count]) => {
+      const title = element('span', {}, element('code', {}, name), element('em', {}, words[name] ?? ''))
+      const figure = element('span', { class: 'n' }, `${whole(count)} · ${percent(count / total, 0)}`)
+      const line = element('div', { class: 'row' }, title, figure)
+      return element('li', { 'data-name': name }, line, bar(count / total, colorOf(name)))
+    })
+  list.replaceChildren(...(rows.length > 0 ? rows : [element('li', { class: 'none' }, 'None so far.')]))
+}
+
+/** What was done with the blocks. */
+export function showBlocks(counts) {
+  const total = fates.reduce((sum, [fate]) => sum + (counts[fate] ?? 0), 0)
+  const colored = (color) => {
+    const made = element('i')
+    made.style.background = color
+    return made
+  }
+  const parts = fates.filter(([fate]) => counts[fate] > 0)
+  find('blocks-stack').replaceChildren(
+    ...parts.map(([fate, , color]) => {
+      const part = colored(color)
+      part.style.width = `${(100 * counts[fate]) / total}%`
+      return part
+    }),
+  )
+  const label = fates.map(([fate, name]) => `${name}: ${counts[fate] ?? 0}`).join(', ')
+  find('blocks-stack').setAttribute('aria-label', label)
+  find('blocks-legend').replaceChildren(
+    ...fates.map(([fate, name, color]) => {
+      const key = colored(color)
+      key.className = 'key'
+      return element(
+        'span',
+        { 'data-blocks': fate },
+        element('span', {}, key, name),
+        element('b', {}, whole(counts[fate] ?? 0)),
+      )
+    }),
+  )
+}
+
+/** The mirror of every replica. */
+export function showReplicas(replicas) {
+  const number = (value, unit = '') => element('td', { class: 'n' }, value === null ? '–' : `${whole(value)}${unit}`)
+  const generation = (name) => element('code', { title: name }, name.slice(0, 8))
+  find('replicas').replaceChildren(
+    ...replicas.map((replica) =>
+      element(
+        'tr',
+        {},
+        element('td', {}, element('b', {}, replica.replica), ...(replica.state ? [' ', pill(replica.state)] : [])),
+        element('td', {}, pill(replica.mode, mirrorKinds[replica.mode])),
+        element('td', {}, replica.generation === null ? '–' : generation(replica.generation)),
+        number(replica.sequence),
+        number(replica.requests),
+        number(replica.cached_tokens),
+        number(replica.divergence, ' tok'),
+        number(replica.in_flight),
+      ),
+    ),
+  )
+}
+
+/** What all mirrors hold together. */
+export function showIndex({ size, nodes, height, memory }) {
+  const bytes = memory < 1e6 ? `${(memory / 1e3).toFixed(1)} kB` : `${(memory / 1e6).toFixed(1)} MB`
+  const figures = { contexts: whole(size), nodes: whole(nodes), height: whole(height), memory: bytes }
+  find('index-figures').replaceChildren(
+    ...Object.entries(figures).flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]),
+  )
+}
+
+/** The blocks asked for most. */
+export function showHotBlocks(blocks) {
+  const most = Math.max(1, ...blocks.map(({ count }) => count))
+  const rows = blocks
+    .slice(0, 7)
+    .map(({ id, count, tokens }) =>
+      element(
+        'tr',
+        {},
+        element('td', {}, element('code', { title: id }, `${id.slice(0, 10)}…`)),
+        element('td', { class: 'n' }, whole(count)),
+        element('td', { class: 'n' }, whole(tokens)),
+        element('td', { class: 'wide' }, bar(count / most, 'var(--engine)')),
+      ),
+    )
+  const none = element('tr', {}, element('td', { colspan: '4', class: 'none' }, 'No block was asked for yet.'))
+  find('hot').replaceChildren(...(rows.length > 0 ? rows : [none]))
+}

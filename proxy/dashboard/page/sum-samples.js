@@ -1,0 +1,46 @@
+/** Members of a sample that only ever grow. */
+const growing = [
+  'requests',
+  'prompt_tokens',
+  'cached_tokens',
+  'predicted_cached_tokens',
+  'seen_tokens',
+  'overhead_seconds',
+  'decided',
+  'first_byte_seconds',
+  'answered',
+]
+
+/** How wide a bucket is for a range of so many seconds, in milliseconds. */
+export function bucketWidth(seconds) {
+  return seconds > 600 ? 60_000 : 10_000
+}
+
+/** What happened in each stretch of the last seconds, oldest first. */
+export function bucketsOf(samples, seconds) {
+  const now = samples.at(-1).at
+  const buckets = new Map()
+  for (let i = 1; i < samples.length; i++) {
+    const [before, after] = [samples[i - 1], samples[i]]
+    if (after.at < now - seconds * 1000) continue
+    const key = Math.floor((now - after.at) / bucketWidth(seconds))
+    const none = Object.fromEntries(growing.map((name) => [name, 0]))
+    const bucket = buckets.get(key) ?? { from: before.at, to: after.at, ...none }
+    bucket.to = after.at
+    for (const name of growing) bucket[name] += Math.max(0, after[name] - before[name])
+    buckets.set(key, bucket)
+  }
+  return [...buckets.values()]
+}
+
+/** All buckets together, and the seconds that they cover. */
+export function totalOf(buckets) {
+  const sums = growing.map((name) => [name, buckets.reduce((sum, bucket) => sum + bucket[name], 0)])
+  const seconds = buckets.length > 0 ? (buckets.at(-1).to - buckets[0].from) / 1000 : 0
+  return { ...Object.fromEntries(sums), seconds }
+}
+
+/** A share; undefined of nothing. */
+export function ratioOf(part, all) {
+  return all > 0 ? Math.min(1, part / all) : undefined
+}

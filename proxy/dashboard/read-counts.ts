@@ -1,0 +1,50 @@
+import type { Registry } from 'prom-client'
+import type { Counts } from './history.ts'
+
+interface Value {
+  readonly value: number
+  readonly labels: Readonly<Record<string, string | number | undefined>>
+  readonly metricName?: string
+}
+
+/** The values of one metric, without `reprise_` in front of its name; none when there is no such metric. */
+export async function readValues(registry: Registry, name: string): Promise<readonly Value[]> {
+  const metric = await registry.getSingleMetric(`reprise_${name}`)?.get()
+  return (metric?.values ?? []) as readonly Value[]
+}
+
+/** A metric by one of its labels, summed over the others. */
+export async function readByLabel(registry: Registry, name: string, label: string): Promise<Record<string, number>> {
+  const sums: Record<string, number> = {}
+  for (const { value, labels } of await readValues(registry, name)) {
+    const key = String(labels[label])
+    sums[key] = (sums[key] ?? 0) + value
+  }
+  return sums
+}
+
+/** How the counters of the dashboard's history stand. */
+export async function readCounts(registry: Registry): Promise<Counts> {
+  const total = async (name: string, part = ''): Promise<number> => {
+    const values = await readValues(registry, name)
+    return sum(part === '' ? values : values.filter(({ metricName }) => metricName === `reprise_${name}_${part}`))
+  }
+  const parsed = (await readValues(registry, 'overhead_seconds')).filter(({ labels }) => labels.stage === 'parse')
+  return {
+    requests: await total('requests_total'),
+    promptTokens: await total('prompt_tokens_total'),
+    cachedTokens: await total('cached_tokens_total'),
+    predictedCachedTokens: await total('predicted_cached_tokens_total'),
+    seenTokens: await total('seen_tokens_total'),
+    overheadSeconds: await total('overhead_seconds', 'sum'),
+    decided: sum(parsed.filter(({ metricName }) => metricName === 'reprise_overhead_seconds_count')),
+    firstByteSeconds: await total('time_to_first_token_seconds', 'sum'),
+    answered: await total('time_to_first_token_seconds', 'count'),
+    queueDepth: await total('queue_depth'),
+    inFlight: await total('in_flight'),
+  }
+}
+
+function sum(values: readonly Value[]): number {
+  return values.reduce((total, { value }) => total + value, 0)
+}

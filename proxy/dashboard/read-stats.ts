@@ -1,0 +1,64 @@
+import type { Registry } from 'prom-client'
+import type { HotBlocks } from '../telemetry/hot-blocks.ts'
+import type { ReplicaDescription } from './describe-replicas.ts'
+import type { History } from './history.ts'
+import { readByLabel, readCounts } from './read-counts.ts'
+
+export interface StatsSources {
+  readonly registry: Registry
+  readonly history: History
+  readonly hot: HotBlocks
+  readonly replicas: readonly ReplicaDescription[]
+  readonly version: string
+  readonly mode: string
+  readonly isDraining: boolean
+  /** how many tokens a text of so many characters is expected to have */
+  readonly estimateTokens: (characters: number) => number
+}
+
+const hottest = 12
+
+/** What the dashboard shows, but for what is read from the other endpoints: numbers and ids, no text of any prompt. */
+export async function readStats(sources: StatsSources): Promise<Record<string, unknown>> {
+  const { registry, history, version, mode, replicas, isDraining } = sources
+  const samples = await history.samples()
+  const { queueDepth, inFlight } = await readCounts(registry)
+  return {
+    version,
+    mode,
+    draining: isDraining,
+    interval_seconds: history.intervalMilliseconds / 1000,
+    queue_depth: queueDepth,
+    in_flight: inFlight,
+    outcomes: await readByLabel(registry, 'requests_total', 'outcome'),
+    routes: await readByLabel(registry, 'requests_total', 'route'),
+    blocks: await readByLabel(registry, 'blocks_total', 'action'),
+    skipped: await readByLabel(registry, 'skipped_total', 'reason'),
+    fail_open: await readByLabel(registry, 'fail_open_total', 'reason'),
+    stream_aborts: await readByLabel(registry, 'stream_aborts_total', 'phase'),
+    replicas,
+    top_blocks: describeBlocks(sources.hot, sources.estimateTokens),
+    samples: samples.map((sample) => ({
+      at: sample.at,
+      requests: sample.requests,
+      prompt_tokens: sample.promptTokens,
+      cached_tokens: sample.cachedTokens,
+      predicted_cached_tokens: sample.predictedCachedTokens,
+      seen_tokens: sample.seenTokens,
+      overhead_seconds: sample.overheadSeconds,
+      decided: sample.decided,
+      first_byte_seconds: sample.firstByteSeconds,
+      answered: sample.answered,
+      queue_depth: sample.queueDepth,
+      in_flight: sample.inFlight,
+    })),
+  }
+}
+
+/** The hottest blocks by id, with how often they were asked for and about how long they are. */
+export function describeBlocks(
+  hot: HotBlocks,
+  estimateTokens: (characters: number) => number,
+): { id: string; count: number; tokens: number }[] {
+  return hot.top(hottest).map(({ block, count, size }) => ({ id: block, count, tokens: estimateTokens(size) }))
+}

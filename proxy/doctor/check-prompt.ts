@@ -1,0 +1,94 @@
+import { findContexts } from '../prompt/find-contexts.ts'
+import type { PromptApi, PromptMessage, PromptText } from '../prompt/prompt.ts'
+import { readPromptBody } from '../prompt/prompt-body.ts'
+import type { PromptContext } from '../prompt/prompt-context.ts'
+import type { Finding } from './finding.ts'
+import { judgeVolatileText } from './judge-volatile-text.ts'
+
+/** Where a prompt comes from. */
+export interface PromptSource {
+  readonly json: string
+  /** undefined: the built-in sample */
+  readonly file: string | undefined
+}
+
+/** Looks at a request body as the proxy would: the blocks in it, and what differs in front of them. */
+export function checkPrompt({ json, file }: PromptSource): Finding[] {
+  const from = file ?? 'the built-in sample'
+  const read = readPrompt(json)
+  if ('fault' in read) {
+    const fix = 'give a request body as your application sends it, as JSON'
+    return [{ check: 'blocks', level: 'fatal', found: `${from}: ${read.fault}`, fix }]
+  }
+  const { messages, texts, explicit } = read
+  const found = messages.map((message) =>
+    findContexts(
+      message,
+      texts.map(({ text }) => text),
+    ),
+  )
+  const blocks = judgeBlocks(found.flat(), explicit, from)
+  if (file === undefined) {
+    const found = `${blocks.found}; your own requests are not checked: give one with --prompt FILE`
+    return [{ ...blocks, found }]
+  }
+  return [blocks, ...judgeVolatileText(messages, texts, found)]
+}
+
+interface ReadPrompt {
+  readonly messages: readonly PromptMessage[]
+  readonly texts: readonly PromptText[]
+  /** blocks of the `reprise` field */
+  readonly explicit: number
+}
+
+function readPrompt(json: string): ReadPrompt | { readonly fault: string } {
+  try {
+    const body = readPromptBody(apiOf(json), json.replace(/^\uFEFF/, ''))
+    if (!body?.set)
+      return { fault: 'no request that is known: chat completions, completions, responses, messages, generate' }
+    // completions may hold several prompts: one tells enough
+    const messages = body.set.prompts[0]?.messages ?? []
+    return { messages, texts: body.set.texts, explicit: body.explicit?.blocks?.length ?? 0 }
+  } catch (error) {
+    return { fault: (error as Error).message }
+  }
+}
+
+/** Which API a body is for, by its members. */
+function apiOf(json: string): PromptApi {
+  let body: Record<string, unknown> | null = null
+  try {
+    body = JSON.parse(json.replace(/^\uFEFF/, ''))
+  } catch {
+    // the reader says what is wrong with it
+  }
+  if (typeof body !== 'object' || body === null) return 'chat_completions'
+  if ('input' in body) return 'responses'
+  if ('prompt' in body) return 'completions'
+  if (Array.isArray(body.messages)) {
+    const isAnthropic = 'system' in body || /"type"\s*:\s*"tool_(?:result|use)"/.test(json)
+    return isAnthropic ? 'messages' : 'chat_completions'
+  }
+  return 'text' in body || 'sampling_params' in body ? 'generate' : 'chat_completions'
+}
+
+function judgeBlocks(contexts: readonly PromptContext[], explicit: number, from: string): Finding {
+  const finding = { check: 'blocks' }
+  const lists = contexts.length + (explicit > 0 ? 1 : 0)
+  const blocks = contexts.reduce((sum, context) => sum + context.blocks.length, explicit)
+  const found = `${from}: ${blocks} ${blocks === 1 ? 'block' : 'blocks'} in ${lists} ${lists === 1 ? 'list' : 'lists'}`
+  if (blocks > 1) return { ...finding, level: 'ok', found }
+  if (blocks === 1) {
+    const fix = 'none is needed for prompts that hold one block; if there are more, mark each as <document>…</document>'
+    return { ...finding, level: 'warning', found: `${found}: there is nothing to put in order`, fix }
+  }
+  const fix =
+    "put each into <document>…</document>, [1] …, text parts of their own, or 'reprise.blocks' with {{context}}"
+  return {
+    ...finding,
+    level: 'warning',
+    found: `${from}: no blocks found, so nothing can be reused but what is equal anyway`,
+    fix,
+  }
+}

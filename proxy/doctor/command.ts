@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs'
+import { type Command, InvalidArgumentError } from 'commander'
+import { argument } from '../command-arguments.ts'
+import { readEngine, readUrl } from '../config/read-arguments.ts'
+import type { EngineSettings } from '../config/settings.ts'
+import type { DoctorOptions } from './run-doctor.ts'
+
+interface DoctorFlags {
+  engine: EngineSettings
+  model?: string
+  prompt?: { file: string; json: string }
+  admin?: string
+  redis?: string
+  timeoutSeconds: number
+  json?: boolean
+}
+
+/** Adds `doctor`; what it needs is loaded when it runs, so that other commands start no slower. */
+export function addDoctorCommand(program: Command): void {
+  program
+    .command('doctor')
+    .description('checks an engine, a prompt and a running proxy for what is often wrong; 1 if anything is fatal')
+    .requiredOption(
+      '--engine <url[,kind=…]>',
+      "the engine, as for 'serve' (key: REPRISE_ENGINE_API_KEY)",
+      once(readEngine),
+    )
+    .option('--model <name>', 'the model to check with (default: the first that is served)')
+    .option('--prompt <file>', 'a request body of your application, as JSON', argument(readPromptFile))
+    .option('--admin <url>', "admin_url of a running 'serve' (token: REPRISE_ADMIN_TOKEN)", argument(readUrl))
+    .option('--redis <url>', 'not built yet', refuseRedis)
+    .option('--timeout-seconds <n>', 'longest wait for an answer', readSeconds, 30)
+    .option('--json', 'a report for programs')
+    .action(runCommand)
+}
+
+async function runCommand({ engine, timeoutSeconds, ...flags }: DoctorFlags): Promise<void> {
+  const { runDoctor } = await import('./run-doctor.ts')
+  const { renderReport } = await import('./render-report.ts')
+  const options: DoctorOptions = {
+    engine,
+    engineKey: process.env.REPRISE_ENGINE_API_KEY || undefined,
+    model: flags.model,
+    prompt: flags.prompt,
+    adminUrl: flags.admin,
+    adminToken: process.env.REPRISE_ADMIN_TOKEN || undefined,
+    timeoutMilliseconds: timeoutSeconds * 1000,
+  }
+  const report = await runDoctor(options, stopSignal())
+  // a reader that has seen enough is no failure
+  process.stdout.on('error', () => process.exit(report.fatal > 0 ? 1 : 0))
+  const text = flags.json ? `${JSON.stringify(report)}\n` : renderReport(report, process.stdout.columns ?? 120)
+  process.stdout.write(text, () => process.exit(report.fatal > 0 ? 1 : 0))
+}
+
+/** Aborts what is under way, so that the engine does not go on computing a probe for nobody. */
+function stopSignal(): AbortSignal {
+  const controller = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      controller.abort()
+      process.stderr.write('error: stopped before the checks were done\n', () => process.exit(1))
+    })
+  }
+  return controller.signal
+}
+
+function once(read: (text: string) => EngineSettings): (text: string, earlier?: EngineSettings) => EngineSettings {
+  return (text, earlier) => {
+    if (earlier !== undefined) throw new InvalidArgumentError('one engine is checked at a time; run doctor for each.')
+    return argument(read)(text)
+  }
+}
+
+function readPromptFile(file: string): { file: string; json: string } {
+  try {
+    return { file, json: readFileSync(file, 'utf8') }
+  } catch (error) {
+    throw new InvalidArgumentError(`cannot read '${file}': ${(error as Error).message}.`)
+  }
+}
+
+function refuseRedis(): never {
+  throw new InvalidArgumentError('this version keeps its state in memory and knows no Redis: leave --redis out.')
+}
+
+function readSeconds(text: string): number {
+  const seconds = Number(text)
+  if (text.trim() !== '' && seconds > 0 && seconds <= 3600) return seconds
+  throw new InvalidArgumentError(`'${text}' is no number of seconds between 0 and 3600.`)
+}

@@ -1,0 +1,64 @@
+import { findVolatileText, type VolatileText } from '../hygiene/find-volatile-text.ts'
+import type { PromptMessage, PromptText } from '../prompt/prompt.ts'
+import type { PromptContext } from '../prompt/prompt-context.ts'
+import type { Finding } from './finding.ts'
+
+/** Only so many are listed; the first one alone ends the shared prefix. */
+const mostListed = 5
+
+/**
+ * Names the text that differs from request to request in front of the first blocks: in system messages, and in the
+ * message that holds them. What stands in other turns was sent before and stays as it is.
+ */
+export function judgeVolatileText(
+  messages: readonly PromptMessage[],
+  texts: readonly PromptText[],
+  contexts: readonly (readonly PromptContext[])[],
+): Finding[] {
+  const found: Finding[] = []
+  for (const [place, message] of messages.entries()) {
+    const slots = contexts[place]!.flatMap(({ slots }) => slots)
+    const isSystem = message.role === 'system' || message.role === 'developer'
+    if (isSystem || slots.length > 0) found.push(...findInMessage(message, texts, slots))
+    if (slots.length > 0) break
+  }
+  if (found.length === 0) {
+    return [{ check: 'volatile_text', level: 'ok', found: 'none found in front of the blocks' }]
+  }
+  const more = found.length - mostListed
+  if (more <= 0) return found
+  return [...found.slice(0, mostListed), { check: 'volatile_text', level: 'warning', found: `${more} more` }]
+}
+
+function findInMessage(message: PromptMessage, texts: readonly PromptText[], slots: PromptContext['slots']): Finding[] {
+  const found: Finding[] = []
+  for (const at of message.texts) {
+    const { text, path, isRaw } = texts[at]!
+    const first = slots.find((slot) => slot.text === at)
+    if (!isRaw) {
+      const volatile = findVolatileText(text, first?.start)
+      found.push(...volatile.map((one) => toFinding(one, text, path.join('.'))))
+    }
+    if (first) break
+  }
+  return found
+}
+
+function toFinding({ start, end, kind, explanation, line }: VolatileText, text: string, path: string): Finding {
+  const excerpt = text.slice(start, Math.min(end, start + 80)).replace(/\s+/g, ' ')
+  const cut = end - start > 80 ? '…' : ''
+  const found = `${path} holds ${explanation}: '${excerpt}${cut}'. Nothing behind it is reused`
+  return { check: 'volatile_text', level: 'warning', found, fix: fixFor(kind, line !== undefined) }
+}
+
+function fixFor(kind: VolatileText['kind'], isMovable: boolean): string {
+  const move = isMovable
+    ? ", or set hygiene.move_volatile_headers, which moves such lines behind the system prompt's rest"
+    : ''
+  if (kind === 'attribution')
+    return `switch the header off in the client (Claude Code: CLAUDE_CODE_ATTRIBUTION_HEADER=0)${move}`
+  if (kind === 'date') return `put it behind the blocks, next to the question${move}`
+  if (kind === 'time') return `put it behind the blocks, next to the question, or send the date alone${move}`
+  if (kind === 'id') return `send it as a header or in 'metadata' instead, or behind the blocks${move}`
+  return 'if it differs from request to request, put it behind the blocks, next to the question'
+}

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { readSglangCacheConfig, readVllmCacheConfig } from './read-cache-config.ts'
+
+const metrics = (labels: string): string =>
+  `# HELP vllm:cache_config_info Information of the LLMEngine CacheConfig\n# TYPE vllm:cache_config_info gauge\nvllm:cache_config_info{${labels}} 1.0\nvllm:num_requests_running{engine="0"} 0.0\n`
+
+test("vLLM's metrics say whether prefix caching is on, how large a page is and how many there are", () => {
+  const labels =
+    'block_size="16",cache_dtype="auto",enable_prefix_caching="True",engine="0",num_gpu_blocks="1000",sliding_window="None"'
+  expect(readVllmCacheConfig(metrics(labels))).toEqual({ isEnabled: true, pageTokens: 16, capacityTokens: 16_000 })
+  expect(readVllmCacheConfig(metrics('block_size="128",enable_prefix_caching="False",num_gpu_blocks="None"'))).toEqual({
+    isEnabled: false,
+    pageTokens: 128,
+    capacityTokens: undefined,
+  })
+})
+
+test('the size of the cache is read where vLLM says it (0.32.0)', () => {
+  const labels =
+    'block_size="32",enable_prefix_caching="True",kv_cache_dtype_skip_layers="[]",kv_cache_size_tokens="23296",num_gpu_blocks="999"'
+  expect(readVllmCacheConfig(metrics(labels))).toEqual({ isEnabled: true, pageTokens: 32, capacityTokens: 23_296 })
+})
+
+test('what vLLM does not say stays unknown', () => {
+  expect(readVllmCacheConfig(metrics('block_size="?"'))).toEqual({
+    isEnabled: undefined,
+    pageTokens: undefined,
+    capacityTokens: undefined,
+  })
+  expect(readVllmCacheConfig('sglang:cache_hit_rate 0.1\n')).toBeUndefined()
+})
+
+test("SGLang's server info says the same, the capacity sometimes in its internal state", () => {
+  const info = { page_size: 1, disable_radix_cache: false, enable_cache_report: false }
+  expect(readSglangCacheConfig({ ...info, internal_states: [{ max_total_num_tokens: 5000 }] })).toEqual({
+    isEnabled: true,
+    reportsCachedTokens: false,
+    pageTokens: 1,
+    capacityTokens: 5000,
+  })
+  expect(readSglangCacheConfig({ ...info, max_total_num_tokens: 7000, disable_radix_cache: true })).toMatchObject({
+    isEnabled: false,
+    capacityTokens: 7000,
+  })
+})
+
+test.each([undefined, null, 'text', [], {}, { vllm_config: {} }])('%j is no server info of SGLang', (json) => {
+  expect(readSglangCacheConfig(json)).toBeUndefined()
+})

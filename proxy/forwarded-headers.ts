@@ -1,0 +1,50 @@
+import type { IncomingHttpHeaders } from 'node:http'
+
+/** Headers that belong to one connection (RFC 9110 §7.6.1). */
+const hopByHop = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/**
+ * The client's headers for the engine: all but those of the connection, the length (the body may have changed), and
+ * reprise's own.
+ */
+export function requestHeaders(rawHeaders: readonly string[], added: Readonly<Record<string, string>>): string[] {
+  const listed = new Set<string>()
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]!.toLowerCase() === 'connection') addListed(rawHeaders[i + 1]!, listed)
+  }
+  const headers: string[] = []
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase()
+    const isOurs = name === 'host' || name === 'expect' || name.startsWith('x-reprise-')
+    if (isOurs || hopByHop.has(name) || listed.has(name) || Object.hasOwn(added, name)) continue
+    headers.push(rawHeaders[i]!, rawHeaders[i + 1]!)
+  }
+  for (const [name, value] of Object.entries(added)) headers.push(name, value)
+  return headers
+}
+
+/** The engine's headers for the client: all but those of the connection. */
+export function withoutHopByHop(headers: IncomingHttpHeaders): Record<string, string | string[]> {
+  const kept: Record<string, string | string[]> = {}
+  const listed = new Set<string>()
+  addListed(headers.connection ?? '', listed)
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined && !hopByHop.has(name) && !listed.has(name)) kept[name] = value
+  }
+  return kept
+}
+
+/** The headers that a Connection header declares to belong to the connection too. */
+function addListed(connection: string, listed: Set<string>): void {
+  for (const name of connection.split(',')) listed.add(name.trim().toLowerCase())
+}

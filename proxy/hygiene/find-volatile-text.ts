@@ -1,0 +1,104 @@
+import type { Span } from '../json-spans.ts'
+import { readLines, type TextLine } from './read-lines.ts'
+import { type VolatileKind, volatilePatterns } from './volatile-patterns.ts'
+
+/** Text that differs between requests which are otherwise equal: nothing behind it is found in an engine's cache. */
+export interface VolatileText extends Span {
+  readonly kind: VolatileKind
+  /** what it is and how often it changes, for people */
+  readonly explanation: string
+  /** the whole line with its line end, when it holds nothing else and says of itself what it is: it may be moved */
+  readonly line?: Span
+}
+
+const explanations: Record<VolatileKind, string> = {
+  attribution: 'a header that a client inserts for itself: it changes with every request',
+  id: 'the id of a request or conversation: it changes with every one',
+  time: 'the time of day: it changes every minute or second',
+  date: 'the date: it changes every day',
+  timestamp: 'a timestamp: it changes with every request if it is the time of the request',
+  uuid: 'a UUID: it changes with every request if it names the request',
+}
+
+/** A text with more of it than this is data, not headers. */
+const mostFound = 100
+
+/** As short as `now 14:03`. */
+const shortest = 7
+
+// words that say that what follows is an example, and not this request's own
+const EXAMPLE =
+  /\be\.g\.|\bz\.\s?B\.|\b(?:for (?:example|instance)|examples?|formats?|formatted|such as|like|beispiel)\b/i
+
+/**
+ * The volatile text in front of `end`, in order and not overlapping; in linear time. What is quoted, in code or given
+ * as an example is left out, and of what could be anything (a bare timestamp, a UUID) nothing says that it may be moved.
+ */
+export function findVolatileText(text: string, end: number = text.length): VolatileText[] {
+  const found: VolatileText[] = []
+  const { lines, isOpen } = readLines(text.slice(0, end))
+  // what is moved goes to the end of the text: that has to be seen, and to be no place inside of something
+  const mayMove = end === text.length && !isOpen
+  for (const line of lines) {
+    if (line.isCode || line.contentEnd - line.start < shortest) continue
+    found.push(...findInLine(text, line, mayMove))
+    if (found.length >= mostFound) break
+  }
+  return found.slice(0, mostFound)
+}
+
+function findInLine(text: string, line: TextLine, mayMove: boolean): VolatileText[] {
+  const content = text.slice(line.start, line.contentEnd)
+  const found: VolatileText[] = []
+  // most lines hold no digit, and cost no search
+  if (!/\d/.test(content)) return found
+  for (const pattern of volatilePatterns) {
+    for (const match of matchesOf(pattern.regExp, content)) {
+      const kind = pattern.kindOf(match)
+      if (kind === undefined || isExample(content, match.index)) continue
+      const start = line.start + match.index
+      const isMovable = mayMove && pattern.isCertain && !line.isInside && isAlone(content, match)
+      found.push({
+        start,
+        end: start + match[0].length,
+        kind,
+        explanation: explanations[kind],
+        ...(isMovable ? { line: { start: line.start, end: line.end } } : {}),
+      })
+      if (found.length >= mostFound) break
+    }
+  }
+  return withoutOverlaps(found)
+}
+
+// `matchAll` copies the expression each time, which takes longer than to search a short line
+function* matchesOf(regExp: RegExp, text: string): Generator<RegExpExecArray> {
+  let at = 0
+  for (;;) {
+    regExp.lastIndex = at
+    const match = regExp.exec(text)
+    if (match === null) return
+    at = regExp.lastIndex
+    yield match
+  }
+}
+
+function isAlone(line: string, match: RegExpExecArray): boolean {
+  return match.index === 0 && /^[.;。!]?[ \t]*$/.test(line.slice(match[0].length))
+}
+
+// of two that overlap, the one that was found by the surer pattern
+function withoutOverlaps(found: readonly VolatileText[]): VolatileText[] {
+  const rank = new Map(found.map((one, i) => [one, i]))
+  const kept: VolatileText[] = []
+  for (const one of found.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
+    const last = kept.at(-1)
+    if (!last || one.start >= last.end) kept.push(one)
+    else if (rank.get(one)! < rank.get(last)!) kept[kept.length - 1] = one
+  }
+  return kept
+}
+
+function isExample(line: string, at: number): boolean {
+  return EXAMPLE.test(line.slice(Math.max(0, at - 200), at))
+}

@@ -1,0 +1,51 @@
+import { elementSpans, type Span, type Splice } from '../json-spans.ts'
+import { reorderElements } from './reorder-elements.ts'
+
+/** What a tool is ordered by, one after the other. */
+type ToolKey = readonly [type: string, name: string, json: string]
+
+/**
+ * A splice that puts a `tools` array into an order that does not depend on the one it came in: by type, name and JSON,
+ * each tool byte for byte. undefined when it is in that order, or had better be left alone: an element is no object,
+ * carries `cache_control` (which speaks of everything in front of it), or shares its type and name with another, of
+ * which an engine takes the first or the last.
+ */
+export function orderTools(json: string, tools: Span): Splice | undefined {
+  const elements = elementSpans(json, tools.start)
+  const keys: ToolKey[] = []
+  for (const { start, end } of elements) {
+    const key = readKey(json.slice(start, end))
+    if (key === undefined) return undefined
+    keys.push(key)
+  }
+  if (hasDuplicate(keys)) return undefined
+  const order = [...keys.keys()].sort((left, right) => compare(keys[left]!, keys[right]!))
+  return reorderElements(json, elements, order)
+}
+
+function readKey(json: string): ToolKey | undefined {
+  const tool: unknown = JSON.parse(json)
+  if (!isObject(tool)) return undefined
+  const inner = isObject(tool.function) ? tool.function : {}
+  if ('cache_control' in tool || 'cache_control' in inner) return undefined
+  const name = [inner.name, tool.name, tool.server_label].find((value) => typeof value === 'string')
+  return [typeof tool.type === 'string' ? tool.type : '', (name as string | undefined) ?? '', json]
+}
+
+function hasDuplicate(keys: readonly ToolKey[]): boolean {
+  const named = keys.filter(([, name]) => name !== '').map(([type, name]) => JSON.stringify([type, name]))
+  return new Set(named).size < named.length
+}
+
+// by code units: the same on every machine, whatever its locale
+function compare(left: ToolKey, right: ToolKey): number {
+  for (const [place, text] of left.entries()) {
+    const other = right[place]!
+    if (text !== other) return text < other ? -1 : 1
+  }
+  return 0
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

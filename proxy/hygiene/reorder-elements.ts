@@ -1,0 +1,17 @@
+import type { Span, Splice } from '../json-spans.ts'
+
+/**
+ * A splice that puts the elements of an array, as `elementSpans` gives them, into another order: byte for byte, with
+ * the separators left in their places. undefined when that is the order they have.
+ */
+export function reorderElements(json: string, elements: readonly Span[], order: readonly number[]): Splice | undefined {
+  if (order.every((from, place) => from === place)) return undefined
+  const pieces: string[] = []
+  for (const [place, from] of order.entries()) {
+    const { start, end } = elements[from]!
+    pieces.push(json.slice(start, end))
+    const next = elements[place + 1]
+    if (next) pieces.push(json.slice(elements[place]!.end, next.start))
+  }
+  return { start: elements[0]!.start, end: elements.at(-1)!.end, text: pieces.join('') }
+}

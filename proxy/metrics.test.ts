@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest'
+import { createMetrics, type MetricSources } from './metrics.ts'
+
+const sources: MetricSources = {
+  queueDepth: () => 3,
+  indexNodes: () => 7,
+  indexBytes: () => 1234,
+  mirrors: () => [
+    { replica: 'a', mode: 'exact' },
+    { replica: 'b', mode: 'fallback' },
+  ],
+  mirrorEvents: () => ({ stored: 2, evicted: 5 }),
+  version: '1.2.3',
+}
+
+test('every metric of the contract is there by its name', async () => {
+  const text = await createMetrics(sources).registry.metrics()
+  const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name)
+  expect(names).toEqual(
+    expect.arrayContaining(
+      [
+        'requests_total',
+        'prompt_tokens_total',
+        'cached_tokens_total',
+        'predicted_cached_tokens_total',
+        'seen_tokens_total',
+        'blocks_total',
+        'fail_open_total',
+        'queue_depth',
+        'queue_seconds',
+        'overhead_seconds',
+        'time_to_first_token_seconds',
+        'stream_aborts_total',
+        'mirror_mode',
+        'mirror_events_total',
+        'mirror_gaps_total',
+        'mirror_divergence_tokens',
+        'index_nodes',
+        'index_bytes',
+        'skipped_total',
+        'in_flight',
+        'build_info',
+        'process_resident_memory_bytes',
+      ].map((name) => `reprise_${name}`),
+    ),
+  )
+  // all of them are ours to name
+  expect(names.filter((name) => !name!.startsWith('reprise_'))).toEqual([])
+})
+
+test('what is read elsewhere is read when it is asked for', async () => {
+  let depth = 1
+  const { registry } = createMetrics({ ...sources, queueDepth: () => depth })
+  depth = 9
+  const text = await registry.metrics()
+  expect(text).toContain('\nreprise_queue_depth 9\n')
+  expect(text).toContain('\nreprise_index_bytes 1234\n')
+  expect(text).toContain('\nreprise_mirror_mode{replica="a"} 2\nreprise_mirror_mode{replica="b"} 0\n')
+  expect(text).toContain('\nreprise_mirror_events_total{type="evicted"} 5\n')
+  expect(text).toMatch(/\nreprise_build_info\{version="1\.2\.3",node="\d+\.\d+\.\d+"\} 1\n/)
+})
+
+test('Redis has a metric only where there is a Redis', async () => {
+  expect(await createMetrics(sources).registry.metrics()).not.toContain('redis_up')
+  let isUp = true
+  const { registry } = createMetrics({ ...sources, redisUp: () => isUp })
+  expect(await registry.metrics()).toContain('\nreprise_redis_up 1\n')
+  isUp = false
+  expect(await registry.metrics()).toContain('\nreprise_redis_up 0\n')
+})
+
+test('a replica is in one state at a time, and one that is gone in none', async () => {
+  const states = new Map([
+    ['a', 'up'],
+    ['b', 'down'],
+  ])
+  const { registry } = createMetrics({ ...sources, replicaStates: () => states })
+  expect(await registry.metrics()).toContain('reprise_replica_state{replica="a",state="up"} 1')
+  states.set('a', 'draining')
+  states.delete('b')
+  const text = await registry.metrics()
+  expect(text.match(/reprise_replica_state\{.*/g)).toEqual(['reprise_replica_state{replica="a",state="draining"} 1'])
+})

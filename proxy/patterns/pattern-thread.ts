@@ -1,0 +1,99 @@
+import { Worker } from 'node:worker_threads'
+import type { CompiledPattern } from './block-pattern.ts'
+import type { MatchSpans } from './read-matches.ts'
+
+/** Why a thread gave no matches. */
+export type ThreadFault = 'timeout' | 'failed'
+
+/** What a thread made of some texts: for each pattern asked for, for each text, its matches; or what went wrong. */
+export type ThreadAnswer = { readonly found: readonly (readonly MatchSpans[])[] } | ThreadFailure
+
+/** A thread that is lost, and the place of the pattern it was lost in. */
+export interface ThreadFailure {
+  readonly fault: ThreadFault
+  readonly pattern: number | undefined
+}
+
+// a list of more blocks than these is none, and its spans would be costly to hand over
+const MOST_MATCHES = 10_000
+// a new thread needs some 40 ms; on a busy machine much more
+const START_LIMIT_MS = 5_000
+
+// what a thread says of itself when it is not at work on the pattern of that place
+const NOTHING_YET = -1
+const ALL_DONE = -2
+
+/** One worker that runs patterns, one job at a time; after a failure it is of no further use. */
+export class PatternThread {
+  readonly #worker: Worker
+  readonly #progress = new Int32Array(new SharedArrayBuffer(4)).fill(NOTHING_YET)
+  readonly #ready: Promise<boolean>
+  #start: ((ready: boolean) => void) | undefined
+  #finish: ((answer: ThreadAnswer) => void) | undefined
+  #lost = false
+
+  constructor(patterns: readonly CompiledPattern[]) {
+    this.#worker = new Worker(new URL('./pattern-worker.mjs', import.meta.url), {
+      // nothing of what the product was started with: neither its loader nor its secrets
+      execArgv: [],
+      env: {},
+      workerData: { patterns, progress: this.#progress.buffer, mostMatches: MOST_MATCHES },
+      resourceLimits: { maxOldGenerationSizeMb: 128 },
+    })
+    this.#worker.unref()
+    this.#ready = new Promise((resolve) => {
+      const slow = setTimeout(() => this.#lose('failed'), START_LIMIT_MS)
+      this.#start = (ready) => {
+        clearTimeout(slow)
+        resolve(ready)
+      }
+    })
+    this.#worker.on('message', (message: { ready: true } | { found: readonly (readonly MatchSpans[])[] }) => {
+      if ('ready' in message) this.#start?.(true)
+      else this.#answer({ found: message.found })
+    })
+    this.#worker.on('error', () => this.#lose('failed'))
+    this.#worker.on('exit', () => this.#lose('failed'))
+  }
+
+  /** Whether it has failed. */
+  get isLost(): boolean {
+    return this.#lost
+  }
+
+  /** Runs the patterns at `places` over the texts; time is counted from when the thread can begin. */
+  async run(texts: readonly string[], places: readonly number[], limitMs: number): Promise<ThreadAnswer> {
+    if (!(await this.#ready) || this.#lost) return { fault: 'failed', pattern: undefined }
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        // the answer may be there and only wait for a busy main thread to read it
+        if (Atomics.load(this.#progress, 0) !== ALL_DONE) this.#lose('timeout')
+      }, limitMs)
+      this.#finish = (answer) => {
+        clearTimeout(timer)
+        resolve(answer)
+      }
+      Atomics.store(this.#progress, 0, NOTHING_YET)
+      this.#worker.postMessage({ texts, places })
+    })
+  }
+
+  /** Ends the thread; what it is at work on is answered as failed. */
+  async close(): Promise<void> {
+    this.#lose('failed')
+    await this.#worker.terminate()
+  }
+
+  #lose(fault: ThreadFault): void {
+    this.#lost = true
+    this.#start?.(false)
+    const pattern = Atomics.load(this.#progress, 0)
+    this.#answer({ fault, pattern: pattern < 0 ? undefined : pattern })
+    void this.#worker.terminate()
+  }
+
+  #answer(answer: ThreadAnswer): void {
+    this.#finish?.(answer)
+    this.#finish = undefined
+  }
+}

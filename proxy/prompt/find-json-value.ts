@@ -1,0 +1,149 @@
+/** An element of an array in JSON text. */
+export interface JsonElement {
+  readonly start: number
+  readonly end: number
+  /** Its members if it is an object, the last of duplicate names; undefined for every other value. */
+  readonly members: ReadonlyMap<string, JsonMember> | undefined
+}
+
+/** Where the value of a member stands; strings with their quotes. */
+export interface JsonMember {
+  readonly start: number
+  readonly end: number
+}
+
+/** A JSON value in a text, and the arrays in it that hold more than one element. */
+export interface JsonValue {
+  readonly end: number
+  readonly arrays: readonly (readonly JsonElement[])[]
+}
+
+const QUOTE = 34
+const BACKSLASH = 92
+const OPEN_BRACE = 123
+const CLOSE_BRACE = 125
+const OPEN_BRACKET = 91
+const CLOSE_BRACKET = 93
+const COMMA = 44
+const COLON = 58
+
+// results stand two or three levels deep, and no prompt holds more of them than these
+const MOST_DEPTH = 24
+const MOST_ELEMENTS = 10_000
+
+const LITERAL = /-?\d[\d.eE+-]*|true|false|null/y
+
+/** Reads a JSON value at `start` as far as it goes; a number, where it broke off, when there is none. */
+export function readJsonValue(text: string, start: number): JsonValue | number {
+  const reader = new Reader(text, start)
+  if (!reader.read(0)) return reader.at
+  return isJson(text.slice(start, reader.at)) ? { end: reader.at, arrays: reader.arrays } : reader.at
+}
+
+// the reader below finds borders only; numbers, escapes and control characters are for the parser to judge
+function isJson(json: string): boolean {
+  try {
+    JSON.parse(json)
+    return true
+  } catch {
+    return false
+  }
+}
+
+class Reader {
+  readonly arrays: JsonElement[][] = []
+  readonly #text: string
+  at: number
+  #members: Map<string, JsonMember> | undefined
+
+  constructor(text: string, start: number) {
+    this.#text = text
+    this.at = start
+  }
+
+  /** Passes one value; false, and at the place of the fault, when there is none. */
+  read(depth: number): boolean {
+    this.#members = undefined
+    const code = this.#text.charCodeAt(this.at)
+    if (code === QUOTE) return this.#readString()
+    if (code !== OPEN_BRACE && code !== OPEN_BRACKET) return this.#readLiteral()
+    if (depth === MOST_DEPTH) return false
+    this.at++
+    return code === OPEN_BRACE ? this.#readObject(depth) : this.#readArray(depth)
+  }
+
+  #readArray(depth: number): boolean {
+    const elements: JsonElement[] = []
+    if (this.#skipSpace() === CLOSE_BRACKET) return this.#pass()
+    for (;;) {
+      const start = this.at
+      if (elements.length === MOST_ELEMENTS || !this.read(depth + 1)) return false
+      elements.push({ start, end: this.at, members: this.#members })
+      const next = this.#skipSpace()
+      if (next === CLOSE_BRACKET) break
+      if (next !== COMMA) return false
+      this.at++
+      this.#skipSpace()
+    }
+    if (elements.length > 1) this.arrays.push(elements)
+    this.#members = undefined
+    return this.#pass()
+  }
+
+  #readObject(depth: number): boolean {
+    const members = new Map<string, JsonMember>()
+    if (this.#skipSpace() === CLOSE_BRACE) return this.#pass()
+    for (;;) {
+      const keyStart = this.at
+      if (this.#text.charCodeAt(keyStart) !== QUOTE || !this.#readString()) return false
+      // longer names are none that we look for
+      const key = this.at - keyStart < 40 ? this.#text.slice(keyStart + 1, this.at - 1) : ''
+      if (this.#skipSpace() !== COLON) return false
+      this.at++
+      this.#skipSpace()
+      const start = this.at
+      if (!this.read(depth + 1)) return false
+      members.set(key, { start, end: this.at })
+      const next = this.#skipSpace()
+      if (next === CLOSE_BRACE) break
+      if (next !== COMMA) return false
+      this.at++
+      this.#skipSpace()
+    }
+    this.#members = members
+    return this.#pass()
+  }
+
+  #pass(): boolean {
+    this.at++
+    return true
+  }
+
+  #skipSpace(): number {
+    let code = this.#text.charCodeAt(this.at)
+    while (code === 32 || code === 10 || code === 13 || code === 9) code = this.#text.charCodeAt(++this.at)
+    return code
+  }
+
+  #readString(): boolean {
+    const text = this.#text
+    for (let at = this.at + 1; at < text.length; at++) {
+      const code = text.charCodeAt(at)
+      if (code === BACKSLASH) at++
+      else if (code < 32 || code === QUOTE) {
+        this.at = code === QUOTE ? at + 1 : at
+        return code === QUOTE
+      }
+    }
+    this.at = text.length
+    return false
+  }
+
+  #readLiteral(): boolean {
+    LITERAL.lastIndex = this.at
+    const match = LITERAL.exec(this.#text)
+    if (match === null) return false
+    this.at += match[0].length
+    return true
+  }
+}

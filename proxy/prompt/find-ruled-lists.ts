@@ -1,0 +1,117 @@
+import type { BlockSpan, ContextList } from './context-list.ts'
+import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from './find-edges.ts'
+import type { Region } from './find-elements.ts'
+import { type LineNote, type LineNotes, readLineNotes } from './find-line-notes.ts'
+import { hasQuestionBefore } from './find-list-end.ts'
+import type { Marks, Place } from './find-marks.ts'
+
+// what a list of separated blocks is announced by; `the document:` announces one, with rules of its own
+const ANNOUNCED =
+  /(?:^|[^\p{L}])(?:documents|contexts?|passages|sources|results|chunks|excerpts|snippets|articles|dokumente|quellen|kontext|文档|资料|上下文)(?:$|[^\p{L}])/iu
+const LONGEST_HEADING = 120
+// a line above a rule that is as short as this is a heading in Markdown, unless it ends like a sentence
+const LONGEST_TITLE = 80
+const FIELD = /^[A-Za-z][\w -]{0,40}:(?:\s|$)/
+
+/**
+ * The list whose blocks are parted by lines of `---` or `===`, if it surely is one: announced as documents, ended by
+ * a question or its container, and with nothing in it by which the rules could be those of a single document.
+ */
+export function findRuledLists({ text, whole, rules: all }: Marks, region: Region): ContextList[] {
+  if (region.elements.length > 0 || !holdsTwo(all, region)) return []
+  const lines = readLineNotes(text, region)
+  const rules = lines.notes.filter(({ kind }) => kind === 'rule')
+  const first = rules[0]
+  if (first === undefined || !areAlike(text, rules, region)) return []
+  const start = findStart(text, region, first)
+  const bounded = start === undefined ? undefined : findBound(lines, rules, { ...region, whole })
+  if (start === undefined || bounded === undefined) return []
+  const blocks = toBlocks(text, start, rules, bounded)
+  if (blocks.length < 2 || !areDocuments(text, blocks)) return []
+  return [{ blocks, positional: false, labelPrefix: '', end: blocks.at(-1)!.end }]
+}
+
+function holdsTwo(rules: readonly Place[], { start, end }: Region): boolean {
+  const second = rules[findIndexFrom(rules, start) + 1]
+  return second !== undefined && second.start < end
+}
+
+/** Whether the rules are of one kind, stand alike among blank lines, and underline no heading. */
+function areAlike(text: string, rules: readonly LineNote[], region: Region): boolean {
+  const rule = text.slice(rules[0]!.start, rules[0]!.end).trim()
+  if (rules.length < 2 || (rule[0] !== '-' && rule[0] !== '=')) return false
+  const inner = rules.filter(({ start }) => findContentStart(text, region.start, start) < start)
+  // front matter opens with a rule; so does a list, but a list has a line above it
+  if (inner.length < rules.length) return false
+  return rules.every(({ start, end, behindBlank }) => {
+    if (text.slice(start, end).trim() !== rule) return false
+    return behindBlank || !isTitle(text, start)
+  })
+}
+
+function isTitle(text: string, rule: number): boolean {
+  const line = lineBefore(text, rule)
+  return line.length <= LONGEST_TITLE && !/[.!?:;)}\]。！？：]["'”’»]?$/.test(line)
+}
+
+function lineBefore(text: string, at: number): string {
+  const end = findContentEnd(text, 0, at)
+  return text.slice(text.lastIndexOf('\n', end - 1) + 1, end).trim()
+}
+
+/** Where the first block begins: behind the announcement, and a rule right below it, or in front of everything in a container. */
+function findStart(text: string, region: Region, first: LineNote): number | undefined {
+  let announced: number | undefined
+  for (let line = region.start; line < first.start; line = findLineEnd(text, line) + 1) {
+    const end = Math.min(findLineEnd(text, line), first.start)
+    if (!isAnnouncement(text, line, end)) continue
+    // two of them: one may be a document's
+    if (announced !== undefined && findContentStart(text, announced, line) < line) return undefined
+    announced = end
+  }
+  if (announced === undefined) return region.container ? findContentStart(text, region.start, region.end) : undefined
+  return findContentStart(text, announced, region.end)
+}
+
+function isAnnouncement(text: string, start: number, end: number): boolean {
+  if (end - start > LONGEST_HEADING) return false
+  const line = text.slice(start, end).trim()
+  return ANNOUNCED.test(line) && (/[:：](?:\*\*)?$/.test(line) || /^#{1,6}\s/.test(line))
+}
+
+/** Where the last block ends at the latest; undefined when that may be anywhere. */
+function findBound(
+  lines: LineNotes,
+  rules: readonly LineNote[],
+  { end, container, whole }: Region & { readonly whole: boolean },
+): number | undefined {
+  const { notes } = lines
+  const questions = notes.filter(({ kind }) => typeof kind === 'object' && kind.question)
+  if (container || whole) return questions.length === 0 ? end : undefined
+  if (hasQuestionBefore(lines, rules[0]!.start)) return questions.length === 1 ? end : undefined
+  const question = questions.at(-1)
+  // a question between the blocks, or several behind them, may be a document's
+  return questions.length === 1 && question!.start > rules.at(-1)!.start ? question!.start : undefined
+}
+
+function toBlocks(text: string, from: number, rules: readonly LineNote[], bound: number): BlockSpan[] {
+  const blocks: BlockSpan[] = []
+  let start = from
+  for (const { start: ruleStart, end: ruleEnd } of [...rules, { start: bound, end: bound }]) {
+    const end = findContentEnd(text, start, Math.max(start, ruleStart))
+    // nothing stands between the announcement and a rule below it, or behind a closing rule
+    if (end > start) blocks.push({ start, end, contentStart: start, contentEnd: end })
+    start = findContentStart(text, ruleEnd, bound)
+  }
+  return blocks
+}
+
+/** Whether these look like documents of their own, and not like the front matter or the sections of one. */
+function areDocuments(text: string, blocks: readonly BlockSpan[]): boolean {
+  const bodies = blocks.map(({ start, end }) => text.slice(start, Math.min(end, start + 4_000)))
+  if (bodies.some((body) => body.split('\n').every((line) => FIELD.test(line) || line.trim() === ''))) return false
+  const levels = bodies.map((body) => /^(#{1,6})\s/.exec(body)?.[1]?.length)
+  // sections of one document go on at the level of its first heading, or below it
+  if (levels.slice(1).some((level) => level !== undefined && level !== 1 && level !== levels[0])) return false
+  return !bodies.some((body) => body.includes('```') && (body.split('```').length & 1) === 0)
+}

@@ -1,0 +1,24 @@
+import { isObject, isParts, type Json, type PromptBuilder, splitContent } from '../prompt-builder.ts'
+
+/** OpenAI's chat completions, with vLLM's `documents`. */
+export function readChat(body: Json, builder: PromptBuilder): boolean {
+  const { messages } = body
+  if (!Array.isArray(messages) || messages.length === 0 || !messages.every(isMessage)) return false
+  const documents = isParts(body.documents) && body.documents.length > 1
+  // chat templates put them in front of the messages
+  if (documents) builder.message('documents', [{ path: ['documents'], text: '', isRaw: true }], [])
+  for (const [i, message] of messages.entries()) {
+    const { role, content, ...rest } = message
+    const { pieces, others } = splitContent(content, ['messages', i, 'content'], ['text'])
+    builder.message(role as string, pieces, [rest, ...others])
+  }
+  const { model, tools, chat_template, chat_template_kwargs, cache_salt } = body
+  builder.endPrompt([model, tools, documents ? null : body.documents, chat_template, chat_template_kwargs, cache_salt])
+  return true
+}
+
+function isMessage(value: unknown): value is Json {
+  if (!isObject(value) || typeof value.role !== 'string') return false
+  const { content } = value
+  return content === undefined || content === null || typeof content === 'string' || isParts(content)
+}

@@ -1,0 +1,87 @@
+import type { IncomingMessage } from 'node:http'
+import type { Caller } from './access/tenancy.ts'
+import type { Exchange, Pipeline } from './pipeline.ts'
+import type { PatternLists } from './prompt/find-contexts.ts'
+import type { PromptApi } from './prompt/prompt.ts'
+import { readBody } from './read-body.ts'
+import { type Received, readReceived } from './read-received.ts'
+import { type RequestOptions, readOptions, readPriority } from './request-options.ts'
+import type { Settings } from './settings.ts'
+
+/** A request as it was received: whose it is, what it asks for, and how. */
+export interface Call {
+  readonly api: PromptApi
+  readonly caller: Caller
+  readonly settings: Settings
+  readonly conversation: string | undefined
+  /** as configured, and as the header has them */
+  readonly options: RequestOptions
+  readonly priority: number
+  /** when it is too late to send it, on the pipeline's clock */
+  readonly deadline: number
+  readonly body: Buffer
+  readonly received: Received
+  readonly patternLists: PatternLists | undefined
+  readonly model: string | undefined
+  readonly isStream: boolean
+}
+
+/** What reading a request needs of the pipeline. */
+type Reading = Pick<Pipeline, 'settings' | 'tenancy' | 'patterns' | 'now'>
+
+/** Reads a request; throws what the client must mend. */
+export async function readCall(
+  pipeline: Reading,
+  api: PromptApi,
+  { incoming, clientLeft }: Pick<Exchange, 'incoming' | 'clientLeft'>,
+): Promise<Call> {
+  // who may not ask is not listened to
+  pipeline.tenancy().identify(incoming)
+  return toCall(pipeline, api, incoming, await readBody(incoming, pipeline.settings().bodyLimit), clientLeft)
+}
+
+/** What a request is whose body has been read; throws what the client must mend. */
+export async function toCall(
+  pipeline: Reading,
+  api: PromptApi,
+  incoming: IncomingMessage,
+  body: Buffer,
+  clientLeft?: AbortSignal,
+): Promise<Call> {
+  const settings = pipeline.settings()
+  const caller = pipeline.tenancy().identify(incoming)
+  const isEncoded = (header(incoming, 'content-encoding') ?? 'identity') !== 'identity'
+  const received = readReceived(api, body, isEncoded, settings.hygiene)
+  const members = received.prompt?.members ?? {}
+  return {
+    api,
+    caller,
+    settings,
+    conversation: header(incoming, 'x-reprise-conversation'),
+    options: { ...settings.options, ...readOptions(header(incoming, 'x-reprise-options')) },
+    priority: readPriority(header(incoming, 'x-reprise-priority') ?? caller.key?.priority?.toString()),
+    deadline: pipeline.now() + settings.maxWaitMilliseconds,
+    body,
+    received,
+    patternLists: await findByPatterns(pipeline, received, clientLeft),
+    model: typeof members.model === 'string' ? members.model : undefined,
+    isStream: members.stream === true,
+  }
+}
+
+/** What the user's own patterns find in the texts of a request. */
+async function findByPatterns(
+  { patterns }: Pick<Pipeline, 'patterns'>,
+  { prompt }: Received,
+  clientLeft: AbortSignal | undefined,
+): Promise<PatternLists | undefined> {
+  const [finder, set] = [patterns(), prompt?.set]
+  if (!finder || !set) return undefined
+  const texts = set.texts.map(({ text, isRaw }) => (isRaw ? '' : text))
+  return new Map([...(await finder.find(texts, clientLeft)).entries()])
+}
+
+function header(incoming: IncomingMessage, name: string): string | undefined {
+  const value = incoming.headers[name]
+  return Array.isArray(value) ? value[0] : value
+}

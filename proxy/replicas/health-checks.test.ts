@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { EngineClient } from '#engine-adapters/engine-client.ts'
+import { HealthChecks } from './health-checks.ts'
+
+type Handler = Parameters<EngineClient['send']>[1]
+
+let now = 0
+
+/** An engine that answers checks as it is told; `asked` are the times at which it was. */
+class EngineDouble implements EngineClient {
+  readonly url = 'http://engine'
+  readonly asked: number[] = []
+  readonly noted: boolean[] = []
+  readonly health = { note: (isAlive: boolean): void => void this.noted.push(isAlive) }
+  answer: number | 'refuse' | 'hang' = 200
+  aborted = 0
+
+  get engine(): EngineClient {
+    return this
+  }
+
+  send(_request: unknown, handler: Handler): void {
+    this.asked.push(now)
+    const controller = { abort: () => this.aborted++ } as never
+    if (this.answer === 'refuse') {
+      handler.onResponseError?.(controller, new Error('refused'))
+      return
+    }
+    handler.onRequestStart?.(controller, {})
+    if (this.answer === 'hang') return
+    handler.onResponseStart?.(controller, this.answer, {})
+    handler.onResponseEnd?.(controller, {})
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve()
+  }
+}
+
+async function pass(milliseconds: number): Promise<void> {
+  for (const end = now + milliseconds; now < end; ) {
+    now += 1
+    await vi.advanceTimersByTimeAsync(1)
+  }
+}
+
+beforeEach(() => {
+  now = 0
+  vi.useFakeTimers()
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+test('replicas are checked at an interval, one after the other within it', async () => {
+  const engines = [new EngineDouble(), new EngineDouble()]
+  const checks = new HealthChecks(engines, { intervalMilliseconds: 100, timeoutMilliseconds: 50 })
+  await pass(310)
+  checks.close()
+  expect(engines.map(({ asked }) => asked)).toEqual([
+    [1, 100, 200, 300],
+    [50, 150, 250],
+  ])
+  await pass(500)
+  expect(engines[0]!.asked.length).toBe(4)
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('any answer below 500 is a sign of life; errors, refusals and silence are none', async () => {
+  const engine = new EngineDouble()
+  const checks = new HealthChecks([engine], { intervalMilliseconds: 100, timeoutMilliseconds: 20 })
+  await pass(50)
+  for (const answer of [404, 401, 500, 503, 'refuse', 'hang', 204] as const) {
+    engine.answer = answer
+    await pass(100)
+  }
+  checks.close()
+  expect(engine.noted).toEqual([true, true, true, false, false, false, false, true])
+  expect(engine.aborted).toBe(1)
+})
+
+test('a check that is under way when they are closed is broken off and tells nothing', async () => {
+  const engine = new EngineDouble()
+  engine.answer = 'hang'
+  const checks = new HealthChecks([engine], { intervalMilliseconds: 100, timeoutMilliseconds: 50 })
+  await pass(10)
+  checks.close()
+  await pass(500)
+  expect([engine.asked.length, engine.aborted, engine.noted.length]).toEqual([1, 1, 0])
+})
+
+test('without an interval nothing is checked', async () => {
+  const engine = new EngineDouble()
+  const checks = new HealthChecks([engine], { intervalMilliseconds: 0 })
+  await pass(10)
+  checks.close()
+  expect(engine.asked).toEqual([])
+})
+
+test('a check that takes longer than the interval puts off the next', async () => {
+  const engine = new EngineDouble()
+  engine.answer = 'hang'
+  const checks = new HealthChecks([engine], { intervalMilliseconds: 100, timeoutMilliseconds: 250 })
+  await pass(510)
+  checks.close()
+  expect(engine.asked).toEqual([1, 250, 500])
+})

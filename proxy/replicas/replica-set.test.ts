@@ -1,0 +1,104 @@
+import { beforeEach, expect, test } from 'vitest'
+import { adapterFor } from '#engine-adapters/engine-adapter.ts'
+import { CacheMirror } from '#index/cache-mirror.ts'
+import type { ReplicaId } from '#index/context-block.ts'
+import { PrefixOrdering } from '#index/prefix-ordering.ts'
+import { Admission } from '../admission.ts'
+import { ReplicaMirror } from '../replica-mirror.ts'
+import { CircuitBreaker } from './circuit-breaker.ts'
+import { HealthState } from './health-state.ts'
+import { Replica } from './replica.ts'
+import { ReplicaSet } from './replica-set.ts'
+
+let now = 0
+
+function create(id: string): Replica {
+  const mirror = new CacheMirror({ maxRequests: 10, maxBlocks: 100 }, () => new PrefixOrdering())
+  return new Replica({
+    adapter: adapterFor('vllm'),
+    engine: { url: `http://${id}`, send: () => {}, close: () => Promise.resolve() },
+    replicaMirror: new ReplicaMirror(id as ReplicaId, mirror),
+    admission: new Admission({ windowMilliseconds: 20, capacity: 10, inFlight: 1, now: () => now }),
+    breaker: new CircuitBreaker({ failuresInARow: 1, openMilliseconds: 100 }, () => now),
+    health: new HealthState({ unhealthyAfter: 1, healthyAfter: 1 }),
+  })
+}
+
+let [a, b, c] = [create('a'), create('b'), create('c')]
+let replicas = new ReplicaSet([a, b, c])
+
+beforeEach(() => {
+  now = 0
+  ;[a, b, c] = [create('a'), create('b'), create('c')]
+  replicas = new ReplicaSet([a, b, c])
+})
+
+const names = (...excluding: string[]): string[] =>
+  replicas.candidates(new Set(excluding as ReplicaId[])).map(({ id }) => id)
+const states = (): string[] => replicas.states().map(({ state }) => state)
+
+test('requests go to the replicas that are ready and not excluded', () => {
+  expect(names()).toEqual(['a', 'b', 'c'])
+  expect(names('b')).toEqual(['a', 'c'])
+  a.health.note(false)
+  b.breaker.unreachable()
+  expect(states()).toEqual(['unhealthy', 'open', 'ready'])
+  expect(names()).toEqual(['c'])
+  a.health.note(true)
+  expect(names()).toEqual(['a', 'c'])
+  expect(replicas.failedOpen).toBe(0)
+})
+
+test('a replica that cannot be reached gets one request to try, when its breaker has been open for long enough', () => {
+  a.breaker.unreachable()
+  now += 100
+  expect(names()).toEqual(['a', 'b', 'c'])
+  a.breaker.begin()
+  expect(names()).toEqual(['b', 'c'])
+  a.breaker.answered(200)
+  expect(names()).toEqual(['a', 'b', 'c'])
+})
+
+test('when none is ready, all are tried that are not draining', () => {
+  a.health.note(false)
+  b.breaker.unreachable()
+  replicas.drain('c')
+  expect(names()).toEqual(['a', 'b'])
+  expect(names('a')).toEqual(['b'])
+  expect(replicas.failedOpen).toBe(2)
+  expect(names('a', 'b')).toEqual([])
+  expect(replicas.failedOpen).toBe(2)
+})
+
+test('a draining replica is given nothing until it is resumed, even if no other is left', () => {
+  for (const id of ['a', 'b', 'c']) expect(replicas.drain(id)).toBe(true)
+  expect([names(), states(), replicas.failedOpen]).toEqual([[], ['draining', 'draining', 'draining'], 0])
+  expect(replicas.resume('b')).toBe(true)
+  expect([names(), b.state]).toEqual([['b'], 'ready'])
+  expect([replicas.drain('x'), replicas.resume('x')]).toEqual([false, false])
+})
+
+test('a single replica is used whatever its checks say', () => {
+  replicas = new ReplicaSet([a])
+  a.health.note(false)
+  a.breaker.unreachable()
+  expect(names()).toEqual(['a'])
+})
+
+test('its state tells when a draining replica has finished', async () => {
+  const signal = new AbortController().signal
+  const [first, second] = [
+    { tenant: 't', tokens: 70, searchPath: [] },
+    { tenant: 't', tokens: 30, searchPath: [] },
+  ]
+  await a.admission.admit(first, signal)
+  const waits = a.admission.admit(second, signal)
+  replicas.drain('a')
+  const [status] = replicas.states()
+  expect(status).toEqual({ replica: 'a', state: 'draining', inFlight: 1, waiting: 1, loadTokens: 100 })
+  expect(a.requests).toBe(2)
+  a.admission.leave(first)
+  await waits
+  a.admission.leave(second)
+  expect(replicas.states()[0]).toEqual({ replica: 'a', state: 'draining', inFlight: 0, waiting: 0, loadTokens: 0 })
+})

@@ -1,0 +1,85 @@
+import type { ReplicaId } from '#index/context-block.ts'
+import type { Replica, ReplicaState } from './replica.ts'
+
+/** How one replica stands, for metrics and the control plane. */
+export interface ReplicaStatus {
+  readonly replica: ReplicaId
+  readonly state: ReplicaState
+  readonly inFlight: number
+  readonly waiting: number
+  /** yet to be prefilled, at the engine and waiting */
+  readonly loadTokens: number
+}
+
+const none: ReadonlySet<ReplicaId> = new Set()
+
+/** The replicas that requests are shared between. */
+export class ReplicaSet {
+  readonly #replicas: ReadonlyMap<ReplicaId, Replica>
+  #failedOpen = 0
+  #turn = 0
+
+  constructor(replicas: readonly Replica[]) {
+    this.#replicas = new Map(replicas.map((replica) => [replica.id, replica]))
+  }
+
+  /** All replicas, in the order they were configured. */
+  get all(): readonly Replica[] {
+    return [...this.#replicas.values()]
+  }
+
+  /** How often no replica was ready and requests were sent all the same. */
+  get failedOpen(): number {
+    return this.#failedOpen
+  }
+
+  /** The replica of this name. */
+  find(id: string): Replica | undefined {
+    return this.#replicas.get(id as ReplicaId)
+  }
+
+  /**
+   * The replicas that a request may be sent to: those that are ready. If none is, all that are not draining, since a
+   * health check that is wrong must not take everything down. Empty only when all others are draining or excluded.
+   */
+  candidates(excluding: ReadonlySet<ReplicaId> = none): readonly Replica[] {
+    const others = this.all.filter(({ id, isDraining }) => !isDraining && !excluding.has(id))
+    const ready = others.filter(({ state }) => state === 'ready')
+    if (ready.length > 0 || others.length === 0) return ready
+    this.#failedOpen += 1
+    return others
+  }
+
+  /** Rises by one with every call: who has the turn among equals. */
+  nextTurn(): number {
+    this.#turn += 1
+    return this.#turn
+  }
+
+  /** Gives a replica no more requests; those it has been given run to their end. False when there is none of this name. */
+  drain(id: string): boolean {
+    return this.#setDraining(id, true)
+  }
+
+  /** Gives a replica requests again. False when there is none of this name. */
+  resume(id: string): boolean {
+    return this.#setDraining(id, false)
+  }
+
+  /** How every replica stands; one that is draining and has no requests left can be stopped. */
+  states(): ReplicaStatus[] {
+    return this.all.map(({ id, state, loadTokens, admission }) => ({
+      replica: id,
+      state,
+      inFlight: admission.inFlight,
+      waiting: admission.depth,
+      loadTokens,
+    }))
+  }
+
+  #setDraining(id: string, isDraining: boolean): boolean {
+    const replica = this.find(id)
+    if (replica) replica.isDraining = isDraining
+    return replica !== undefined
+  }
+}

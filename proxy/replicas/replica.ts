@@ -1,0 +1,69 @@
+import type { EngineAdapter } from '#engine-adapters/engine-adapter.ts'
+import type { EngineClient } from '#engine-adapters/engine-client.ts'
+import type { CacheMirror } from '#index/cache-mirror.ts'
+import type { ReplicaId } from '#index/context-block.ts'
+import type { Admission } from '../admission.ts'
+import type { ReplicaMirror } from '../replica-mirror.ts'
+import type { CircuitBreaker } from './circuit-breaker.ts'
+import type { HealthState } from './health-state.ts'
+
+/** What a replica is made of. */
+export interface ReplicaParts {
+  readonly adapter: EngineAdapter
+  readonly engine: EngineClient
+  readonly replicaMirror: ReplicaMirror
+  readonly admission: Admission
+  readonly breaker: CircuitBreaker
+  readonly health: HealthState
+}
+
+/** `open`: its circuit breaker lets nothing through. */
+export type ReplicaState = 'ready' | 'unhealthy' | 'open' | 'draining'
+
+/** One engine process with all that is known of it. */
+export class Replica implements ReplicaParts {
+  readonly adapter: EngineAdapter
+  readonly engine: EngineClient
+  readonly replicaMirror: ReplicaMirror
+  readonly admission: Admission
+  readonly breaker: CircuitBreaker
+  readonly health: HealthState
+  /** it is given no more requests */
+  isDraining = false
+
+  constructor({ adapter, engine, replicaMirror, admission, breaker, health }: ReplicaParts) {
+    this.adapter = adapter
+    this.engine = engine
+    this.replicaMirror = replicaMirror
+    this.admission = admission
+    this.breaker = breaker
+    this.health = health
+  }
+
+  /** Its name. */
+  get id(): ReplicaId {
+    return this.replicaMirror.replica
+  }
+
+  /** What it is believed to have cached. */
+  get mirror(): CacheMirror {
+    return this.replicaMirror.mirror
+  }
+
+  /** Whether it should be given requests, and if not, the weightiest reason. */
+  get state(): ReplicaState {
+    if (this.isDraining) return 'draining'
+    if (!this.health.isHealthy) return 'unhealthy'
+    return this.breaker.isPassable ? 'ready' : 'open'
+  }
+
+  /** Tokens that it has yet to prefill before a request that comes now. */
+  get loadTokens(): number {
+    return this.admission.inFlightTokens + this.admission.waitingTokens
+  }
+
+  /** Requests that it has been given and that have not ended, at the engine or waiting for it. */
+  get requests(): number {
+    return this.admission.inFlight + this.admission.depth
+  }
+}

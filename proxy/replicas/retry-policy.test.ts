@@ -1,0 +1,66 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { ProxyError } from '../errors.ts'
+import { decideRetry, mostAttempts } from './retry-policy.ts'
+
+const failure = (code: string): Error => Object.assign(new Error(code), { code })
+const first = { made: 1, hasRepeated: false, hasOther: false }
+const unsent = { wasSent: false, isAnswered: false, isRepeatable: true }
+
+const quick = [
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ERR_SSL_WRONG_VERSION_NUMBER',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+]
+const slow = ['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']
+
+test.each(quick)('%s: on another replica at once, else once more on the same after a pause', (code) => {
+  const failed = { ...unsent, error: failure(code) }
+  expect(decideRetry(failed, { ...first, hasOther: true })).toEqual({ on: 'other', pauseMilliseconds: 0 })
+  expect(decideRetry(failed, first)).toEqual({ on: 'same', pauseMilliseconds: 200 })
+  expect(decideRetry(failed, { ...first, made: 2, hasRepeated: true })).toBeUndefined()
+})
+
+test.each(slow)('%s: on another replica, and not on the same', (code) => {
+  const failed = { ...unsent, error: failure(code) }
+  expect(decideRetry(failed, { ...first, hasOther: true })).toMatchObject({ on: 'other' })
+  expect(decideRetry(failed, first)).toBeUndefined()
+})
+
+test.each(['UND_ERR_ABORTED', 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED', 'UND_ERR_INVALID_ARG', 'UND_ERR_SOCKET'])(
+  '%s is no failure to connect',
+  (code) => expect(decideRetry({ ...unsent, error: failure(code) }, { ...first, hasOther: true })).toBeUndefined(),
+)
+
+test('an error of ours is judged by its cause, and what is no error of a connection is not tried again', () => {
+  const ours = new ProxyError('engine_unreachable', 'The engine did not answer.', { cause: failure('ECONNREFUSED') })
+  expect(decideRetry({ ...unsent, error: ours }, first)).toMatchObject({ on: 'same' })
+  const others = [new ProxyError('queue_full', 'Full.'), new Error('a fault of ours'), 'ECONNREFUSED', undefined]
+  for (const error of others) expect(decideRetry({ ...unsent, error }, first)).toBeUndefined()
+})
+
+test('never when the engine may have started, the client has been answered or the body is used up, and never too often', () => {
+  fc.assert(
+    fc.property(
+      fc.record({
+        error: fc.constantFrom(...quick, ...slow).map(failure),
+        wasSent: fc.boolean(),
+        isAnswered: fc.boolean(),
+        isRepeatable: fc.boolean(),
+      }),
+      fc.record({ made: fc.integer({ min: 1, max: 6 }), hasRepeated: fc.boolean(), hasOther: fc.boolean() }),
+      (failed, attempts) => {
+        const retry = decideRetry(failed, attempts)
+        if (failed.wasSent || failed.isAnswered || !failed.isRepeatable) expect(retry).toBeUndefined()
+        if (attempts.made >= mostAttempts) expect(retry).toBeUndefined()
+        if (retry?.on === 'other') expect(attempts.hasOther).toBe(true)
+        if (retry?.on === 'same') expect([attempts.hasOther, attempts.hasRepeated]).toEqual([false, false])
+      },
+    ),
+  )
+})

@@ -1,0 +1,167 @@
+import fc from 'fast-check'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { assistantMessage as assistant, type Message, Sender, userMessage as user } from './sender.fixture.ts'
+
+const long = (name: string): string =>
+  `${name}: what ${'this document has to say is longer than a sentence that points to it, '.repeat(3)}end`
+const pointer = (label: string): string => `Please refer to ${label} in the previous conversation.`
+const system = { role: 'system', content: 'Answer from the documents.' }
+const contentOf = (message: Message | undefined): string => String(message!.content)
+
+let sender: Sender
+beforeEach(() => {
+  sender = new Sender()
+})
+
+describe('de-duplication across turns', () => {
+  const first = [system, user('q1', long('a'), long('b'))]
+  const second = [...first, assistant('x'), user('q2', long('c'), long('b'))]
+
+  test('a block of an earlier turn is replaced by where it stands, its tag and label stay', () => {
+    sender.send(first)
+    const decision = sender.decide({ messages: second })
+    expect(decision).toMatchObject({ blocks: 4, deduplicated: 1, moved: 0, skipped: undefined })
+    expect(contentOf(sender.send(second)[3])).toBe(
+      `<documents>\n<document index="1">${long('c')}</document>\n<document index="2">${pointer('[2]')}</document>\n</documents>\n\nQuestion: q2`,
+    )
+  })
+
+  test('it is the content that counts: another label and another markup are no other block', () => {
+    sender.send(first)
+    const other = [
+      ...first,
+      assistant('x'),
+      { role: 'user', content: `[Doc_ab1] ${long('b')}\n\n[Doc_cd2] ${long('d')}\n\nQuestion: q` },
+    ]
+    expect(contentOf(sender.send(other)[3])).toContain(`[Doc_ab1] ${pointer('[2]')}\n\n[Doc_cd2] ${long('d')}`)
+  })
+
+  test('what the user and the assistant say is never touched', () => {
+    const said = [...first, assistant(long('a')), { role: 'user', content: long('a') }]
+    expect(sender.send(said)).toEqual(said)
+  })
+
+  test('inside one list the second of two equal blocks points to the first', () => {
+    const [, message] = sender.send([system, user('q', long('a'), long('b'), long('a'))])
+    expect(contentOf(message)).toContain(`<document index="3">${pointer('[1]')}</document>`)
+  })
+
+  test('however it is ordered, the full block stands in front of what points to it', () => {
+    sender.send([system, user('q', long('b'), long('c'))])
+    const [, message] = sender.send([system, user('q', long('a'), long('b'), long('a'), long('c'))])
+    const text = contentOf(message)
+    expect(text.indexOf(long('a'))).toBeGreaterThan(0)
+    expect(text.indexOf('Please refer to')).toBeGreaterThan(text.indexOf(long('a')))
+    expect(text.split(long('a'))).toHaveLength(2)
+  })
+
+  test('it can be switched off', () => {
+    sender.send(first)
+    expect(sender.send(second, { options: { dedup: false } })).toEqual(second)
+  })
+
+  test("another tenant's turns are no place to point to", () => {
+    sender.send(first, { tenant: 'one' })
+    const alone = [system, user('q2', long('c'), long('b'))]
+    expect(sender.send(alone, { tenant: 'two' })).toEqual(alone)
+  })
+})
+
+describe('replay stability', () => {
+  const first = [system, user('q1', long('a'), long('b'))]
+  const second = [...first, assistant('x'), user('q2', long('c'), long('b'))]
+  const third = [...second, assistant('y'), user('q3', long('b'), long('d'))]
+
+  test('a de-duplicated turn is sent again as it was', () => {
+    sender.send(first)
+    const sent = sender.send(second)
+    expect(sender.send(third).slice(0, 4)).toEqual(sent)
+  })
+
+  test('switching it on or off later changes no turn that was sent', () => {
+    sender.send(first)
+    const sent = sender.send(second)
+    expect(sender.send(third, { options: { dedup: false } }).slice(0, 4)).toEqual(sent)
+    const other = new Sender()
+    other.send(first, { options: { dedup: false } })
+    const full = other.send(second, { options: { dedup: false } })
+    expect(other.send(third).slice(0, 4)).toEqual(full)
+  })
+
+  test('a client that drops the turn that is pointed to gets the full block sent, and the rest as it was', () => {
+    sender.send([system, user('q0', long('d'), long('c'))])
+    sender.send(first)
+    const sent = sender.send(second)
+    const truncated = [system, ...third.slice(3)]
+    const [, kept, , last] = sender.send(truncated)
+    expect(contentOf(sent[3])).toContain(pointer('[2]'))
+    expect(contentOf(kept)).toBe(contentOf(sent[3]).replace(pointer('[2]'), long('b')))
+    expect(contentOf(last)).toContain(pointer('[2]'))
+    expect(sender.send(truncated)).toEqual([system, kept, truncated[2], last])
+  })
+
+  test('an order that was sent outlives the turns in front of it', () => {
+    sender.send([system, user('q0', long('a'), long('b'))])
+    const turn = user('q1', long('b'), long('a'))
+    const sent = sender.send([system, turn])
+    expect(contentOf(sent[1])).not.toBe(contentOf(turn))
+    const later = sender.send([system, assistant('earlier'), turn, assistant('x'), user('q2', long('e'), long('f'))])
+    expect(later[2]).toEqual(sent[1])
+  })
+
+  test('explicit blocks of past turns are pointed to as well, and come back in full with their turn', () => {
+    const asking = (question: string): Message => ({ role: 'user', content: `{{context}}\n\n${question}` })
+    const reprise = (...texts: string[]): object => ({ blocks: texts.map((text) => ({ text })) })
+    const one = sender.send([asking('q1')], { reprise: reprise(long('a'), long('b')) })
+    const history = [asking('q1'), assistant('x'), asking('q2')]
+    const two = sender.send(history, { reprise: reprise(long('b'), long('c')) })
+    expect(two[0]).toEqual(one[0])
+    expect(contentOf(two[2])).toBe(`[Doc_1] ${pointer('[Doc_2]')}\n\n[Doc_2] ${long('c')}\n\nq2`)
+    const three = sender.send([...history, assistant('y'), asking('q3')], { reprise: reprise(long('c')) })
+    expect(three.slice(0, 3)).toEqual(two)
+    expect(contentOf(three[4])).toContain(`${pointer('[Doc_2]')} (It begins: "c: what this document has to say is…")`)
+  })
+})
+
+const name = fc.constantFrom('a', 'b', 'c', 'd', 'e')
+const turns = fc.array(fc.array(name, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 5 })
+
+test('through any conversation every block stands in the prompt, in full or earlier, and no turn ever changes', () => {
+  fc.assert(
+    fc.property(
+      turns,
+      fc.array(fc.uniqueArray(name, { minLength: 2 }), { maxLength: 4 }),
+      fc.nat(3),
+      (asked, others, drop) => {
+        const fresh = new Sender()
+        const history: Message[] = [system]
+        let before: Message[] = []
+        for (const [i, names] of asked.entries()) {
+          for (const other of others) fresh.send([system, user(`other ${i}`, ...other.map(long))])
+          history.push(user(`q${i}`, ...names.map(long)))
+          const sent = fresh.send([...history])
+          expect(sent.slice(0, before.length)).toEqual(before)
+          expectComplete(history, sent)
+          before = sent
+          history.push(assistant(`answer ${i}`))
+        }
+        const truncated = [system, ...history.slice(1 + 2 * Math.min(drop, asked.length - 1), -1)]
+        expectComplete(truncated, fresh.send(truncated))
+      },
+    ),
+  )
+})
+
+/** Of every message: all of its blocks stand in what was sent up to it, and whatever is pointed to stands before. */
+function expectComplete(received: readonly Message[], sent: readonly Message[]): void {
+  let text = ''
+  for (const [i, message] of received.entries()) {
+    const pieces = contentOf(sent[i]).split(/(?<=<\/document>)/)
+    for (const piece of pieces) {
+      text += piece
+      const label = /Please refer to \[(\d+)\]/.exec(piece)?.[1]
+      if (label !== undefined) expect(text).toMatch(new RegExp(`<document index="${label}">[a-e]: what`))
+    }
+    for (const block of contentOf(message).match(/[a-e]: what[^<]*/g) ?? []) expect(text).toContain(block)
+  }
+}

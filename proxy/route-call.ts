@@ -1,0 +1,77 @@
+import type { BlockId } from '#index/context-block.ts'
+import { type ReplicaCandidate, selectReplica } from '#scheduler/select-replica.ts'
+import { type Decision, decide, type Route } from './decide.ts'
+import { ProxyError } from './errors.ts'
+import type { Pipeline } from './pipeline.ts'
+import type { Call } from './read-call.ts'
+import type { Replica } from './replicas/replica.ts'
+
+/** A request with the replica it goes to, and how it is sent there. */
+export interface RoutedCall {
+  readonly replica: Replica
+  readonly decision: Decision
+  /** the id in the body, which SGLang takes for the request's */
+  readonly rid: unknown
+}
+
+/** What routing needs of the pipeline. */
+export type Routing = Pick<Pipeline, 'replicas' | 'processed' | 'store' | 'now'>
+
+/**
+ * Decides how a request is sent and where: routing and ordering are one choice, since the order is made for the replica
+ * that will run it. Changes nothing. Throws `draining` when no replica takes requests.
+ */
+export function routeCall(routing: Routing, call: Call, excluding?: ReadonlySet<Replica['id']>): RoutedCall {
+  const { received, settings, caller, conversation, options, patternLists } = call
+  const candidates = routing.replicas.candidates(excluding)
+  if (candidates.length === 0) throw new ProxyError('draining', 'All replicas are draining: try again later.')
+  const decision = decide(
+    {
+      received,
+      mode: settings.mode,
+      tenant: caller.tenant,
+      conversation,
+      options,
+      wording: settings.wording,
+      hygiene: settings.hygiene,
+      patternLists,
+    },
+    {
+      candidates,
+      store: routing.store,
+      select: (routes) => (routes.length === 1 ? 0 : select(routing, candidates, routes, caller.tenant)),
+      now: routing.now,
+    },
+  )
+  return { replica: candidates[decision.candidate]!, decision, rid: received.prompt?.members.rid }
+}
+
+function select(
+  { processed, replicas }: Routing,
+  candidates: readonly Replica[],
+  routes: readonly Route[],
+  tenant: string,
+): number {
+  const { blocks, sizes } = contentsOf(routes[0]!)
+  const processedOn = processed.sizesOn(tenant, blocks, sizes)
+  const described = candidates.map((replica, i): ReplicaCandidate => {
+    const { promptTokens, predictedCachedTokens } = routes[i]!
+    return {
+      replica: replica.id,
+      promptTokens,
+      predictedCachedTokens,
+      inFlightTokens: replica.loadTokens,
+      inFlight: replica.requests,
+      processedTokens: replica.mirror.estimateTokens(processedOn.get(replica.id) ?? 0),
+    }
+  })
+  return selectReplica(described, { turn: replicas.nextTurn() })
+}
+
+/** The contents of a request's blocks, whatever their order and markup. */
+export function contentsOf({ contexts }: Pick<Route, 'contexts'>): { blocks: BlockId[]; sizes: number[] } {
+  return {
+    blocks: contexts.flatMap(({ found }) => found.contents),
+    sizes: contexts.flatMap(({ found }) => found.slots.map(({ content }) => content.end - content.start)),
+  }
+}

@@ -1,0 +1,67 @@
+import { CacheMirror } from '#index/cache-mirror.ts'
+import type { RequestId } from '#index/context-block.ts'
+import { PrefixOrdering } from '#index/prefix-ordering.ts'
+import { type Decision, decide, type Mode } from './decide.ts'
+import type { PromptApi } from './prompt/prompt.ts'
+import { readReceived } from './read-received.ts'
+import type { RequestOptions } from './request-options.ts'
+import { MemoryConversationStore } from './store/memory-conversation-store.ts'
+import { defaultWording } from './wording.ts'
+
+export type Message = { role: string; content: unknown }
+
+export interface SendOptions {
+  readonly api?: PromptApi
+  readonly conversation?: string
+  readonly tenant?: string
+  readonly mode?: Mode
+  readonly options?: RequestOptions
+}
+
+/** A proxy without sockets: what is decided is taken as sent. */
+export class Sender {
+  readonly mirror: CacheMirror = new CacheMirror({ maxRequests: 1000, maxBlocks: 100_000 }, () => new PrefixOrdering())
+  readonly store: MemoryConversationStore = new MemoryConversationStore(1_000_000)
+  #sent = 0
+
+  decide(body: unknown, options: SendOptions = {}): Decision {
+    const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
+    return decide(
+      {
+        received: readReceived(options.api ?? 'chat_completions', bytes, false),
+        mode: options.mode ?? 'on',
+        tenant: options.tenant ?? 'default',
+        conversation: options.conversation,
+        options: options.options ?? {},
+        wording: defaultWording,
+      },
+      { candidates: [this], store: this.store, select: () => 0, now: () => 0 },
+    )
+  }
+
+  /** The body as it goes to the engine, after which it counts as sent. */
+  sendBody<Body extends object>(body: Body, options: SendOptions = {}): Body {
+    const decision = this.decide(body, options)
+    for (const [turn, sent] of decision.turns) this.store.remember(turn, sent)
+    for (const prompt of decision.sent) {
+      this.mirror.apply({ type: 'sent', request: `r${this.#sent++}` as RequestId, prompt })
+    }
+    return decision.body === undefined ? body : JSON.parse(decision.body)
+  }
+
+  /** The messages of a chat as they go to the engine. */
+  send(messages: Message[], options: SendOptions & { reprise?: unknown } = {}): Message[] {
+    const { reprise, ...rest } = options
+    return this.sendBody({ messages, reprise }, rest).messages
+  }
+}
+
+/** A message with documents in front of its question. */
+export function userMessage(question: string, ...blocks: string[]): Message {
+  const documents = blocks.map((text, i) => `<document index="${i + 1}">${text}</document>`).join('\n')
+  return { role: 'user', content: `<documents>\n${documents}\n</documents>\n\nQuestion: ${question}` }
+}
+
+export function assistantMessage(content: string): Message {
+  return { role: 'assistant', content }
+}

@@ -1,0 +1,21 @@
+import type { Mode } from './decide.ts'
+import type { RequestOptions } from './request-options.ts'
+import type { Wording } from './wording.ts'
+
+/** What can change while the proxy runs. */
+export interface Settings {
+  readonly mode: Mode
+  /** for requests that do not say */
+  readonly options: RequestOptions
+  readonly wording: Wording
+  readonly bodyLimit: number
+  /** how long a request may wait before it is sent */
+  readonly maxWaitMilliseconds: number
+  /** silence after which a stream gets a comment; 0: never */
+  readonly keepAliveMilliseconds: number
+  readonly hygiene: { readonly sortTools: boolean; readonly moveVolatileHeaders: boolean }
+  /** whether the log may hold text of prompts */
+  readonly logPrompts: boolean
+  /** whether the caller's API key was meant for us and is not for the engine */
+  readonly keepsClientKey: boolean
+}

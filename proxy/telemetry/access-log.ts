@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto'
+import type { Logger } from 'pino'
+
+/** What is known of a request when it has ended. Times are in milliseconds; what never happened is undefined. */
+export interface RequestRecord {
+  readonly requestId: string | undefined
+  readonly route: string
+  readonly tenant: string | undefined
+  readonly replica: string | undefined
+  /** of the answer's head; undefined when there was none */
+  readonly status: number | undefined
+  readonly outcome: string
+  readonly model: string | undefined
+  /** the kind of engine, as in `vllm` */
+  readonly provider: string | undefined
+  readonly blocks: number
+  readonly moved: number
+  readonly deduplicated: number
+  readonly skipped: string | undefined
+  readonly predictedCachedTokens: number | undefined
+  readonly cachedTokens: number | undefined
+  readonly promptTokens: number | undefined
+  readonly completionTokens: number | undefined
+  readonly queueMilliseconds: number | undefined
+  readonly overheadMilliseconds: number | undefined
+  readonly firstByteMilliseconds: number | undefined
+  readonly milliseconds: number
+}
+
+/** A longer prompt is cut here when prompts are logged at all. */
+const longestPrompt = 16 * 1024
+
+/** One line for a request that has ended, without any text of its own. */
+export function logRequest(log: Logger, record: RequestRecord): void {
+  if (!log.isLevelEnabled('info')) return
+  log.info(
+    {
+      request_id: record.requestId,
+      route: record.route,
+      tenant: hashOf(record.tenant),
+      replica: record.replica,
+      status: record.status,
+      outcome: record.outcome,
+      blocks: record.blocks,
+      moved: record.moved,
+      deduplicated: record.deduplicated,
+      skipped: record.skipped,
+      predicted_cached_tokens: record.predictedCachedTokens,
+      cached_tokens: record.cachedTokens,
+      prompt_tokens: record.promptTokens,
+      queue_ms: rounded(record.queueMilliseconds),
+      overhead_ms: rounded(record.overheadMilliseconds),
+      ttft_ms: rounded(record.firstByteMilliseconds),
+      duration_ms: rounded(record.milliseconds),
+    },
+    'request',
+  )
+}
+
+/** A request's body as it came, up to 16 KiB: only for those who asked for prompts in their logs. */
+export function logPrompt(log: Logger, requestId: string, body: Buffer): void {
+  if (!log.isLevelEnabled('info')) return
+  const prompt = body.toString('utf8', 0, longestPrompt)
+  log.info({ request_id: requestId, bytes: body.length, truncated: body.length > longestPrompt, prompt }, 'prompt')
+}
+
+/** A tenant may bear its customer's name. */
+function hashOf(tenant: string | undefined): string | undefined {
+  if (tenant === undefined || tenant === 'default') return tenant
+  return createHash('sha256').update(tenant).digest('base64url').slice(0, 12)
+}
+
+function rounded(milliseconds: number | undefined): number | undefined {
+  return milliseconds === undefined ? undefined : Math.round(milliseconds * 100) / 100
+}

@@ -1,0 +1,71 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+
+/** A replica as the metrics see it. */
+export interface MirrorStatus {
+  readonly replica: string
+  readonly mode: 'exact' | 'degraded' | 'fallback'
+}
+
+/** What is read when Prometheus asks; a source that is not there has no metric. */
+export interface MetricSources {
+  queueDepth(): number
+  indexNodes(): number
+  /** estimated */
+  indexBytes(): number
+  /** one for each replica */
+  mirrors(): readonly MirrorStatus[]
+  /** events from the engines that were applied, by type */
+  mirrorEvents(): Readonly<Record<string, number>>
+  /** what each replica is at present, in a word of ours */
+  replicaStates?: (() => ReadonlyMap<string, string>) | undefined
+  redisUp?: (() => boolean) | undefined
+  /** of the product */
+  readonly version?: string | undefined
+}
+
+const mirrorModes = { fallback: 0, degraded: 1, exact: 2 }
+
+/** Adds the metrics whose values are read from elsewhere when Prometheus asks. */
+export function addCollectedMetrics(registry: Registry, sources: MetricSources): void {
+  const { replicaStates, redisUp, version } = sources
+  const gauge = (name: string, help: string, labelNames: string[], collect: (gauge: Gauge) => void): void => {
+    new Gauge({
+      name: `reprise_${name}`,
+      help,
+      labelNames,
+      registers: [registry],
+      collect() {
+        // a replica or state that is gone is no longer reported
+        this.reset()
+        collect(this)
+      },
+    })
+  }
+  gauge('build_info', 'Always 1; the labels say what runs', ['version', 'node'], (info) =>
+    info.set({ version: version ?? 'unknown', node: process.versions.node }, 1),
+  )
+  gauge('queue_depth', 'Requests that wait to be sent', [], (depth) => depth.set(sources.queueDepth()))
+  gauge('index_nodes', 'Nodes of the context index', [], (nodes) => nodes.set(sources.indexNodes()))
+  gauge('index_bytes', 'Memory of the context index and the mirror, estimated', [], (bytes) =>
+    bytes.set(sources.indexBytes()),
+  )
+  gauge('mirror_mode', 'How the mirror is fed: 2 exact, 1 degraded, 0 fallback', ['replica'], (mode) => {
+    for (const mirror of sources.mirrors()) mode.set({ replica: mirror.replica }, mirrorModes[mirror.mode])
+  })
+  if (replicaStates) {
+    gauge('replica_state', '1 for the state a replica is in', ['replica', 'state'], (current) => {
+      for (const [replica, state] of replicaStates()) current.set({ replica, state }, 1)
+    })
+  }
+  if (redisUp) gauge('redis_up', '1 while Redis answers', [], (up) => up.set(redisUp() ? 1 : 0))
+  new Counter({
+    name: 'reprise_mirror_events_total',
+    help: 'Events from the engine that were applied',
+    labelNames: ['type'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const [type, count] of Object.entries(sources.mirrorEvents())) this.inc({ type }, count)
+    },
+  })
+}

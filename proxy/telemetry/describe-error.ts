@@ -1,0 +1,31 @@
+/** An error as it is logged. */
+export interface DescribedError {
+  readonly type: string
+  readonly code?: string
+  readonly message?: string
+  readonly at: readonly string[]
+  readonly cause?: DescribedError
+}
+
+const deepestCause = 4
+
+/** An error for the log. Syntax errors quote what they could not read, so their message stays out. */
+export function describeError(error: unknown, depth = 0): DescribedError {
+  if (!(error instanceof Error)) return { type: typeof error, at: [] }
+  const { code, cause } = error as { code?: unknown; cause?: unknown }
+  return {
+    type: error.name,
+    ...(typeof code === 'string' ? { code } : {}),
+    ...(error instanceof SyntaxError ? {} : { message: error.message }),
+    at: stackOf(error),
+    ...(cause instanceof Error && depth < deepestCause ? { cause: describeError(cause, depth + 1) } : {}),
+  }
+}
+
+/** The frames alone: a stack begins with the message, which may have several lines. */
+function stackOf({ stack = '' }: Error): string[] {
+  return stack
+    .split('\n')
+    .filter((line) => /^ {4}at .+:\d+:\d+\)?$/.test(line))
+    .map((line) => line.slice(7))
+}

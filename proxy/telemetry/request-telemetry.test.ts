@@ -1,0 +1,143 @@
+import { Writable } from 'node:stream'
+import { pino } from 'pino'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { SentPrompt } from '#index/cache-event.ts'
+import type { BlockId, ScopeId } from '#index/context-block.ts'
+import { createMetrics } from '../metrics.ts'
+import { type DecidedRequest, RequestTelemetry } from './request-telemetry.ts'
+import { createTelemetry, type Telemetry } from './telemetry.ts'
+
+let now: number
+let lines: Record<string, unknown>[]
+let telemetry: Telemetry
+
+beforeEach(() => {
+  now = 1_000
+  lines = []
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(JSON.parse(String(chunk)))
+      done()
+    },
+  })
+  const mirrors = { mirrors: () => [], mirrorEvents: () => ({}) }
+  const metrics = createMetrics({ queueDepth: () => 0, indexNodes: () => 0, indexBytes: () => 0, ...mirrors })
+  telemetry = createTelemetry({ metrics, log: pino({ base: null }, sink), tracing: undefined, now: () => now })
+})
+
+const begin = (route = 'chat_completions'): RequestTelemetry => new RequestTelemetry(telemetry, route, {})
+const answered = { headersSent: true, statusCode: 200 }
+const unanswered = { headersSent: false, statusCode: 200 }
+
+/** 100 characters: 20 in front of two blocks of 40. */
+function promptOf(...blocks: [string, string]): SentPrompt {
+  const scope = 'system' as ScopeId
+  return {
+    contexts: [{ scope, blocks: blocks as unknown as BlockId[], sizes: [40, 40], ends: [60, 100] }],
+    prefixes: [scope, `s${blocks[0]}` as ScopeId, `s${blocks.join()}` as ScopeId],
+    ends: [20, 60, 100],
+    length: 100,
+  }
+}
+
+function decisionOf(sent: SentPrompt | undefined, rest: Partial<DecidedRequest> = {}): DecidedRequest {
+  const figures = { blocks: 2, moved: 1, skipped: undefined, fault: undefined, predictedCachedTokens: 5 }
+  return { ...figures, timing: { parse: 2, index: 3 }, sent, ...rest }
+}
+
+async function valuesOf(name: string): Promise<Record<string, number>> {
+  const metric = await telemetry.metrics.registry.getSingleMetric(`reprise_${name}`)!.get()
+  return Object.fromEntries(metric.values.map(({ labels, value }) => [Object.values(labels).join(), value]))
+}
+
+function run(sent: SentPrompt, rest: Partial<DecidedRequest> = {}): void {
+  const request = begin()
+  now += 10
+  request.decided({ id: 'r-1', tenant: 'acme', model: 'm' }, decisionOf(sent, rest))
+  now += 20
+  request.admitted('gpu-0', 'vllm')
+  now += 30
+  request.firstByte()
+  request.used({ promptTokens: 25, cachedTokens: 8 })
+  now += 40
+  request.ended('finished', answered)
+}
+
+describe('a request that was answered', () => {
+  test('is one line of the log, with times and counts, without its tenant’s name', () => {
+    run(promptOf('a', 'b'))
+    expect(lines).toEqual([
+      {
+        level: 30,
+        time: expect.any(Number),
+        msg: 'request',
+        request_id: 'r-1',
+        route: 'chat_completions',
+        tenant: expect.stringMatching(/^[\w-]{12}$/),
+        replica: 'gpu-0',
+        status: 200,
+        outcome: 'finished',
+        blocks: 2,
+        moved: 1,
+        deduplicated: 0,
+        predicted_cached_tokens: 5,
+        cached_tokens: 8,
+        prompt_tokens: 25,
+        queue_ms: 20,
+        overhead_ms: 5,
+        ttft_ms: 60,
+        duration_ms: 100,
+      },
+    ])
+  })
+
+  test('counts its tokens, its blocks, and what of it was sent before at any position', async () => {
+    run(promptOf('a', 'b'))
+    expect(await valuesOf('seen_tokens_total')).toEqual({ '': 0 })
+    run(promptOf('c', 'a'), { deduplicated: 1 })
+    // 20 characters in front and one block of 40, of 100 characters and 25 tokens
+    expect(await valuesOf('seen_tokens_total')).toEqual({ '': 15 })
+    expect(await valuesOf('prompt_tokens_total')).toEqual({ '': 50 })
+    expect(await valuesOf('cached_tokens_total')).toEqual({ engine: 16 })
+    expect(await valuesOf('predicted_cached_tokens_total')).toEqual({ '': 10 })
+    expect(await valuesOf('blocks_total')).toEqual({ kept: 1, moved: 2, deduplicated: 1 })
+    expect(await valuesOf('requests_total')).toEqual({ 'chat_completions,finished': 2 })
+    expect(telemetry.hot.top(1)).toEqual([{ block: 'a', count: 2, size: 40 }])
+    expect(telemetry.divergence.of('gpu-0')).toBe(3)
+  })
+
+  test('is in flight from its admission to its end', async () => {
+    const request = begin()
+    expect(await valuesOf('in_flight')).toEqual({})
+    request.admitted('gpu-0', 'vllm')
+    expect(await valuesOf('in_flight')).toEqual({ 'gpu-0': 1 })
+    request.ended('finished', answered)
+    expect(await valuesOf('in_flight')).toEqual({ 'gpu-0': 0 })
+  })
+})
+
+describe('a request that was not', () => {
+  test('left alone counts why, and a fault of ours as such', async () => {
+    run(promptOf('a', 'b'), { skipped: 'nothing_to_gain' })
+    begin().decided({ id: 'r', tenant: 't' }, decisionOf(undefined, { skipped: 'internal_error', fault: new Error() }))
+    expect(await valuesOf('skipped_total')).toEqual({ nothing_to_gain: 1, internal_error: 1 })
+    expect(await valuesOf('fail_open_total')).toEqual({ internal_error: 1 })
+  })
+
+  test('whose client left counts by how far it had come', async () => {
+    begin().ended('client_left', unanswered)
+    for (const answer of [unanswered, answered, answered]) {
+      const request = begin()
+      request.admitted('gpu-0', 'vllm')
+      request.ended('client_left', answer)
+    }
+    expect(await valuesOf('stream_aborts_total')).toEqual({ queue: 1, before_head: 1, mid_stream: 2 })
+  })
+
+  test('refused before anything was decided says so in one line', () => {
+    begin('messages').ended('unauthorized', { headersSent: true, statusCode: 401 })
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).toMatchObject({ route: 'messages', outcome: 'unauthorized', status: 401, blocks: 0 })
+    expect(lines[0]).not.toHaveProperty('queue_ms')
+  })
+})

@@ -1,0 +1,159 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { SentPrompt } from '#index/cache-event.ts'
+import { logRequest, type RequestRecord } from './access-log.ts'
+import type { Telemetry } from './telemetry.ts'
+import type { RequestSpan } from './tracing.ts'
+
+/** What was decided for a request. */
+export interface DecidedRequest {
+  readonly blocks: number
+  readonly moved: number
+  readonly deduplicated?: number
+  readonly skipped: string | undefined
+  readonly fault: unknown
+  readonly predictedCachedTokens: number
+  readonly timing: { readonly parse: number; readonly index: number }
+  /** its prompts as they are sent; none when they could not be read */
+  readonly sent: readonly SentPrompt[]
+}
+
+/** What the engine says it did. */
+export interface ReportedUsage {
+  readonly promptTokens: number
+  readonly cachedTokens: number | undefined
+  readonly completionTokens?: number | undefined
+}
+
+/**
+ * What is told about one request on its way: the one place where it becomes metrics, a line of the log and a span.
+ * Steps a request never came to are left out; none of them throws.
+ */
+export class RequestTelemetry {
+  /** trace headers for the engine, in place of the client's; none while tracing is off */
+  readonly headers: Readonly<Record<string, string>>
+  readonly #to: Telemetry
+  readonly #route: string
+  readonly #received: number
+  readonly #span: RequestSpan | undefined
+  #request: { id: string; tenant: string; model: string | undefined } | undefined
+  #decided: DecidedRequest | undefined
+  #decidedAt: number | undefined
+  #admitted: { at: number; replica: string; provider: string } | undefined
+  #firstByteAt: number | undefined
+  #usage: ReportedUsage | undefined
+  #seenCharacters = 0
+
+  constructor(to: Telemetry, route: string, headers: IncomingHttpHeaders) {
+    this.#to = to
+    this.#route = route
+    this.#received = to.now()
+    this.#span = to.tracing?.begin(headers, route)
+    this.headers = this.#span?.headers ?? {}
+  }
+
+  /** The request was read and decided upon, and counts as sent from now on. */
+  decided(request: { id: string; tenant: string; model?: string | undefined }, decided: DecidedRequest): void {
+    const { metrics, seen, hot, now } = this.#to
+    this.#request = { ...request, model: request.model }
+    this.#decided = decided
+    this.#decidedAt = now()
+    if (decided.skipped !== undefined) metrics.skipped.inc({ reason: decided.skipped })
+    if (decided.fault !== undefined) metrics.failOpen.inc({ reason: decided.skipped ?? 'unknown' })
+    const { parse, index } = decided.timing
+    metrics.overheadSeconds.observe({ stage: 'parse' }, parse / 1000)
+    metrics.overheadSeconds.observe({ stage: 'index' }, index / 1000)
+    this.#span?.stage('parse', this.#decidedAt - index - parse, this.#decidedAt - index)
+    this.#span?.stage('index', this.#decidedAt - index, this.#decidedAt)
+    if (decided.sent.length === 0) return
+    const deduplicated = decided.deduplicated ?? 0
+    metrics.blocks.inc({ action: 'moved' }, decided.moved)
+    metrics.blocks.inc({ action: 'deduplicated' }, deduplicated)
+    metrics.blocks.inc({ action: 'kept' }, Math.max(0, decided.blocks - decided.moved - deduplicated))
+    metrics.predictedCachedTokens.inc(decided.predictedCachedTokens)
+    for (const prompt of decided.sent) {
+      this.#seenCharacters += seen.note(request.tenant, prompt)
+      for (const { blocks, sizes } of prompt.contexts) hot.note(blocks, sizes)
+    }
+  }
+
+  /** The request has waited and goes to an engine. */
+  admitted(replica: string, provider: string): void {
+    const at = this.#to.now()
+    this.#admitted = { at, replica, provider }
+    this.#to.metrics.inFlight.inc({ replica })
+    if (this.#decidedAt === undefined) return
+    this.#to.metrics.queueSeconds.observe((at - this.#decidedAt) / 1000)
+    this.#span?.stage('queue', this.#decidedAt, at)
+  }
+
+  /** The engine's answer has begun. */
+  firstByte(): void {
+    if (this.#firstByteAt !== undefined) return
+    this.#firstByteAt = this.#to.now()
+    if (this.#decided) this.#to.metrics.timeToFirstToken.observe((this.#firstByteAt - this.#received) / 1000)
+  }
+
+  /** The engine said what it did. */
+  used(usage: ReportedUsage): void {
+    const { metrics, divergence } = this.#to
+    const { promptTokens, cachedTokens } = usage
+    const sent = this.#decided?.sent ?? []
+    const length = sent.reduce((sum, prompt) => sum + prompt.length, 0)
+    this.#usage = usage
+    metrics.promptTokens.inc(promptTokens)
+    if (length > 0) metrics.seenTokens.inc(Math.round((promptTokens * this.#seenCharacters) / length))
+    if (cachedTokens === undefined) return
+    metrics.cachedTokens.inc({ source: 'engine' }, cachedTokens)
+    if (sent.length === 0 || !this.#admitted) return
+    const predicted = this.#decided!.predictedCachedTokens
+    metrics.mirrorDivergence.observe(Math.abs(predicted - cachedTokens))
+    divergence.note(this.#admitted.replica, predicted, cachedTokens)
+  }
+
+  /** The request has ended, with this answer or without one; called once. */
+  ended(outcome: string, answer: { readonly headersSent: boolean; readonly statusCode: number }): void {
+    const { metrics, log, now } = this.#to
+    const at = now()
+    if (outcome === 'client_left') metrics.streamAborts.inc({ phase: this.#phase(answer.headersSent) })
+    metrics.requests.inc({ route: this.#route, outcome })
+    if (this.#admitted) {
+      metrics.inFlight.dec({ replica: this.#admitted.replica })
+      this.#span?.stage('engine', this.#admitted.at, at)
+    }
+    const record = this.#record(outcome, answer.headersSent ? answer.statusCode : undefined, at)
+    logRequest(log, record)
+    this.#span?.end(record, at)
+  }
+
+  #phase(hasHead: boolean): 'queue' | 'before_head' | 'mid_stream' {
+    if (!this.#admitted) return 'queue'
+    return hasHead ? 'mid_stream' : 'before_head'
+  }
+
+  #record(outcome: string, status: number | undefined, at: number): RequestRecord {
+    const [request, decided, admitted, usage] = [this.#request, this.#decided, this.#admitted, this.#usage]
+    const decidedAt = this.#decidedAt
+    return {
+      requestId: request?.id,
+      route: this.#route,
+      tenant: request?.tenant,
+      replica: admitted?.replica,
+      provider: admitted?.provider,
+      status,
+      outcome,
+      model: request?.model,
+      blocks: decided?.blocks ?? 0,
+      moved: decided?.moved ?? 0,
+      deduplicated: decided?.deduplicated ?? 0,
+      skipped: decided?.skipped,
+      predictedCachedTokens: decided?.predictedCachedTokens,
+      cachedTokens: usage?.cachedTokens,
+      promptTokens: usage?.promptTokens,
+      completionTokens: usage?.completionTokens,
+      queueMilliseconds: admitted && decidedAt !== undefined ? admitted.at - decidedAt : undefined,
+      overheadMilliseconds: decided && decided.timing.parse + decided.timing.index,
+      firstByteMilliseconds: this.#firstByteAt && this.#firstByteAt - this.#received,
+      milliseconds: at - this.#received,
+    }
+  }
+}

@@ -1,0 +1,18 @@
+import { defaultLocationAnnotation, defaultOrderAnnotation } from '#index/annotate-context.ts'
+
+/** The words that are put into prompts; all configurable. */
+export interface Wording {
+  /** the order annotation, with `{order}` */
+  readonly order: string
+  /** the location annotation, with `{label}` */
+  readonly location: string
+  /** how an explicit block stands in the prompt, with `{k}` and `{text}` */
+  readonly block: string
+}
+
+/** The words as CONTRACT §3 has them. */
+export const defaultWording: Wording = {
+  order: defaultOrderAnnotation,
+  location: defaultLocationAnnotation,
+  block: '[Doc_{k}] {text}',
+}
