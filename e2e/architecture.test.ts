@@ -61,13 +61,13 @@ test.each(core)('%s is synchronous, and has no clock, no chance and no input or 
 
 test('only the pipeline, its observer and the control plane change the mirror', () => {
   const writers = sourcesOf('proxy')
-    .filter(({ path, text }) => !path.endsWith('.test.ts') && /\bmirror\.apply(Snapshot)?\(/.test(text))
+    .filter(({ path, text }) => !/\.(test|fixture)\.ts$/.test(path) && /\bmirror\.apply(Snapshot)?\(/.test(text))
     .map(({ path }) => path)
   expect(writers.toSorted()).toEqual([
     'proxy/admin-app.ts',
     'proxy/answer-observer.ts',
-    'proxy/pipeline.ts',
     'proxy/replica-mirror.ts',
+    'proxy/send-call.ts',
   ])
 })
 

@@ -10,6 +10,13 @@ import { chromiumPath, startTestBrowser, type TestBrowser } from './dashboard-br
 import { postJson, ragRequest } from './start-test-proxy.ts'
 
 const reprise = join(import.meta.dirname, '..', 'bin', 'reprise')
+interface Stats {
+  readonly samples: readonly Record<'cached_tokens' | 'prompt_tokens' | 'seen_tokens', number>[]
+  readonly outcomes: Readonly<Record<string, number>>
+  readonly replicas: readonly { readonly cached_tokens: number }[]
+  readonly top_blocks: readonly { readonly id: string; readonly count: number }[]
+}
+
 const blocks = ['a', 'b', 'c', 'd'].map((letter) => `Block ${letter}. `.repeat(40))
 
 let child: ChildProcess
@@ -56,16 +63,15 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in Chromium', () => {
     child?.kill('SIGKILL')
   })
 
-  const stats = async (): Promise<Record<string, never>> =>
-    (await (await fetch(`${adminUrl}/v1/stats`)).json()) as Record<string, never>
+  const stats = async (): Promise<Stats> => (await (await fetch(`${adminUrl}/v1/stats`)).json()) as Stats
 
   test('shows the hit ratio that the engine reported, and what was predicted and possible', async () => {
-    const { prompt_tokens, cached_tokens, seen_tokens } = ((await stats()).samples as Record<string, number>[]).at(-1)!
+    const { prompt_tokens, cached_tokens, seen_tokens } = (await stats()).samples.at(-1)!
     expect(cached_tokens).toBeGreaterThan(500)
-    expect(seen_tokens).toBeGreaterThanOrEqual(cached_tokens!)
-    const ratio = `${((100 * cached_tokens!) / prompt_tokens!).toFixed(1)} %`
-    await page.waitForFunction((shown) => document.getElementById('hit-ratio')?.textContent === shown, ratio)
-    const bound = `${Math.round((100 * seen_tokens!) / prompt_tokens!)} %`
+    expect(seen_tokens).toBeGreaterThanOrEqual(cached_tokens)
+    const ratio = `${((100 * cached_tokens) / prompt_tokens).toFixed(1)} %`
+    await page.locator('#hit-ratio', { hasText: ratio }).waitFor()
+    const bound = `${Math.round((100 * seen_tokens) / prompt_tokens)} %`
     expect(await page.locator('[data-ratio="bound"]').textContent()).toContain(bound)
     expect(await page.locator('#ratio-chart svg').getAttribute('aria-label')).toContain(`engine ${ratio}`)
     expect(await page.locator('#rate-note').textContent()).toBe('4 in this range')
@@ -78,10 +84,7 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in Chromium', () => {
   })
 
   test('shows the mirror of the replica and the hottest blocks, by id', async () => {
-    const { replicas, top_blocks } = (await stats()) as unknown as {
-      replicas: { cached_tokens: number }[]
-      top_blocks: { id: string; count: number }[]
-    }
+    const { replicas, top_blocks } = await stats()
     const row = await page.locator('#replicas tr').allTextContents()
     expect(row).toHaveLength(1)
     expect(row[0]).toContain('emulator')
@@ -119,10 +122,8 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in Chromium', () => {
 
   test('is readable in the dark, and nothing it did was an error or against its policy', async () => {
     await page.emulateMedia({ colorScheme: 'dark' })
-    const [ink, paper] = await page.evaluate(() => {
-      const { color, backgroundColor } = getComputedStyle(document.body)
-      return [color, backgroundColor].map((value) => (value.match(/\d+/g) ?? []).slice(0, 3).map(Number))
-    })
+    const [ink, paper] = await page.evaluate<number[][]>(`['color', 'backgroundColor'].map((property) =>
+      getComputedStyle(document.body)[property].match(/\\d+/g).slice(0, 3).map(Number))`)
     expect(Math.min(...ink!)).toBeGreaterThan(200)
     expect(Math.max(...paper!)).toBeLessThan(40)
     expect(faults).toEqual([])
@@ -135,8 +136,8 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in Chromium', () => {
       await locked.waitForSelector('#login[open]')
       await locked.fill('#token', 'let me in')
       await locked.click('#login button')
-      await locked.waitForFunction(() => document.getElementById('live-text')?.textContent?.startsWith('live'))
-      expect(await locked.evaluate(() => [sessionStorage.length, localStorage.length])).toEqual([1, 0])
+      await locked.locator('#live-text', { hasText: 'live' }).waitFor()
+      expect(await locked.evaluate('[sessionStorage.length, localStorage.length]')).toEqual([1, 0])
     } finally {
       guarded.closeAllConnections()
       guarded.close()

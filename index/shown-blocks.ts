@@ -1,4 +1,4 @@
-import { chunkContent, lineEnd } from './chunk-content.ts'
+import { type Chunk, chunkContent, lineEnd } from './chunk-content.ts'
 import type { BlockId } from './context-block.ts'
 
 /** A block that stands in a prompt in full. */
@@ -25,7 +25,9 @@ interface ChunkPlace {
 /** What stands in one prompt so far: its blocks in full, by their content and by chunks of it. */
 export class ShownBlocks {
   readonly #blocks = new Map<BlockId, ShownBlock>()
-  readonly #chunks = new Map<string, ChunkPlace>()
+  readonly #chunks = new Map<number, ChunkPlace>()
+  /** of the block that was looked at last: it is likely to be added next */
+  #latest: { content: string; chunks: readonly Chunk[] } = { content: '', chunks: [] }
   /** in how many contexts each label occurs, whatever stands behind it */
   readonly #bearers = new Map<string, number>()
   #contexts = 0
@@ -43,9 +45,8 @@ export class ShownBlocks {
     if (this.#blocks.has(id)) return
     const block = { id, content, label, context: this.#contexts }
     this.#blocks.set(id, block)
-    for (const { start, end } of chunkContent(content)) {
-      const chunk = content.slice(start, end)
-      if (!this.#chunks.has(chunk)) this.#chunks.set(chunk, { block, start })
+    for (const { start, hash } of this.#chunksOf(content)) {
+      if (!this.#chunks.has(hash)) this.#chunks.set(hash, { block, start })
     }
   }
 
@@ -67,14 +68,19 @@ export class ShownBlocks {
     if (this.#chunks.size === 0) return []
     const overlaps: Overlap[] = []
     let from = 0
-    for (const { start, end } of chunkContent(content)) {
-      const place = start < from ? undefined : this.#chunks.get(content.slice(start, end))
-      if (!place) continue
+    for (const { start, end, hash } of this.#chunksOf(content)) {
+      const place = start < from ? undefined : this.#chunks.get(hash)
+      if (!place?.block.content.startsWith(content.slice(start, end), place.start)) continue
       const overlap = grow(content, start, end, place, from)
       overlaps.push(overlap)
       from = overlap.end
     }
     return overlaps
+  }
+
+  #chunksOf(content: string): readonly Chunk[] {
+    if (this.#latest.content !== content) this.#latest = { content, chunks: chunkContent(content) }
+    return this.#latest.chunks
   }
 }
 

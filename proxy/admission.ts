@@ -8,10 +8,9 @@ import { ProxyError } from './errors.ts'
 
 /** What is to be known of a request before it may go to the engine; each is an object of its own. */
 export interface AdmissionRequest {
-  /** those that do not say are one tenant */
-  readonly tenant?: string
+  readonly tenant: string
   /** prompt tokens that are expected to be prefilled: all but those believed to be cached */
-  readonly tokens?: number
+  readonly tokens: number
   /** lower runs sooner, within its tenant */
   readonly priority?: number
   /** when it is too late to begin, on the clock of the admission */
@@ -30,8 +29,6 @@ export interface AdmissionLimits {
 }
 
 interface Waiting extends AdmissionRequest {
-  readonly tenant: string
-  readonly tokens: number
   admit(): void
   refuse(error: ProxyError): void
 }
@@ -113,7 +110,7 @@ export class Admission {
     const isFree = this.#slots.taken < this.#limits.inFlight
     const isGrouped = this.#isGrouped(request, now)
     if (isFree && !isGrouped) this.#slots.take(request, tokensOf(request))
-    else if (this.#room.take(tenantOf(request))) await this.#wait(request, isGrouped, signal)
+    else if (this.#room.take(request.tenant)) await this.#wait(request, isGrouped, signal)
     // better ungrouped than refused
     else if (isFree) this.#slots.take(request, tokensOf(request))
     else throw this.#queueFull(now)
@@ -124,9 +121,9 @@ export class Admission {
     this.#slots.prefilled(request)
   }
 
-  /** A request that was admitted has ended; the one that was admitted first, if it does not say. */
-  leave(request: AdmissionRequest | undefined = this.#slots.oldest): void {
-    if (request && this.#slots.free(request)) this.#advance()
+  /** A request that was admitted has ended. */
+  leave(request: AdmissionRequest): void {
+    if (this.#slots.free(request)) this.#advance()
   }
 
   /** Whether a request waits for others to be grouped with: not if it would be too late afterwards. */
@@ -136,7 +133,7 @@ export class Admission {
 
   /** Waits in a place that was taken for it. */
   #wait(request: AdmissionRequest, isGrouped: boolean, signal: AbortSignal): Promise<void> {
-    const [tenant, tokens, now] = [tenantOf(request), tokensOf(request), this.#now()]
+    const [tokens, now] = [tokensOf(request), this.#now()]
     if (this.depth === 1) this.#drainRate.resume(now)
     this.#waitingTokens += tokens
     return new Promise((resolve, reject) => {
@@ -148,7 +145,7 @@ export class Admission {
       }
       const stopWaiting = (): void => {
         signal.removeEventListener('abort', onAbort)
-        this.#room.give(tenant)
+        this.#room.give(request.tenant)
         this.#waitingTokens -= tokens
       }
       const admit = (): void => {
@@ -161,7 +158,7 @@ export class Admission {
         stopWaiting()
         reject(error)
       }
-      const waiting: Waiting = { ...request, tenant, tokens, admit, refuse }
+      const waiting: Waiting = { ...request, tokens, admit, refuse }
       signal.addEventListener('abort', onAbort, { once: true })
       if (isGrouped) this.#window.add(waiting, now)
       else this.#queue.add(waiting, now)
@@ -205,12 +202,8 @@ export class Admission {
   }
 }
 
-function tenantOf({ tenant = '' }: AdmissionRequest): string {
-  return tenant
-}
-
 /** What is no number must not spoil the sums. */
-function tokensOf({ tokens = 0 }: AdmissionRequest): number {
+function tokensOf({ tokens }: AdmissionRequest): number {
   return tokens > 0 && tokens < Number.POSITIVE_INFINITY ? tokens : 0
 }
 

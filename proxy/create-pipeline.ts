@@ -4,7 +4,7 @@ import { RateLimits } from './access/rate-limits.ts'
 import { asksForKeys } from './access/read-key-records.ts'
 import { createTenancy, type Tenancy } from './access/tenancy.ts'
 import type { Config } from './config/config.ts'
-import { toAdmissionLimits } from './create-replicas.ts'
+import { toAdmissionLimits, toBreakerOptions } from './create-replicas.ts'
 import type { Log } from './log.ts'
 import { PatternFinder } from './patterns/pattern-finder.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -58,7 +58,10 @@ export function createPipeline(
       patterns = renewed
       settings = toSettings(next)
       keyStore.reload(next.keys)
-      for (const { admission } of replicas.all) admission.setLimits(toAdmissionLimits(next))
+      for (const { admission, breaker } of replicas.all) {
+        admission.setLimits(toAdmissionLimits(next))
+        breaker.setOptions(toBreakerOptions(next))
+      }
     },
     close: async () => {
       keyStore.close()

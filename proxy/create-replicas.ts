@@ -9,7 +9,7 @@ import { PrefixOrdering } from '#index/prefix-ordering.ts'
 import { Admission, type AdmissionLimits } from './admission.ts'
 import type { Config, EngineConfig } from './config/config.ts'
 import { ReplicaMirror } from './replica-mirror.ts'
-import { CircuitBreaker } from './replicas/circuit-breaker.ts'
+import { type BreakerOptions, CircuitBreaker } from './replicas/circuit-breaker.ts'
 import { HealthState } from './replicas/health-state.ts'
 import { Replica } from './replicas/replica.ts'
 
@@ -31,10 +31,7 @@ export function createReplicas(
       engine: createEngineClient(url, tls[i]),
       replicaMirror: new ReplicaMirror(id as ReplicaId, new CacheMirror(mirrored, createIndex)),
       admission: new Admission(toAdmissionLimits(config)),
-      breaker: new CircuitBreaker({
-        failuresInARow: config.breaker.failures,
-        openMilliseconds: config.breaker.openSeconds * 1000,
-      }),
+      breaker: new CircuitBreaker(toBreakerOptions(config)),
       health: new HealthState(),
     })
   })
@@ -47,6 +44,11 @@ export function toAdmissionLimits(config: Config): AdmissionLimits {
     capacity: config.waitingRequests,
     inFlight: config.inFlightPerReplica,
   }
+}
+
+/** When a replica is given up for a while, as configured. */
+export function toBreakerOptions({ breaker }: Config): Partial<BreakerOptions> {
+  return { failuresInARow: breaker.failures, openMilliseconds: breaker.openSeconds * 1000 }
 }
 
 function createOrdering({ ordering, maxDisplacement }: Config): () => OrderingIndex {

@@ -1,8 +1,8 @@
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { CacheMirror } from '#index/cache-mirror.ts'
 import type { ConversationStore, SentTurn, TurnKey } from '#index/conversation-store.ts'
-import { type Hygiene, tidySystem } from './hygiene/tidy-prompt.ts'
-import { type CitationMap, citationMapOf } from './prompt/citation-map.ts'
+import type { CitationMap } from './answer/citation-labels.ts'
+import { citationMapOf } from './prompt/citation-map.ts'
 import type { PatternLists } from './prompt/find-contexts.ts'
 import { type Layout, layOutPrompts } from './prompt/lay-out-prompt.ts'
 import { type PlacedContext, placeExplicitContext } from './prompt/place-explicit-context.ts'
@@ -33,8 +33,6 @@ export interface Decision {
   /** labels as sent → as received, for citations in the answer; empty when they are the same */
   readonly citations: CitationMap
   readonly options: RequestOptions
-  /** what of the prompt's hygiene was mended: `tools`, `volatile_text` */
-  readonly tidied: readonly string[]
   /** why nothing was done */
   readonly skipped: string | undefined
   /** a fault of ours, if that is why */
@@ -52,7 +50,6 @@ export interface DecisionInput {
   /** as configured and as the header has them */
   readonly options: RequestOptions
   readonly wording: Wording
-  readonly hygiene?: Hygiene
   readonly patternLists?: PatternLists | undefined
 }
 
@@ -93,22 +90,19 @@ const untouched = {
  */
 export function decide(input: DecisionInput, state: DecisionState): Decision {
   const started = state.now()
-  const { prompt, skipped, hasSortedTools } = input.received
+  const { prompt, skipped } = input.received
   const options = { ...input.options, ...prompt?.explicit?.options }
-  const tidied = hasSortedTools ? ['tools'] : []
-  const unread = { ...untouched, tidied, options, timing: { parse: 0, index: 0 } }
-  if (!prompt?.set) {
-    return { ...unread, body: hasSortedTools ? prompt?.body : undefined, skipped, candidate: selectByLoad(state) }
-  }
+  const unread = { ...untouched, body: tidiedBody(input.received), options, timing: { parse: 0, index: 0 } }
+  if (!prompt?.set) return { ...unread, skipped, candidate: selectByLoad(state) }
   const placed = place(prompt, prompt.set, input.wording)
   if (input.mode === 'off') {
-    const body = withExplicitBlocks(prompt, placed)
+    const body = withExplicitBlocks(prompt, placed) ?? unread.body
     return { ...unread, body, skipped: 'mode_off', candidate: selectByLoad(state) }
   }
   try {
     return { ...reuse(prompt, prompt.set, placed, { ...input, options }, state, started), options }
   } catch (fault) {
-    const body = withExplicitBlocks(prompt, placed)
+    const body = withExplicitBlocks(prompt, placed) ?? unread.body
     return { ...unread, body, skipped: 'internal_error', fault, candidate: selectByLoad(state) }
   }
 }
@@ -121,9 +115,8 @@ function reuse(
   state: DecisionState,
   started: number,
 ): Omit<Decision, 'options'> {
-  const { tenant, wording, mode, options, patternLists, hygiene, received } = input
-  const tidySet = hygiene?.moveVolatileHeaders ? tidySystem(set) : set
-  const layout = layOutPrompts(tidySet, placed, {
+  const { tenant, wording, mode, options, patternLists, received } = input
+  const layout = layOutPrompts(set, placed, {
     tenant,
     conversation: prompt.explicit?.conversation ?? input.conversation,
     store: state.store,
@@ -140,12 +133,10 @@ function reuse(
   const route = mode === 'shadow' ? asReceived(layout, input, mirror) : routes[candidate]!
   const { contexts, reused } = route
   const body = writePromptBody(prompt, reused.texts)
-  const isUnchanged = body === prompt.body && !received.hasSortedTools
-  const tidied = [...(received.hasSortedTools ? ['tools'] : []), ...(tidySet === set ? [] : ['volatile_text'])]
+  const isUnchanged = body === prompt.body && received.tidied.length === 0
   const counts = countBlocks(contexts)
   return {
     ...counts,
-    tidied,
     body: isUnchanged ? undefined : body,
     candidate,
     contexts: routes[candidate]!.contexts,
@@ -187,6 +178,11 @@ function reasonFor({ mode, options }: DecisionInput, blocks: number, { hasUnknow
   if (blocks === 0) return 'no_blocks'
   if (mode === 'shadow') return 'shadow'
   return options.reorder === false ? 'reorder_off' : 'nothing_to_gain'
+}
+
+/** The body when it is no longer the one received, although nothing of its prompt is rewritten. */
+function tidiedBody({ prompt, tidied }: Received): string | undefined {
+  return tidied.length > 0 ? prompt?.body : undefined
 }
 
 /** Blocks that were found, that are not sent in the place they were received in, and that are pointed to. */

@@ -34,7 +34,7 @@ export class UnreachableError extends ProxyError {
 
   constructor(engine: EngineClient, cause: Error, wasSent: boolean) {
     const { host } = new URL(engine.url)
-    const message = `The engine at ${host} did not answer (${cause.message}): is it running?`
+    const message = `The engine at ${host} did not answer (${reasonOf(cause)}): is it running?`
     super('engine_unreachable', message, { cause })
     this.wasSent = wasSent
   }
@@ -147,8 +147,8 @@ class Forwarding implements Dispatcher.DispatchHandler {
       late.push(Buffer.from(unreachable.toBody(this.#options.api)))
       this.#response.end(late.end())
     } else {
-      // the client must see that the answer is not whole
-      this.#response.destroy()
+      // the client must see that the answer is not whole, and get all there is of it
+      this.#response.write(this.#rewriter?.end() ?? '', () => this.#response.destroy())
     }
     this.#settle('engine_broke_off')
   }
@@ -176,4 +176,9 @@ class Forwarding implements Dispatcher.DispatchHandler {
     this.#clientLeft.removeEventListener('abort', this.#onClientLeft)
     this.#response.off('drain', this.#onDrain)
   }
+}
+
+/** A name with several addresses fails with all their errors and no message of its own. */
+function reasonOf(error: Error): string {
+  return error.message || ('code' in error ? String(error.code) : error.name)
 }

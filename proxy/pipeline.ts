@@ -64,7 +64,7 @@ export async function runPipeline(pipeline: Pipeline, api: PromptApi, exchange: 
         if (!(error instanceof UnreachableError)) throw error
         const hasRepeated = tried.has(routed.replica.id)
         tried.add(routed.replica.id)
-        const hasOther = pipeline.replicas.candidates(tried).length > 0
+        const hasOther = pipeline.replicas.hasOther(tried)
         const isAnswered = exchange.outgoing.headersSent
         const failed = { error, wasSent: error.wasSent, isAnswered, isRepeatable: true }
         const retry = decideRetry(failed, { made, hasRepeated, hasOther })

@@ -51,7 +51,7 @@ export async function toCall(
   const settings = pipeline.settings()
   const caller = pipeline.tenancy().identify(incoming)
   const isEncoded = (header(incoming, 'content-encoding') ?? 'identity') !== 'identity'
-  const received = readReceived(api, body, isEncoded, settings.hygiene)
+  const received = readReceived(api, body, isEncoded, settings.mode === 'off' ? undefined : settings.hygiene)
   const members = received.prompt?.members ?? {}
   return {
     api,

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { ProxyError } from './errors.ts'
-import { type Hygiene, tidyTools } from './hygiene/tidy-prompt.ts'
+import { applyHygiene, type HygieneSettings } from './hygiene/apply-hygiene.ts'
 import type { PromptApi } from './prompt/prompt.ts'
 import { type PromptBody, readPromptBody } from './prompt/prompt-body.ts'
 
@@ -8,8 +8,10 @@ import { type PromptBody, readPromptBody } from './prompt/prompt-body.ts'
 export interface Received {
   /** undefined when it is encoded, or no JSON object */
   readonly prompt: PromptBody | undefined
-  /** the body is no longer the one received: its tools were put in order */
-  readonly hasSortedTools: boolean
+  /** what of it was tidied up, so that the prompt's body is no longer the one received: `tools`, `volatile_text` */
+  readonly tidied: readonly string[]
+  /** a fault of ours while that was tried */
+  readonly fault: unknown
   /** why its prompt cannot be rewritten; undefined when it can */
   readonly skipped: string | undefined
 }
@@ -19,20 +21,27 @@ export function readReceived(
   api: PromptApi,
   body: Buffer,
   isEncoded: boolean,
-  { sortTools }: Pick<Hygiene, 'sortTools'> = { sortTools: false },
+  hygiene: HygieneSettings = none,
 ): Received {
-  const unread = { prompt: undefined, hasSortedTools: false }
+  const unread = { prompt: undefined, tidied: [], fault: undefined }
   if (isEncoded) return { ...unread, skipped: 'encoded_body' }
   if (!isUtf8(body)) throw new ProxyError('invalid_body', 'The request body is not valid JSON: it is not UTF-8.')
   const text = withoutByteOrderMark(body.toString())
   const prompt = readPromptBody(api, text)
   if (!prompt) return { ...unread, skipped: 'unexpected_shape' }
-  const tidied = sortTools ? tidyTools(text, prompt.members) : text
-  const hasSortedTools = tidied !== text
-  return {
-    prompt: hasSortedTools ? readPromptBody(api, tidied) : prompt,
-    hasSortedTools,
-    skipped: prompt.set ? undefined : reasonFor(prompt.members),
+  return { ...tidy(api, prompt, hygiene), skipped: prompt.set ? undefined : reasonFor(prompt.members) }
+}
+
+const none: HygieneSettings = { sortTools: false, moveVolatileHeaders: false }
+
+function tidy(api: PromptApi, prompt: PromptBody, hygiene: HygieneSettings): Omit<Received, 'skipped'> {
+  try {
+    const clean = applyHygiene(prompt.body, hygiene)
+    if (!clean) return { prompt, tidied: [], fault: undefined }
+    const tidied = [...(clean.hasSortedTools ? ['tools'] : []), ...(clean.movedLines > 0 ? ['volatile_text'] : [])]
+    return { prompt: readPromptBody(api, clean.body), tidied, fault: undefined }
+  } catch (fault) {
+    return { prompt, tidied: [], fault }
   }
 }
 

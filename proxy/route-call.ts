@@ -33,7 +33,6 @@ export function routeCall(routing: Routing, call: Call, excluding?: ReadonlySet<
       conversation,
       options,
       wording: settings.wording,
-      hygiene: settings.hygiene,
       patternLists,
     },
     {

@@ -1,4 +1,5 @@
 import type { Mode } from './decide.ts'
+import type { HygieneSettings } from './hygiene/apply-hygiene.ts'
 import type { RequestOptions } from './request-options.ts'
 import type { Wording } from './wording.ts'
 
@@ -13,7 +14,7 @@ export interface Settings {
   readonly maxWaitMilliseconds: number
   /** silence after which a stream gets a comment; 0: never */
   readonly keepAliveMilliseconds: number
-  readonly hygiene: { readonly sortTools: boolean; readonly moveVolatileHeaders: boolean }
+  readonly hygiene: HygieneSettings
   /** whether the log may hold text of prompts */
   readonly logPrompts: boolean
   /** whether the caller's API key was meant for us and is not for the engine */

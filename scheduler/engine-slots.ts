@@ -13,11 +13,6 @@ export class EngineSlots<T> {
     return this.#tokens
   }
 
-  /** The request that the engine has had for the longest time. */
-  get oldest(): T | undefined {
-    return this.#held.keys().next().value
-  }
-
   /** The engine is given a request. */
   take(request: T, tokens: number): void {
     this.#held.set(request, tokens)

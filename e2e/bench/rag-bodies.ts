@@ -27,7 +27,7 @@ export function createChance(seed: number): (below: number) => number {
 /** Chat requests of one shape, no two alike; with blocks as retrieval returns them: by topic, overlapping, in any order. */
 export function createBodies({ bytes, blocks }: BodyShape, seed = 1): () => Buffer {
   const chance = createChance(seed)
-  const size = blocks === 0 ? 0 : Math.max(8, Math.floor((bytes - 350) / blocks) - 42)
+  const size = blocks === 0 ? 0 : Math.max(8, Math.floor((bytes - 220) / blocks) - 42)
   const corpus = blocks === 0 ? [] : Array.from({ length: corpusSize }, (_, k) => jsonText(documentText(k, size)))
   let count = 0
   return () => {

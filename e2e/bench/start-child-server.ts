@@ -9,9 +9,12 @@ export interface ChildServer {
   stop(): void
 }
 
-/** Starts `node …args` and waits for the line that says where it listens; it ends with this process. */
-export async function startChildServer(args: readonly string[]): Promise<ChildServer> {
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+/**
+ * Starts `node …args` and waits for the line that says where it listens; it ends with this process. With `isQuiet` what
+ * it writes to stderr, such as its log, is thrown away.
+ */
+export async function startChildServer(args: readonly string[], isQuiet = false): Promise<ChildServer> {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', isQuiet ? 'ignore' : 'inherit'] })
   const stop = (): void => {
     child.kill('SIGKILL')
   }

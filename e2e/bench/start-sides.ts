@@ -41,8 +41,8 @@ export async function startSides(): Promise<Sides> {
   }
 }
 
-/** Starts `reprise serve` in front of an engine. */
+/** Starts `reprise serve` in front of an engine, as it is out of the box: it logs each request. */
 export function startReprise(engineUrl: string): Promise<ChildServer> {
   const listen = ['--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0']
-  return startChildServer(['bin/reprise', 'serve', ...listen, '--engine', `${engineUrl},kind=vllm`])
+  return startChildServer(['bin/reprise', 'serve', ...listen, '--engine', `${engineUrl},kind=vllm`], true)
 }

@@ -1,7 +1,7 @@
 import { keysFileSchema } from '../config/access-schema.ts'
-import { writePath } from '../config/check-settings.ts'
 import { ConfigError, type KeyRecord, type KeysConfig } from '../config/config.ts'
 import { readSettingsFile } from '../config/read-settings-file.ts'
+import { writeFault } from '../config/write-fault.ts'
 import { findKeyFaults } from './find-key-faults.ts'
 
 /** Whether clients have to show a key. */
@@ -17,7 +17,7 @@ export function readKeyRecords({ file, records }: KeysConfig): KeyRecord[] {
   // together with the configuration's, so that a key that stands in both is found
   const lines = findKeyFaults([...records, ...listed]).map(({ path: [i, ...rest], reason }) => {
     const path = ['keys', (i as number) - records.length, ...rest]
-    return `${locate(path)}: ${writePath(path)}: ${reason}`
+    return writeFault({ path, reason }, locate(path))
   })
   if (lines.length > 0) throw new ConfigError(lines.join('\n'))
   return [...records, ...listed]

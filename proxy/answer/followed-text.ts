@@ -47,12 +47,12 @@ export class FollowedText {
     this.#undecided.push(piece)
     event.undecided += 1
     const changes = this.#advance(text.slice(repeated), false)
-    if (isCumulative) this.#changes.push(...changes)
+    if (isCumulative) this.#changes = this.#changes.concat(changes)
   }
 
   /** Decides all that came so far, as if nothing followed. */
   decide(): void {
-    this.#changes.push(...this.#advance('', true))
+    this.#changes = this.#changes.concat(this.#advance('', true))
   }
 
   #advance(text: string, isLast: boolean): readonly Splice[] {

@@ -36,7 +36,7 @@ export function passCodeStop(ahead: Lookahead, region: Exclude<Region, { kind: '
   if (ahead.take('\n')) return region.kind === 'span' ? prose : { ...region, isFirstLine: false }
   const length = ahead.skip(ahead.peek(), longestRun)
   if (region.kind === 'span') return length === region.length ? prose : region
-  if (length !== region.length) return region
+  if (length < region.length) return region
   // a fence that ends in the line it began in was a span
   if (region.isFirstLine) return region.sign === '`' ? prose : region
   return indentation.test(line) && isRestBlank(ahead) ? prose : region

@@ -30,11 +30,6 @@ export function fillDefaults<T>(schema: SettingSchema, settings: object): T {
   return filled as T
 }
 
-/** Writes a path as in `engines[1].kind`. */
-export function writePath(path: SettingPath): string {
-  return path.map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i > 0 ? '.' : ''}${key}`)).join('')
-}
-
 function toFault(error: ErrorObject): SettingFault {
   const path = readPointer(error.instancePath)
   const schema = error.parentSchema as SettingSchema
@@ -74,7 +69,7 @@ function demandOf({ keyword, params, message }: ErrorObject, schema: SettingSche
 function notThis(path: SettingPath, value: unknown): string {
   if (path.some((key) => /key|token|sha256|redis/.test(String(key)))) return ''
   const shown = typeof value === 'string' ? `'${value}'` : JSON.stringify(value)
-  return `, not ${shown.length > 60 ? `${shown.slice(0, 57)}…` : shown}`.replaceAll(/\s+/g, ' ')
+  return `, not ${shown.length > 60 ? `${shown.slice(0, 57)}…` : shown}`
 }
 
 function readPointer(pointer: string): (string | number)[] {

@@ -263,6 +263,18 @@ test('only flags at fault are wrong usage', () => {
   expect(exitCodeOf('listen: here', { redis: 'redis://h' })).toBe(1)
 })
 
+test('no value and no name in a file makes an error of several lines, or speaks to the terminal', () => {
+  expect(faultsOf(JSON.stringify({ listen: 'a\nb\u001b[2J', 'x\ny': 1, ' ': 1, ['n'.repeat(1000)]: 1 }))).toHaveLength(
+    3,
+  )
+  expect(faultsOf(JSON.stringify({ listen: 'a\nb\u001b[2J', mode: 'm\nn' }))).toEqual([
+    "reprise.yaml:1: mode: has to be one of on, shadow, off, not 'm n'",
+  ])
+  expect(faultsOf(JSON.stringify({ listen: 'a\nb\u001b[2J' }))).toEqual([
+    "reprise.yaml:1: listen: 'a b [2J' is not an address: write HOST:PORT.",
+  ])
+})
+
 const anySettings = fc.oneof(
   fc.string(),
   fc.json(),
@@ -277,7 +289,7 @@ const anySettings = fc.oneof(
 test('whatever stands in the file, it can be used or every line of the error names the file', () => {
   fc.assert(
     fc.property(anySettings, (text) => {
-      for (const fault of faultsOf(text)) expect(fault).toMatch(/^reprise\.yaml(:\d+){0,2}: \S/)
+      for (const fault of faultsOf(text)) expect(fault).toMatch(/^reprise\.yaml(:\d+){0,2}: \P{Cc}+$/u)
     }),
     { numRuns: 100 },
   )

@@ -1,4 +1,4 @@
-import { checkSettings, fillDefaults, type SettingFault, type SettingPath, writePath } from './check-settings.ts'
+import { checkSettings, fillDefaults, type SettingFault, type SettingPath } from './check-settings.ts'
 import { type Config, ConfigError } from './config.ts'
 import { configSchema } from './config-schema.ts'
 import { findContradictions } from './find-contradictions.ts'
@@ -7,6 +7,7 @@ import { readSettingsFile, type SettingsLayer } from './read-settings-file.ts'
 import { mergeSettings, valueAt } from './setting-values.ts'
 import type { Settings } from './settings.ts'
 import { toConfig } from './to-config.ts'
+import { writeFault } from './write-fault.ts'
 
 /** A configuration that was read and found good. */
 export interface LoadedConfig {
@@ -61,10 +62,8 @@ function combine(layers: readonly SettingsLayer[]): Settings {
 
 /** Names for every fault the place that it was set in; only flags at fault: wrong usage. */
 function toError(faults: readonly SettingFault[], layers: readonly SettingsLayer[]): ConfigError {
-  const placed = faults.map(({ path, reason }) => ({ path, reason, layer: layerOf(path, layers) }))
-  const lines = placed.map(({ path, reason, layer }) =>
-    [layer?.locate(path), writePath(path), reason].filter((part) => part !== undefined).join(': '),
-  )
+  const placed = faults.map((fault) => ({ fault, layer: layerOf(fault.path, layers) }))
+  const lines = placed.map(({ fault, layer }) => writeFault(fault, layer?.locate(fault.path)))
   return new ConfigError(lines.join('\n'), placed.every(({ layer }) => layer?.isCommandLine) ? 2 : 1)
 }
 

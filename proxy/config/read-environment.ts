@@ -1,9 +1,10 @@
-import { checkSettings, type SettingPath, writePath } from './check-settings.ts'
+import { checkSettings, type SettingPath } from './check-settings.ts'
 import { ConfigError } from './config.ts'
 import type { SettingsLayer } from './read-settings-file.ts'
 import { readYaml } from './read-yaml.ts'
 import type { SettingSchema } from './setting-schema.ts'
 import { setAt } from './setting-values.ts'
+import { writeFault, writePath } from './write-fault.ts'
 
 const prefix = 'REPRISE_'
 /** Variables of ours that are no settings. */
@@ -61,9 +62,7 @@ function readVariable(name: string, text: string, schema: SettingSchema): unknow
   const value = schema.type === 'string' ? text : readYaml(name, text).value
   const faults = checkSettings(schema, value)
   if (faults.length === 0) return value
-  throw new ConfigError(
-    faults.map(({ path, reason }) => `${[name, writePath(path)].filter(Boolean).join(': ')}: ${reason}`).join('\n'),
-  )
+  throw new ConfigError(faults.map((fault) => writeFault(fault, name)).join('\n'))
 }
 
 function nearest(names: ReadonlyMap<string, string>, path: SettingPath): string | undefined {

@@ -1,9 +1,10 @@
 import { readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { checkSettings, type SettingPath, writePath } from './check-settings.ts'
+import { checkSettings, type SettingPath } from './check-settings.ts'
 import { ConfigError } from './config.ts'
 import { readYaml } from './read-yaml.ts'
 import type { SettingSchema } from './setting-schema.ts'
+import { oneLine, writeFault } from './write-fault.ts'
 
 /** Settings from one place, and how to name that place. */
 export interface SettingsLayer {
@@ -24,11 +25,7 @@ export function readSettingsFile(name: string, schema: SettingSchema): SettingsL
   const settings = value ?? {}
   const faults = checkSettings(schema, settings)
   if (faults.length > 0) {
-    throw new ConfigError(
-      faults
-        .map(({ path, reason }) => `${[locate(path), writePath(path)].filter(Boolean).join(': ')}: ${reason}`)
-        .join('\n'),
-    )
+    throw new ConfigError(faults.map((fault) => writeFault(fault, locate(fault.path))).join('\n'))
   }
   return { settings: resolvePaths(schema, settings, dirname(resolve(name))) as Record<string, unknown>, locate }
 }
@@ -38,7 +35,7 @@ function readText(name: string): string {
     if (statSync(name).size > maxFileBytes) throw new Error(`it is larger than ${maxFileBytes} bytes`)
     return readFileSync(name, 'utf8')
   } catch (error) {
-    throw new ConfigError(`${name}: cannot be read: ${(error as Error).message}`)
+    throw new ConfigError(oneLine(`${name}: cannot be read: ${(error as Error).message}`))
   }
 }
 

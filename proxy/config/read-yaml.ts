@@ -1,6 +1,7 @@
 import { isNode, LineCounter, parseDocument } from 'yaml'
 import type { SettingPath } from './check-settings.ts'
 import { ConfigError } from './config.ts'
+import { oneLine } from './write-fault.ts'
 
 /** A YAML or JSON document that was read. */
 export interface YamlDocument {
@@ -20,7 +21,7 @@ export function readYaml(name: string, text: string): YamlDocument {
   if (faults.length > 0) {
     const messages = faults.map(({ message, pos: [offset] }) => {
       const { line, col } = lines.linePos(offset)
-      return `${name}:${line}:${col}: ${message.replaceAll(/\s+/g, ' ')}`
+      return oneLine(`${name}:${line}:${col}: ${message}`)
     })
     throw new ConfigError(messages.join('\n'))
   }
@@ -34,6 +35,6 @@ export function readYaml(name: string, text: string): YamlDocument {
   try {
     return { value: document.toJS({ maxAliasCount: maxAliases }), locate }
   } catch (error) {
-    throw new ConfigError(`${name}: ${(error as Error).message}`)
+    throw new ConfigError(oneLine(`${name}: ${(error as Error).message}`))
   }
 }

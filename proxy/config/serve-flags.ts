@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander'
 import { argument, atLeast } from '../command-arguments.ts'
-import { writePath } from './check-settings.ts'
 import { configSchema } from './config-schema.ts'
 import { readEngine, readListenAddress } from './read-arguments.ts'
 import type { SettingsLayer } from './read-settings-file.ts'
 import type { SettingSchema } from './setting-schema.ts'
 import { setAt, valueAt } from './setting-values.ts'
 import type { EngineSettings } from './settings.ts'
+import { writePath } from './write-fault.ts'
 
 /** The flags of `reprise serve` as they were given; the defaults are the schema's. */
 export interface ServeFlags {

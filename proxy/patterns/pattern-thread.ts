@@ -40,7 +40,6 @@ export class PatternThread {
       workerData: { patterns, progress: this.#progress.buffer, mostMatches: MOST_MATCHES },
       resourceLimits: { maxOldGenerationSizeMb: 128 },
     })
-    this.#worker.unref()
     this.#ready = new Promise((resolve) => {
       const slow = setTimeout(() => this.#lose('failed'), START_LIMIT_MS)
       this.#start = (ready) => {
@@ -54,6 +53,8 @@ export class PatternThread {
     })
     this.#worker.on('error', () => this.#lose('failed'))
     this.#worker.on('exit', () => this.#lose('failed'))
+    // last: a listener for messages would keep the process alive again
+    this.#worker.unref()
   }
 
   /** Whether it has failed. */

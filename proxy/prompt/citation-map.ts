@@ -1,28 +1,39 @@
+import type { CitationMap } from '../answer/citation-labels.ts'
 import type { PromptContext } from './prompt-context.ts'
 
-/** For each form of label: labels as sent → as received. */
-export type CitationMap = readonly { readonly prefix: string; readonly labels: ReadonlyMap<string, string> }[]
+/** A context with the order it is sent in. */
+interface OrderedContext {
+  readonly found: PromptContext
+  readonly order: readonly number[]
+}
 
 /**
  * How citations in the answer are mapped back to the caller's labels: what stands at `[2]` as sent may have come as
  * `[5]`. A label that several contexts bear is taken to be the last one's. Empty when all labels mean what they meant.
  */
-export function citationMapOf(
-  texts: readonly string[],
-  contexts: readonly { readonly found: PromptContext; readonly order: readonly number[] }[],
-): CitationMap {
+export function citationMapOf(texts: readonly string[], contexts: readonly OrderedContext[]): CitationMap {
   const forms = new Map<string, Map<string, string>>()
-  for (const { found, order } of contexts) {
-    if (!found.positional) continue
-    const labels = found.slots.map(({ text, label }) => label && texts[text]!.slice(label.start, label.end))
-    const known = forms.get(found.labelPrefix) ?? new Map<string, string>()
-    forms.set(found.labelPrefix, known)
-    for (const [place, from] of order.entries()) {
-      const [sent, received] = [labels[place], labels[from]]
-      if (sent === undefined || received === undefined) continue
-      if (sent === received) known.delete(sent)
-      else known.set(sent, received)
+  let hasChanged = false
+  for (const context of contexts) {
+    const { prefix, labels } = labelsOf(texts, context.found)
+    if (labels.length === 0) continue
+    const known = forms.get(prefix) ?? new Map<string, string>()
+    forms.set(prefix, known)
+    for (const [place, from] of context.order.entries()) {
+      hasChanged ||= labels[place] !== labels[from]
+      known.set(labels[place]!, labels[from]!)
     }
   }
-  return [...forms].filter(([, labels]) => labels.size > 0).map(([prefix, labels]) => ({ prefix, labels }))
+  return hasChanged ? [...forms].map(([prefix, labels]) => ({ prefix, labels })) : []
+}
+
+/** The labels that belong to the places of a context; none when they travel with its blocks. */
+function labelsOf(texts: readonly string[], found: PromptContext): { prefix: string; labels: string[] } {
+  const { slots, positional, labelPrefix, isResult } = found
+  // the order annotation calls unlabelled blocks so
+  if (slots.every(({ label }) => !label)) {
+    return { prefix: 'Doc_', labels: isResult ? [] : slots.map((_, place) => String(place + 1)) }
+  }
+  if (!positional) return { prefix: labelPrefix, labels: [] }
+  return { prefix: labelPrefix, labels: slots.map(({ text, label }) => texts[text]!.slice(label!.start, label!.end)) }
 }

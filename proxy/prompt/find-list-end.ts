@@ -73,10 +73,18 @@ export function findEnding(
   const paragraph = blanks[findIndexFrom(blanks, from)]?.start ?? bound
   const fence = findFence(text, notes, labels, bound)
   if (fence !== undefined) return { paragraph: paragraph < fence ? paragraph : undefined, certain: fence }
+  const isRecord = labels[0]!.keys !== undefined
   let at = findIndexFrom(notes, findLineEnd(text, from))
-  while (at < notes.length && notes[at]!.start < bound && !isCertainEnd(text, notes[at]!, interior)) at++
+  while (at < notes.length && notes[at]!.start < bound && !isCertainEnd(text, notes[at]!, interior, isRecord)) at++
   const certain = notes[at]?.start ?? bound
   return { paragraph: paragraph < bound ? paragraph : undefined, certain: certain < bound ? certain : closing }
+}
+
+/** The rule right in front of a list, if there is one. */
+export function findOpeningRule(text: string, notes: readonly LineNote[], listStart: number): string | undefined {
+  const note = notes[findIndexFrom(notes, listStart) - 1]
+  const isAbove = note?.kind === 'rule' && findContentStart(text, note.end, listStart) === listStart
+  return isAbove ? text.slice(note.start, note.end).trim() : undefined
 }
 
 /** The rule that closes a list which the same rule opened; undefined when it stands anywhere else, too. */
@@ -87,10 +95,8 @@ function findFence(
   bound: number,
 ): number | undefined {
   const first = findIndexFrom(notes, labels[0]!.start)
-  const opening = notes[first - 1]
-  if (opening?.kind !== 'rule' || findContentStart(text, opening.end, labels[0]!.start) < labels[0]!.start)
-    return undefined
-  const rule = text.slice(opening.start, opening.end).trim()
+  const rule = findOpeningRule(text, notes, labels[0]!.start)
+  if (rule === undefined) return undefined
   let closing: number | undefined
   for (let at = first; at < notes.length && notes[at]!.start < bound; at++) {
     const { kind, start, end } = notes[at]!
@@ -101,10 +107,16 @@ function findFence(
   return closing
 }
 
-function isCertainEnd(text: string, { kind, behindBlank, start, end }: LineNote, interior: Interior): boolean {
+function isCertainEnd(
+  text: string,
+  { kind, behindBlank, start, end }: LineNote,
+  interior: Interior,
+  isRecord: boolean,
+): boolean {
   if (typeof kind === 'object') return !interior.cues.has(kind.kind)
   if (kind === 'rule' && text.slice(start, end).trim() === interior.separator) return true
-  return behindBlank && !interior[kind]
+  // records are whole documents, of which one alone may have headings
+  return behindBlank && !interior[kind] && !isRecord
 }
 
 /** The closing tag, up to `limit`, of an element that was opened before the list; tags within lines are content. */

@@ -9,8 +9,10 @@ import type { Marks, Place } from './find-marks.ts'
 const ANNOUNCED =
   /(?:^|[^\p{L}])(?:documents|contexts?|passages|sources|results|chunks|excerpts|snippets|articles|dokumente|quellen|kontext|文档|资料|上下文)(?:$|[^\p{L}])/iu
 const LONGEST_HEADING = 120
-// a line above a rule that is as short as this is a heading in Markdown, unless it ends like a sentence
+// a line above a rule that is as short as this is a heading in Markdown, unless it reads like a sentence
 const LONGEST_TITLE = 80
+const SENTENCE = /[.!?。！？](?:["'”’»)]?\s|$)|[:;)}\]：]["'”’»]?$/
+const NO_PARAGRAPH = /^(?:[-*+|#>]|\d+[.)]\s|```)/
 const FIELD = /^[A-Za-z][\w -]{0,40}:(?:\s|$)/
 
 /**
@@ -51,7 +53,7 @@ function areAlike(text: string, rules: readonly LineNote[], region: Region): boo
 
 function isTitle(text: string, rule: number): boolean {
   const line = lineBefore(text, rule)
-  return line.length <= LONGEST_TITLE && !/[.!?:;)}\]。！？：]["'”’»]?$/.test(line)
+  return line.length <= LONGEST_TITLE && !SENTENCE.test(line) && !NO_PARAGRAPH.test(line)
 }
 
 function lineBefore(text: string, at: number): string {

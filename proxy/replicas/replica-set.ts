@@ -50,6 +50,11 @@ export class ReplicaSet {
     return others
   }
 
+  /** Whether there is a ready replica besides these. */
+  hasOther(than: ReadonlySet<ReplicaId>): boolean {
+    return this.all.some(({ id, state }) => state === 'ready' && !than.has(id))
+  }
+
   /** Rises by one with every call: who has the turn among equals. */
   nextTurn(): number {
     this.#turn += 1

@@ -42,7 +42,7 @@ function promptOf(...blocks: [string, string]): SentPrompt {
 
 function decisionOf(sent: SentPrompt | undefined, rest: Partial<DecidedRequest> = {}): DecidedRequest {
   const figures = { blocks: 2, moved: 1, skipped: undefined, fault: undefined, predictedCachedTokens: 5 }
-  return { ...figures, timing: { parse: 2, index: 3 }, sent, ...rest }
+  return { ...figures, timing: { parse: 2, index: 3 }, sent: sent ? [sent] : [], ...rest }
 }
 
 async function valuesOf(name: string): Promise<Record<string, number>> {
@@ -113,6 +113,15 @@ describe('a request that was answered', () => {
     expect(await valuesOf('in_flight')).toEqual({ 'gpu-0': 1 })
     request.ended('finished', answered)
     expect(await valuesOf('in_flight')).toEqual({ 'gpu-0': 0 })
+  })
+
+  test('that is sent once more, elsewhere, is in flight there alone', async () => {
+    const request = begin()
+    request.admitted('gpu-0', 'vllm')
+    request.admitted('gpu-1', 'vllm')
+    expect(await valuesOf('in_flight')).toEqual({ 'gpu-0': 0, 'gpu-1': 1 })
+    request.ended('finished', answered)
+    expect(await valuesOf('in_flight')).toEqual({ 'gpu-0': 0, 'gpu-1': 0 })
   })
 })
 

@@ -76,12 +76,14 @@ export class RequestTelemetry {
     }
   }
 
-  /** The request has waited and goes to an engine. */
+  /** The request has waited and goes to an engine; once more for every engine that is tried after it. */
   admitted(replica: string, provider: string): void {
     const at = this.#to.now()
+    const isFirst = this.#admitted === undefined
+    this.#leaveReplica(at)
     this.#admitted = { at, replica, provider }
     this.#to.metrics.inFlight.inc({ replica })
-    if (this.#decidedAt === undefined) return
+    if (this.#decidedAt === undefined || !isFirst) return
     this.#to.metrics.queueSeconds.observe((at - this.#decidedAt) / 1000)
     this.#span?.stage('queue', this.#decidedAt, at)
   }
@@ -116,13 +118,16 @@ export class RequestTelemetry {
     const at = now()
     if (outcome === 'client_left') metrics.streamAborts.inc({ phase: this.#phase(answer.headersSent) })
     metrics.requests.inc({ route: this.#route, outcome })
-    if (this.#admitted) {
-      metrics.inFlight.dec({ replica: this.#admitted.replica })
-      this.#span?.stage('engine', this.#admitted.at, at)
-    }
+    this.#leaveReplica(at)
     const record = this.#record(outcome, answer.headersSent ? answer.statusCode : undefined, at)
     logRequest(log, record)
     this.#span?.end(record, at)
+  }
+
+  #leaveReplica(at: number): void {
+    if (!this.#admitted) return
+    this.#to.metrics.inFlight.dec({ replica: this.#admitted.replica })
+    this.#span?.stage('engine', this.#admitted.at, at)
   }
 
   #phase(hasHead: boolean): 'queue' | 'before_head' | 'mid_stream' {

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest'
+import { findContextLists } from './find-context-lists.ts'
+import { behindLists, contentsOf, labelsOf } from './found-lists.fixture.ts'
+
+const results = [
+  { title: 'Rain', content: 'It rained all day in "Oslo" [1].', score: 0.5 },
+  { title: 'Sun', content: '雨が降った — and then\n\nthe sun shone.', score: 0.25 },
+]
+const compact = results.map((result) => JSON.stringify(result))
+const pretty = results.map((result) => JSON.stringify(result, null, 2).replaceAll('\n', '\n  '))
+
+describe('results in JSON', () => {
+  it('are blocks, compact or pretty-printed, alone or in an object', () => {
+    expect(contentsOf(JSON.stringify(results))).toEqual([compact])
+    expect(contentsOf(JSON.stringify(results, null, 2))).toEqual([pretty])
+    expect(contentsOf(JSON.stringify({ query: 'q', results, took: 0.1 }))).toEqual([compact])
+    expect(contentsOf(JSON.stringify({ data: { hits: results } }, null, 1))).toHaveLength(1)
+  })
+
+  it('leave commas, white space and what is around them to their places', () => {
+    const json = JSON.stringify({ results }, null, 2).replaceAll('\n', '\r\n')
+    const text = `Search results: ${json}\r\n\r\nWhat about rain?`
+    const [list] = findContextLists(text)
+    const [first, second] = list!.blocks
+    expect(text.slice(first!.end, second!.start)).toBe(',\r\n    ')
+    expect(behindLists(text)).toEqual(['\r\n\r\nWhat about rain?'])
+  })
+
+  it('are found wherever JSON begins a line, several times in a text, and inside a container', () => {
+    const json = JSON.stringify(results)
+    expect(contentsOf(`First:\n${json}\nSecond:\n${json}\n\nWhy?`)).toEqual([compact, compact])
+    expect(contentsOf(`<search_results>\n${json}\n</search_results>\n\nWhy?`)).toEqual([compact])
+    expect(behindLists(`<search_results>${json}</search_results>\nWhy?`)).toEqual(['\nWhy?'])
+  })
+
+  it('are the content of MCP, and memories as they are searched', () => {
+    const content = [
+      { type: 'text', text: 'It rained all day.' },
+      { type: 'text', text: 'The sun shone again.' },
+    ]
+    const memories = [
+      { id: 'a7', memory: 'Owns a wooden boat', score: 0.1 },
+      { id: 'f2', memory: 'Lives at the harbour', score: 0.2 },
+    ]
+    expect(contentsOf(JSON.stringify({ content }))[0]).toHaveLength(2)
+    expect(labelsOf(JSON.stringify({ results: memories }))).toEqual(['a7', 'f2'])
+  })
+
+  it('are the texts of an array when the line in front says so', () => {
+    const texts = ['It rained all day in Oslo.', 'The sun shone in Rome.']
+    expect(contentsOf(`[[ ## context ## ]]\n${JSON.stringify(texts)}\n\n[[ ## question ## ]]\nWhy?`)).toEqual([
+      texts.map((text) => JSON.stringify(text)),
+    ])
+    expect(contentsOf(`Which is longer?\n${JSON.stringify(texts)}`)).toEqual([])
+  })
+
+  it('are labelled by what counts or names them', () => {
+    const numbered = results.map((result, i) => ({ ...result, id: i + 1 }))
+    expect(labelsOf(JSON.stringify(numbered))).toEqual(['1', '2'])
+    expect(findContextLists(JSON.stringify(numbered))).toMatchObject([{ positional: true, labelPrefix: '' }])
+    const strings = results.map((result, i) => ({ index: `${i}`, ...result }))
+    expect(labelsOf(JSON.stringify(strings))).toEqual(['0', '1'])
+    const named = results.map((result, i) => ({ ...result, id: `doc-${9 - i}` }))
+    expect(findContextLists(JSON.stringify(named))).toMatchObject([{ positional: false }])
+    expect(labelsOf(JSON.stringify(results))).toEqual([undefined, undefined])
+  })
+})
+
+describe('no results', () => {
+  const json = JSON.stringify(results)
+  it.each([
+    ['a single one', JSON.stringify(results.slice(1))],
+    ['JSON that does not parse', json.replace('}]', '},]')],
+    ['JSON with a broken escape', json.replace('Oslo', '\\x')],
+    ['JSON that is cut off', json.slice(0, -1)],
+    ['fenced code', `\`\`\`json\n${json}\n\`\`\``],
+    ['source code', `const results = ${json}\nuse(results)`],
+    ['code that goes on', `${json}.map(show)`],
+    ['numbers', '[1, 2, 3]\n[[1, 2], [3, 4]]'],
+    ['records without a text', '[{"name":"Ada","age":36},{"name":"Alan","age":41}]'],
+    [
+      'a conversation',
+      '[{"role":"user","content":"What is the weather?"},{"role":"assistant","content":"It will rain today."}]',
+    ],
+    ['steps', '[{"step":1,"text":"Open the file that I sent"},{"step":2,"text":"Read it from the front"}]'],
+    ['texts among other things', '["It rained all day in Oslo.", "The sun shone in Rome.", 3]'],
+    ['JSON in the middle of a line', `He said ${json}`],
+  ])('are %s', (_, text) => {
+    expect(contentsOf(text)).toEqual([])
+  })
+})

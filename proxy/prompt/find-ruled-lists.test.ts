@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { findContextLists } from './find-context-lists.ts'
+import { behindLists, contentsOf } from './found-lists.fixture.ts'
+
+const [rain, sun, wind] = ['It rained.\n\nAll day [1].', '# Rome\n\nThe sun shone. ❄️', 'Wind.']
+const list = (rule: string): string => [rain, sun, wind].join(rule)
+
+describe('documents parted by rules', () => {
+  it.each(['\n\n---\n\n', '\n---\n', '\n\n===\n\n', '\n=====\n\n', '\r\n\r\n---\r\n\r\n'])(
+    'like %j are blocks',
+    (rule) => {
+      expect(contentsOf(`Context:\n${list(rule)}\n\nQuestion: why?`)).toEqual([[rain, sun, wind]])
+      expect(contentsOf(`# Documents\n\n${list(rule)}\n\nQuestion: why?`)).toEqual([[rain, sun, wind]])
+      expect(contentsOf(`Question: why?\n\nDocuments:\n\n${list(rule)}`)).toEqual([[rain, sun, wind]])
+      expect(contentsOf(`<context>\n${list(rule)}\n</context>\n\nWhy?`)).toEqual([[rain, sun, wind]])
+    },
+  )
+
+  it('may have a rule above the first and below the last', () => {
+    const text = `Documents:\n---\n${list('\n---\n')}\n---\nQuestion: why?`
+    expect(contentsOf(text)).toEqual([[rain, sun, wind]])
+    expect(behindLists(text)).toEqual(['\n---\nQuestion: why?'])
+  })
+
+  it('run to the end of a tool result that announces them', () => {
+    expect(findContextLists(`Results:\n\n${list('\n\n---\n\n')}`, { whole: true })[0]?.blocks).toHaveLength(3)
+  })
+})
+
+describe('rules that part no documents', () => {
+  const parted = list('\n\n---\n\n')
+  it.each([
+    ['without an announcement', `${parted}\n\nQuestion: why?`],
+    ['of a single document', `Summarise the document:\n\n${parted}\n\nQuestion: why?`],
+    ['with two announcements', `Documents:\nfrom my sources:\n${rain}\n\nSources:\n${parted}\n\nQuestion: why?`],
+    ['with an end that may be anywhere', `Context:\n${parted}\n\nWhy does it rain?`],
+    ['whose last block may be the question', `Context:\n${parted}\n\n---\n\nWhy?\n\nAnswer:`],
+    ['of which there is one', `Context:\n${rain}\n\n---\n\n${sun}\n\nQuestion: why?`],
+    ['of two kinds', `Context:\n${rain}\n\n---\n\n${sun}\n\n=====\n\n${wind}\n\nQuestion: why?`],
+    ['under headings', 'Context:\nRain\n---\nIt rained.\n\nSun\n---\nIt shone.\n\nQuestion: why?'],
+    ['of a table', 'Context:\na | b\n--- | ---\n1 | 2\n--- | ---\n\nQuestion: why?'],
+    ['of front matter', 'Context:\n---\ntitle: Rain\n---\nIt rained.\n\n---\n\nAll day.\n\nQuestion: why?'],
+    [
+      'of sections',
+      `Context:\n# Rain\n\nIt rained.\n\n---\n\n## When\n\nToday.\n\n---\n\n## Where\n\nHere.\n\nQuestion: why?`,
+    ],
+    ['in fenced code', `Context:\n\`\`\`\n${parted}\n\`\`\`\n\nQuestion: why?`],
+    ['around questions', `Context:\n${rain}\n\nQuestion: a?\n\n---\n\n${sun}\n\n---\n\n${wind}\n\nQuestion: b?`],
+  ])('are those %s', (_, text) => {
+    expect(contentsOf(text)).toEqual([])
+  })
+})

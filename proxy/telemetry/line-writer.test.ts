@@ -1,0 +1,67 @@
+import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { LineWriter } from './line-writer.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'reprise-lines-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const linesOf = (count: number, width = 10): string[] =>
+  Array.from({ length: count }, (_, i) => `${String(i).padStart(width, '0')}\n`)
+
+test('lines arrive whole and in order, however many are written at once', async () => {
+  const path = join(folder, 'log')
+  const writer = new LineWriter(openSync(path, 'a'))
+  const lines = linesOf(5_000, 100)
+  for (const line of lines) writer.write(line)
+  while (readFileSync(path).length < lines.length * 101) await delay(5)
+  writer.write('last\n')
+  while (!readFileSync(path, 'utf8').endsWith('last\n')) await delay(5)
+  expect(readFileSync(path, 'utf8')).toBe(`${lines.join('')}last\n`)
+})
+
+test('what still waits when the process ends is written', async () => {
+  const path = join(folder, 'log')
+  const writer = new LineWriter(openSync(path, 'a'))
+  const lines = linesOf(100)
+  for (const line of lines) writer.write(line)
+  writer.flush()
+  // the first line is on its way already
+  while (readFileSync(path).length < 1_100) await delay(5)
+  expect(readFileSync(path, 'utf8').split('\n').sort()).toEqual([...lines.map((line) => line.trim()), ''].sort())
+})
+
+test('what waits is bounded: lines beyond it are dropped', async () => {
+  const path = join(folder, 'log')
+  const writer = new LineWriter(openSync(path, 'a'))
+  const line = `${'x'.repeat(1024 * 1024 - 1)}\n`
+  for (let i = 0; i < 20; i++) writer.write(line)
+  writer.flush()
+  await delay(100)
+  const written = readFileSync(path).length / line.length
+  expect(written).toBeGreaterThanOrEqual(4)
+  expect(written).toBeLessThanOrEqual(5)
+})
+
+test.skipIf(!existsSync('/dev/full'))('a full disk costs lines, neither time nor errors', async () => {
+  const writer = new LineWriter(openSync('/dev/full', 'w'))
+  for (const line of linesOf(1_000)) writer.write(line)
+  await delay(20)
+  writer.write('one more\n')
+  const before = performance.now()
+  writer.flush()
+  expect(performance.now() - before).toBeLessThan(100)
+})
+
+test('a descriptor that is closed costs lines and nothing else', async () => {
+  const writer = new LineWriter(99_999)
+  writer.write('line\n')
+  await delay(20)
+  writer.write('line\n')
+  expect(() => writer.flush()).not.toThrow()
+})
