@@ -77,7 +77,7 @@ function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies): void
     return c.json({ ...describeIndex(replicas), top_blocks })
   })
   app.delete('/v1/index', (c) => {
-    for (const { mirror } of replicas) mirror.apply({ type: 'cleared' })
+    for (const replica of replicas) replica.clear()
     telemetry.hot.clear()
     return c.json({ status: 'cleared' })
   })

@@ -33,7 +33,7 @@ interface Waiting extends AdmissionRequest {
   refuse(error: ProxyError): void
 }
 
-const defaultInFlight = 256
+const defaultInFlight = 4_096
 const retryAfter = { leastSeconds: 1, mostSeconds: 60 }
 /** the longest that a timer of Node takes */
 const longestTimer = 2 ** 31 - 1

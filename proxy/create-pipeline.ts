@@ -1,22 +1,17 @@
-import { ProcessedBlocks } from '#index/processed-blocks.ts'
 import { KeyStore } from './access/key-store.ts'
 import { RateLimits } from './access/rate-limits.ts'
-import { asksForKeys } from './access/read-key-records.ts'
 import { createTenancy, type Tenancy } from './access/tenancy.ts'
 import type { Config } from './config/config.ts'
 import { toAdmissionLimits, toBreakerOptions } from './create-replicas.ts'
 import type { Log } from './log.ts'
 import { PatternFinder } from './patterns/pattern-finder.ts'
 import type { Pipeline } from './pipeline.ts'
-import type { ReplicaSet } from './replicas/replica-set.ts'
 import { RequestIds } from './request-ids.ts'
 import type { Settings } from './settings.ts'
 import { MemoryConversationStore } from './store/memory-conversation-store.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 
 const conversationBytes = 256 * 1024 * 1024
-/** Blocks of which the replica is remembered that processed them last: about 25 MB. */
-const processedBlocks = 200_000
 
 /** A pipeline whose configuration can change while it runs. */
 export interface LivePipeline {
@@ -29,11 +24,11 @@ export interface LivePipeline {
 /** Puts together what requests go through. Throws a ConfigError when keys or patterns cannot be used. */
 export function createPipeline(
   config: Config,
-  { replicas, telemetry, log }: { replicas: ReplicaSet; telemetry: Telemetry; log: Log },
+  { replicas, processed, telemetry, log }: Pick<Pipeline, 'replicas' | 'processed' | 'telemetry' | 'log'>,
 ): LivePipeline {
   const rateLimits = new RateLimits()
   const keyStore = new KeyStore(config.keys, { log, onChange: (keys) => rateLimits.retain(keys.entries) })
-  let settings = toSettings(config)
+  let settings = toSettings(config, keyStore)
   let tenancy = createLiveTenancy(config, keyStore)
   let patterns = createPatterns(config, telemetry, log)
   return {
@@ -44,7 +39,7 @@ export function createPipeline(
       replicas,
       credentials: new Map(config.engines.map(({ id, apiKey }) => [id as never, { apiKey }])),
       rateLimits,
-      processed: new ProcessedBlocks(processedBlocks),
+      processed,
       store: new MemoryConversationStore(conversationBytes),
       requestIds: new RequestIds((request) => replicas.all.some(({ mirror }) => mirror.has(request))),
       telemetry,
@@ -56,8 +51,9 @@ export function createPipeline(
       tenancy = createLiveTenancy(next, keyStore)
       void patterns?.close()
       patterns = renewed
-      settings = toSettings(next)
+      // whether keys are asked for is the store's to say: a reload never lets everyone in
       keyStore.reload(next.keys)
+      settings = toSettings(next, keyStore)
       for (const { admission, breaker } of replicas.all) {
         admission.setLimits(toAdmissionLimits(next))
         breaker.setOptions(toBreakerOptions(next))
@@ -82,7 +78,7 @@ function createPatterns({ blocks }: Config, { metrics }: Telemetry, log: Log): P
   })
 }
 
-function toSettings(config: Config): Settings {
+function toSettings(config: Config, { keys }: KeyStore): Settings {
   return {
     mode: config.mode,
     options: config.options,
@@ -92,6 +88,6 @@ function toSettings(config: Config): Settings {
     keepAliveMilliseconds: config.keepAliveSeconds * 1000,
     hygiene: config.hygiene,
     logPrompts: config.logPrompts,
-    keepsClientKey: asksForKeys(config.keys) && !config.keys.forwardClientAuthorization,
+    keepsClientKey: !keys.isOpen && !config.keys.forwardClientAuthorization,
   }
 }

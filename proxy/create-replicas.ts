@@ -6,6 +6,7 @@ import { HistoryWindow } from '#index/demand-history.ts'
 import type { OrderingIndex } from '#index/ordering-index.ts'
 import { PaperOrdering } from '#index/paper-ordering.ts'
 import { PrefixOrdering } from '#index/prefix-ordering.ts'
+import type { ProcessedBlocks } from '#index/processed-blocks.ts'
 import { Admission, type AdmissionLimits } from './admission.ts'
 import type { Config, EngineConfig } from './config/config.ts'
 import { ReplicaMirror } from './replica-mirror.ts'
@@ -23,13 +24,16 @@ export function createReplicas(
   engines: readonly EngineConfig[],
   config: Config,
   tls: readonly (EngineTls | undefined)[],
+  processed: ProcessedBlocks,
 ): Replica[] {
   const createIndex = createOrdering(config)
   return engines.map(({ url, kind, id }, i) => {
+    const replica = id as ReplicaId
+    const mirror = new CacheMirror(mirrored, createIndex)
     return new Replica({
       adapter: adapterFor(kind),
       engine: createEngineClient(url, tls[i]),
-      replicaMirror: new ReplicaMirror(id as ReplicaId, new CacheMirror(mirrored, createIndex)),
+      replicaMirror: new ReplicaMirror(replica, mirror, () => processed.forget(replica)),
       admission: new Admission(toAdmissionLimits(config)),
       breaker: new CircuitBreaker(toBreakerOptions(config)),
       health: new HealthState(),

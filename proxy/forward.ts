@@ -147,8 +147,10 @@ class Forwarding implements Dispatcher.DispatchHandler {
       late.push(Buffer.from(unreachable.toBody(this.#options.api)))
       this.#response.end(late.end())
     } else {
+      const rest = this.#rewriter?.end()
+      if (rest && rest.length > 0) this.#response.write(rest)
       // the client must see that the answer is not whole, and get all there is of it
-      this.#response.write(this.#rewriter?.end() ?? '', () => this.#response.destroy())
+      setImmediate(() => this.#response.destroy())
     }
     this.#settle('engine_broke_off')
   }

@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import type { Hono } from 'hono'
 import { type Emulator, emulatorDefaults, startEmulator } from '#engine-adapters/emulator/emulator.ts'
+import { ProcessedBlocks } from '#index/processed-blocks.ts'
 import { readEngineTls, readListenerTls } from './access/read-certificates.ts'
 import { createAdminApp } from './admin-app.ts'
 import { createApp, type ServerEnv } from './app.ts'
@@ -22,6 +23,8 @@ import { createTracing } from './telemetry/tracing.ts'
 /** How long a client may take to send its request: a callback that stalls would hold up those behind it. */
 const requestUploadSeconds = 300
 const callbackUploadSeconds = 10
+/** Blocks of which the replica is remembered that processed them last: about 25 MB. */
+const processedBlocks = 200_000
 
 /** A running proxy. */
 export interface RunningProxy {
@@ -51,12 +54,13 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const engines: readonly EngineConfig[] = emulator
     ? [{ url: emulator.url, kind: 'vllm', id: embeddedId }]
     : config.engines
-  const replicas = new ReplicaSet(createReplicas(engines, config, engineTls))
+  const processed = new ProcessedBlocks(processedBlocks)
+  const replicas = new ReplicaSet(createReplicas(engines, config, engineTls, processed))
   const version = readVersion()
   const metrics = createReplicaMetrics(replicas, version)
   const tracing = await createTracing(process.env, version, (message) => log.warn(message))
   const telemetry = createTelemetry({ metrics, log, tracing, now: () => performance.now() })
-  const live = createPipeline(config, { replicas, telemetry, log })
+  const live = createPipeline(config, { replicas, processed, telemetry, log })
   const history = new History({ read: () => readCounts(metrics.registry), now: Date.now })
   const token = (): string | undefined => current.adminToken
   adminApp.resolve(

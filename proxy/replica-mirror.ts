@@ -67,14 +67,17 @@ export class ReplicaMirror {
   readonly replica: ReplicaId
   readonly mirror: CacheMirror
   #generation: string | undefined
+  readonly #onLost: () => void
   #sequence = 0
   #mode: MirrorMode = 'fallback'
   #snapshot: Promise<void> = Promise.resolve()
   readonly #applied = { stored: 0, evicted: 0, cleared: 0, snapshot: 0 }
 
-  constructor(replica: ReplicaId, mirror: CacheMirror) {
+  /** `onLost`: the engine holds nothing of what it held: it was cleared, or began anew. */
+  constructor(replica: ReplicaId, mirror: CacheMirror, onLost: () => void = () => {}) {
     this.replica = replica
     this.mirror = mirror
+    this.#onLost = onLost
   }
 
   /** How many events of each type were applied. */
@@ -114,6 +117,7 @@ export class ReplicaMirror {
     if (snapshot.generation === this.#generation && snapshot.sequence < this.#sequence) {
       return { sequence: this.#sequence }
     }
+    if (snapshot.generation !== this.#generation) this.#onLost()
     this.#generation = snapshot.generation
     this.#sequence = snapshot.sequence
     this.#mode = 'exact'
@@ -124,9 +128,15 @@ export class ReplicaMirror {
     return { sequence: snapshot.sequence }
   }
 
+  /** Nothing is believed to be cached any more. */
+  clear(): void {
+    this.#onLost()
+    this.mirror.apply({ type: 'cleared' })
+  }
+
   #apply(event: EngineEvent): void {
     this.#applied[event.type] += 1
-    if (event.type === 'cleared') this.mirror.apply({ type: 'cleared' })
+    if (event.type === 'cleared') this.clear()
     else {
       const { type, request_id, cached_tokens } = event
       this.mirror.apply({ type, request: request_id as RequestId, cachedTokens: cached_tokens! })

@@ -33,12 +33,13 @@ export async function sendCall(
     deadline: call.deadline,
     searchPath: decision.options.schedule === false ? [] : groupPath(routed, request),
   }
+  // before it waits: requests that are routed meanwhile are no probes too
+  breaker.begin()
   try {
     await admission.admit(turn, exchange.clientLeft)
     try {
       const admitted = pipeline.now()
       exchange.telemetry.admitted(replica.id, replica.adapter.kind)
-      breaker.begin()
       const observer = new AnswerObserver(pipeline, exchange, call, routed, {
         request,
         charge,

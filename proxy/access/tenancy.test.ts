@@ -48,6 +48,15 @@ test('without a valid key no one comes in, not even a trusted peer', () => {
   expect(refusal({ 'x-api-key': 'sk-3' }).message).not.toContain('sk-3')
 })
 
+test('the control plane asks about a tenant without its key, or by it', () => {
+  const tenancy = createTenancy({ keys, trustedPeers: ['127.0.0.1'] })
+  expect(tenancy.suppose(from('192.0.2.1', {}))).toEqual({ tenant: 'default', key: undefined })
+  expect(tenancy.suppose(from('192.0.2.1', { authorization: 'Bearer admin', 'x-api-key': 'sk-1' })).tenant).toBe(
+    'key:acme',
+  )
+  expect(tenancy.suppose(from('127.0.0.1', { 'x-reprise-tenant': 't' })).tenant).toBe('header:t')
+})
+
 test('only trusted peers name the tenant', () => {
   const tenancy = createTenancy({ keys, trustedPeers: ['10.0.0.0/8', '::1', 'fd00::/8'] })
   const headers = { authorization: 'Bearer sk-1', 'x-reprise-tenant': 'user 7' }

@@ -16,6 +16,8 @@ export interface Caller {
 export interface Tenancy {
   /** Throws `unauthorized` when no valid key is shown where one is asked for. */
   identify(incoming: Pick<IncomingMessage, 'headers' | 'socket'>): Caller
+  /** Whose request it would be, with no need for a key: for a control plane that has let its caller in already. */
+  suppose(incoming: Pick<IncomingMessage, 'headers' | 'socket'>): Caller
 }
 
 export interface TenancyOptions {
@@ -32,27 +34,35 @@ const longestName = 256
  */
 export function createTenancy({ keys, trustedPeers }: TenancyOptions): Tenancy {
   const peers = readPeers(trustedPeers)
+  const toCaller = ({ headers, socket }: Parameters<Tenancy['identify']>[0], key: KeyEntry | undefined): Caller => {
+    const named = headers['x-reprise-tenant']
+    if (typeof named === 'string' && named !== '' && peers.has(socket.remoteAddress))
+      return { tenant: `header:${checkName(named)}`, key }
+    return { tenant: key ? `key:${key.tenant}` : tenantOf(headers), key }
+  }
   return {
-    identify: ({ headers, socket }) => {
-      const key = keys.isOpen ? undefined : authorize(keys, headers)
-      const named = headers['x-reprise-tenant']
-      if (typeof named === 'string' && named !== '' && peers.has(socket.remoteAddress))
-        return { tenant: `header:${checkName(named)}`, key }
-      return { tenant: key ? `key:${key.tenant}` : tenantOf(headers), key }
-    },
+    identify: (incoming) => toCaller(incoming, keys.isOpen ? undefined : authorize(keys, incoming.headers)),
+    suppose: (incoming) => toCaller(incoming, findKey(keys, incoming.headers)),
   }
 }
 
 function authorize(keys: ApiKeys, headers: IncomingHttpHeaders): KeyEntry {
-  const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
-  const named = headers['x-api-key']
-  const key = keys.find(bearer) ?? keys.find(typeof named === 'string' ? named : undefined)
+  const key = findKey(keys, headers)
   if (key) return key
-  const message =
-    bearer === undefined && named === undefined
-      ? 'An API key is needed: send it as "authorization: Bearer …" or "x-api-key: …".'
-      : 'The API key is not known here or has expired: ask for another.'
+  const isMissing = headers['x-api-key'] === undefined && bearerOf(headers) === undefined
+  const message = isMissing
+    ? 'An API key is needed: send it as "authorization: Bearer …" or "x-api-key: …".'
+    : 'The API key is not known here or has expired: ask for another.'
   throw new ProxyError('unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } })
+}
+
+function findKey(keys: ApiKeys, headers: IncomingHttpHeaders): KeyEntry | undefined {
+  const named = headers['x-api-key']
+  return keys.find(bearerOf(headers)) ?? keys.find(typeof named === 'string' ? named : undefined)
+}
+
+function bearerOf({ authorization = '' }: IncomingHttpHeaders): string | undefined {
+  return /^Bearer +(\S+) *$/i.exec(authorization)?.[1]
 }
 
 function checkName(name: string): string {

@@ -50,7 +50,7 @@ test('what nothing is configured for is what the contract says', () => {
     keys: { file: undefined, records: [], forwardClientAuthorization: false },
     bodyLimitBytes: 64 * 1024 * 1024,
     groupWindowMilliseconds: 20,
-    inFlightPerReplica: 256,
+    inFlightPerReplica: 4096,
     waitingRequests: 10_000,
     maxWaitSeconds: 300,
     keepAliveSeconds: 10,

@@ -5,7 +5,11 @@ import { flag, group, matching, type SettingSchema, text, whole } from './settin
 
 const limits = group('What is refused, and what has to wait.', {
   body_bytes: whole('Largest request body.', 1, 64 * 1024 * 1024),
-  in_flight_per_replica: whole('Requests that an engine works on at a time; others wait.', 1, 256),
+  in_flight_per_replica: whole(
+    'Requests that an engine is given at a time; others wait their turn, shared fairly between tenants. Near what the engine runs at once, fairness bites.',
+    1,
+    4096,
+  ),
   waiting_requests: whole('Requests that may wait; others are told to come back (429).', 0, 10_000),
   max_wait_seconds: whole('How long a request may wait before it is given up (504).', 1, 300),
   group_window_milliseconds: whole('Longest wait for requests that share blocks, while the engine is busy.', 0, 20),

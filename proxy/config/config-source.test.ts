@@ -38,7 +38,7 @@ test('a flag goes before the environment, that before the file, and the file bef
     bodyLimitBytes: 100,
     waitingRequests: 20,
     maxWaitSeconds: 3,
-    inFlightPerReplica: 256,
+    inFlightPerReplica: 4096,
     logLevel: 'warn',
   })
 })

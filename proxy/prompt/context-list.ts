@@ -6,7 +6,10 @@ export interface BlockSpan {
   /** Its content without tag, label and surrounding whitespace: what its identity is taken from. */
   readonly contentStart: number
   readonly contentEnd: number
-  /** The label's varying part: `3` in `[3]`, `[Doc_3]`, `Document 3:` and `index="3"`; `ab12` in `[Doc_ab12]`. */
+  /**
+   * The label's varying part: `3` in `[3]`, `[Doc_3]`, `Document 3:` and `index="3"`; `ab12` in `[Doc_ab12]`. It stands
+   * in front of the content, but inside it in JSON (`{"id":3,…}`) and possibly in the match of a user's pattern.
+   */
   readonly label?: { readonly start: number; readonly end: number }
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ContextList } from './context-list.ts'
+import type { BlockSpan, ContextList } from './context-list.ts'
 import { findContextLists } from './find-context-lists.ts'
 
 function contentsOf(text: string): string[][] {
@@ -50,6 +50,25 @@ const fragment = fc.constantFrom(
     'References',
     'For example:',
     '<|user|>',
+  ],
+  ...[
+    '[{"content":"a text of some words","id":1},',
+    '{"content":"another text of words","id":2}]',
+    '{"results":',
+    '}',
+    '["',
+    'User Memories:\n',
+    '- ',
+    '\n- ',
+    '1. ',
+    '\n\n---\n\n',
+    'Context:\n',
+    '\n\nfile_path: a.md\n\n',
+    '\nSource: x\nContent: ',
+    '### Document\n',
+    '-----\n',
+    '- Relevant Memories/Facts: ',
+    '\n\n- Entities: ',
   ],
   ...['\n', '\n', '\n', '\n\n', '\r\n', ' ', '\t', 'x', 'words of text', 'é', '\u00a0', '\u2028', '😀', '\ud800'],
 )
@@ -111,6 +130,11 @@ function blocksOf(lists: readonly ContextList[]): ContextList['blocks'] {
   return lists.flatMap((list) => list.blocks)
 }
 
+/** Labels stand in front of the content, but in JSON they are a part of it. */
+function labelLimit(text: string, { start, end, contentStart }: BlockSpan): number {
+  return text[start] === '{' ? end : contentStart
+}
+
 describe('in any text', () => {
   it('blocks are ordered, do not overlap and hold their content and label', () => {
     fc.assert(
@@ -126,7 +150,7 @@ describe('in any text', () => {
             if (block.label) {
               expect(block.label.start).toBeGreaterThan(block.start)
               expect(block.label.end).toBeGreaterThan(block.label.start)
-              expect(block.label.end).toBeLessThanOrEqual(block.contentStart)
+              expect(block.label.end).toBeLessThanOrEqual(labelLimit(text, block))
             }
             at = block.end
           }
@@ -150,6 +174,51 @@ describe('in any text', () => {
         }
       }),
       { numRuns: 1_000 },
+    )
+  })
+
+  it('nothing but blocks changes when blocks change places', () => {
+    fc.assert(
+      fc.property(anyText, fc.boolean(), (text, whole) => {
+        const lists = findContextLists(text, { whole })
+        const blocks = blocksOf(lists)
+        const reversed = lists.flatMap((list) => list.blocks.toReversed())
+        let at = 0
+        let moved = ''
+        for (const [i, { start, end }] of blocks.entries()) {
+          moved += text.slice(at, start) + text.slice(reversed[i]!.start, reversed[i]!.end)
+          at = end
+        }
+        moved += text.slice(at)
+        expect([...moved].toSorted()).toEqual([...text].toSorted())
+        for (const { start, end } of blocks) expect(moved).toContain(text.slice(start, end))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('JSON stays JSON of the same elements when its blocks change places', () => {
+    const element = fc.record({
+      title: fc.string(),
+      content: fc.string({ minLength: 16 }),
+      nested: fc.jsonValue({ maxDepth: 2 }),
+    })
+    fc.assert(
+      fc.property(fc.array(element, { minLength: 2, maxLength: 6 }), fc.constantFrom(0, 2), (elements, indent) => {
+        const text = JSON.stringify(elements, null, indent)
+        const lists = findContextLists(text)
+        const [first, last] = [lists[0]!.blocks[0]!, lists[0]!.blocks.at(-1)!]
+        // the largest array counts, and a nested one may be larger
+        fc.pre(lists.length === 1 && first.start < 5 && last.end > text.length - 3)
+        const [head, middle, tail] = [
+          text.slice(0, first.start),
+          text.slice(first.end, last.start),
+          text.slice(last.end),
+        ]
+        const moved = head + text.slice(last.start, last.end) + middle + text.slice(first.start, first.end) + tail
+        const swapped = [elements.at(-1), ...elements.slice(1, -1), elements[0]]
+        expect(JSON.parse(moved)).toEqual(JSON.parse(JSON.stringify(swapped)))
+      }),
     )
   })
 

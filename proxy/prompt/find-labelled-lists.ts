@@ -5,7 +5,14 @@ import { FenceWalk } from './find-fences.ts'
 import { findRun, type LabelledRegion, type LabelRun } from './find-label-run.ts'
 import type { Label } from './find-labels.ts'
 import { findLastRule, readLineNotes } from './find-line-notes.ts'
-import { findClosing, findEnding, findOpeningRule, hasQuestionBefore, type Interior, readInterior } from './find-list-end.ts'
+import {
+  findClosing,
+  findEnding,
+  findOpeningRule,
+  hasQuestionBefore,
+  type Interior,
+  readInterior,
+} from './find-list-end.ts'
 import { isNoContext } from './find-list-heading.ts'
 import type { Marks } from './find-marks.ts'
 import { findOwn } from './find-own.ts'
@@ -80,11 +87,18 @@ function findListEnd(labelled: LabelledRegion, run: LabelRun, interior: Interior
   const certain = ending.certain ?? (region.container || marks.whole ? run.limit : undefined)
   const from = run.labels.at(-1)!.end
   if (ending.paragraph === undefined && certain === undefined && mayHoldQuestion(text, run, interior)) return undefined
+  // the rule that parts the blocks from what follows, unless blocks hold rules themselves
+  const opening = findOpeningRule(text, lines.notes, run.labels[0]!.start)
   const isRecord = run.labels[0]!.keys !== undefined
-  if (isRecord && certain !== undefined) return cutRule(text, from, certain, interior)
-  if (!interior.blank)
-    return cutRule(text, from, Math.min(ending.paragraph ?? run.limit, certain ?? run.limit), interior)
-  if (certain !== undefined) return cutRule(text, from, certain, interior)
+  const isOutside = (rule: string): boolean => rule === opening || !(interior.rule || isRecord)
+  const cut = (end: number): number => {
+    const contentEnd = findContentEnd(text, from, end)
+    const rule = findLastRule(text, from, contentEnd)
+    return rule !== undefined && isOutside(rule.text) ? rule.bodyEnd : contentEnd
+  }
+  if (isRecord && certain !== undefined) return cut(certain)
+  if (!interior.blank) return cut(Math.min(ending.paragraph ?? run.limit, certain ?? run.limit))
+  if (certain !== undefined) return cut(certain)
   // with the question in front, only the list's end can come last
   return hasQuestionBefore(lines, run.labels[0]!.start) ? findContentEnd(text, from, run.limit) : undefined
 }
@@ -94,12 +108,6 @@ function mayHoldQuestion(text: string, { labels, limit }: LabelRun, { ends }: In
   const hasLines = (start: number, end: number): boolean =>
     text.slice(start, findContentEnd(text, start, end)).includes('\n')
   return hasLines(labels.at(-1)!.end, limit) && !ends.some((end, i) => hasLines(labels[i]!.end, end))
-}
-
-// the rule that parts the blocks from what follows
-function cutRule(text: string, from: number, end: number, interior: Interior): number {
-  const contentEnd = findContentEnd(text, from, end)
-  return interior.rule ? contentEnd : (findLastRule(text, from, contentEnd)?.bodyEnd ?? contentEnd)
 }
 
 function toBlock(text: string, { start, end: labelEnd, idStart, idEnd, keys }: Label, end: number): BlockSpan {
