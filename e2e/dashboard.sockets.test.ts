@@ -108,6 +108,10 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in Chromium', () => {
     expect(await page.locator('#notes').textContent()).toContain('in the following priority order: [')
     expect(await page.locator('#diff .add').count()).toBeGreaterThan(1)
     expect(await page.locator('#diff .del').count()).toBeGreaterThan(0)
+    await page.selectOption('#api', 'generate')
+    await page.click('#explain button[type=submit]')
+    await page.locator('#summary', { hasText: 'unchanged: unexpected_shape' }).waitFor()
+    await page.selectOption('#api', '')
     // nothing of it was sent
     expect((await stats()).outcomes).toEqual({ finished: 4 })
   })

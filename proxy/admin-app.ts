@@ -107,7 +107,7 @@ function addReplicaSwitches(app: Hono<ServerEnv>, { drainReplica, resumeReplica 
     })
   }
   change('drain', 'draining', drainReplica)
-  change('resume', 'active', resumeReplica)
+  change('resume', 'ready', resumeReplica)
 }
 
 /** Where engines report what they hold. */

@@ -70,6 +70,7 @@ export class AnswerObserver implements ForwardObserver {
     if (this.#rewriter) this.#finishRewriting(this.#rewriter)
     const usage = this.#isSuccess && outcome === 'finished' ? this.#usage?.read() : undefined
     this.#feedBack(usage)
+    if (this.#status >= 400) this.#observed.charge.settle(0)
     if (!usage) return
     this.#observed.charge.settle(usage.promptTokens)
     this.#exchange.telemetry.used(usage)

@@ -106,11 +106,11 @@ class Forwarding implements Dispatcher.DispatchHandler {
     if (status < 200 || response.destroyed) return
     const added = this.#observer.onHead(status, headers)
     const isStream = (headers['content-type'] ?? '').startsWith('text/event-stream')
-    if (response.headersSent) {
-      // our own head went out while the engine was silent
-      if (status >= 300 || !isStream) this.#lateError = new LateError(this.#options.api, status)
-    } else {
-      this.#rewriter = this.#options.rewriterFor?.(status, headers)
+    // our own head may have gone out while the engine was silent
+    const isLateError = response.headersSent && (status >= 300 || !isStream)
+    if (isLateError) this.#lateError = new LateError(this.#options.api, status)
+    else this.#rewriter = this.#options.rewriterFor?.(status, headers)
+    if (!response.headersSent) {
       const passed = withoutHopByHop(headers)
       if (this.#rewriter) for (const name of headersOfBytes) delete passed[name]
       response.writeHead(status, { ...passed, ...added })

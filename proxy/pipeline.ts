@@ -18,6 +18,7 @@ import type { RequestIds } from './request-ids.ts'
 import { type RoutedCall, routeCall } from './route-call.ts'
 import { sendCall } from './send-call.ts'
 import type { Settings } from './settings.ts'
+import { logPrompt } from './telemetry/access-log.ts'
 import type { RequestTelemetry } from './telemetry/request-telemetry.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 
@@ -54,6 +55,7 @@ export async function runPipeline(pipeline: Pipeline, api: PromptApi, exchange: 
   let routed = routeCall(pipeline, call)
   const charge = chargeCall(pipeline, call, routed.decision)
   const request = pipeline.requestIds.take(wantedId(routed, exchange))
+  if (call.settings.logPrompts) logPrompt(pipeline.log, request, call.body)
   const tried = new Set<ReplicaId>()
   try {
     exchange.telemetry.decided({ id: request, tenant: call.caller.tenant, model: call.model }, routed.decision)

@@ -113,7 +113,8 @@ class PromptReuse {
         const { annotation } = reused[stretch.context]!
         if (stretch.slot !== undefined) {
           const block = this.#renderSlot(reused[stretch.context]!, stretch.slot)
-          write(block.text)
+          pieces.push(block.text)
+          this.#writer.writeBlock(block.identity, block.text.length)
           this.#writer.mark()
           const { blocks, sizes, ends } = written[stretch.context]!
           blocks.push(block.id)
@@ -130,11 +131,18 @@ class PromptReuse {
     return reused
   }
 
-  #renderSlot({ found, order, pointers }: ReusedContext, place: number): { text: string; id: BlockId } {
+  /** A block as it is sent, what the index knows it by, and what tells it from all others together with its label. */
+  #renderSlot(
+    { found, order, pointers }: ReusedContext,
+    place: number,
+  ): { text: string; id: BlockId; identity: string } {
     const from = order[place]!
     const own = pointers.filter((pointer) => pointer.place === place)
-    const text = renderBlock(this.#layout.texts, found.slots[place]!, found.slots[from]!, found.positional, own)
-    return { text, id: own.length > 0 ? toBlockId(text) : found.blocks[from]! }
+    const slot = found.slots[place]!
+    const text = renderBlock(this.#layout.texts, slot, found.slots[from]!, found.positional, own)
+    const id = own.length > 0 ? toBlockId(text) : found.blocks[from]!
+    const { start = 0, end = 0 } = (found.positional && slot.label) || {}
+    return { text, id, identity: id + this.#layout.texts[slot.text]!.slice(start, end) }
   }
 
   #reuseContext(found: PromptContext, laidOut: LaidOutMessage, place: number): ReusedContext {

@@ -207,9 +207,11 @@ describe('in any text', () => {
       fc.property(fc.array(element, { minLength: 2, maxLength: 6 }), fc.constantFrom(0, 2), (elements, indent) => {
         const text = JSON.stringify(elements, null, indent)
         const lists = findContextLists(text)
+        // a string that looks like a mark of a chat template leaves nothing to be found
+        fc.pre(lists.length === 1)
         const [first, last] = [lists[0]!.blocks[0]!, lists[0]!.blocks.at(-1)!]
         // the largest array counts, and a nested one may be larger
-        fc.pre(lists.length === 1 && first.start < 5 && last.end > text.length - 3)
+        fc.pre(first.start < 5 && last.end > text.length - 3)
         const [head, middle, tail] = [
           text.slice(0, first.start),
           text.slice(first.end, last.start),

@@ -114,7 +114,7 @@ function around(text: string, block: BlockSpan, positional: boolean, content: Bl
   const { start, end, contentStart, contentEnd, label } = block
   const markup = `${text.slice(start, contentStart)}\0${content}\0${text.slice(contentEnd, end)}`
   if (!positional || !label) return markup
-  return markup.slice(0, label.start - start) + markup.slice(label.end - start)
+  return `${markup.slice(0, label.start - start)}\0${markup.slice(label.end - start)}`
 }
 
 /** Blocks without markup are what they hold, with the space around it. */

@@ -26,6 +26,11 @@ describe('results in JSON', () => {
     expect(behindLists(text)).toEqual(['\r\n\r\nWhat about rain?'])
   })
 
+  it('are the largest of several lists, and others keep their places', () => {
+    const few = [{ text: 'a short text, and' }, { text: 'another short text' }]
+    expect(contentsOf(JSON.stringify({ results, sources: few }))).toEqual([compact])
+  })
+
   it('are found wherever JSON begins a line, several times in a text, and inside a container', () => {
     const json = JSON.stringify(results)
     expect(contentsOf(`First:\n${json}\nSecond:\n${json}\n\nWhy?`)).toEqual([compact, compact])
@@ -76,6 +81,10 @@ describe('no results', () => {
     ['fenced code', `\`\`\`json\n${json}\n\`\`\``],
     ['source code', `const results = ${json}\nuse(results)`],
     ['code that goes on', `${json}.map(show)`],
+    [
+      'what another document holds',
+      JSON.stringify({ anyOf: results.map(({ content: description }) => ({ description })) }),
+    ],
     ['numbers', '[1, 2, 3]\n[[1, 2], [3, 4]]'],
     ['records without a text', '[{"name":"Ada","age":36},{"name":"Alan","age":41}]'],
     [

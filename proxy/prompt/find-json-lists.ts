@@ -10,6 +10,9 @@ import { findOwn } from './find-own.ts'
 // what results call their text, and the attributes that number them
 const TEXT_NAMES =
   /^(?:page_?content|raw_content|content|contents|text|snippet|body|summary|description|passage|document|chunk|memory|excerpt|abstract|highlight|answer)$/i
+// what they call their list: `anyOf` in a schema and `scripts` in a manifest hold descriptions too
+const LIST_NAMES =
+  /^(?:.*_)?(?:results?|documents?|docs|contexts?|passages?|sources?|references|chunks?|excerpts?|snippets?|memories|content|contents|hits|matches|items|records|articles|entries|pages|data|organic|web|news|nodes|observations?|value|values|output)$/i
 const LABEL_NAMES = ['index', 'id', 'number', 'n', 'position', 'rank', 'doc_id']
 // lists whose order says something: what was said one after another, what is to be done, what happened
 const ORDERED_NAMES = ['role', 'speaker', 'step', 'turn', 'line', 'line_number', 'timestamp', 'time', 'question']
@@ -21,6 +24,9 @@ const SHORTEST_OTHER_TEXT = 80
 
 const MATERIAL =
   /(?:^|[^\p{L}])(?:documents?|contexts?|passages?|sources?|results?|chunks?|excerpts?|snippets?|memories)(?:$|[^\p{L}])/iu
+
+// lines of JSON in numbers like these are a log
+const MOST_LISTS = 1_000
 
 const OPEN_BRACKET = 91
 
@@ -41,6 +47,7 @@ export function findJsonLists(marks: Marks, region: Region): ContextList[] {
     at = typeof value === 'number' ? value : value.end
     const list = typeof value === 'number' || value.end > region.end ? undefined : toList(text, start, value)
     if (list !== undefined) lists.push(list)
+    if (lists.length > MOST_LISTS) return []
   }
   return lists
 }
@@ -50,7 +57,10 @@ function toList(text: string, start: number, { end, arrays }: JsonValue): Contex
   if (findContentStart(text, end, findLineEnd(text, end)) < findLineEnd(text, end) && text[end] !== '<')
     return undefined
   const isStrings = text.charCodeAt(start) === OPEN_BRACKET && isAnnounced(text, start)
-  const results = arrays.filter((elements) => isResults(text, elements) || (isStrings && isTexts(text, elements)))
+  const results = arrays
+    .filter(({ name }) => name === undefined || LIST_NAMES.test(name))
+    .map(({ elements }) => elements)
+    .filter((elements) => isResults(text, elements) || (isStrings && isTexts(text, elements)))
   const largest = results.reduce<readonly JsonElement[] | undefined>(
     (best, elements) => (best === undefined || lengthOf(elements) > lengthOf(best) ? elements : best),
     undefined,

@@ -15,7 +15,14 @@ export interface JsonMember {
 /** A JSON value in a text, and the arrays in it that hold more than one element. */
 export interface JsonValue {
   readonly end: number
-  readonly arrays: readonly (readonly JsonElement[])[]
+  readonly arrays: readonly JsonArray[]
+}
+
+/** An array in JSON text. */
+export interface JsonArray {
+  /** What the object that holds it calls it; undefined for the outermost value, '' in another array. */
+  readonly name: string | undefined
+  readonly elements: readonly JsonElement[]
 }
 
 const QUOTE = 34
@@ -51,7 +58,7 @@ function isJson(json: string): boolean {
 }
 
 class Reader {
-  readonly arrays: JsonElement[][] = []
+  readonly arrays: JsonArray[] = []
   readonly #text: string
   at: number
   #members: Map<string, JsonMember> | undefined
@@ -62,22 +69,22 @@ class Reader {
   }
 
   /** Passes one value; false, and at the place of the fault, when there is none. */
-  read(depth: number): boolean {
+  read(depth: number, name?: string): boolean {
     this.#members = undefined
     const code = this.#text.charCodeAt(this.at)
     if (code === QUOTE) return this.#readString()
     if (code !== OPEN_BRACE && code !== OPEN_BRACKET) return this.#readLiteral()
     if (depth === MOST_DEPTH) return false
     this.at++
-    return code === OPEN_BRACE ? this.#readObject(depth) : this.#readArray(depth)
+    return code === OPEN_BRACE ? this.#readObject(depth) : this.#readArray(depth, name)
   }
 
-  #readArray(depth: number): boolean {
+  #readArray(depth: number, name: string | undefined): boolean {
     const elements: JsonElement[] = []
     if (this.#skipSpace() === CLOSE_BRACKET) return this.#pass()
     for (;;) {
       const start = this.at
-      if (elements.length === MOST_ELEMENTS || !this.read(depth + 1)) return false
+      if (elements.length === MOST_ELEMENTS || !this.read(depth + 1, '')) return false
       elements.push({ start, end: this.at, members: this.#members })
       const next = this.#skipSpace()
       if (next === CLOSE_BRACKET) break
@@ -85,7 +92,7 @@ class Reader {
       this.at++
       this.#skipSpace()
     }
-    if (elements.length > 1) this.arrays.push(elements)
+    if (elements.length > 1) this.arrays.push({ name, elements })
     this.#members = undefined
     return this.#pass()
   }
@@ -102,7 +109,7 @@ class Reader {
       this.at++
       this.#skipSpace()
       const start = this.at
-      if (!this.read(depth + 1)) return false
+      if (!this.read(depth + 1, key)) return false
       members.set(key, { start, end: this.at })
       const next = this.#skipSpace()
       if (next === CLOSE_BRACE) break

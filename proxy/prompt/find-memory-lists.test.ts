@@ -45,6 +45,7 @@ describe('no memories', () => {
     ['rules about memories', 'Rules for memories:\n- never save names\n- keep them short'],
     ['directions how to use them', 'How to use the memories:\n- read them\n- answer'],
     ['a sentence about memories', 'I have many memories of you.\n- a\n- b'],
+    ['about the memory of a computer', '**Memory usage:**\n- lower for large objects\n- higher for small ones'],
     ['a single one', 'User Memories:\n- Owns a boat'],
     ['bullets whose last may go on', 'User Memories:\n- Owns a boat\n- Likes tea\nand coffee'],
     ['bullets that an unindented line interrupts', 'User Memories:\n- Owns a boat\nthat is red\n- Likes tea'],

@@ -11,7 +11,7 @@ const BULLET = /([ \t]{0,3})([-*•+]|\d{1,4}[.)])[ \t]{1,4}(?=\S)/y
 
 // what the memories of a user are announced by
 const MEMORIES =
-  /(?:^|[^\p{L}])(?:memor(?:y|ies)|user context|relevant (?:facts|context)|(?:known )?facts (?:about|known)|known facts|what (?:i|we|you) (?:know|remember) about|previous (?:conversations?|interactions?)|erinnerungen|记忆)(?:$|[^\p{L}])/iu
+  /(?:^|[^\p{L}])(?:memories|(?:user|long[- ]?term|relevant|saved|stored|retrieved|past|core) memory|memory neighborhood|user context|relevant (?:facts|context)|(?:known )?facts (?:about|known)|known facts|what (?:i|we|you) (?:know|remember) about|previous (?:conversations?|interactions?)|erinnerungen|记忆)(?:$|[^\p{L}])/iu
 // instructions speak of memories too, and their order matters
 const DIRECTIONS =
   /\b(?:rules?|how|when|should|must|guidelines?|instructions?|steps?|formats?|types?|kinds?|tools?|operations?|save|store|manage|update|examples?|e\.g\.|do not|don't|avoid)\b/i

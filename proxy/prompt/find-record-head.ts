@@ -67,5 +67,6 @@ function beginsRecord(text: string, line: number): boolean {
   const end = findContentEnd(text, before, line - 1)
   if (end === before) return true
   const last = text[end - 1]!
-  return last === ':' || last === '：' || last === '>' || /^[ \t]*([-=*_])\1{2,}$/.test(text.slice(before, end))
+  if (last === ':' || last === '：' || last === '>') return true
+  return '-=*_'.includes(last) && /^[ \t]*([-=*_])\1{2,}$/.test(text.slice(before, end))
 }

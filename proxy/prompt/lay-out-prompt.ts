@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, type Hash } from 'node:crypto'
 import type { ConversationStore, SentOrder, TurnKey } from '#index/conversation-store.ts'
 import { digestOf } from './digest-of.ts'
 import { contextPlaceholder } from './explicit-context.ts'
@@ -52,16 +52,6 @@ export function layOutPrompts(set: PromptSet, placed: PlacedContext | undefined,
   return { prompts: set.prompts.map((prompt) => layout.write(prompt)), ...layout.outcome }
 }
 
-/** The names of a message as received. */
-interface TurnNames {
-  /** with all in front of it */
-  readonly turn: TurnKey
-  /** by itself: a client may drop what stands in front of an answered turn */
-  readonly alone: TurnKey
-  /** it was answered */
-  readonly isPast: boolean
-}
-
 class LayoutWriter {
   readonly #set: PromptSet
   readonly #placed: PlacedContext | undefined
@@ -82,36 +72,36 @@ class LayoutWriter {
   }
 
   write({ preamble, messages }: Prompt): PromptLayout {
-    const { tenant, conversation } = this.#state
-    const chain = createHash('sha256').update(JSON.stringify([tenant, conversation]))
+    const chain = createHash('sha256').update(JSON.stringify([this.#state.tenant, this.#state.conversation]))
     const lastAnswer = messages.findLastIndex(({ role }) => role === 'assistant')
     return {
       preamble,
-      messages: messages.map((message, place) => {
-        const identity = JSON.stringify([message.role, message.rest])
-        const own = createHash('sha256').update(`${identity}${message.texts.length}`)
-        for (const text of message.texts) own.update(`${this.#set.texts[text]!.text}\0`)
-        const digest = digestOf(own)
-        const turn = digestOf(chain.update(digest))
-        const alone = digestOf(createHash('sha256').update(JSON.stringify([tenant, conversation, 'alone', digest])))
-        return this.#layOut(message, identity, { turn, alone, isPast: place < lastAnswer })
-      }),
+      messages: messages.map((message, place) => this.#layOut(message, chain, place < lastAnswer)),
     }
   }
 
-  #layOut(message: PromptMessage, identity: string, { turn, alone, isPast }: TurnNames): LaidOutMessage {
-    const { store, patternLists, conversation } = this.#state
-    const laidOut = { message, identity, keys: [turn, alone], explicit: undefined, past: [], contexts: [] }
-    if (message.role === 'assistant') return laidOut
+  /** `chain` has taken in all messages in front of this one. */
+  #layOut(message: PromptMessage, chain: Hash, isPast: boolean): LaidOutMessage {
+    const { tenant, conversation, store, patternLists } = this.#state
+    const identity = JSON.stringify([message.role, message.rest])
+    const isPlaced = this.#placed !== undefined && message.texts.includes(this.#placed.at)
+    const holder = isPlaced ? undefined : message.texts.findLast((text) => this.#holdsPlace(message, text))
+    // what the assistant said holds no contexts, and where blocks are put is searched once they stand there
+    const contexts = isPlaced || holder !== undefined ? [] : findContexts(message, this.#texts, patternLists)
+    const digest = digestMessage(identity, message, this.#set, contexts)
+    const turn = digestOf(chain.update(digest))
+    const alone = digestOf(createHash('sha256').update(JSON.stringify([tenant, conversation, 'alone', digest])))
+    const laidOut = { message, identity, keys: [turn, alone], explicit: undefined, past: [], contexts }
     // nothing but the name of its conversation tells whose blocks a message had that stands behind another history
     const keys = conversation === undefined ? [turn] : [turn, alone]
-    if (this.#placed && message.texts.includes(this.#placed.at)) return this.#place(laidOut, this.#placed, keys)
-    const restored = this.#restore({ ...laidOut, keys }, isPast)
-    if (restored) return restored
-    const contexts = findContexts(message, this.#texts, patternLists)
-    if (contexts.length === 0) return laidOut
-    const known = store.recall(turn) ?? (isPast ? store.recall(alone) : undefined)
-    return { ...laidOut, contexts, past: known?.kind === 'ordered' ? known.contexts : [] }
+    if (isPlaced) return this.#place(laidOut, this.#placed!, keys)
+    if (holder !== undefined) return this.#restore({ ...laidOut, keys }, holder, isPast)
+    const known = contexts.length > 0 ? (store.recall(turn) ?? (isPast ? store.recall(alone) : undefined)) : undefined
+    return { ...laidOut, past: known?.kind === 'ordered' ? known.contexts : [] }
+  }
+
+  #holdsPlace({ role }: PromptMessage, text: number): boolean {
+    return role !== 'assistant' && this.#texts[text]!.includes(contextPlaceholder)
   }
 
   /** The turn that has blocks beside it: equal words with other blocks are another turn. */
@@ -127,17 +117,38 @@ class LayoutWriter {
     }
   }
 
-  /** A past turn whose blocks were given beside it gets them back; undefined when there are none to give. */
-  #restore(laidOut: LaidOutMessage, isPast: boolean): LaidOutMessage | undefined {
-    const { store, blockTemplate } = this.#state
+  /** A past turn whose blocks were given beside it gets them back, if they are known for sure. */
+  #restore(laidOut: LaidOutMessage, at: number, isPast: boolean): LaidOutMessage {
+    const { store, blockTemplate, patternLists } = this.#state
     const { message, keys } = laidOut
-    const at = message.texts.findLast((text) => this.#texts[text]!.includes(contextPlaceholder))
-    if (at === undefined) return undefined
     const sent = store.recall(keys[0]!) ?? (isPast ? store.recall(keys.at(-1)!) : undefined)
     if (sent?.kind === 'ambiguous') this.#hasUnknownTurn = true
-    if (sent?.kind !== 'explicit') return undefined
+    if (sent?.kind !== 'explicit') return { ...laidOut, contexts: findContexts(message, this.#texts, patternLists) }
     const { text, context } = placeBlocks(this.#texts[at]!, at, sent.blocks, blockTemplate)
     this.#texts[at] = text
     return { ...laidOut, contexts: [context], past: [sent.context], explicit: sent.blocks }
   }
+}
+
+/** Names a message as it was received; the contents of its blocks, which are most of it, by their identities. */
+function digestMessage(
+  identity: string,
+  message: PromptMessage,
+  { texts }: PromptSet,
+  contexts: readonly PromptContext[],
+): string {
+  const hash = createHash('sha256').update(`${identity}${message.texts.length}`)
+  for (const place of message.texts) {
+    const { text } = texts[place]!
+    let at = 0
+    for (const { slots, contents } of contexts) {
+      slots.forEach((slot, i) => {
+        if (slot.text !== place) return
+        hash.update(`${text.slice(at, slot.content.start)}\0${contents[i]}\0`)
+        at = slot.content.end
+      })
+    }
+    hash.update(`${text.slice(at)}\0`)
+  }
+  return hash.digest('base64url')
 }

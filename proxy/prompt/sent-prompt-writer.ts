@@ -17,6 +17,12 @@ export class SentPromptWriter {
     this.#length += text.length
   }
 
+  /** Takes in a block of so many characters by what tells it from all others: reading it again would cost as much as all else. */
+  writeBlock(identity: string, length: number): void {
+    this.#hash.update(`${identity.length}:${identity}`)
+    this.#length += length
+  }
+
   /** Notes the prefix that ends here. */
   mark(): ScopeId {
     const prefix = digestOf(this.#hash)

@@ -24,7 +24,9 @@ async function explain(body) {
   try {
     const received = JSON.parse(body)
     const headers = { 'content-type': 'application/json' }
-    showExplanation(await ask('v1/explain', { method: 'POST', headers, body }), received)
+    const api = find('api').value
+    const path = api === '' ? 'v1/explain' : `v1/explain?api=${api}`
+    showExplanation(await ask(path, { method: 'POST', headers, body }), received)
   } catch (fault) {
     find('explained').hidden = true
     error.textContent = fault instanceof SyntaxError ? `This is not JSON: ${fault.message}` : fault.message

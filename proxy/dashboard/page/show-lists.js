@@ -16,7 +16,12 @@ const endings = {
   client_left: 'the client left before the end',
   engine_broke_off: 'the engine broke off in mid-answer',
   engine_unreachable: 'the engine could not be reached',
-  queue_full: 'too many were waiting',
+  queue_full: 'refused: too many were waiting',
+  rate_limited: 'refused: above the limits of its key',
+  unauthorized: 'refused: no key that is known',
+  invalid_body: 'refused: the client has to mend it',
+  body_too_large: 'refused: the body is too large',
+  internal_error: 'a fault of reprise',
   deadline_exceeded: 'waited past its deadline',
   draining: 'refused while shutting down',
 }
@@ -26,6 +31,7 @@ const fates = [
   ['deduplicated', 'not sent again', 'var(--dedup)'],
 ]
 const mirrorKinds = { exact: 'good', degraded: 'warn', fallback: '' }
+const stateKinds = { draining: 'warn', unhealthy: 'bad', open: 'bad' }
 
 /** Requests by how they ended. */
 export function showOutcomes(counts) {
@@ -93,7 +99,12 @@ export function showReplicas(replicas) {
       element(
         'tr',
         {},
-        element('td', {}, element('b', {}, replica.replica), ...(replica.state ? [' ', pill(replica.state)] : [])),
+        element(
+          'td',
+          {},
+          element('b', {}, replica.replica),
+          ...(replica.state ? [' ', pill(replica.state, stateKinds[replica.state])] : []),
+        ),
         element('td', {}, pill(replica.mode, mirrorKinds[replica.mode])),
         element('td', {}, replica.generation === null ? '–' : generation(replica.generation)),
         number(replica.sequence),

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import { spanAttributes } from './span-attributes.ts'
+import { createTracing } from './tracing.ts'
+
+const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' }
+
+async function begin(env: NodeJS.ProcessEnv): Promise<{ isOn: boolean; warnings: string[] }> {
+  const warnings: string[] = []
+  const tracing = await createTracing(env, '0.0.0', (message) => warnings.push(message))
+  await tracing?.close()
+  return { isOn: tracing !== undefined, warnings }
+}
+
+test.each([{}, { ...endpoint, OTEL_SDK_DISABLED: 'TRUE' }, { ...endpoint, OTEL_TRACES_EXPORTER: 'none' }])(
+  'tracing is off, and says nothing, with %j',
+  async (env) => {
+    expect(await begin(env)).toEqual({ isOn: false, warnings: [] })
+  },
+)
+
+test.each([
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' }, /'collector' is not a URL/],
+  [{ ...endpoint, OTEL_TRACES_EXPORTER: 'zipkin' }, /'zipkin', but reprise has only 'otlp'/],
+])('what cannot be used turns it off with a warning that says what to do: %j', async (env, warning) => {
+  const { isOn, warnings } = await begin(env)
+  expect(isOn).toBe(false)
+  expect(warnings.join()).toMatch(warning)
+})
+
+test('an endpoint of traces alone turns it on; one that speaks gRPC is warned of', async () => {
+  expect(await begin({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:1' })).toEqual({
+    isOn: true,
+    warnings: [],
+  })
+  const { isOn, warnings } = await begin({ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' })
+  expect([isOn, warnings.length]).toEqual([true, 1])
+})
+
+test('a span of a request that failed says how, and what is unknown is left out', () => {
+  const unknown = { requestId: undefined, tenant: undefined, replica: undefined, provider: undefined, model: undefined }
+  const none = { predictedCachedTokens: undefined, cachedTokens: undefined, promptTokens: undefined }
+  const times = { queueMilliseconds: undefined, overheadMilliseconds: undefined, firstByteMilliseconds: undefined }
+  const record = { ...unknown, ...none, ...times, completionTokens: undefined, skipped: undefined, milliseconds: 1 }
+  const counts = { blocks: 0, moved: 0, deduplicated: 0 }
+  expect(spanAttributes({ ...record, ...counts, route: 'messages', outcome: 'queue_full', status: 429 })).toEqual({
+    'http.request.method': 'POST',
+    'http.response.status_code': 429,
+    'error.type': 'queue_full',
+    'gen_ai.operation.name': 'chat',
+    'reprise.outcome': 'queue_full',
+    'reprise.blocks': 0,
+    'reprise.moved': 0,
+    'reprise.deduplicated': 0,
+  })
+})
