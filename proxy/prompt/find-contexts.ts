@@ -33,7 +33,7 @@ export function findContexts(
     return (patternLists?.get(text) ?? []).map((list) => toContext(list, texts[text]!, () => ({ text, start: 0 })))
   })
   if (patterned.length > 0) return patterned
-  if (message.role === 'tool' || message.role === 'function') return message.texts.map((text) => toResult(text, texts))
+  if (isToolRole(message.role)) return message.texts.map((text) => toResult(text, texts))
   const parts = message.texts.slice(0, -1)
   if (message.role !== 'user' || !message.isTextOnly || parts.length < 2) return []
   const last = parts.at(-1)!
@@ -44,6 +44,10 @@ export function findContexts(
       annotateAt: { text: last, offset: texts[last]!.length },
     },
   ]
+}
+
+function isToolRole(role: string): boolean {
+  return role === 'tool' || role === 'function'
 }
 
 const unlabelled = { positional: false, labelPrefix: '', annotateAt: undefined, isResult: false }
@@ -75,7 +79,7 @@ function findMarkedContexts(message: PromptMessage, texts: readonly string[]): P
   }
   const locate = (offset: number): { text: number; start: number } => parts[findIndexFrom(parts, offset + 1) - 1]!
   return (
-    findContextLists(whole)
+    findContextLists(whole, { whole: isToolRole(message.role) })
       .map((list) => toContext(list, whole, locate))
       // a block that runs from one part into the next cannot be moved
       .filter(({ slots }) => slots.every(({ text, end }) => end <= texts[text]!.length))
@@ -94,16 +98,25 @@ function toContext(
   locate: (offset: number) => { text: number; start: number },
 ): PromptContext {
   const end = locate(list.end)
-  const contents = list.blocks.map(({ contentStart, contentEnd }) => toBlockId(whole.slice(contentStart, contentEnd)))
+  const { positional } = list
+  const contents = list.blocks.map((block) => toBlockId(contentOf(whole, block, positional)))
   return {
     slots: list.blocks.map((block) => toSlot(block, locate(block.start))),
-    blocks: list.blocks.map((block, i) => toBlockId(around(whole, block, list.positional, contents[i]!))),
+    blocks: list.blocks.map((block, i) => toBlockId(around(whole, block, positional, contents[i]!))),
     contents,
-    positional: list.positional,
+    positional,
     labelPrefix: list.labelPrefix,
     annotateAt: { text: end.text, offset: list.end - end.start },
     isResult: false,
   }
+}
+
+/** What a block holds; without a label that belongs to its place where that stands inside, as in JSON. */
+function contentOf(text: string, { contentStart, contentEnd, label }: BlockSpan, positional: boolean): string {
+  if (!positional || !label || label.start < contentStart || label.end > contentEnd) {
+    return text.slice(contentStart, contentEnd)
+  }
+  return `${text.slice(contentStart, label.start)}\0${text.slice(label.end, contentEnd)}`
 }
 
 /**
@@ -112,9 +125,11 @@ function toContext(
  */
 function around(text: string, block: BlockSpan, positional: boolean, content: BlockId): string {
   const { start, end, contentStart, contentEnd, label } = block
-  const markup = `${text.slice(start, contentStart)}\0${content}\0${text.slice(contentEnd, end)}`
-  if (!positional || !label) return markup
-  return `${markup.slice(0, label.start - start)}\0${markup.slice(label.end - start)}`
+  const without = (from: number, to: number): string => {
+    if (!positional || !label || label.start < from || label.end > to) return text.slice(from, to)
+    return `${text.slice(from, label.start)}\0${text.slice(label.end, to)}`
+  }
+  return `${without(start, contentStart)}\0${content}\0${without(contentEnd, end)}`
 }
 
 /** Blocks without markup are what they hold, with the space around it. */

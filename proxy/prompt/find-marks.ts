@@ -43,6 +43,9 @@ const BACKTICK = 96
 const TILDE = 126
 const BULLETS = '-*•+'
 
+// so far behind a line's beginning a colon may stand that ends a field's name or announces a value
+const FURTHEST_COLON = 61
+
 const ANNOUNCED_VALUE = /[\p{L}\p{N} _#*()-]{1,60}[:：][ \t]{0,4}(?:\*\*)?[ \t]{0,4}(?=[[{])/uy
 
 /** Reads a text once; undefined when it holds absurdly many marks. */
@@ -68,9 +71,11 @@ class LineReader {
   readonly bullets: Place[] = []
   readonly values: Place[] = []
   readonly forms = new Set<string>()
+  readonly #colons: NextColon
 
   constructor(text: string) {
     this.#text = text
+    this.#colons = new NextColon(text)
   }
 
   get count(): number {
@@ -97,15 +102,38 @@ class LineReader {
   }
 
   #readLabel(line: number, start: number): void {
-    const label = readLabel(this.#text, start) ?? readRecordLabel(this.#text, line, start)
+    const hasColon = this.#colons.from(start) <= start + FURTHEST_COLON
+    const label = readLabel(this.#text, start) ?? (hasColon ? readRecordLabel(this.#text, line, start) : undefined)
     if (label !== undefined) {
       this.labels.push(label)
       this.forms.add(label.form)
-    } else {
+    } else if (hasColon) {
       ANNOUNCED_VALUE.lastIndex = start
       const announcement = ANNOUNCED_VALUE.exec(this.#text)
       if (announcement !== null) this.values.push({ start: start + announcement[0].length })
     }
+  }
+}
+
+/** Where the next colon is, asked from ever later places: most lines have none near their beginning. */
+class NextColon {
+  readonly #text: string
+  readonly #next = { ':': -1, '：': -1 }
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  from(start: number): number {
+    return Math.min(this.#find(':', start), this.#find('：', start))
+  }
+
+  #find(colon: ':' | '：', start: number): number {
+    if (this.#next[colon] < start) {
+      const found = this.#text.indexOf(colon, start)
+      this.#next[colon] = found < 0 ? Number.POSITIVE_INFINITY : found
+    }
+    return this.#next[colon]
   }
 }
 

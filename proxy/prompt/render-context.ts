@@ -29,9 +29,10 @@ export function renderBlock(
   return splices.length > 0 ? applySplices(block, splices) : block
 }
 
-/** Whether a block is a JSON object, of which no part can be taken. */
-export function isJson(text: string, { content }: ContextSlot): boolean {
-  return text[content.start] === '{' && text[content.end - 1] === '}'
+/** Whether a block is a JSON object or string, of which no part can be taken. */
+export function isJson(text: string, { content: { start, end } }: ContextSlot): boolean {
+  const ends = text.slice(start, start + 1) + text.slice(end - 1, end)
+  return ends === '{}' || (ends === '""' && end - start > 1)
 }
 
 /** How the block in each place is spoken of, in brackets, once the context is sent in `order`. */

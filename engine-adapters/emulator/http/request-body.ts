@@ -1,5 +1,16 @@
+import { Ajv } from 'ajv'
 import type { ChatPrompt } from '../text/chat-template.ts'
-import { type CommonBody, common, optional, outputTokens, reader, text } from './body-schema.ts'
+import { invalidBody } from './engine-error.ts'
+
+/** What the emulator reads of any request; all else is ignored, as the engines do. */
+export interface CommonBody {
+  cache_salt?: string | null
+  /** vLLM; its header X-Request-Id comes first. */
+  request_id?: string | null
+  /** SGLang. */
+  rid?: string | null
+  stream?: boolean | null
+}
 
 export interface OpenAiBody extends CommonBody {
   max_tokens?: number | null
@@ -22,7 +33,17 @@ export interface GenerateBody extends CommonBody {
 
 export type TokenizeBody = { prompt: string } | ChatPrompt
 
+const optional = (type: string, more: object = {}): object => ({ type: [type, 'null'], ...more })
+const text = { type: 'string' }
 const tokens = { type: 'array', items: { type: 'integer', minimum: 0, maximum: 2 ** 31 - 1 } }
+const outputTokens = optional('integer', { minimum: 1 })
+
+const common = {
+  cache_salt: optional('string'),
+  request_id: optional('string'),
+  rid: optional('string'),
+  stream: optional('boolean'),
+}
 const openAi = {
   ...common,
   max_tokens: outputTokens,
@@ -43,6 +64,18 @@ const chat = {
   messages: { type: 'array', minItems: 1, items: message },
   tools: optional('array'),
   documents: optional('array'),
+}
+
+const ajv = new Ajv({ allowUnionTypes: true })
+
+/** Makes a function that returns a body as it came if it has the expected shape and throws the engine's 400 if not. */
+function reader<T>(schema: object): (body: unknown) => T {
+  const validate = ajv.compile<T>(schema)
+  return (body) => {
+    if (validate(body)) return body
+    const error = validate.errors?.at(-1)
+    throw invalidBody(`body${error?.instancePath.replaceAll('/', '.')}: ${error?.message}`)
+  }
 }
 
 export const readChatBody: (body: unknown) => ChatBody = reader({
