@@ -47,8 +47,10 @@ export function createPipeline(
       now: telemetry.now,
     },
     reload: (next) => {
+      const nextTenancy = createLiveTenancy(next, keyStore)
+      // last of what may throw: a thread of its own begins with it
       const renewed = createPatterns(next, telemetry, log)
-      tenancy = createLiveTenancy(next, keyStore)
+      tenancy = nextTenancy
       void patterns?.close()
       patterns = renewed
       // whether keys are asked for is the store's to say: a reload never lets everyone in

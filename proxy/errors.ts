@@ -46,12 +46,16 @@ export class ProxyError extends Error {
   toBody(api?: PromptApi): string {
     const { message, code, status } = this
     if (api === 'messages') {
-      const type = anthropicTypes[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
-      return JSON.stringify({ type: 'error', error: { type, message, code } })
+      return JSON.stringify({ type: 'error', error: { type: anthropicTypeOf(status), message, code } })
     }
     const type = status >= 500 ? 'server_error' : 'invalid_request_error'
     return JSON.stringify({ error: { message, type, param: null, code } })
   }
+}
+
+/** The type of error that Anthropic's API gives a status. */
+export function anthropicTypeOf(status: number): string {
+  return anthropicTypes[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
 }
 
 /** The error to answer with: what is not ours to explain is an `internal_error`. */

@@ -24,6 +24,8 @@ export async function explain(
     readApi(api, body),
     incoming,
     body,
+    // the control plane has let its caller in already
+    pipeline.tenancy().suppose(incoming),
   )
   const { replica, decision } = routeCall(pipeline, call)
   const { contexts } = decision

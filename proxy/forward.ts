@@ -74,6 +74,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined
   #rewriter: AnswerRewriter | undefined
   #lateError: LateError | undefined
+  #hasEngineHead = false
 
   constructor(
     engine: EngineClient,
@@ -104,6 +105,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
     const response = this.#response
     // informational: the final head follows
     if (status < 200 || response.destroyed) return
+    this.#hasEngineHead = true
     const added = this.#observer.onHead(status, headers)
     const isStream = (headers['content-type'] ?? '').startsWith('text/event-stream')
     // our own head may have gone out while the engine was silent
@@ -142,7 +144,8 @@ class Forwarding implements Dispatcher.DispatchHandler {
       this.#reject(unreachable)
       return
     }
-    if (this.#options.keepAlive?.hasOwnHead && !this.#lateError) {
+    if (!this.#hasEngineHead) {
+      // the head was ours: the stream has no events yet that could be cut in two
       const late = new LateError(this.#options.api, unreachable.status)
       late.push(Buffer.from(unreachable.toBody(this.#options.api)))
       this.#response.end(late.end())

@@ -14,18 +14,12 @@ export class KeepAlive {
   readonly #boundary = new EventBoundary()
   readonly #timer: NodeJS.Timeout
   #isStream = true
-  #hasOwnHead = false
 
   /** `describe`: the headers of ours that a head gets. */
   constructor(response: ServerResponse, milliseconds: number, describe: () => Record<string, string>) {
     this.#response = response
     this.#describe = describe
     this.#timer = setTimeout(() => this.#speak(), milliseconds)
-  }
-
-  /** Whether the client was told that its stream has begun before the engine said so. */
-  get hasOwnHead(): boolean {
-    return this.#hasOwnHead
   }
 
   /** The engine's head has come: whether what follows are events in plain text. */
@@ -50,7 +44,6 @@ export class KeepAlive {
     this.#timer.refresh()
     if (!this.#isStream || !this.#boundary.isAtBoundary || response.writableNeedDrain) return
     if (!response.headersSent) {
-      this.#hasOwnHead = true
       response.writeHead(200, {
         'content-type': 'text/event-stream; charset=utf-8',
         'cache-control': 'no-cache',

@@ -1,3 +1,4 @@
+import { anthropicTypeOf } from './errors.ts'
 import type { PromptApi } from './prompt/prompt.ts'
 
 /** A longer error is not told whole. */
@@ -24,17 +25,19 @@ export class LateError {
   end(): Buffer {
     const body = Buffer.concat(this.#chunks).toString().slice(0, longestError)
     const name = this.#api === 'messages' || this.#api === 'responses' ? 'event: error\n' : ''
-    return Buffer.from(`${name}data: ${toOneLine(body, this.#status)}\n\n`)
+    return Buffer.from(`${name}data: ${toOneLine(body, this.#api, this.#status)}\n\n`)
   }
 }
 
 /** JSON on one line as it came, and anything else as the message of an error. */
-function toOneLine(body: string, status: number): string {
+function toOneLine(body: string, api: PromptApi | undefined, status: number): string {
   try {
     JSON.parse(body)
     // no string of JSON holds a line break
     return body.replaceAll(/[\r\n]+/g, ' ')
   } catch {
+    if (api === 'messages')
+      return JSON.stringify({ type: 'error', error: { type: anthropicTypeOf(status), message: body } })
     return JSON.stringify({ error: { message: body, type: 'engine_error', param: null, code: status } })
   }
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { ReplicaId } from '#index/context-block.ts'
+import type { ReplicaId, RequestId } from '#index/context-block.ts'
 import type { ConversationStore } from '#index/conversation-store.ts'
 import type { ProcessedBlocks } from '#index/processed-blocks.ts'
 import type { EngineCredentials } from './access/engine-credentials.ts'
@@ -11,7 +11,7 @@ import { type ForwardOutcome, UnreachableError } from './forward.ts'
 import type { Log } from './log.ts'
 import type { PatternFinder } from './patterns/pattern-finder.ts'
 import type { PromptApi } from './prompt/prompt.ts'
-import { readCall } from './read-call.ts'
+import { type Call, readCall } from './read-call.ts'
 import type { ReplicaSet } from './replicas/replica-set.ts'
 import { decideRetry } from './replicas/retry-policy.ts'
 import type { RequestIds } from './request-ids.ts'
@@ -55,7 +55,7 @@ export async function runPipeline(pipeline: Pipeline, api: PromptApi, exchange: 
   let routed = routeCall(pipeline, call)
   const charge = chargeCall(pipeline, call, routed.decision)
   const request = pipeline.requestIds.take(wantedId(routed, exchange))
-  if (call.settings.logPrompts) logPrompt(pipeline.log, request, call.body)
+  noteReceived(pipeline, call, request)
   const tried = new Set<ReplicaId>()
   try {
     exchange.telemetry.decided({ id: request, tenant: call.caller.tenant, model: call.model }, routed.decision)
@@ -83,6 +83,14 @@ export async function runPipeline(pipeline: Pipeline, api: PromptApi, exchange: 
   } finally {
     pipeline.requestIds.release(request)
   }
+}
+
+/** What is told of a request as it came. */
+function noteReceived({ telemetry, log }: Pipeline, { settings, body, received }: Call, request: RequestId): void {
+  if (settings.logPrompts) logPrompt(log, request, body)
+  if (received.fault === undefined) return
+  telemetry.metrics.failOpen.inc({ reason: 'hygiene' })
+  log.error({ request, error: received.fault }, 'request not tidied up because of a fault of ours')
 }
 
 /** The id that the client wants the request to have. */

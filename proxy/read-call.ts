@@ -36,20 +36,20 @@ export async function readCall(
   { incoming, clientLeft }: Pick<Exchange, 'incoming' | 'clientLeft'>,
 ): Promise<Call> {
   // who may not ask is not listened to
-  pipeline.tenancy().identify(incoming)
-  return toCall(pipeline, api, incoming, await readBody(incoming, pipeline.settings().bodyLimit), clientLeft)
+  const caller = pipeline.tenancy().identify(incoming)
+  return toCall(pipeline, api, incoming, await readBody(incoming, pipeline.settings().bodyLimit), caller, clientLeft)
 }
 
-/** What a request is whose body has been read; throws what the client must mend. */
+/** What a request of this caller is whose body has been read; throws what the client must mend. */
 export async function toCall(
-  pipeline: Reading,
+  pipeline: Omit<Reading, 'tenancy'>,
   api: PromptApi,
   incoming: IncomingMessage,
   body: Buffer,
+  caller: Caller,
   clientLeft?: AbortSignal,
 ): Promise<Call> {
   const settings = pipeline.settings()
-  const caller = pipeline.tenancy().identify(incoming)
   const isEncoded = (header(incoming, 'content-encoding') ?? 'identity') !== 'identity'
   const received = readReceived(api, body, isEncoded, settings.mode === 'off' ? undefined : settings.hygiene)
   const members = received.prompt?.members ?? {}

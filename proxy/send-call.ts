@@ -94,19 +94,23 @@ function groupPath({ replica, decision }: RoutedCall, request: RequestId): (stri
   return branch === undefined ? [] : [`${context.scope}/${branch}`, ...path]
 }
 
+function isKeptAlive({ settings, isStream }: Pick<Call, 'settings' | 'isStream'>): boolean {
+  return isStream && settings.keepAliveMilliseconds > 0
+}
+
 function keepAlive(
   { outgoing }: Exchange,
   { settings, isStream }: Call,
   observer: AnswerObserver,
 ): KeepAlive | undefined {
-  if (settings.keepAliveMilliseconds === 0 || !isStream) return undefined
+  if (!isKeptAlive({ settings, isStream })) return undefined
   return new KeepAlive(outgoing, settings.keepAliveMilliseconds, () => observer.describe())
 }
 
 function toEngineRequest(
   { credentials }: Pipeline,
   { incoming, telemetry }: Exchange,
-  { caller, body, received, settings }: Call,
+  { caller, body, received, settings, isStream }: Call,
   { replica, decision }: RoutedCall,
   request: RequestId,
 ): EngineRequest {
@@ -129,8 +133,10 @@ function toEngineRequest(
     headers: requestHeaders(rawHeaders, {
       ...tags.headers,
       ...telemetry.headers,
-      // what is encoded cannot be read, let alone rewritten
-      ...(decision.citations.length > 0 ? { 'accept-encoding': 'identity' } : {}),
+      // what is encoded cannot be rewritten, and no comments of ours can stand in it
+      ...(decision.citations.length > 0 || isKeptAlive({ settings, isStream })
+        ? { 'accept-encoding': 'identity' }
+        : {}),
       'content-length': String(bytes.length),
     }),
     body: bytes,
