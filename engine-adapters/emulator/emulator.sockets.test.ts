@@ -307,10 +307,22 @@ describe('refusals', () => {
 
   it('answers whatever JSON it is sent', async () => {
     await start()
-    const paths = fc.constantFrom('/v1/chat/completions', '/v1/completions', '/tokenize')
+    const paths = fc.constantFrom(
+      '/v1/chat/completions',
+      '/v1/completions',
+      '/v1/responses',
+      '/v1/messages',
+      '/v1/messages/count_tokens',
+      '/tokenize',
+    )
     const fields = fc.constantFrom(
+      'model',
       'messages',
       'prompt',
+      'input',
+      'instructions',
+      'system',
+      'tools',
       'stream',
       'n',
       'max_tokens',

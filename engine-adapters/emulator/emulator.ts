@@ -7,9 +7,11 @@ import { EngineCore } from './engine-core.ts'
 import type { EngineKind } from './http/engine-error.ts'
 import { createGenerateRoutes } from './http/generate-routes.ts'
 import { createHttpServer, type Routes } from './http/http-server.ts'
+import { createMessagesRoutes } from './http/messages-routes.ts'
 import { createOpenAiRoutes } from './http/openai-routes.ts'
 import { type CacheSize, createPlainRoutes } from './http/plain-routes.ts'
 import { PromptReader } from './http/prompt-reader.ts'
+import { createResponsesRoutes } from './http/responses-routes.ts'
 import { CannedText } from './text/canned-text.ts'
 import { Tokenizer } from './text/tokenizer.ts'
 
@@ -98,7 +100,13 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
 
 function createRoutes(engine: EngineCore, reader: PromptReader, size: CacheSize): Routes {
   const own = reader.kind === 'sglang' ? createGenerateRoutes(engine, reader) : new Map()
-  return new Map([...createPlainRoutes(engine, reader, size), ...createOpenAiRoutes(engine, reader), ...own])
+  return new Map([
+    ...createPlainRoutes(engine, reader, size),
+    ...createOpenAiRoutes(engine, reader),
+    ...createResponsesRoutes(engine, reader),
+    ...createMessagesRoutes(engine, reader),
+    ...own,
+  ])
 }
 
 function toUrl({ address, family, port }: AddressInfo): string {

@@ -1,4 +1,5 @@
-import type { EngineCore, EngineRequest, OutputToken } from '../engine-core.ts'
+import type { EngineCore, EngineRequest } from '../engine-core.ts'
+import { collectOutput } from './collect-output.ts'
 import { type Call, type Routes, sendJson } from './http-server.ts'
 import {
   chatFormat,
@@ -20,14 +21,19 @@ export function createOpenAiRoutes(engine: EngineCore, reader: PromptReader): Ro
       'POST /v1/chat/completions',
       (call: Call) => {
         const body = readChatBody(call.body)
-        return answer(engine, call, toJob(reader, chatFormat, call, body, [reader.chat(body)]))
+        const toRequests = (name: string, maximum: Maximum): EngineRequest[] => [
+          reader.request(name, body, reader.chat(body), maximum),
+        ]
+        return answer(engine, call, toJob(reader, chatFormat, call, body, toRequests))
       },
     ],
     [
       'POST /v1/completions',
       (call: Call) => {
         const body = readCompletionBody(call.body)
-        return answer(engine, call, toJob(reader, completionFormat, call, body, reader.completion(body)))
+        const toRequests = (name: string, maximum: Maximum): EngineRequest[] =>
+          reader.requests(name, body, body.prompt, maximum)
+        return answer(engine, call, toJob(reader, completionFormat, call, body, toRequests))
       },
     ],
   ])
@@ -48,14 +54,25 @@ interface Job {
   earlyHeaders: boolean
 }
 
-function toJob(reader: PromptReader, format: OpenAiFormat, call: Call, body: OpenAiBody, prompts: Uint32Array[]): Job {
+type Maximum = number | null | undefined
+
+function toJob(
+  reader: PromptReader,
+  format: OpenAiFormat,
+  call: Call,
+  body: OpenAiBody,
+  toRequests: (name: string, maximum: Maximum) => EngineRequest[],
+): Job {
   const name = reader.requestId(call.headers, body)
   const maximum = body.max_completion_tokens ?? body.max_tokens
   const created = Math.floor(Date.now() / 1000)
+  const requests = toRequests(name, maximum)
+  // SGLang's answer is called after its first prompt
+  const id = reader.kind === 'vllm' ? format.idPrefix + name : requests[0]!.requestId
   return {
     format,
-    head: { id: reader.kind === 'vllm' ? format.idPrefix + name : name, created, model: modelName },
-    requests: reader.requests(name, body, prompts, maximum),
+    head: { id, created, model: modelName },
+    requests,
     copies: body.n ?? 1,
     reason: maximum ? 'length' : 'stop',
     stream: body.stream ?? false,
@@ -69,7 +86,7 @@ function answer(engine: EngineCore, call: Call, job: Job): Promise<void> {
 }
 
 async function answerAtOnce(engine: EngineCore, { response, signal }: Call, job: Job): Promise<void> {
-  const outputs = await Promise.all(job.requests.map((request) => collect(engine.generate(request, signal))))
+  const outputs = await Promise.all(job.requests.map((request) => collectOutput(engine.generate(request, signal))))
   const choices = outputs.flatMap(({ text }, prompt) =>
     choiceIndexes(job, prompt).map((index) => job.format.choice(index, text, job.reason)),
   )
@@ -105,15 +122,6 @@ async function answerInChunks(engine: EngineCore, { response, signal }: Call, jo
   const cachedTokens = await Promise.all(job.requests.map(streamPrompt))
   if (job.includeUsage) await send([], { usage: usageOf(job, cachedTokens) })
   endSse(response)
-}
-
-async function collect(tokens: AsyncIterable<OutputToken>): Promise<{ text: string; cachedTokens: number }> {
-  const output = { text: '', cachedTokens: 0 }
-  for await (const token of tokens) {
-    output.text += token.text
-    output.cachedTokens = token.cachedTokens
-  }
-  return output
 }
 
 function choiceIndexes({ copies }: Job, prompt: number): number[] {

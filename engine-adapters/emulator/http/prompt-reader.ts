@@ -4,10 +4,12 @@ import type { EngineRequest } from '../engine-core.ts'
 import { type ChatPrompt, renderChat } from '../text/chat-template.ts'
 import { PromptTokens } from '../text/prompt-tokens.ts'
 import type { Tokenizer } from '../text/tokenizer.ts'
+import type { CommonBody } from './body-schema.ts'
 import { badRequest, type EngineKind } from './engine-error.ts'
-import type { CommonBody, CompletionBody } from './request-body.ts'
+import { isBatch, type Prompts } from './request-body.ts'
 
-const defaultOutputTokens = 24
+/** Tokens of an answer without a limit. */
+export const defaultOutputTokens = 24
 const longestReportedId = 256
 
 /** Makes an engine's work of a request's body, or the engine's 400 of what is too long for it. */
@@ -35,12 +37,6 @@ export class PromptReader {
     )
   }
 
-  /** The tokens of each prompt of a completion request. */
-  completion({ prompt }: CompletionBody): Uint32Array[] {
-    if (typeof prompt === 'string' || typeof prompt[0] === 'number') return [this.plain(prompt as string | number[])]
-    return (prompt as Array<string | number[]>).map((one) => this.plain(one))
-  }
-
   /** The request's name: what the client called it in the engine's way, or a new one. */
   requestId(headers: IncomingHttpHeaders, body: CommonBody): string {
     const header = headers['x-request-id']
@@ -48,17 +44,37 @@ export class PromptReader {
     return typeof given === 'string' && given !== '' ? given : randomUUID().replaceAll('-', '')
   }
 
-  /** One piece of work per prompt; the second prompt and those behind it are called `ID-1`, `ID-2` …. */
-  requests(id: string, body: CommonBody, prompts: Uint32Array[], maximum: number | null | undefined): EngineRequest[] {
-    // a name no proxy gives would only fill the reports
-    const name = id.length <= longestReportedId ? id : randomUUID()
-    const salt = body.cache_salt ? createHash('sha256').update(body.cache_salt).digest('base64') : ''
-    return prompts.map((prompt, index) => ({
-      requestId: index === 0 ? name : `${name}-${index}`,
-      salt,
+  /**
+   * One piece of work per prompt. Of a list of prompts, vLLM's (as its reports are read) are called `ID`, `ID-1` …, and
+   * SGLang's `ID_0`, `ID_1` …, also when there is but one.
+   */
+  requests(id: string, body: CommonBody, prompts: Prompts, maximum: number | null | undefined): EngineRequest[] {
+    const isList = isBatch(prompts)
+    const list = (isList ? prompts : [prompts]) as Array<string | number[]>
+    // a list with a prompt that is refused is refused as a whole
+    const tokens = list.map((one) => this.plain(one))
+    const suffix = (index: number): string => {
+      if (this.kind === 'sglang') return isList ? `_${index}` : ''
+      return index === 0 ? '' : `-${index}`
+    }
+    return tokens.map((prompt, index) => this.request(id, body, prompt, maximum, suffix(index)))
+  }
+
+  /** The work of one prompt. */
+  request(
+    id: string,
+    { cache_salt: salt }: CommonBody,
+    prompt: Uint32Array,
+    maximum: number | null | undefined,
+    suffix = '',
+  ): EngineRequest {
+    return {
+      // a name no proxy gives would only fill the reports
+      requestId: (id.length <= longestReportedId ? id : randomUUID()) + suffix,
+      salt: salt ? createHash('sha256').update(salt).digest('base64') : '',
       prompt,
       outputTokens: this.#outputTokens(prompt.length, maximum),
-    }))
+    }
   }
 
   #read(fill: (prompt: PromptTokens) => void): Uint32Array {

@@ -1,16 +1,5 @@
-import { Ajv } from 'ajv'
 import type { ChatPrompt } from '../text/chat-template.ts'
-import { invalidBody } from './engine-error.ts'
-
-/** What the emulator reads of any request; all else is ignored, as the engines do. */
-export interface CommonBody {
-  cache_salt?: string | null
-  /** vLLM; its header X-Request-Id comes first. */
-  request_id?: string | null
-  /** SGLang. */
-  rid?: string | null
-  stream?: boolean | null
-}
+import { type CommonBody, common, optional, outputTokens, reader, text } from './body-schema.ts'
 
 export interface OpenAiBody extends CommonBody {
   max_tokens?: number | null
@@ -21,29 +10,32 @@ export interface OpenAiBody extends CommonBody {
 
 export type ChatBody = OpenAiBody & ChatPrompt
 
+/** One prompt, as a text or as token ids, or a list of them. */
+export type Prompts = string | string[] | number[] | number[][]
+
 export interface CompletionBody extends OpenAiBody {
-  prompt: string | string[] | number[] | number[][]
+  prompt: Prompts
 }
 
 export interface GenerateBody extends CommonBody {
-  text?: string | null
-  input_ids?: number[] | null
+  text?: string | string[] | null
+  input_ids?: number[] | number[][] | null
   sampling_params?: { max_new_tokens?: number | null } | null
 }
 
 export type TokenizeBody = { prompt: string } | ChatPrompt
 
-const optional = (type: string, more: object = {}): object => ({ type: [type, 'null'], ...more })
-const text = { type: 'string' }
-const tokens = { type: 'array', items: { type: 'integer', minimum: 0, maximum: 2 ** 31 - 1 } }
-const outputTokens = optional('integer', { minimum: 1 })
-
-const common = {
-  cache_salt: optional('string'),
-  request_id: optional('string'),
-  rid: optional('string'),
-  stream: optional('boolean'),
+/** Whether it is a list of prompts, be it of one. */
+export function isBatch(prompts: Prompts): boolean {
+  return typeof prompts !== 'string' && typeof prompts[0] !== 'number'
 }
+
+const tokens = { type: 'array', items: { type: 'integer', minimum: 0, maximum: 2 ** 31 - 1 } }
+const textPrompts = [text, { type: 'array', minItems: 1, maxItems: 1024, items: text }]
+const tokenPrompts = [
+  { ...tokens, minItems: 1 },
+  { type: 'array', minItems: 1, maxItems: 1024, items: tokens },
+]
 const openAi = {
   ...common,
   max_tokens: outputTokens,
@@ -66,18 +58,6 @@ const chat = {
   documents: optional('array'),
 }
 
-const ajv = new Ajv({ allowUnionTypes: true })
-
-/** Makes a function that returns a body as it came if it has the expected shape and throws the engine's 400 if not. */
-function reader<T>(schema: object): (body: unknown) => T {
-  const validate = ajv.compile<T>(schema)
-  return (body) => {
-    if (validate(body)) return body
-    const error = validate.errors?.at(-1)
-    throw invalidBody(`body${error?.instancePath.replaceAll('/', '.')}: ${error?.message}`)
-  }
-}
-
 export const readChatBody: (body: unknown) => ChatBody = reader({
   type: 'object',
   required: ['messages'],
@@ -89,27 +69,18 @@ export const readCompletionBody: (body: unknown) => CompletionBody = reader({
   required: ['prompt'],
   properties: {
     ...openAi,
-    prompt: {
-      anyOf: [
-        text,
-        { ...tokens, minItems: 1 },
-        { type: 'array', minItems: 1, maxItems: 1024, items: text },
-        { type: 'array', minItems: 1, maxItems: 1024, items: tokens },
-      ],
-    },
+    prompt: { anyOf: [...textPrompts, ...tokenPrompts] },
   },
 })
 
 export const readGenerateBody: (body: unknown) => GenerateBody = reader({
   type: 'object',
   anyOf: [
-    { required: ['text'], properties: { text } },
-    { required: ['input_ids'], properties: { input_ids: tokens } },
+    { required: ['text'], properties: { text: { anyOf: textPrompts } } },
+    { required: ['input_ids'], properties: { input_ids: { anyOf: tokenPrompts } } },
   ],
   properties: {
     ...common,
-    text: optional('string'),
-    input_ids: optional('array', { items: tokens.items }),
     sampling_params: optional('object', { properties: { max_new_tokens: outputTokens } }),
   },
 })

@@ -1,0 +1,41 @@
+import { Ajv } from 'ajv'
+import { invalidBody } from './engine-error.ts'
+
+/** What the emulator reads of any request; all else is ignored, as the engines do. */
+export interface CommonBody {
+  cache_salt?: string | null
+  /** vLLM; its header X-Request-Id comes first. */
+  request_id?: string | null
+  /** SGLang. */
+  rid?: string | null
+  stream?: boolean | null
+}
+
+/** The schema of a member that may be null. */
+export const optional = (type: string, more: object = {}): object => ({ type: [type, 'null'], ...more })
+
+/** The schema of a text. */
+export const text: object = { type: 'string' }
+
+/** The schema of a limit of output tokens. */
+export const outputTokens: object = optional('integer', { minimum: 1 })
+
+/** The schemas of the members of a CommonBody. */
+export const common: Record<string, object> = {
+  cache_salt: optional('string'),
+  request_id: optional('string'),
+  rid: optional('string'),
+  stream: optional('boolean'),
+}
+
+const ajv = new Ajv({ allowUnionTypes: true })
+
+/** Makes a function that returns a body as it came if it has the expected shape and throws the engine's 400 if not. */
+export function reader<T>(schema: object): (body: unknown) => T {
+  const validate = ajv.compile<T>(schema)
+  return (body) => {
+    if (validate(body)) return body
+    const error = validate.errors?.at(-1)
+    throw invalidBody(`body${error?.instancePath.replaceAll('/', '.')}: ${error?.message}`)
+  }
+}
