@@ -2,11 +2,13 @@ import type { SentPrompt } from '#index/cache-event.ts'
 import type { CacheMirror } from '#index/cache-mirror.ts'
 import type { ConversationStore, SentTurn, TurnKey } from '#index/conversation-store.ts'
 import type { CitationMap } from './answer/citation-labels.ts'
+import type { Splice } from './json-spans.ts'
 import { citationMapOf } from './prompt/citation-map.ts'
 import type { PatternLists } from './prompt/find-contexts.ts'
 import { type Layout, layOutPrompts } from './prompt/lay-out-prompt.ts'
 import { type PlacedContext, placeExplicitContext } from './prompt/place-explicit-context.ts'
-import { type PromptBody, type PromptSet, writePromptBody } from './prompt/prompt-body.ts'
+import { explicitSplices, type PromptBody, type PromptSet } from './prompt/prompt-body.ts'
+import { spliceTexts } from './prompt/splice-texts.ts'
 import type { Received } from './read-received.ts'
 import type { RequestOptions } from './request-options.ts'
 import { type ReusedBody, type ReusedContext, reusePrompts } from './reuse-prompt.ts'
@@ -16,8 +18,8 @@ export type Mode = 'on' | 'shadow' | 'off'
 
 /** What is to be done with one request. */
 export interface Decision {
-  /** the body to send; undefined: as received */
-  readonly body: string | undefined
+  /** what is changed in the raw text of the body that was read; undefined: the body goes as received */
+  readonly splices: readonly Splice[] | undefined
   /** which of the candidates it is made for */
   readonly candidate: number
   readonly contexts: readonly ReusedContext[]
@@ -71,7 +73,7 @@ export interface DecisionState {
 }
 
 const untouched = {
-  body: undefined,
+  splices: undefined,
   contexts: [],
   sent: [],
   turns: new Map<TurnKey, SentTurn>(),
@@ -92,18 +94,18 @@ export function decide(input: DecisionInput, state: DecisionState): Decision {
   const started = state.now()
   const { prompt, skipped } = input.received
   const options = { ...input.options, ...prompt?.explicit?.options }
-  const unread = { ...untouched, body: tidiedBody(input.received), options, timing: { parse: 0, index: 0 } }
+  const unread = { ...untouched, splices: tidied(input.received), options, timing: { parse: 0, index: 0 } }
   if (!prompt?.set) return { ...unread, skipped, candidate: selectByLoad(state) }
   const placed = place(prompt, prompt.set, input.wording)
   if (input.mode === 'off') {
-    const body = withExplicitBlocks(prompt, placed) ?? unread.body
-    return { ...unread, body, skipped: 'mode_off', candidate: selectByLoad(state) }
+    const splices = withExplicitBlocks(prompt, placed) ?? unread.splices
+    return { ...unread, splices, skipped: 'mode_off', candidate: selectByLoad(state) }
   }
   try {
     return { ...reuse(prompt, prompt.set, placed, { ...input, options }, state, started), options }
   } catch (fault) {
-    const body = withExplicitBlocks(prompt, placed) ?? unread.body
-    return { ...unread, body, skipped: 'internal_error', fault, candidate: selectByLoad(state) }
+    const splices = withExplicitBlocks(prompt, placed) ?? unread.splices
+    return { ...unread, splices, skipped: 'internal_error', fault, candidate: selectByLoad(state) }
   }
 }
 
@@ -132,12 +134,12 @@ function reuse(
   const { mirror } = state.candidates[candidate]!
   const route = mode === 'shadow' ? asReceived(layout, input, mirror) : routes[candidate]!
   const { contexts, reused } = route
-  const body = writePromptBody(prompt, reused.texts)
-  const isUnchanged = body === prompt.body && received.tidied.length === 0
+  const splices = [...explicitSplices(prompt), ...spliceTexts(prompt, { texts: layout.texts, splices: reused.splices })]
+  const isUnchanged = splices.length === 0 && received.tidied.length === 0
   const counts = countBlocks(contexts)
   return {
     ...counts,
-    body: isUnchanged ? undefined : body,
+    splices: isUnchanged ? undefined : splices,
     candidate,
     contexts: routes[candidate]!.contexts,
     sent: reused.prompts.map(({ sent }) => sent),
@@ -153,7 +155,7 @@ function reuse(
 
 function describeRoute({ prompts }: ReusedBody, mirror: CacheMirror): Route {
   return {
-    promptTokens: prompts.reduce((sum, { sent }) => sum + mirror.estimateTokens(sent.length), 0),
+    promptTokens: prompts.reduce((sum, { sent }) => sum + mirror.estimatePromptTokens(sent), 0),
     predictedCachedTokens: prompts.reduce((sum, { sent }) => sum + mirror.predictCachedTokens(sent), 0),
     contexts: prompts.flatMap(({ contexts }) => contexts),
   }
@@ -180,9 +182,9 @@ function reasonFor({ mode, options }: DecisionInput, blocks: number, { hasUnknow
   return options.reorder === false ? 'reorder_off' : 'nothing_to_gain'
 }
 
-/** The body when it is no longer the one received, although nothing of its prompt is rewritten. */
-function tidiedBody({ prompt, tidied }: Received): string | undefined {
-  return tidied.length > 0 ? prompt?.body : undefined
+/** None, when the body that was read is no longer the one received, although nothing of its prompt is rewritten. */
+function tidied({ tidied }: Received): readonly Splice[] | undefined {
+  return tidied.length > 0 ? [] : undefined
 }
 
 /** Blocks that were found, that are not sent in the place they were received in, and that are pointed to. */
@@ -200,9 +202,9 @@ function place({ explicit }: PromptBody, set: PromptSet, { block }: Wording): Pl
   return explicit?.blocks && placeExplicitContext(set, explicit.blocks, block)
 }
 
-/** The body with explicit blocks in rank order and nothing else changed; undefined when there are none. */
-function withExplicitBlocks(prompt: PromptBody, placed: PlacedContext | undefined): string | undefined {
+/** Splices that put explicit blocks in rank order into their place; undefined when there are none. */
+function withExplicitBlocks(prompt: PromptBody, placed: PlacedContext | undefined): readonly Splice[] | undefined {
   if (!prompt.explicit) return undefined
   const texts = prompt.set!.texts.map(({ text }, i) => (i === placed?.at ? placed.text : text))
-  return writePromptBody(prompt, texts)
+  return [...explicitSplices(prompt), ...spliceTexts(prompt, { texts, splices: texts.map(() => []) })]
 }

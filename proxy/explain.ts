@@ -3,6 +3,7 @@ import { ProxyError } from './errors.ts'
 import { parseJson } from './parse-json.ts'
 import type { Pipeline } from './pipeline.ts'
 import { type PromptApi, promptApis } from './prompt/prompt.ts'
+import { writeBody } from './prompt/prompt-body.ts'
 import { isObject, isParts } from './prompt/prompt-builder.ts'
 import { toCall } from './read-call.ts'
 import { routeCall } from './route-call.ts'
@@ -51,7 +52,8 @@ export async function explain(
     replica: replica.id,
     skipped: decision.skipped ?? null,
   }
-  const sent = decision.body ?? call.received.prompt?.body ?? JSON.stringify(body.toString())
+  const { prompt } = call.received
+  const sent = prompt ? writeBody(prompt, decision.splices ?? []).toString() : JSON.stringify(body.toString())
   return `${JSON.stringify(explanation).slice(0, -1)},"body":${sent}}`
 }
 

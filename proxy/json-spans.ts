@@ -60,6 +60,11 @@ export class SpanFinder {
     return span
   }
 
+  /** The span of a member of the outermost object; undefined when it has none of that name. */
+  member(key: string): Span | undefined {
+    return this.#membersAt(valueStart(this.#json)).get(key)
+  }
+
   #membersAt(start: number): Map<string, Span> {
     const members = this.#members.get(start) ?? memberSpans(this.#json, start)
     this.#members.set(start, members)
@@ -78,11 +83,11 @@ export function valueStart(json: string): number {
   return skipSpace(json, 0)
 }
 
-/** Applies splices that do not overlap. */
+/** Applies splices that do not overlap; of two at one place, what is inserted comes in front of what is replaced. */
 export function applySplices(text: string, splices: readonly Splice[]): string {
   const pieces: string[] = []
   let at = 0
-  for (const splice of splices.toSorted((a, b) => a.start - b.start)) {
+  for (const splice of splices.toSorted((a, b) => a.start - b.start || a.end - b.end)) {
     pieces.push(text.slice(at, splice.start), splice.text)
     at = splice.end
   }

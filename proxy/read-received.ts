@@ -26,20 +26,22 @@ export function readReceived(
   const unread = { prompt: undefined, tidied: [], fault: undefined }
   if (isEncoded) return { ...unread, skipped: 'encoded_body' }
   if (!isUtf8(body)) throw new ProxyError('invalid_body', 'The request body is not valid JSON: it is not UTF-8.')
-  const text = withoutByteOrderMark(body.toString())
-  const prompt = readPromptBody(api, text)
+  const json = withoutByteOrderMark(body)
+  const prompt = readPromptBody(api, json)
   if (!prompt) return { ...unread, skipped: 'unexpected_shape' }
-  return { ...tidy(api, prompt, hygiene), skipped: prompt.set ? undefined : reasonFor(prompt.members) }
+  return { ...tidy(api, prompt, json, hygiene), skipped: prompt.set ? undefined : reasonFor(prompt.members) }
 }
+
+const byteOrderMark = Buffer.from('\uFEFF')
 
 const none: HygieneSettings = { sortTools: false, moveVolatileHeaders: false }
 
-function tidy(api: PromptApi, prompt: PromptBody, hygiene: HygieneSettings): Omit<Received, 'skipped'> {
+function tidy(api: PromptApi, prompt: PromptBody, json: Buffer, hygiene: HygieneSettings): Omit<Received, 'skipped'> {
   try {
-    const clean = applyHygiene(prompt.body, hygiene)
+    const clean = hygiene === none ? undefined : applyHygiene(json.toString(), hygiene)
     if (!clean) return { prompt, tidied: [], fault: undefined }
     const tidied = [...(clean.hasSortedTools ? ['tools'] : []), ...(clean.movedLines > 0 ? ['volatile_text'] : [])]
-    return { prompt: readPromptBody(api, clean.body), tidied, fault: undefined }
+    return { prompt: readPromptBody(api, Buffer.from(clean.body)), tidied, fault: undefined }
   } catch (fault) {
     return { prompt, tidied: [], fault }
   }
@@ -52,6 +54,6 @@ function reasonFor({ prompt, input_ids: inputIds }: Record<string, unknown>): st
   return isTokens ? 'token_ids' : 'unexpected_shape'
 }
 
-function withoutByteOrderMark(text: string): string {
-  return text.startsWith('\uFEFF') ? text.slice(1) : text
+function withoutByteOrderMark(bytes: Buffer): Buffer {
+  return bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark) ? bytes.subarray(byteOrderMark.length) : bytes
 }

@@ -261,5 +261,5 @@ test('a fault of ours forwards the request as received', () => {
     },
     { candidates: [{ mirror }], store: sender.store, select: () => 0, now: () => 0 },
   )
-  expect(decision).toMatchObject({ body: undefined, skipped: 'internal_error', fault: new Error('broken') })
+  expect(decision).toMatchObject({ splices: undefined, skipped: 'internal_error', fault: new Error('broken') })
 })

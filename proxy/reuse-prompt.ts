@@ -8,6 +8,7 @@ import type { LaidOutMessage, Layout, PromptLayout } from './prompt/lay-out-prom
 import type { PromptContext } from './prompt/prompt-context.ts'
 import { isJson, labelsAsSent, renderAnnotation, renderBlock, setApart } from './prompt/render-context.ts'
 import { SentPromptWriter } from './prompt/sent-prompt-writer.ts'
+import { type Piece, piecesLength, piecesText, type TextSplice } from './prompt/text-splice.ts'
 import type { RequestOptions } from './request-options.ts'
 import type { Wording } from './wording.ts'
 
@@ -28,8 +29,8 @@ export interface ReusedPrompt {
 
 /** All prompts of a body as they are to be sent, and what must be remembered when they are. */
 export interface ReusedBody {
-  /** by place in `PromptSet.texts` */
-  readonly texts: readonly string[]
+  /** what is changed in the layout's texts, by place */
+  readonly splices: readonly (readonly TextSplice[])[]
   readonly prompts: readonly ReusedPrompt[]
   readonly turns: ReadonlyMap<TurnKey, SentTurn>
 }
@@ -48,10 +49,10 @@ export interface ReuseState {
  * then it is sent again as it was. Changes nothing but what it returns.
  */
 export function reusePrompts(layout: Layout, state: ReuseState): ReusedBody {
-  const texts = [...layout.texts]
+  const splices: TextSplice[][] = layout.texts.map(() => [])
   const turns = new Map<TurnKey, SentTurn>()
-  const prompts = layout.prompts.map((prompt) => new PromptReuse(layout, texts, turns, state).write(prompt))
-  return { texts, prompts, turns }
+  const prompts = layout.prompts.map((prompt) => new PromptReuse(layout, splices, turns, state).write(prompt))
+  return { splices, prompts, turns }
 }
 
 /** A stretch of a text that is written anew: a slot, or the empty stretch where a context's annotation goes. */
@@ -63,18 +64,31 @@ interface Stretch {
   readonly slot: number | undefined
 }
 
+/** A block as it is sent. */
+interface RenderedBlock {
+  readonly pieces: readonly Piece[]
+  /** it stands where it stood, and all of it */
+  readonly isAsReceived: boolean
+  /** in characters */
+  readonly length: number
+  /** what the index knows it by */
+  readonly id: BlockId
+  /** what tells it from all others together with its label */
+  readonly identity: string
+}
+
 class PromptReuse {
   readonly #layout: Layout
-  /** as they are to be sent; filled in text by text */
-  readonly #texts: string[]
+  /** filled in text by text */
+  readonly #splices: TextSplice[][]
   readonly #turns: Map<TurnKey, SentTurn>
   readonly #state: ReuseState
   readonly #writer = new SentPromptWriter()
   readonly #shown = new ShownBlocks()
 
-  constructor(layout: Layout, texts: string[], turns: Map<TurnKey, SentTurn>, state: ReuseState) {
+  constructor(layout: Layout, splices: TextSplice[][], turns: Map<TurnKey, SentTurn>, state: ReuseState) {
     this.#layout = layout
-    this.#texts = texts
+    this.#splices = splices
     this.#turns = turns
     this.#state = state
   }
@@ -98,32 +112,29 @@ class PromptReuse {
     const stretches = stretchesByText(contexts)
     for (const place of message.texts) {
       const original = this.#layout.texts[place]!
-      const pieces: string[] = []
       let at = 0
-      const write = (piece: string): void => {
-        pieces.push(piece)
-        this.#writer.write(piece)
-      }
-      for (const stretch of stretches.get(place) ?? []) {
-        write(original.slice(at, stretch.start))
-        at = stretch.end
-        const context = contexts[stretch.context]!
+      for (const { start, end, context, slot } of stretches.get(place) ?? []) {
+        this.#writer.write(original.slice(at, start))
+        at = end
         // the first slot of a context: all that stands in front of it has been written
-        reused[stretch.context] ??= this.#reuseContext(context, laidOut, stretch.context)
-        const { annotation } = reused[stretch.context]!
-        if (stretch.slot !== undefined) {
-          const block = this.#renderSlot(reused[stretch.context]!, stretch.slot)
-          pieces.push(block.text)
-          this.#writer.writeBlock(block.identity, block.text.length)
+        reused[context] ??= this.#reuseContext(contexts[context]!, laidOut, context)
+        const own = reused[context]
+        if (slot !== undefined) {
+          const block = this.#renderSlot(own, slot)
+          if (!block.isAsReceived) this.#splices[place]!.push({ start, end, pieces: block.pieces })
+          this.#writer.writeBlock(block.identity, block.length)
           this.#writer.mark()
-          const { blocks, sizes, ends } = written[stretch.context]!
+          const { blocks, sizes, ends } = written[context]!
           blocks.push(block.id)
-          sizes.push(block.text.length)
+          sizes.push(block.length)
           ends.push(this.#writer.length)
-        } else if (annotation !== undefined) write(setApart(original, stretch.start, annotation))
+        } else if (own.annotation !== undefined) {
+          const words = setApart(original, start, own.annotation)
+          this.#splices[place]!.push({ start, end, pieces: [words] })
+          this.#writer.write(words)
+        }
       }
-      write(original.slice(at))
-      this.#texts[place] = pieces.join('')
+      this.#writer.write(original.slice(at))
     }
     reused.forEach(({ scope, found }, i) => {
       if (!found.isResult) this.#writer.addContext({ scope, ...written[i]! })
@@ -131,18 +142,21 @@ class PromptReuse {
     return reused
   }
 
-  /** A block as it is sent, what the index knows it by, and what tells it from all others together with its label. */
-  #renderSlot(
-    { found, order, pointers }: ReusedContext,
-    place: number,
-  ): { text: string; id: BlockId; identity: string } {
+  #renderSlot({ found, order, pointers }: ReusedContext, place: number): RenderedBlock {
     const from = order[place]!
     const own = pointers.filter((pointer) => pointer.place === place)
     const slot = found.slots[place]!
-    const text = renderBlock(this.#layout.texts, slot, found.slots[from]!, found.positional, own)
-    const id = own.length > 0 ? toBlockId(text) : found.blocks[from]!
+    const { texts } = this.#layout
+    const pieces = renderBlock(texts, slot, found.slots[from]!, found.positional, own)
+    const id = own.length > 0 ? toBlockId(piecesText(texts, pieces)) : found.blocks[from]!
     const { start = 0, end = 0 } = (found.positional && slot.label) || {}
-    return { text, id, identity: id + this.#layout.texts[slot.text]!.slice(start, end) }
+    return {
+      pieces,
+      isAsReceived: from === place && own.length === 0,
+      length: piecesLength(pieces),
+      id,
+      identity: id + texts[slot.text]!.slice(start, end),
+    }
   }
 
   #reuseContext(found: PromptContext, laidOut: LaidOutMessage, place: number): ReusedContext {

@@ -1,14 +1,16 @@
+import type { RequestTags } from '#engine-adapters/engine-adapter.ts'
 import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import type { RequestId } from '#index/context-block.ts'
 import { withEngineCredentials } from './access/engine-credentials.ts'
 import { AnswerObserver } from './answer-observer.ts'
 import type { Charge } from './charge-call.ts'
+import type { Decision } from './decide.ts'
 import { type ForwardOutcome, forward, UnreachableError } from './forward.ts'
 import { requestHeaders } from './forwarded-headers.ts'
 import { KeepAlive } from './keep-alive.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
-import { setMembers } from './prompt/prompt-body.ts'
-import { promptIds } from './prompt-ids.ts'
+import { memberSplices, type PromptBody, writeBody } from './prompt/prompt-body.ts'
+import { isPromptList, promptIds } from './prompt-ids.ts'
 import type { Call } from './read-call.ts'
 import { contentsOf, type RoutedCall } from './route-call.ts'
 import { cacheSaltOf } from './tenant.ts'
@@ -24,8 +26,8 @@ export async function sendCall(
 ): Promise<ForwardOutcome> {
   const { replica, decision } = routed
   const { admission, breaker } = replica
-  const decided = pipeline.now()
-  commit(pipeline, call, routed, request)
+  const ids = idsOfPrompts(call, routed, request)
+  const committed = commit(pipeline, call, routed, request, ids)
   const turn = {
     tenant: call.caller.tenant,
     tokens: Math.max(0, decision.promptTokens - decision.predictedCachedTokens),
@@ -33,28 +35,24 @@ export async function sendCall(
     deadline: call.deadline,
     searchPath: decision.options.schedule === false ? [] : groupPath(routed, request),
   }
+  const observer = new AnswerObserver(pipeline, exchange, call, routed, {
+    request,
+    promptIds: ids,
+    charge,
+    onHead: (status) => {
+      breaker.answered(status)
+      admission.prefilled(turn)
+    },
+  })
+  // from here on its client hears nothing, be it of the queue or of the engine
+  const comments = keepAlive(exchange, call, observer)
   // before it waits: requests that are routed meanwhile are no probes too
   breaker.begin()
   try {
     await admission.admit(turn, exchange.clientLeft)
     try {
-      const admitted = pipeline.now()
-      exchange.telemetry.admitted(replica.id, replica.adapter.kind)
-      const observer = new AnswerObserver(pipeline, exchange, call, routed, {
-        request,
-        charge,
-        queued: admitted - decided,
-        admitted,
-        onHead: (status) => {
-          breaker.answered(status)
-          admission.prefilled(turn)
-        },
-      })
-      const options = {
-        api: call.api,
-        rewriterFor: observer.rewriterFor,
-        keepAlive: keepAlive(exchange, call, observer),
-      }
+      observer.admitted()
+      const options = { api: call.api, rewriterFor: observer.rewriterFor, keepAlive: comments }
       const message = toEngineRequest(pipeline, exchange, call, routed, request)
       const outcome = await forward(replica.engine, message, exchange.outgoing, exchange.clientLeft, observer, options)
       observer.finish(outcome)
@@ -64,9 +62,23 @@ export async function sendCall(
     }
   } catch (error) {
     if (error instanceof UnreachableError) breaker.unreachable()
-    for (const id of promptIds(request, decision.sent.length)) replica.mirror.apply({ type: 'failed', request: id })
+    for (const id of ids) replica.mirror.apply({ type: 'failed', request: id })
+    // what no engine can have seen may be ordered anew, for the replica that will run it
+    if (!(error instanceof UnreachableError && error.wasSent)) committed.takeBack()
     throw error
+  } finally {
+    comments?.stop()
   }
+}
+
+/** What an engine's reports may call the prompts of a request. */
+export function idsOfPrompts(
+  { api, received }: Call,
+  { replica, decision }: Pick<RoutedCall, 'replica' | 'decision'>,
+  request: RequestId,
+): RequestId[] {
+  const isList = isPromptList(api, received.prompt?.members ?? {})
+  return promptIds(replica.adapter.kind, request, decision.sent.length, isList)
 }
 
 /** From here on the request counts as sent: requests that are decided while it waits can follow its order. */
@@ -75,15 +87,20 @@ function commit(
   call: Call,
   { replica, decision }: RoutedCall,
   request: RequestId,
-): void {
+  ids: readonly RequestId[],
+): { takeBack(): void } {
   if (decision.fault !== undefined) {
     log.error({ request, error: decision.fault }, 'request forwarded as received because of a fault of ours')
   }
+  const fresh = [...decision.turns].filter(([turn]) => store.recall(turn) === undefined)
   for (const [turn, sent] of decision.turns) store.remember(turn, sent)
-  for (const [i, id] of promptIds(request, decision.sent.length).entries()) {
-    replica.mirror.apply({ type: 'sent', request: id, prompt: decision.sent[i]! })
-  }
+  for (const [i, id] of ids.entries()) replica.mirror.apply({ type: 'sent', request: id, prompt: decision.sent[i]! })
   processed.note(replica.id, call.caller.tenant, contentsOf(decision).blocks)
+  return {
+    takeBack: () => {
+      for (const [turn, sent] of fresh) store.forget(turn, sent)
+    },
+  }
 }
 
 /** The search path by which the scheduler groups: which tree, and which branch below its root, come first. */
@@ -116,13 +133,7 @@ function toEngineRequest(
 ): EngineRequest {
   const salt = cacheSaltOf(caller.tenant, received.prompt?.members.cache_salt)
   const tags = replica.adapter.tagRequest(request, salt)
-  const text = decision.body ?? received.prompt?.body
-  const isTagged = text !== undefined && received.prompt !== undefined && Object.keys(tags.members).length > 0
-  const bytes = isTagged
-    ? Buffer.from(setMembers(text, tags.members))
-    : decision.body
-      ? Buffer.from(decision.body)
-      : body
+  const bytes = bytesToSend(body, received.prompt, decision.splices, tags.members)
   const rawHeaders = withEngineCredentials(incoming.rawHeaders, {
     keepsClientKey: settings.keepsClientKey,
     apiKey: credentials.get(replica.id)?.apiKey,
@@ -141,4 +152,16 @@ function toEngineRequest(
     }),
     body: bytes,
   }
+}
+
+/** The body received, unless something of it is changed or set. */
+function bytesToSend(
+  body: Buffer,
+  prompt: PromptBody | undefined,
+  splices: Decision['splices'],
+  members: RequestTags['members'],
+): Buffer {
+  const isTagged = Object.keys(members).length > 0
+  if (!prompt || (!isTagged && !splices)) return body
+  return writeBody(prompt, [...memberSplices(prompt, members), ...(splices ?? [])])
 }

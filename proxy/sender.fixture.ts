@@ -3,6 +3,7 @@ import type { RequestId } from '#index/context-block.ts'
 import { PrefixOrdering } from '#index/prefix-ordering.ts'
 import { type Decision, decide, type Mode } from './decide.ts'
 import type { PromptApi } from './prompt/prompt.ts'
+import { writeBody } from './prompt/prompt-body.ts'
 import { readReceived } from './read-received.ts'
 import type { RequestOptions } from './request-options.ts'
 import { MemoryConversationStore } from './store/memory-conversation-store.ts'
@@ -24,11 +25,13 @@ export class Sender {
   readonly store: MemoryConversationStore = new MemoryConversationStore(1_000_000)
   #sent = 0
 
-  decide(body: unknown, options: SendOptions = {}): Decision {
+  /** What is decided, and the body as it would go to the engine if it is not the one received. */
+  decide(body: unknown, options: SendOptions = {}): Decision & { readonly body: string | undefined } {
     const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
-    return decide(
+    const received = readReceived(options.api ?? 'chat_completions', bytes, false)
+    const decision = decide(
       {
-        received: readReceived(options.api ?? 'chat_completions', bytes, false),
+        received,
         mode: options.mode ?? 'on',
         tenant: options.tenant ?? 'default',
         conversation: options.conversation,
@@ -37,6 +40,7 @@ export class Sender {
       },
       { candidates: [this], store: this.store, select: () => 0, now: () => 0 },
     )
+    return { ...decision, body: decision.splices && writeBody(received.prompt!, decision.splices).toString() }
   }
 
   /** The body as it goes to the engine, after which it counts as sent. */

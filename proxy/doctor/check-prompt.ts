@@ -44,7 +44,7 @@ interface ReadPrompt {
 
 function readPrompt(json: string): ReadPrompt | { readonly fault: string } {
   try {
-    const body = readPromptBody(apiOf(json), json.replace(/^\uFEFF/, ''))
+    const body = readPromptBody(apiOf(json), Buffer.from(json.replace(/^\uFEFF/, '')))
     if (!body?.set)
       return { fault: 'no request that is known: chat completions, completions, responses, messages, generate' }
     // completions may hold several prompts: one tells enough

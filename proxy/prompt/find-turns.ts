@@ -8,10 +8,15 @@ export interface Turn {
 const TURN_MARK =
   /(?:<\/s>\s{0,4})?(?:<s>\s?)?(?:<[|｜][\w▁ ]{1,40}[|｜]>|\[\/?INST\]|<(?:start|end)_of_turn>)(?:(?:system|user|assistant|model|tool)\r?\n)?/g
 
+/** Each mark holds one of these. */
+const MARK_SIGNS = ['<|', '<｜', 'INST]', '_of_turn>']
+
 const MOST_TURNS = 10_000
 
 /** The turns of a prompt, of which a message of a chat has one; undefined when there are absurdly many. */
 export function findTurns(text: string): Turn[] | undefined {
+  // to look for all that a mark may begin with takes longer than to see that there is none
+  if (!MARK_SIGNS.some((sign) => text.includes(sign))) return [{ start: 0, end: text.length }]
   const turns: Turn[] = []
   let start = 0
   for (const mark of text.matchAll(TURN_MARK)) {

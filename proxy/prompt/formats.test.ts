@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { assistantMessage as assistant, Sender } from '../sender.fixture.ts'
 import type { PromptApi } from './prompt.ts'
-import { type PromptBody, readPromptBody, writePromptBody } from './prompt-body.ts'
+import { readJson, writeTexts } from './prompt-body.fixture.ts'
+import type { PromptBody } from './prompt-body.ts'
 
 const read = (api: PromptApi, body: unknown): PromptBody =>
-  readPromptBody(api, typeof body === 'string' ? body : JSON.stringify(body))!
+  readJson(api, typeof body === 'string' ? body : JSON.stringify(body))!
 const textsOf = (body: PromptBody): string[] | undefined => body.set?.texts.map(({ text }) => text)
 const rolesOf = (body: PromptBody): string[][] | undefined =>
   body.set?.prompts.map(({ messages }) => messages.map(({ role }) => role))
@@ -16,7 +17,7 @@ describe('completions', () => {
     expect(rolesOf(read('completions', { prompt: 'a' }))).toEqual([['user']])
     const several = read('completions', { prompt: ['a', 'b'] })
     expect(rolesOf(several)).toEqual([['user'], ['user']])
-    expect(writePromptBody(several, ['a', 'x'])).toBe('{"prompt":["a","x"]}')
+    expect(writeTexts(several, ['a', 'x'])).toBe('{"prompt":["a","x"]}')
   })
 
   test.each([[{ prompt: [1, 2] }], [{ prompt: [[1], [2]] }], [{ prompt: [] }], [{ prompt: ['a', 1] }], [{}]])(
@@ -49,7 +50,7 @@ describe('responses', () => {
   test('instructions and an input text', () => {
     const body = read('responses', { instructions: 'be brief', input: 'hello' })
     expect(rolesOf(body)).toEqual([['system', 'user']])
-    expect(writePromptBody(body, ['be brief', 'bye'])).toBe('{"instructions":"be brief","input":"bye"}')
+    expect(writeTexts(body, ['be brief', 'bye'])).toBe('{"instructions":"be brief","input":"bye"}')
   })
 
   test('messages, calls and what they gave', () => {
@@ -66,7 +67,7 @@ describe('responses', () => {
     const prompt = read('responses', body)
     expect(textsOf(prompt)).toEqual(['d', 'a', 'result', 'part', 'answer'])
     expect(rolesOf(prompt)).toEqual([['developer', 'user', 'function_call', 'tool', 'tool', 'assistant']])
-    expect(JSON.parse(writePromptBody(prompt, ['d', 'a', 'result', 'changed', 'answer'])).input[4].output).toEqual([
+    expect(JSON.parse(writeTexts(prompt, ['d', 'a', 'result', 'changed', 'answer'])).input[4].output).toEqual([
       { type: 'input_text', text: 'changed' },
     ])
   })
@@ -106,7 +107,7 @@ describe('messages', () => {
     const prompt = read('messages', body)
     expect(textsOf(prompt)).toEqual(['s', 'u', 'r', 'p', 'and now?'])
     expect(rolesOf(prompt)).toEqual([['system', 'user', 'assistant', 'tool', 'tool', 'user']])
-    const written = JSON.parse(writePromptBody(prompt, ['s', 'u', 'r', 'changed', 'then?']))
+    const written = JSON.parse(writeTexts(prompt, ['s', 'u', 'r', 'changed', 'then?']))
     expect(written.messages[2].content[1].content[0].text).toBe('changed')
     expect(written.messages[2].content[2].text).toBe('then?')
     expect(written.system).toEqual(body.system)

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type PromptBody, readPromptBody, setMembers, writePromptBody } from './prompt-body.ts'
+import { readJson, writeTexts } from './prompt-body.fixture.ts'
+import { explicitSplices, memberSplices, type PromptBody, writeBody } from './prompt-body.ts'
 
-const readChatBody = (body: string): PromptBody | undefined => readPromptBody('chat_completions', body)
+const readChatBody = (body: string): PromptBody | undefined => readJson('chat_completions', body)
 const textsOf = (body: PromptBody): string[] => body.set!.texts.map(({ text }) => text)
 
 test('reading and writing without a change gives the same text', () => {
@@ -26,7 +27,7 @@ test('reading and writing without a change gives the same text', () => {
   fc.assert(
     fc.property(body, (json) => {
       const chat = readChatBody(json)!
-      expect(writePromptBody(chat, textsOf(chat))).toBe(json)
+      expect(writeTexts(chat, textsOf(chat))).toBe(json)
     }),
   )
 })
@@ -37,19 +38,19 @@ test('a changed text is spliced in and everything else stays as it was written',
     '{"content":[{"type":"image_url","image_url":{"url":"data:,"}},{"text":"old","type":"text"}],"role":"user","tool_calls":null}],"seed":2e1}'
   const chat = readChatBody(body)!
   expect(textsOf(chat)).toEqual(['café', 'old'])
-  expect(writePromptBody(chat, ['café', 'new "text"'])).toBe(body.replace('"old"', '"new \\"text\\""'))
+  expect(writeTexts(chat, ['café', 'new "text"'])).toBe(body.replace('"old"', '"new \\"text\\""'))
 })
 
 test('of duplicate keys the last counts, as for the engine', () => {
   const body = '{"messages":[],"messages":[{"role":"user","content":"a","content":"b"}]}'
   const chat = readChatBody(body)!
-  expect(writePromptBody(chat, ['c'])).toBe('{"messages":[],"messages":[{"role":"user","content":"a","content":"c"}]}')
+  expect(writeTexts(chat, ['c'])).toBe('{"messages":[],"messages":[{"role":"user","content":"a","content":"c"}]}')
 })
 
 test('lone surrogates survive', () => {
   const body = '{"messages":[{"role":"user","content":"\\ud800 x"}]}'
   const chat = readChatBody(body)!
-  expect(writePromptBody(chat, [`${textsOf(chat)[0]!}!`])).toBe('{"messages":[{"role":"user","content":"\\ud800 x!"}]}')
+  expect(writeTexts(chat, [`${textsOf(chat)[0]!}!`])).toBe('{"messages":[{"role":"user","content":"\\ud800 x!"}]}')
 })
 
 test('valid JSON of another shape is not a chat', () => {
@@ -87,8 +88,12 @@ test.each([
 })
 
 test('members are set in the place of the one there is, or in front', () => {
-  expect(setMembers('{"a":1,"cache_salt":"x"}', { cache_salt: 's', rid: 'r' })).toBe(
-    '{"rid":"r","a":1,"cache_salt":"s"}',
-  )
-  expect(setMembers(' {} ', { rid: 'r' })).toBe(' {"rid":"r"} ')
+  const set = (json: string, members: Record<string, string>): string => {
+    const prompt = readChatBody(json)!
+    return writeBody(prompt, [...explicitSplices(prompt), ...memberSplices(prompt, members)]).toString()
+  }
+  expect(set('{"a":1,"cache_salt":"x"}', { cache_salt: 'ß', rid: 'r' })).toBe('{"rid":"r","a":1,"cache_salt":"ß"}')
+  expect(set(' {} ', { rid: 'r' })).toBe(' {"rid":"r"} ')
+  const messages = '"messages":[{"role":"user","content":"é"}]'
+  expect(set(`{"reprise":{},${messages}}`, { rid: 'r' })).toBe(`{"rid":"r",${messages}}`)
 })

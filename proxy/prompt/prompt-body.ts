@@ -1,13 +1,6 @@
+import { isAscii } from 'node:buffer'
 import { ProxyError } from '../errors.ts'
-import {
-  applySplices,
-  insertMember,
-  memberSpans,
-  removeMembers,
-  SpanFinder,
-  type Splice,
-  valueStart,
-} from '../json-spans.ts'
+import { applySplices, insertMember, removeMembers, SpanFinder, type Splice, valueStart } from '../json-spans.ts'
 import { parseJson } from '../parse-json.ts'
 import { type ExplicitContext, readExplicitContext } from './explicit-context.ts'
 import { readChat } from './formats/chat.ts'
@@ -16,6 +9,7 @@ import { readMessages } from './formats/messages.ts'
 import { readResponses } from './formats/responses.ts'
 import type { Prompt, PromptApi, PromptText } from './prompt.ts'
 import { isObject, type Json, PromptBuilder, type PromptFormat } from './prompt-builder.ts'
+import { fromRaw, toRaw } from './raw-text.ts'
 
 /** The prompts of a body that was understood. */
 export interface PromptSet {
@@ -26,7 +20,11 @@ export interface PromptSet {
 
 /** A request body that is a JSON object. */
 export interface PromptBody {
-  readonly body: string
+  readonly bytes: Buffer
+  /** its bytes, one a character: what is sent is cut out of them, as text they would take twice the room */
+  readonly raw: string
+  /** finds values in `raw` */
+  readonly spans: SpanFinder
   /** the members in front of which others are told apart: an engine's ids and salts, what is asked of the model */
   readonly members: Json
   /** the body's `reprise` field */
@@ -44,51 +42,45 @@ const formats: Record<PromptApi, PromptFormat> = {
 }
 
 /**
- * Reads a request body; undefined when it is JSON but no object. Throws `invalid_body` when it is no JSON, or its
- * `reprise` field breaks the schema.
+ * Reads a request body, which is UTF-8; undefined when it is JSON but no object. Throws `invalid_body` when it is no
+ * JSON, or its `reprise` field breaks the schema.
  */
-export function readPromptBody(api: PromptApi, body: string): PromptBody | undefined {
-  const members = parseJson(body)
+export function readPromptBody(api: PromptApi, bytes: Buffer): PromptBody | undefined {
+  const raw = bytes.toString('latin1')
+  const members = parseJson(isAscii(bytes) ? raw : bytes.toString())
   if (!isObject(members)) return undefined
+  const spans = new SpanFinder(raw)
   const explicit = readExplicitContext(members.reprise)
   const builder = new PromptBuilder()
   if (!formats[api](members, builder)) {
     if (explicit)
       throw new ProxyError('invalid_body', "'reprise' needs a prompt of texts or messages: send them with it.")
-    return { body, members, explicit, set: undefined }
+    return { bytes, raw, spans, members, explicit, set: undefined }
   }
-  return { body, members, explicit, set: { prompts: builder.prompts, texts: withRawTexts(body, builder.texts) } }
-}
-
-/** The body with other texts in place of its own (by place in `texts`) and without the `reprise` field. */
-export function writePromptBody({ body, explicit, set }: PromptBody, texts: readonly string[]): string {
-  const splices: Splice[] = explicit ? removeMembers(body, valueStart(body), 'reprise') : []
-  const spans = new SpanFinder(body)
-  for (const [i, { path, text, isRaw }] of (set?.texts ?? []).entries()) {
-    const sent = texts[i]!
-    if (sent !== text) splices.push({ ...spans.find(path), text: isRaw ? sent : JSON.stringify(sent) })
-  }
-  return splices.length > 0 ? applySplices(body, splices) : body
-}
-
-/** The body with members set: in the place of the one it has, or in front of all others. */
-export function setMembers(body: string, members: Readonly<Record<string, string>>): string {
-  const start = valueStart(body)
-  const present = memberSpans(body, start)
-  const splices = Object.entries(members).map(([key, value]) => {
-    const span = present.get(key)
-    return span ? { ...span, text: JSON.stringify(value) } : insertMember(body, start, key, value)
-  })
-  return applySplices(body, splices)
-}
-
-/** Raw texts are known by their place alone until here. */
-function withRawTexts(body: string, texts: readonly PromptText[]): readonly PromptText[] {
-  if (!texts.some(({ isRaw }) => isRaw)) return texts
-  const spans = new SpanFinder(body)
-  return texts.map((text) => {
+  const texts = builder.texts.map((text) => {
     if (!text.isRaw) return text
+    // raw texts are known by their place alone until here
     const { start, end } = spans.find(text.path)
-    return { ...text, text: body.slice(start, end) }
+    return { ...text, text: fromRaw(raw.slice(start, end)) }
   })
+  return { bytes, raw, spans, members, explicit, set: { prompts: builder.prompts, texts } }
+}
+
+/** A body with splices of its raw text applied, as bytes. */
+export function writeBody({ raw }: PromptBody, splices: readonly Splice[]): Buffer {
+  return Buffer.from(applySplices(raw, splices), 'latin1')
+}
+
+/** Splices that set members: in the place of the ones there are, or in front of all others. */
+export function memberSplices({ raw, spans }: PromptBody, members: Readonly<Record<string, string>>): Splice[] {
+  const start = valueStart(raw)
+  return Object.entries(members).map(([key, value]) => {
+    const span = spans.member(key)
+    return span ? { ...span, text: toRaw(JSON.stringify(value)) } : insertMember(raw, start, key, value)
+  })
+}
+
+/** Splices that take the `reprise` field out. */
+export function explicitSplices({ raw, explicit }: PromptBody): Splice[] {
+  return explicit ? removeMembers(raw, valueStart(raw), 'reprise') : []
 }

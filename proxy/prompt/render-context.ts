@@ -1,11 +1,11 @@
 import { annotateOrder } from '#index/annotate-context.ts'
 import type { SentPointer } from '#index/deduplicate-context.ts'
-import { applySplices, type Splice } from '../json-spans.ts'
 import type { ContextSlot, PromptContext } from './prompt-context.ts'
+import type { Piece, TextSplice } from './text-splice.ts'
 
 /**
- * The bytes of the block that is put into `slot`: those it was received with, but for a position label, which
- * belongs to the slot and stays there, and for what is pointed to instead.
+ * The block that is put into `slot`: the bytes it was received with, but for a position label, which belongs to the
+ * slot and stays there, and for what is pointed to instead.
  */
 export function renderBlock(
   texts: readonly string[],
@@ -13,20 +13,24 @@ export function renderBlock(
   from: ContextSlot,
   positional: boolean,
   pointers: readonly SentPointer[],
-): string {
-  const text = texts[from.text]!
-  const splices: Splice[] = pointers.map(({ start, end, text: words }) => ({
-    start: from.content.start + start - from.start,
-    end: from.content.start + end - from.start,
+): Piece[] {
+  const isElement = pointers.length > 0 && isJson(texts[from.text]!, from)
+  const splices: TextSplice[] = pointers.map(({ start, end, text: words }) => ({
+    start: from.content.start + start,
+    end: from.content.start + end,
     // an element of an array of JSON stays one
-    text: isJson(text, from) ? JSON.stringify(words) : words,
+    pieces: [isElement ? JSON.stringify(words) : words],
   }))
   if (slot !== from && positional && from.label && slot.label) {
-    const label = texts[slot.text]!.slice(slot.label.start, slot.label.end)
-    splices.push({ start: from.label.start - from.start, end: from.label.end - from.start, text: label })
+    splices.push({ ...from.label, pieces: [{ text: slot.text, ...slot.label }] })
   }
-  const block = text.slice(from.start, from.end)
-  return splices.length > 0 ? applySplices(block, splices) : block
+  const pieces: Piece[] = []
+  let at = from.start
+  for (const splice of splices.sort((a, b) => a.start - b.start)) {
+    pieces.push({ text: from.text, start: at, end: splice.start }, ...splice.pieces)
+    at = splice.end
+  }
+  return [...pieces, { text: from.text, start: at, end: from.end }]
 }
 
 /** Whether a block is a JSON object or string, of which no part can be taken. */

@@ -10,38 +10,45 @@ export function readMessages(body: Json, builder: PromptBuilder): boolean {
     const { pieces, others } = splitContent(system, ['system'], ['text'])
     builder.message('system', pieces, [withoutTexts(system), ...others])
   }
-  for (const [i, message] of messages.entries()) readMessage(message, ['messages', i, 'content'], builder)
+  const firstTurn = messages.findIndex(({ role }) => role !== 'system')
+  for (const [i, message] of messages.entries()) {
+    // for some chat templates both engines put what the system says in between in front of all turns
+    if (message.role === 'system' && i > firstTurn && firstTurn >= 0) builder.message('system', [], [{}, message])
+    else readMessage(message, ['messages', i, 'content'], builder)
+  }
   builder.endPrompt([body.model, body.tools, body.cache_salt])
   return true
 }
 
 function readMessage(message: Json, path: JsonPath, builder: PromptBuilder): void {
   const { role, content, ...rest } = message
-  const parts = isParts(content) ? content : []
-  // every tool result is a message of its own: what tools said and what the user says are searched apart
-  if (!parts.some(isToolResult)) {
+  // results in what the assistant said are put in words of the engine's
+  const parts = role === 'user' && isParts(content) ? content : []
+  const lastResult = parts.findLastIndex(isToolResult)
+  if (lastResult < 0) {
     const { pieces, others } = splitContent(content, path, ['text'])
     builder.message(role as string, pieces, [[rest, withoutTexts(content)], ...others])
     return
   }
-  let from = 0
-  const flush = (to: number): void => {
-    if (to === from) return
-    const texts = parts.slice(from, to).flatMap(({ type, text }, i) => {
-      return type === 'text' && typeof text === 'string' ? [{ path: [...path, from + i, 'text'], text }] : []
-    })
-    const others = parts.slice(from, to).filter(({ type, text }) => type !== 'text' || typeof text !== 'string')
-    builder.message(role as string, texts, [[rest, withoutTexts(parts.slice(from, to))], ...others])
+  for (const [place, part] of parts.slice(0, lastResult + 1).entries()) {
+    // every result is a message of its own: what tools said and what the user says are searched apart
+    if (isToolResult(part)) readToolResult(part, [...path, place], rest, builder)
+    // of this it cannot be told what comes first: vLLM puts all results in front of it, SGLang leaves it in its place
+    else builder.message('user', [], [rest, part])
   }
-  for (const [place, part] of parts.entries()) {
-    if (!isToolResult(part)) continue
-    flush(place)
-    from = place + 1
-    const { content: result, ...own } = part
-    const { pieces, others } = splitContent(result, [...path, place, 'content'], ['text'])
-    builder.message('tool', pieces, [[rest, own, withoutTexts(result)], ...others])
-  }
-  flush(parts.length)
+  const from = lastResult + 1
+  const said = parts.slice(from)
+  if (said.length === 0) return
+  const texts = said.flatMap(({ type, text }, i) => {
+    return type === 'text' && typeof text === 'string' ? [{ path: [...path, from + i, 'text'], text }] : []
+  })
+  const others = said.filter(({ type, text }) => type !== 'text' || typeof text !== 'string')
+  builder.message('user', texts, [[rest, withoutTexts(said)], ...others])
+}
+
+function readToolResult({ content, ...own }: Json, path: JsonPath, rest: unknown, builder: PromptBuilder): void {
+  const { pieces, others } = splitContent(content, [...path, 'content'], ['text'])
+  builder.message('tool', pieces, [[rest, own, withoutTexts(content)], ...others])
 }
 
 /** What text parts carry besides their text, as a cache_control. */
