@@ -2,12 +2,12 @@ import type { SentPrompt } from '#index/cache-event.ts'
 import type { CacheMirror } from '#index/cache-mirror.ts'
 import type { ConversationStore, SentTurn, TurnKey } from '#index/conversation-store.ts'
 import type { CitationMap } from './answer/citation-labels.ts'
-import type { Splice } from './json-spans.ts'
 import { citationMapOf } from './prompt/citation-map.ts'
 import type { PatternLists } from './prompt/find-contexts.ts'
 import { type Layout, layOutPrompts } from './prompt/lay-out-prompt.ts'
 import { type PlacedContext, placeExplicitContext } from './prompt/place-explicit-context.ts'
 import { explicitSplices, type PromptBody, type PromptSet } from './prompt/prompt-body.ts'
+import type { BodySplice } from './prompt/splice-body.ts'
 import { spliceTexts } from './prompt/splice-texts.ts'
 import type { Received } from './read-received.ts'
 import type { RequestOptions } from './request-options.ts'
@@ -18,8 +18,8 @@ export type Mode = 'on' | 'shadow' | 'off'
 
 /** What is to be done with one request. */
 export interface Decision {
-  /** what is changed in the raw text of the body that was read; undefined: the body goes as received */
-  readonly splices: readonly Splice[] | undefined
+  /** what is changed in the JSON of the body that was read; undefined: the body goes as received */
+  readonly splices: readonly BodySplice[] | undefined
   /** which of the candidates it is made for */
   readonly candidate: number
   readonly contexts: readonly ReusedContext[]
@@ -183,7 +183,7 @@ function reasonFor({ mode, options }: DecisionInput, blocks: number, { hasUnknow
 }
 
 /** None, when the body that was read is no longer the one received, although nothing of its prompt is rewritten. */
-function tidied({ tidied }: Received): readonly Splice[] | undefined {
+function tidied({ tidied }: Received): readonly BodySplice[] | undefined {
   return tidied.length > 0 ? [] : undefined
 }
 
@@ -203,7 +203,7 @@ function place({ explicit }: PromptBody, set: PromptSet, { block }: Wording): Pl
 }
 
 /** Splices that put explicit blocks in rank order into their place; undefined when there are none. */
-function withExplicitBlocks(prompt: PromptBody, placed: PlacedContext | undefined): readonly Splice[] | undefined {
+function withExplicitBlocks(prompt: PromptBody, placed: PlacedContext | undefined): readonly BodySplice[] | undefined {
   if (!prompt.explicit) return undefined
   const texts = prompt.set!.texts.map(({ text }, i) => (i === placed?.at ? placed.text : text))
   return [...explicitSplices(prompt), ...spliceTexts(prompt, { texts, splices: texts.map(() => []) })]

@@ -83,11 +83,11 @@ export function valueStart(json: string): number {
   return skipSpace(json, 0)
 }
 
-/** Applies splices that do not overlap; of two at one place, what is inserted comes in front of what is replaced. */
+/** Applies splices that do not overlap. */
 export function applySplices(text: string, splices: readonly Splice[]): string {
   const pieces: string[] = []
   let at = 0
-  for (const splice of splices.toSorted((a, b) => a.start - b.start || a.end - b.end)) {
+  for (const splice of splices.toSorted((a, b) => a.start - b.start)) {
     pieces.push(text.slice(at, splice.start), splice.text)
     at = splice.end
   }

@@ -1,6 +1,5 @@
-import { isAscii } from 'node:buffer'
 import { ProxyError } from '../errors.ts'
-import { applySplices, insertMember, removeMembers, SpanFinder, type Splice, valueStart } from '../json-spans.ts'
+import { insertMember, removeMembers, SpanFinder, type Splice, valueStart } from '../json-spans.ts'
 import { parseJson } from '../parse-json.ts'
 import { type ExplicitContext, readExplicitContext } from './explicit-context.ts'
 import { readChat } from './formats/chat.ts'
@@ -9,7 +8,7 @@ import { readMessages } from './formats/messages.ts'
 import { readResponses } from './formats/responses.ts'
 import type { Prompt, PromptApi, PromptText } from './prompt.ts'
 import { isObject, type Json, PromptBuilder, type PromptFormat } from './prompt-builder.ts'
-import { fromRaw, toRaw } from './raw-text.ts'
+import { type BodySplice, spliceBody } from './splice-body.ts'
 
 /** The prompts of a body that was understood. */
 export interface PromptSet {
@@ -20,10 +19,10 @@ export interface PromptSet {
 
 /** A request body that is a JSON object. */
 export interface PromptBody {
+  /** UTF-8, what `json` was read from */
   readonly bytes: Buffer
-  /** its bytes, one a character: what is sent is cut out of them, as text they would take twice the room */
-  readonly raw: string
-  /** finds values in `raw` */
+  readonly json: string
+  /** finds values in `json` */
   readonly spans: SpanFinder
   /** the members in front of which others are told apart: an engine's ids and salts, what is asked of the model */
   readonly members: Json
@@ -46,41 +45,45 @@ const formats: Record<PromptApi, PromptFormat> = {
  * JSON, or its `reprise` field breaks the schema.
  */
 export function readPromptBody(api: PromptApi, bytes: Buffer): PromptBody | undefined {
-  const raw = bytes.toString('latin1')
-  const members = parseJson(isAscii(bytes) ? raw : bytes.toString())
+  const json = bytes.toString()
+  const members = parseJson(json)
   if (!isObject(members)) return undefined
-  const spans = new SpanFinder(raw)
+  const spans = new SpanFinder(json)
   const explicit = readExplicitContext(members.reprise)
   const builder = new PromptBuilder()
   if (!formats[api](members, builder)) {
     if (explicit)
       throw new ProxyError('invalid_body', "'reprise' needs a prompt of texts or messages: send them with it.")
-    return { bytes, raw, spans, members, explicit, set: undefined }
+    return { bytes, json, spans, members, explicit, set: undefined }
   }
   const texts = builder.texts.map((text) => {
     if (!text.isRaw) return text
-    // raw texts are known by their place alone until here
+    // it is known by their place alone until here
     const { start, end } = spans.find(text.path)
-    return { ...text, text: fromRaw(raw.slice(start, end)) }
+    return { ...text, text: json.slice(start, end) }
   })
-  return { bytes, raw, spans, members, explicit, set: { prompts: builder.prompts, texts } }
+  return { bytes, json, spans, members, explicit, set: { prompts: builder.prompts, texts } }
 }
 
-/** A body with splices of its raw text applied, as bytes. */
-export function writeBody({ raw }: PromptBody, splices: readonly Splice[]): Buffer {
-  return Buffer.from(applySplices(raw, splices), 'latin1')
+/** A body with splices applied, as bytes. */
+export function writeBody({ bytes, json }: PromptBody, splices: readonly BodySplice[]): Buffer {
+  return spliceBody(bytes, json, splices)
 }
 
 /** Splices that set members: in the place of the ones there are, or in front of all others. */
-export function memberSplices({ raw, spans }: PromptBody, members: Readonly<Record<string, string>>): Splice[] {
-  const start = valueStart(raw)
+export function memberSplices({ json, spans }: PromptBody, members: Readonly<Record<string, string>>): BodySplice[] {
+  const start = valueStart(json)
   return Object.entries(members).map(([key, value]) => {
     const span = spans.member(key)
-    return span ? { ...span, text: toRaw(JSON.stringify(value)) } : insertMember(raw, start, key, value)
+    return span ? { ...span, pieces: [JSON.stringify(value)] } : toBodySplice(insertMember(json, start, key, value))
   })
 }
 
 /** Splices that take the `reprise` field out. */
-export function explicitSplices({ raw, explicit }: PromptBody): Splice[] {
-  return explicit ? removeMembers(raw, valueStart(raw), 'reprise') : []
+export function explicitSplices({ json, explicit }: PromptBody): BodySplice[] {
+  return explicit ? removeMembers(json, valueStart(json), 'reprise').map(toBodySplice) : []
+}
+
+function toBodySplice({ start, end, text }: Splice): BodySplice {
+  return { start, end, pieces: [text] }
 }

@@ -1,8 +1,8 @@
-import type { Splice } from '../json-spans.ts'
+import type { Span } from '../json-spans.ts'
+import { splitsCharacter, toJsonOffsets } from './json-offsets.ts'
 import type { PromptText } from './prompt.ts'
 import type { PromptBody } from './prompt-body.ts'
-import { toRawOffsets } from './raw-offsets.ts'
-import { toRaw } from './raw-text.ts'
+import type { BodySplice } from './splice-body.ts'
 import { type Piece, spliceText, type TextSplice } from './text-splice.ts'
 
 /** The texts of a body as they are to be sent. */
@@ -14,63 +14,74 @@ export interface WrittenTexts {
 }
 
 /**
- * Splices of a body's raw text that make its texts what they are to be. What moves is cut out of the raw text as the
- * client wrote it, escapes and all: to escape 240 KB again takes longer than to find them. Empty when nothing changes.
+ * Splices of a body's JSON that make its texts what they are to be. What moves is cut out of the JSON as the client
+ * wrote it, escapes and all: to escape 240 KB again takes longer than to find them. Empty when nothing changes.
  */
-export function spliceTexts(prompt: PromptBody, { texts, splices }: WrittenTexts): Splice[] {
+export function spliceTexts(prompt: PromptBody, { texts, splices }: WrittenTexts): BodySplice[] {
   const received = prompt.set?.texts ?? []
   const changed = [...received.keys()].filter((i) => texts[i] !== received[i]!.text || splices[i]!.length > 0)
   if (changed.length === 0) return []
-  const cutter = new RawCutter(prompt, texts, splices)
+  const cutter = new JsonCutter(prompt, texts, splices)
   return changed.flatMap((place) => cutter.spliceText(place))
 }
 
-/** Cuts stretches of texts out of the raw text they were read from. */
-class RawCutter {
+/** Cuts stretches of texts out of the JSON they were read from. */
+class JsonCutter {
   readonly #prompt: PromptBody
   readonly #texts: readonly string[]
   readonly #splices: readonly (readonly TextSplice[])[]
-  /** by place: where the characters that something begins or ends at stand; undefined where that cannot be told */
+  /** by place: where the characters that something begins or ends at stand; undefined where nothing can be cut there */
   readonly #offsets: (ReadonlyMap<number, number> | undefined)[]
 
   constructor(prompt: PromptBody, texts: readonly string[], splices: readonly (readonly TextSplice[])[]) {
     this.#prompt = prompt
     this.#texts = texts
     this.#splices = splices
-    this.#offsets = edgesByText(texts.length, splices).map((edges, place) => this.#toRawOffsets(place, edges))
+    this.#offsets = edgesByText(texts.length, splices).map((edges, place) => this.#locate(place, edges))
   }
 
-  spliceText(place: number): Splice[] {
-    const { raw, spans } = this.#prompt
+  spliceText(place: number): BodySplice[] {
     const { path, isRaw } = this.#textAt(place)
     const offsets = this.#offsets[place]
     if (offsets === undefined) {
       const text = spliceText(this.#texts, place, this.#splices[place]!)
-      return [{ ...spans.find(path), text: toRaw(isRaw ? text : JSON.stringify(text)) }]
+      return [{ ...this.#prompt.spans.find(path), pieces: [isRaw ? text : JSON.stringify(text)] }]
     }
     return this.#splices[place]!.map(({ start, end, pieces }) => ({
       start: offsets.get(start)!,
       end: offsets.get(end)!,
-      text: pieces.map((piece) => this.#write(piece, isRaw)).join(''),
-    })).filter(({ start, end, text }) => text.length !== end - start || text !== raw.slice(start, end))
+      pieces: pieces.map((piece) => this.#write(piece, isRaw)),
+    })).filter((splice) => !this.#isAsReceived(splice))
   }
 
-  #write(piece: Piece, isRaw: boolean): string {
+  #write(piece: Piece, isRaw: boolean): Span | string {
     const offsets = typeof piece === 'string' ? undefined : this.#offsets[piece.text]
     if (typeof piece !== 'string' && offsets !== undefined) {
-      return this.#prompt.raw.slice(offsets.get(piece.start)!, offsets.get(piece.end)!)
+      return { start: offsets.get(piece.start)!, end: offsets.get(piece.end)! }
     }
     const text = typeof piece === 'string' ? piece : this.#texts[piece.text]!.slice(piece.start, piece.end)
-    return toRaw(isRaw ? text : JSON.stringify(text).slice(1, -1))
+    return isRaw ? text : JSON.stringify(text).slice(1, -1)
   }
 
-  #toRawOffsets(place: number, edges: readonly number[]): Map<number, number> | undefined {
+  #isAsReceived({ start, end, pieces }: BodySplice): boolean {
+    const { json } = this.#prompt
+    const length = pieces.reduce((sum, piece) => {
+      return sum + (typeof piece === 'string' ? piece.length : piece.end - piece.start)
+    }, 0)
+    if (length !== end - start) return false
+    const written = pieces.map((piece) => (typeof piece === 'string' ? piece : json.slice(piece.start, piece.end)))
+    return written.join('') === json.slice(start, end)
+  }
+
+  #locate(place: number, edges: readonly number[]): Map<number, number> | undefined {
     const { path, text, isRaw } = this.#textAt(place)
-    // explicit blocks stand in no text that was received
-    if (this.#texts[place] !== text) return undefined
+    // explicit blocks stand in no text that was received, and half a character is no JSON
+    if (this.#texts[place] !== text || edges.some((edge) => splitsCharacter(text, edge))) return undefined
     if (edges.length === 0) return new Map()
     const { start } = this.#prompt.spans.find(path)
-    return toRawOffsets(this.#prompt.bytes, isRaw ? start : start + 1, edges, !isRaw)
+    return isRaw
+      ? new Map(edges.map((edge) => [edge, start + edge]))
+      : toJsonOffsets(this.#prompt.json, start + 1, edges)
   }
 
   #textAt(place: number): PromptText {

@@ -1,0 +1,37 @@
+const BACKSLASH = '\\'
+const LETTER_U = 0x75
+
+/**
+ * Where characters of a text stand in the JSON string it was written as, whose inside begins at `start`: `offsets` are
+ * ascending, in UTF-16 units of the text. Only escapes make a difference, so the search leaps from one to the next.
+ */
+export function toJsonOffsets(json: string, start: number, offsets: readonly number[]): Map<number, number> {
+  const found = new Map<number, number>()
+  let at = start
+  let units = 0
+  let next = json.indexOf(BACKSLASH, at)
+  for (const offset of offsets) {
+    while (next >= 0 && next - at < offset - units) {
+      units += next - at + 1
+      at = next + (json.charCodeAt(next + 1) === LETTER_U ? 6 : 2)
+      next = json.indexOf(BACKSLASH, at)
+    }
+    at += offset - units
+    units = offset
+    found.set(offset, at)
+  }
+  return found
+}
+
+/** Whether an offset falls between the halves of a character that takes two UTF-16 units. */
+export function splitsCharacter(text: string, offset: number): boolean {
+  return offset > 0 && isHigh(text.charCodeAt(offset - 1)) && isLow(text.charCodeAt(offset))
+}
+
+function isHigh(unit: number): boolean {
+  return unit >= 0xd800 && unit < 0xdc00
+}
+
+function isLow(unit: number): boolean {
+  return unit >= 0xdc00 && unit < 0xe000
+}
