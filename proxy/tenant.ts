@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
 /** Who may share cache with whom: a hash of the caller's API key, `default` without one. */
 export function tenantOf(headers: IncomingHttpHeaders): string {
   const key = headers.authorization ?? headers['x-api-key']
   if (key === undefined || key === '') return 'default'
-  return createHash('sha256').update(String(key)).digest('base64url').slice(0, 22)
+  return hash('sha256', String(key), 'base64url').slice(0, 22)
 }
 
 /**
@@ -14,5 +14,5 @@ export function tenantOf(headers: IncomingHttpHeaders): string {
  */
 export function cacheSaltOf(tenant: string, clientSalt: unknown): string {
   const own = typeof clientSalt === 'string' ? clientSalt : ''
-  return createHash('sha256').update(`${tenant.length}:${tenant}${own.length}:${own}`).digest('base64url')
+  return hash('sha256', `${tenant.length}:${tenant}${own.length}:${own}`, 'base64url')
 }

@@ -1,6 +1,5 @@
-import { createHash, type Hash } from 'node:crypto'
+import { digestOf, type ScopeId } from '#index/context-block.ts'
 import type { ConversationStore, SentOrder, TurnKey } from '#index/conversation-store.ts'
-import { digestOf } from './digest-of.ts'
 import { contextPlaceholder } from './explicit-context.ts'
 import { findContexts, type PatternLists } from './find-contexts.ts'
 import { type PlacedContext, placeBlocks } from './place-explicit-context.ts'
@@ -58,6 +57,8 @@ class LayoutWriter {
   readonly #state: LayoutState
   readonly #texts: string[]
   #hasUnknownTurn = false
+  /** identity of all messages in front of the one that is laid out, as they were received */
+  #chain = '' as ScopeId
 
   constructor(set: PromptSet, placed: PlacedContext | undefined, state: LayoutState) {
     this.#set = set
@@ -72,16 +73,15 @@ class LayoutWriter {
   }
 
   write({ preamble, messages }: Prompt): PromptLayout {
-    const chain = createHash('sha256').update(JSON.stringify([this.#state.tenant, this.#state.conversation]))
+    this.#chain = digestOf(JSON.stringify([this.#state.tenant, this.#state.conversation]))
     const lastAnswer = messages.findLastIndex(({ role }) => role === 'assistant')
     return {
       preamble,
-      messages: messages.map((message, place) => this.#layOut(message, chain, place < lastAnswer)),
+      messages: messages.map((message, place) => this.#layOut(message, place < lastAnswer)),
     }
   }
 
-  /** `chain` has taken in all messages in front of this one. */
-  #layOut(message: PromptMessage, chain: Hash, isPast: boolean): LaidOutMessage {
+  #layOut(message: PromptMessage, isPast: boolean): LaidOutMessage {
     const { tenant, conversation, store, patternLists } = this.#state
     const identity = JSON.stringify([message.role, message.rest])
     const isPlaced = this.#placed !== undefined && message.texts.includes(this.#placed.at)
@@ -89,8 +89,9 @@ class LayoutWriter {
     // what the assistant said holds no contexts, and where blocks are put is searched once they stand there
     const contexts = isPlaced || holder !== undefined ? [] : findContexts(message, this.#texts, patternLists)
     const digest = digestMessage(identity, message, this.#set, contexts)
-    const turn = digestOf(chain.update(digest))
-    const alone = digestOf(createHash('sha256').update(JSON.stringify([tenant, conversation, 'alone', digest])))
+    this.#chain = digestOf(this.#chain + digest)
+    const turn = this.#chain
+    const alone = digestOf(JSON.stringify([tenant, conversation, 'alone', digest]))
     const laidOut = { message, identity, keys: [turn, alone], explicit: undefined, past: [], contexts }
     // nothing but the name of its conversation tells whose blocks a message had that stands behind another history
     const keys = conversation === undefined ? [turn] : [turn, alone]
@@ -106,7 +107,7 @@ class LayoutWriter {
 
   /** The turn that has blocks beside it: equal words with other blocks are another turn. */
   #place(laidOut: LaidOutMessage, { context, blocks }: PlacedContext, keys: readonly TurnKey[]): LaidOutMessage {
-    const withBlocks = digestOf(createHash('sha256').update(JSON.stringify([keys[0], context.blocks])))
+    const withBlocks = digestOf(JSON.stringify([keys[0], context.blocks]))
     const past = this.#state.store.recall(withBlocks)
     return {
       ...laidOut,
@@ -137,18 +138,19 @@ function digestMessage(
   { texts }: PromptSet,
   contexts: readonly PromptContext[],
 ): string {
-  const hash = createHash('sha256').update(`${identity}${message.texts.length}`)
+  const pieces: string[] = [`${identity}${message.texts.length}`]
   for (const place of message.texts) {
     const { text } = texts[place]!
     let at = 0
     for (const { slots, contents } of contexts) {
       slots.forEach((slot, i) => {
         if (slot.text !== place) return
-        hash.update(`${text.slice(at, slot.content.start)}\0${contents[i]}\0`)
+        pieces.push(text.slice(at, slot.content.start), contents[i]!)
         at = slot.content.end
       })
     }
-    hash.update(`${text.slice(at)}\0`)
+    // what is no block may be long, and is taken in without being copied
+    pieces.push(digestOf(text.slice(at)))
   }
-  return hash.digest('base64url')
+  return digestOf(JSON.stringify(pieces))
 }

@@ -1,11 +1,13 @@
-import { createHash } from 'node:crypto'
 import type { SentContext, SentPrompt } from '#index/cache-event.ts'
-import type { ScopeId } from '#index/context-block.ts'
-import { digestOf } from './digest-of.ts'
+import { digestOf, type ScopeId } from '#index/context-block.ts'
+
+/** Longer texts are taken in by a hash of their own: to join them first would copy them. */
+const longText = 1_024
 
 /** Follows a prompt as it is written and notes the identity of every prefix that ends where a block begins or ends. */
 export class SentPromptWriter {
-  readonly #hash = createHash('sha256')
+  /** identity of what stands in front of the last mark, and what has come since, long texts by their identity */
+  #chain = ''
   readonly #prefixes: ScopeId[] = []
   readonly #ends: number[] = []
   readonly #contexts: SentContext[] = []
@@ -13,19 +15,20 @@ export class SentPromptWriter {
 
   /** Takes in what comes next in the prompt. */
   write(text: string): void {
-    this.#hash.update(text)
+    this.#chain += text.length < longText ? `${text.length}:${text}` : `#${text.length}:${digestOf(text)}`
     this.#length += text.length
   }
 
   /** Takes in a block of so many characters by what tells it from all others: reading it again would cost as much as all else. */
   writeBlock(identity: string, length: number): void {
-    this.#hash.update(`${identity.length}:${identity}`)
+    this.#chain += `=${identity.length}:${identity}`
     this.#length += length
   }
 
   /** Notes the prefix that ends here. */
   mark(): ScopeId {
-    const prefix = digestOf(this.#hash)
+    const prefix = digestOf(this.#chain)
+    this.#chain = prefix
     this.#prefixes.push(prefix)
     this.#ends.push(this.#length)
     return prefix

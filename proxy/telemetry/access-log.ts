@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Logger } from 'pino'
 
 /** What is known of a request when it has ended. Times are in milliseconds; what never happened is undefined. */
@@ -67,7 +67,7 @@ export function logPrompt(log: Logger, requestId: string, body: Buffer): void {
 /** A tenant may bear its customer's name. */
 function hashOf(tenant: string | undefined): string | undefined {
   if (tenant === undefined || tenant === 'default') return tenant
-  return createHash('sha256').update(tenant).digest('base64url').slice(0, 12)
+  return hash('sha256', tenant, 'base64url').slice(0, 12)
 }
 
 function rounded(milliseconds: number | undefined): number | undefined {

@@ -1,8 +1,9 @@
-import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { closeSync, constants, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { LineWriter } from './line-writer.ts'
 
 let folder: string
@@ -10,6 +11,13 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'reprise-lines-'))
 })
 afterEach(() => rmSync(folder, { recursive: true }))
+
+/** A pipe with a reader that does not read. */
+function fullPipe(within: string): { path: string; reader: number } {
+  const path = join(within, 'pipe')
+  execFileSync('mkfifo', [path])
+  return { path, reader: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK) }
+}
 
 const linesOf = (count: number, width = 10): string[] =>
   Array.from({ length: count }, (_, i) => `${String(i).padStart(width, '0')}\n`)
@@ -56,6 +64,22 @@ test.skipIf(!existsSync('/dev/full'))('a full disk costs lines, neither time nor
   const before = performance.now()
   writer.flush()
   expect(performance.now() - before).toBeLessThan(100)
+})
+
+test.skipIf(process.platform === 'win32')('a clock that jumps does not change how long the end may take', () => {
+  // a pipe that nobody reads is full at some time, and stays so
+  const { path, reader } = fullPipe(folder)
+  const writer = new LineWriter(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK))
+  for (const line of linesOf(2_000, 1_000)) writer.write(line)
+  let hours = 0
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => 3_600_000 * hours++)
+  const before = performance.now()
+  writer.flush()
+  const took = performance.now() - before
+  clock.mockRestore()
+  closeSync(reader)
+  expect(took).toBeGreaterThan(200)
+  expect(took).toBeLessThan(2_000)
 })
 
 test('a descriptor that is closed costs lines and nothing else', async () => {

@@ -4,6 +4,8 @@ import { write, writeSync } from 'node:fs'
 const maxWaitingBytes = 4 * 1024 * 1024
 /** About as much as a pipe holds goes out at once. */
 const chunkBytes = 64 * 1024
+/** A line waits for others for so long: each write costs more than all else about a line. */
+const gatherMilliseconds = 20
 const retryMilliseconds = 50
 /** How long the last lines are tried to be written when the process ends. */
 const exitMilliseconds = 250
@@ -28,14 +30,16 @@ export class LineWriter {
     if (this.#waitingBytes + bytes.length > maxWaitingBytes) return
     this.#lines.push(bytes)
     this.#waitingBytes += bytes.length
-    if (!this.#isWriting) this.#writeNext()
+    if (this.#isWriting) return
+    this.#isWriting = true
+    setTimeout(() => this.#writeNext(), gatherMilliseconds).unref()
   }
 
   /** Writes what waits, as far as it can be written within a quarter of a second; for the end of the process. */
   flush(): void {
-    const until = Date.now() + exitMilliseconds
+    const until = performance.now() + exitMilliseconds
     let rest = this.#take(Number.POSITIVE_INFINITY)
-    while (rest.length > 0 && Date.now() < until) {
+    while (rest.length > 0 && performance.now() < until) {
       try {
         rest = rest.subarray(writeSync(this.#fd, rest))
       } catch (error) {
