@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { RunningProxy } from '#proxy/main.ts'
 import { connectRaw, rawPost } from './raw-client.ts'
 import { type RawEngineDouble, rawAnswer, startRawEngineDouble } from './raw-engine-double.ts'
 import { errorOf, postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
-import { type FaultWatch, until, watchFaults } from './watch-faults.ts'
+import { failOnFaults, until } from './watch-faults.ts'
 
 /** What is rewritten and what passes must stand the same faults. */
 const routes = ['/v1/chat/completions', '/v1/embeddings']
@@ -16,15 +16,8 @@ const halfEvent = '11\r\ndata: {"a":1}\n\nda\r\n'
 
 let engine: RawEngineDouble
 let proxy: RunningProxy
-let faults: FaultWatch
 
-beforeAll(() => {
-  faults = watchFaults()
-})
-afterAll(() => {
-  faults.stop()
-  expect(faults.seen).toEqual([])
-})
+failOnFaults()
 
 beforeEach(async () => {
   engine = await startRawEngineDouble()
@@ -123,7 +116,7 @@ describe.each(routes)('an engine behind %s', (path) => {
       const client = await connectRaw(proxy.url)
       client.write(rawPost(path, ragRequest(`q${i}`, ['a', 'b'])))
       await until(() => engine.requestCount === i + 1)
-      await delay(i === 0 ? 500 : 30)
+      await delay(i === 0 ? 200 : 30)
       const connection = engine.sockets.at(-1)!
       expect([client.socket.closed, connection.closed]).toEqual([false, false])
       const left = performance.now()

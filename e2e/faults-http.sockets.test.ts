@@ -1,25 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { RunningProxy } from '#proxy/main.ts'
 import { connectRaw, rawPost } from './raw-client.ts'
 import { type RawEngineDouble, rawAnswer, startRawEngineDouble } from './raw-engine-double.ts'
 import { postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
-import { type FaultWatch, until, watchFaults } from './watch-faults.ts'
+import { failOnFaults, until } from './watch-faults.ts'
 
 const chat = '/v1/chat/completions'
 const routes = [chat, '/v1/embeddings']
 
 let engine: RawEngineDouble
 let proxy: RunningProxy
-let faults: FaultWatch
 
-beforeAll(() => {
-  faults = watchFaults()
-})
-afterAll(() => {
-  faults.stop()
-  expect(faults.seen).toEqual([])
-})
+failOnFaults()
 
 /** Answers with the request's own path and body. */
 const echo = {

@@ -4,11 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { vllmChat } from '#proxy/answer/answer-streams.fixture.ts'
+import type { Config } from '#proxy/config/config.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { documentRequest, metricOf } from './placed-blocks.ts'
 import { connectRaw, rawPost } from './raw-client.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
-import { postJson, startTestProxy } from './start-test-proxy.ts'
+import { errorOf, postJson, startTestProxy } from './start-test-proxy.ts'
 
 const comment = ': keep-alive\n\n'
 /** several times the silence after which comments come */
@@ -159,6 +160,119 @@ describe('a stream whose engine is silent', () => {
         await metricOf(proxy.adminUrl, 'reprise_requests_total{route="chat_completions",outcome="client_left"}'),
       ).toBe(1),
     )
+  })
+})
+
+describe('a stream that waits for its turn', () => {
+  let held: ServerResponse[]
+
+  async function restart(config: Partial<Config>): Promise<void> {
+    await proxy.close()
+    proxy = await startTestProxy(
+      { url: engine.url },
+      { keepAliveSeconds: 0.04, inFlightPerReplica: 1, groupWindowMilliseconds: 0, ...config },
+    )
+  }
+
+  /** A request that takes the only place at the engine. */
+  async function takePlace(): Promise<{ answer: Promise<Response> }> {
+    const first = stream(undefined, { stream: false })
+    await vi.waitFor(() => expect(held).toHaveLength(1), { interval: 5 })
+    return { answer: first }
+  }
+
+  beforeEach(async () => {
+    held = []
+    engine.answer((answer) => held.push(answer))
+    await restart({})
+  })
+
+  test('is kept alive, and is then what the engine writes', async () => {
+    await takePlace()
+    const response = await stream()
+    expect([response.status, response.headers.get('x-reprise-replica')]).toEqual([200, 'engine'])
+    expect(response.headers.get('server-timing')).toMatch(/queue;dur=[1-9].*engine;dur=0\.00/)
+    expect(engine.requests).toHaveLength(1)
+    await delay(silence)
+    held[0]!.end('{}')
+    await vi.waitFor(() => expect(held).toHaveLength(2), { interval: 5 })
+    startStream(held[1]!)
+    held[1]!.end(written)
+    const text = await response.text()
+    expect(eventsOf(text).comments).toBeGreaterThanOrEqual(3)
+    expect(withoutComments(text)).toBe(written)
+  })
+
+  test('is refused with a status of its own while none was sent: the queue is full', async () => {
+    await restart({ waitingRequests: 1 })
+    await takePlace()
+    const waiting = await stream()
+    const refused = await stream()
+    expect([refused.status, (await errorOf(refused)).code]).toEqual([429, 'queue_full'])
+    await waiting.body!.cancel()
+    held[0]!.end('{}')
+  })
+
+  test.each(['/v1/chat/completions', '/v1/messages'])(
+    'past its deadline is told so as an event of %s',
+    async (path) => {
+      await restart({ maxWaitSeconds: silence / 1000 })
+      await takePlace()
+      const response = await stream(path)
+      expect(response.status).toBe(200)
+      const { events, comments } = eventsOf(await response.text())
+      expect(comments).toBeGreaterThanOrEqual(1)
+      expect(events).toHaveLength(1)
+      expect(events[0]!.event).toBe(path === '/v1/messages' ? 'error' : undefined)
+      expect(JSON.parse(events[0]!.data).error).toMatchObject({ code: 'deadline_exceeded' })
+      held[0]!.end('{}')
+      expect(engine.requests).toHaveLength(1)
+      await vi.waitFor(async () => expect(await metricOf(proxy.adminUrl, 'reprise_queue_depth')).toBe(0))
+    },
+  )
+
+  test('past a deadline that comes before any comment has the status of its error', async () => {
+    await restart({ maxWaitSeconds: 0.05, keepAliveSeconds: 5 })
+    await takePlace()
+    const response = await stream()
+    expect([response.status, (await errorOf(response)).code]).toEqual([504, 'deadline_exceeded'])
+    held[0]!.end('{}')
+  })
+
+  test('is tried again when its engine is gone for a moment, comments or not', async () => {
+    const { answer } = await takePlace()
+    const response = await stream()
+    expect(response.status).toBe(200)
+    const { port } = engine
+    await engine.close()
+    await answer
+    engine = await startRecordingEngineDouble(port)
+    engine.answer((answer) => {
+      startStream(answer)
+      answer.end(written)
+    })
+    const text = await response.text()
+    expect(withoutComments(text)).toBe(written)
+  })
+
+  test('is told as an event that its engine is gone for good', async () => {
+    await takePlace()
+    const response = await stream()
+    await engine.close()
+    const { events } = eventsOf(await response.text())
+    expect(events.map(({ data }) => JSON.parse(data).error.code)).toEqual(['engine_unreachable'])
+    engine = await startRecordingEngineDouble()
+  })
+
+  test('whose client leaves makes room', async () => {
+    await takePlace()
+    const client = await connectRaw(proxy.url)
+    client.write(rawPost('/v1/chat/completions', { messages: [], stream: true }))
+    await client.until(comment.trim())
+    client.reset()
+    await vi.waitFor(async () => expect(await metricOf(proxy.adminUrl, 'reprise_queue_depth')).toBe(0))
+    expect(engine.requests).toHaveLength(1)
+    held[0]!.end('{}')
   })
 })
 

@@ -1,14 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, expect } from 'vitest'
 
-/** What must not happen in a process, however its peers behave. */
-export interface FaultWatch {
-  /** rejections nobody handled, exceptions nobody caught, and leaks of listeners, since the watch began */
-  readonly seen: readonly unknown[]
-  stop(): void
-}
-
-/** Begins to collect what nobody handled in this process. */
-export function watchFaults(): FaultWatch {
+/**
+ * Fails the tests of a file when something happens in their process that must not, however its peers behave: rejections
+ * nobody handled, exceptions nobody caught, leaks of listeners.
+ */
+export function failOnFaults(): void {
   const seen: unknown[] = []
   const onFault = (fault: unknown): void => {
     seen.push(fault)
@@ -16,17 +13,17 @@ export function watchFaults(): FaultWatch {
   const onWarning = (warning: Error): void => {
     if (warning.name === 'MaxListenersExceededWarning') seen.push(warning)
   }
-  process.on('unhandledRejection', onFault)
-  process.on('uncaughtException', onFault)
-  process.on('warning', onWarning)
-  return {
-    seen,
-    stop: () => {
-      process.off('unhandledRejection', onFault)
-      process.off('uncaughtException', onFault)
-      process.off('warning', onWarning)
-    },
-  }
+  beforeAll(() => {
+    process.on('unhandledRejection', onFault)
+    process.on('uncaughtException', onFault)
+    process.on('warning', onWarning)
+  })
+  afterAll(() => {
+    process.off('unhandledRejection', onFault)
+    process.off('uncaughtException', onFault)
+    process.off('warning', onWarning)
+    expect(seen).toEqual([])
+  })
 }
 
 /** Waits until a condition holds; the test's own time limit ends a wait that is in vain. */

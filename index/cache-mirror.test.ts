@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
+import { AverageDensity } from './average-density.ts'
 import type { SentPrompt } from './cache-event.ts'
 import { CacheMirror } from './cache-mirror.ts'
 import type { Context, RequestId, ScopeId } from './context-block.ts'
@@ -49,6 +50,40 @@ test('the prediction is the longest prefix held, in tokens as the engine counts 
   expect(mirror.predictCachedTokens(prompt('z', 'x'))).toBe(25)
   for (let i = 0; i < 100; i++) mirror.apply({ type: 'used', request: request('a'), promptTokens: 200 })
   expect(mirror.predictCachedTokens(prompt('x', 'z'))).toBeCloseTo(100, -1)
+})
+
+test('a prediction is as dense as a request that holds the text was, whatever others were', () => {
+  mirror.apply({ type: 'sent', request: request('code'), prompt: prompt('x', 'y') })
+  mirror.apply({ type: 'used', request: request('code'), promptTokens: 200 })
+  const other = { ...prompt('z'), prefixes: ['other' as ScopeId], ends: [300], contexts: [] }
+  mirror.apply({ type: 'sent', request: request('prose'), prompt: other })
+  mirror.apply({ type: 'used', request: request('prose'), promptTokens: 60 })
+  expect(mirror.predictCachedTokens(prompt('x', 'new'))).toBe(100)
+  expect(mirror.predictCachedTokens(other)).toBe(60)
+  // what is not held is as dense as requests are on average: 0.35
+  expect(mirror.estimatePromptTokens(prompt('x', 'new'))).toBe(170)
+})
+
+test('a prompt is never expected to have fewer tokens than are predicted to be cached', () => {
+  mirror.apply({ type: 'sent', request: request('dense'), prompt: prompt('x', 'y') })
+  mirror.apply({ type: 'used', request: request('dense'), promptTokens: 800 })
+  for (let i = 0; i < 20; i++) {
+    mirror.apply({ type: 'sent', request: request('thin'), prompt: { ...prompt(), prefixes: [], ends: [] } })
+    mirror.apply({ type: 'used', request: request('thin'), promptTokens: 2 })
+  }
+  for (const asked of [prompt('x', 'y'), prompt('x'), prompt()]) {
+    expect(mirror.estimatePromptTokens(asked)).toBeGreaterThanOrEqual(mirror.predictCachedTokens(asked))
+  }
+})
+
+test('replicas of one model learn together what a character costs', () => {
+  const average = new AverageDensity()
+  const [one, two] = [1, 2].map(() => {
+    return new CacheMirror({ maxRequests: 3, maxBlocks: 100 }, () => new PaperOrdering(), average)
+  })
+  one!.apply({ type: 'sent', request: request('a'), prompt: prompt('x') })
+  one!.apply({ type: 'used', request: request('a'), promptTokens: 150 })
+  expect(two!.estimatePromptTokens(prompt('x'))).toBe(150)
 })
 
 test('a half-evicted request is cut, not forgotten', () => {

@@ -1,16 +1,14 @@
+import { AverageDensity } from './average-density.ts'
 import type { CacheEvent, SentPrompt } from './cache-event.ts'
 import type { Context, RequestId, ScopeId } from './context-block.ts'
+import { HeldPrefixes, type TokenDensity } from './held-prefixes.ts'
 import type { Ordering, OrderingIndex } from './ordering-index.ts'
 
 interface MirroredRequest {
   readonly prompt: SentPrompt
-  /** as the engine counted them; undefined until it has */
-  promptTokens: number | undefined
+  readonly density: TokenDensity
   cachedLength: number
 }
-
-/** English prose is about four characters a token; replaced by what the engine reports. */
-const initialTokensPerCharacter = 0.25
 
 /** So many scopes are remembered of which nothing is cached; small caches lose all of a scope again and again. */
 const maxIdleScopes = 1_000
@@ -36,18 +34,24 @@ export class CacheMirror {
   /** scopes of which nothing is held any more: their indexes still know what is asked for behind them */
   readonly #idleScopes = new Set<ScopeId>()
   readonly #createIndex: () => OrderingIndex
-  readonly #prefixHolders = new Map<ScopeId, number>()
+  readonly #prefixes = new HeldPrefixes()
   /** characters of all prefixes that are held, each once */
   #heldLength = 0
   /** blocks of all requests, each as often as it was sent */
   #blocks = 0
-  #tokensPerCharacter = initialTokensPerCharacter
+  readonly #average: AverageDensity
   #unknownRequests = 0
 
-  constructor(bounds: { readonly maxRequests: number; readonly maxBlocks: number }, createIndex: () => OrderingIndex) {
+  /** `average`: one for all replicas of a model, so that what they are predicted to do can be compared. */
+  constructor(
+    bounds: { readonly maxRequests: number; readonly maxBlocks: number },
+    createIndex: () => OrderingIndex,
+    average: AverageDensity = new AverageDensity(),
+  ) {
     this.#maxRequests = bounds.maxRequests
     this.#maxBlocks = bounds.maxBlocks
     this.#createIndex = createIndex
+    this.#average = average
   }
 
   /** Orders a context by those that stand behind the same text; undefined when there are none. */
@@ -62,16 +66,18 @@ export class CacheMirror {
 
   /** How many tokens a prompt of so many characters is expected to have. */
   estimateTokens(characters: number): number {
-    return Math.ceil(characters * this.#tokensPerCharacter)
+    return Math.ceil(characters * this.#average.tokensPerCharacter)
   }
 
-  /** How many tokens of a prompt are believed to be cached. */
+  /** How many tokens of a prompt are believed to be cached: as dense as they were for a request that holds them. */
   predictCachedTokens(prompt: Pick<SentPrompt, 'prefixes' | 'ends'>): number {
-    let cached = 0
-    for (let i = 0; i < prompt.prefixes.length && this.#prefixHolders.has(prompt.prefixes[i]!); i++) {
-      cached = prompt.ends[i]!
-    }
-    return Math.floor(cached * this.#tokensPerCharacter)
+    return Math.floor(this.#findHeld(prompt).tokens)
+  }
+
+  /** How many tokens a prompt is expected to have: never fewer than are predicted to be cached. */
+  estimatePromptTokens(prompt: Pick<SentPrompt, 'prefixes' | 'ends' | 'length'>): number {
+    const held = this.#findHeld(prompt)
+    return Math.ceil(held.tokens + (prompt.length - held.length) * this.#average.tokensPerCharacter)
   }
 
   /** Whether a request id is mirrored: the engine must not be given it again. */
@@ -93,7 +99,7 @@ export class CacheMirror {
     let nodes = 0
     let contexts = 0
     let bytes =
-      this.#requests.size * bytesPerRequest + this.#blocks * bytesPerBlock + this.#prefixHolders.size * bytesPerPrefix
+      this.#requests.size * bytesPerRequest + this.#blocks * bytesPerBlock + this.#prefixes.size * bytesPerPrefix
     for (const index of this.#indexes.values()) {
       nodes += index.nodes
       contexts += index.requests
@@ -101,7 +107,7 @@ export class CacheMirror {
     }
     return {
       requests,
-      cachedTokens: Math.floor(this.#heldLength * this.#tokensPerCharacter),
+      cachedTokens: Math.floor(this.#heldLength * this.#average.tokensPerCharacter),
       nodes,
       contexts,
       bytes,
@@ -141,7 +147,7 @@ export class CacheMirror {
         this.#blocks = 0
         this.#indexes.clear()
         this.#idleScopes.clear()
-        this.#prefixHolders.clear()
+        this.#prefixes.clear()
         this.#heldLength = 0
     }
   }
@@ -159,7 +165,7 @@ export class CacheMirror {
 
   #sent(request: RequestId, prompt: SentPrompt): void {
     this.#forget(request)
-    const mirrored = { prompt, promptTokens: undefined, cachedLength: 0 }
+    const mirrored = { prompt, density: { tokensPerCharacter: undefined }, cachedLength: 0 }
     this.#requests.set(request, mirrored)
     this.#hold(request, mirrored, prompt.length)
     this.#blocks += countBlocks(prompt)
@@ -172,8 +178,9 @@ export class CacheMirror {
   #used(request: RequestId, promptTokens: number): void {
     const mirrored = this.#requests.get(request)
     if (!mirrored || promptTokens <= 0 || mirrored.prompt.length === 0) return
-    mirrored.promptTokens = promptTokens
-    this.#tokensPerCharacter += (promptTokens / mirrored.prompt.length - this.#tokensPerCharacter) / 8
+    const density = promptTokens / mirrored.prompt.length
+    mirrored.density.tokensPerCharacter = density
+    this.#average.note(density)
   }
 
   /** Cuts (or grows again) what is believed of a request to its longest prefix that is still cached. */
@@ -187,8 +194,8 @@ export class CacheMirror {
       this.#forget(request)
       return
     }
-    const { prompt, promptTokens } = mirrored
-    const tokensPerCharacter = promptTokens ? promptTokens / prompt.length : this.#tokensPerCharacter
+    const { prompt, density } = mirrored
+    const tokensPerCharacter = density.tokensPerCharacter ?? this.#average.tokensPerCharacter
     this.#hold(request, mirrored, Math.min(prompt.length, Math.floor(cachedTokens / tokensPerCharacter)))
   }
 
@@ -202,7 +209,7 @@ export class CacheMirror {
       if (kept > 0) this.#indexOf(scope).insert(blocks.slice(0, kept), sizes.slice(0, kept), request)
       else this.#removeContext(request, scope)
     }
-    this.#countPrefixes(prompt, countUpTo(prompt.ends, before), countUpTo(prompt.ends, length))
+    this.#countPrefixes(mirrored, countUpTo(prompt.ends, before), countUpTo(prompt.ends, length))
   }
 
   #forget(request: RequestId): void {
@@ -225,20 +232,27 @@ export class CacheMirror {
   }
 
   /** A request that held its first `before` prefixes holds its first `after` from now on. */
-  #countPrefixes({ prefixes, ends }: SentPrompt, before: number, after: number): void {
+  #countPrefixes({ prompt, density }: MirroredRequest, before: number, after: number): void {
+    const { prefixes, ends } = prompt
     for (let i = after; i < before; i++) {
-      const holders = this.#prefixHolders.get(prefixes[i]!)! - 1
-      if (holders > 0) this.#prefixHolders.set(prefixes[i]!, holders)
-      else {
-        this.#prefixHolders.delete(prefixes[i]!)
-        this.#heldLength -= ends[i]! - (ends[i - 1] ?? 0)
-      }
+      if (this.#prefixes.remove(prefixes[i]!)) this.#heldLength -= ends[i]! - (ends[i - 1] ?? 0)
     }
     for (let i = before; i < after; i++) {
-      const holders = this.#prefixHolders.get(prefixes[i]!) ?? 0
-      if (holders === 0) this.#heldLength += ends[i]! - (ends[i - 1] ?? 0)
-      this.#prefixHolders.set(prefixes[i]!, holders + 1)
+      if (this.#prefixes.add(prefixes[i]!, density)) this.#heldLength += ends[i]! - (ends[i - 1] ?? 0)
     }
+  }
+
+  /** The longest prefix of a prompt that is held, in characters and in tokens. */
+  #findHeld({ prefixes, ends }: Pick<SentPrompt, 'prefixes' | 'ends'>): { length: number; tokens: number } {
+    let length = 0
+    let density: TokenDensity | undefined
+    for (let i = 0; i < prefixes.length; i++) {
+      const held = this.#prefixes.find(prefixes[i]!)
+      if (!held) break
+      length = ends[i]!
+      density = held
+    }
+    return { length, tokens: length * (density?.tokensPerCharacter ?? this.#average.tokensPerCharacter) }
   }
 
   #indexOf(scope: ScopeId): OrderingIndex {

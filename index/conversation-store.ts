@@ -26,6 +26,8 @@ export interface ConversationStore {
   recall(turn: TurnKey): SentTurn | undefined
   /** Keeps a turn; other explicit blocks under the same key make the turn ambiguous. */
   remember(turn: TurnKey, sent: SentTurn): void
+  /** Forgets a turn that was never sent after all, unless it has been remembered anew since. */
+  forget(turn: TurnKey, sent: SentTurn): void
 }
 
 /** What is known of a turn once it was sent again. */

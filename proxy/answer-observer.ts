@@ -5,7 +5,6 @@ import { type AnswerRewriter, createAnswerRewriter } from './answer/answer-rewri
 import type { Charge } from './charge-call.ts'
 import type { ForwardObserver, ForwardOutcome } from './forward.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
-import { promptIds } from './prompt-ids.ts'
 import type { Call } from './read-call.ts'
 import type { RoutedCall } from './route-call.ts'
 
@@ -14,10 +13,8 @@ export interface Observed {
   /** the id the engine knows it by */
   readonly request: RequestId
   readonly charge: Charge
-  /** milliseconds it waited */
-  readonly queued: number
-  /** when it was sent, on the pipeline's clock */
-  readonly admitted: number
+  /** what the engine's reports call its prompts */
+  readonly promptIds: readonly RequestId[]
   /** The head of the answer has come. */
   onHead(status: number): void
 }
@@ -29,6 +26,8 @@ export class AnswerObserver implements ForwardObserver {
   readonly #call: Call
   readonly #routed: RoutedCall
   readonly #observed: Observed
+  readonly #decided: number
+  #admitted: number | undefined
   #status = 0
   #usage: UsageReader | undefined
   #rewriter: AnswerRewriter | undefined
@@ -39,6 +38,14 @@ export class AnswerObserver implements ForwardObserver {
     this.#call = call
     this.#routed = routed
     this.#observed = observed
+    this.#decided = pipeline.now()
+  }
+
+  /** It has waited, and goes to the engine now. */
+  admitted(): void {
+    this.#admitted = this.#pipeline.now()
+    const { id, adapter } = this.#routed.replica
+    this.#exchange.telemetry.admitted(id, adapter.kind)
   }
 
   onHead(status: number, headers: IncomingHttpHeaders): Record<string, string> {
@@ -76,15 +83,15 @@ export class AnswerObserver implements ForwardObserver {
     this.#exchange.telemetry.used(usage)
   }
 
-  /** The headers of ours. */
+  /** The headers of ours; of a request that still waits they say what is intended. */
   describe(): Record<string, string> {
     const { decision, replica } = this.#routed
     const { blocks, moved, deduplicated, predictedCachedTokens, skipped, timing } = decision
-    const { queued, admitted, request } = this.#observed
-    const engine = this.#pipeline.now() - admitted
-    const stages = { parse: timing.parse, index: timing.index, queue: queued, engine }
+    const now = this.#pipeline.now()
+    const admitted = this.#admitted ?? now
+    const stages = { parse: timing.parse, index: timing.index, queue: admitted - this.#decided, engine: now - admitted }
     return {
-      'x-request-id': this.#exchange.incoming.headers['x-request-id']?.toString() ?? request,
+      'x-request-id': this.#exchange.incoming.headers['x-request-id']?.toString() ?? this.#observed.request,
       'x-reprise-replica': replica.id,
       'x-reprise-blocks': String(blocks),
       'x-reprise-moved': String(moved),
@@ -116,7 +123,7 @@ export class AnswerObserver implements ForwardObserver {
   #feedBack(usage: Usage | undefined): void {
     const { replica, decision } = this.#routed
     const length = decision.sent.reduce((sum, prompt) => sum + prompt.length, 0)
-    for (const [i, request] of promptIds(this.#observed.request, decision.sent.length).entries()) {
+    for (const [i, request] of this.#observed.promptIds.entries()) {
       if (!this.#isSuccess) replica.mirror.apply({ type: 'failed', request })
       else if (usage) {
         const share = decision.sent[i]!.length / length

@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono, type Context as HonoContext } from 'hono'
+import { endBehindBody } from './end-behind-body.ts'
 import { ProxyError, toProxyError } from './errors.ts'
 import type { ForwardOutcome } from './forward.ts'
+import { LateError } from './late-error.ts'
 import { passThrough } from './pass-through.ts'
 import { type Exchange, type Pipeline, runPipeline } from './pipeline.ts'
 import type { PromptApi } from './prompt/prompt.ts'
@@ -76,16 +79,20 @@ function answerError(
   if (clientLeft.aborted || incoming.socket?.destroyed) return 'client_left'
   const known = toProxyError(error)
   if (known !== error) pipeline.log.error({ error }, 'request failed')
+  const body = Buffer.from(known.toBody(api))
   if (outgoing.headersSent) {
-    outgoing.destroy()
+    // the head was ours, and nothing but comments came behind it
+    const late = new LateError(api, known.status)
+    late.push(body)
+    if (!outgoing.writableEnded) outgoing.end(late.end())
     return known.code
   }
-  const requestId = incoming.headers['x-request-id']
   outgoing.writeHead(known.status, {
     'content-type': 'application/json',
-    ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
+    'content-length': body.length,
+    'x-request-id': incoming.headers['x-request-id'] ?? outgoing.getHeader('x-request-id') ?? randomUUID(),
     ...known.headers,
   })
-  outgoing.end(known.toBody(api))
+  void endBehindBody(incoming, outgoing, body)
   return known.code
 }

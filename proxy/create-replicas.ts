@@ -1,5 +1,6 @@
 import { adapterFor } from '#engine-adapters/engine-adapter.ts'
 import { createEngineClient, type EngineTls } from '#engine-adapters/engine-client.ts'
+import { AverageDensity } from '#index/average-density.ts'
 import { CacheMirror } from '#index/cache-mirror.ts'
 import type { ReplicaId } from '#index/context-block.ts'
 import { HistoryWindow } from '#index/demand-history.ts'
@@ -27,9 +28,10 @@ export function createReplicas(
   processed: ProcessedBlocks,
 ): Replica[] {
   const createIndex = createOrdering(config)
+  const average = new AverageDensity()
   return engines.map(({ url, kind, id }, i) => {
     const replica = id as ReplicaId
-    const mirror = new CacheMirror(mirrored, createIndex)
+    const mirror = new CacheMirror(mirrored, createIndex, average)
     return new Replica({
       adapter: adapterFor(kind),
       engine: createEngineClient(url, tls[i]),

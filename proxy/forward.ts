@@ -46,7 +46,7 @@ const headersOfBytes = ['content-length', 'content-md5', 'content-digest', 'repr
 /**
  * Sends a request to the engine and its answer to the client, chunk by chunk, at the client's pace. Writes straight to
  * the Node response: web streams cost twice the CPU. A client that leaves aborts the engine's work. Rejects with
- * an UnreachableError while the client can still be answered.
+ * an UnreachableError while the engine has not begun to answer: comments of ours may have gone out by then.
  */
 export function forward(
   engine: EngineClient,
@@ -75,6 +75,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
   #rewriter: AnswerRewriter | undefined
   #lateError: LateError | undefined
   #hasEngineHead = false
+  readonly #gathered: Buffer[] = []
 
   constructor(
     engine: EngineClient,
@@ -124,13 +125,13 @@ class Forwarding implements Dispatcher.DispatchHandler {
     this.#options.keepAlive?.onHead(isStream && headers['content-encoding'] === undefined)
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#observer.onChunk(chunk)
-    if (this.#lateError) this.#lateError.push(chunk)
-    else this.#write(this.#rewriter ? this.#rewriter.push(chunk) : chunk, controller)
+  /** What comes in one read goes out in one write: an engine that is ahead sends many events at once. */
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#gathered.push(chunk) === 1) queueMicrotask(this.#passOn)
   }
 
   onResponseEnd(): void {
+    this.#passOn()
     const rest = this.#lateError?.end() ?? this.#rewriter?.end()
     this.#response.end(rest)
     this.#settle('finished')
@@ -138,29 +139,31 @@ class Forwarding implements Dispatcher.DispatchHandler {
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     if (this.#clientLeft.aborted) return
-    const unreachable = new UnreachableError(this.#engine, error, this.#controller !== undefined)
-    if (!this.#response.headersSent) {
+    this.#passOn()
+    if (!this.#hasEngineHead) {
       this.#stop()
-      this.#reject(unreachable)
+      this.#reject(new UnreachableError(this.#engine, error, this.#controller !== undefined))
       return
     }
-    if (!this.#hasEngineHead) {
-      // the head was ours: the stream has no events yet that could be cut in two
-      const late = new LateError(this.#options.api, unreachable.status)
-      late.push(Buffer.from(unreachable.toBody(this.#options.api)))
-      this.#response.end(late.end())
-    } else {
-      const rest = this.#rewriter?.end()
-      if (rest && rest.length > 0) this.#response.write(rest)
-      // the client must see that the answer is not whole, and get all there is of it
-      setImmediate(() => this.#response.destroy())
-    }
+    const rest = this.#rewriter?.end()
+    if (rest && rest.length > 0) this.#response.write(rest)
+    // the client must see that the answer is not whole, and get all there is of it
+    setImmediate(() => this.#response.destroy())
     this.#settle('engine_broke_off')
   }
 
-  #write(bytes: Buffer, controller: Dispatcher.DispatchController): void {
+  readonly #passOn = (): void => {
+    if (this.#gathered.length === 0) return
+    const received = this.#gathered.length === 1 ? this.#gathered[0]! : Buffer.concat(this.#gathered)
+    this.#gathered.length = 0
+    this.#observer.onChunk(received)
+    if (this.#lateError) {
+      this.#lateError.push(received)
+      return
+    }
+    const bytes = this.#rewriter ? this.#rewriter.push(received) : received
     if (bytes.length === 0) return
-    if (!this.#response.write(bytes)) controller.pause()
+    if (!this.#response.write(bytes)) this.#controller?.pause()
     this.#options.keepAlive?.onSent(bytes)
   }
 

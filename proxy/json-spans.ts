@@ -18,15 +18,28 @@ export interface Splice extends Span {
 /** The members of the object that begins at `start`; of duplicate keys the last counts, as for every parser. */
 export function memberSpans(json: string, start: number): Map<string, Span> {
   const members = new Map<string, Span>()
+  eachMember(json, start, (key, value) => members.set(key, value))
+  return members
+}
+
+/** The values of every member of this name, duplicates too: parsers differ in which of them counts. */
+export function valuesOf(json: string, start: number, key: string): Span[] {
+  const values: Span[] = []
+  eachMember(json, start, (name, value) => {
+    if (name === key) values.push(value)
+  })
+  return values
+}
+
+function eachMember(json: string, start: number, visit: (key: string, value: Span) => void): void {
   let at = skipSpace(json, start + 1)
   while (json[at] !== '}') {
     const keyEnd = skipString(json, at)
     const valueStart = skipSpace(json, skipSpace(json, keyEnd) + 1)
     const valueEnd = skipValue(json, valueStart)
-    members.set(JSON.parse(json.slice(at, keyEnd)) as string, { start: valueStart, end: valueEnd })
+    visit(JSON.parse(json.slice(at, keyEnd)) as string, { start: valueStart, end: valueEnd })
     at = skipSeparator(json, valueEnd)
   }
-  return members
 }
 
 /** The elements of the array that begins at `start`. */
@@ -58,11 +71,6 @@ export class SpanFinder {
       span = typeof step === 'string' ? this.#membersAt(span.start).get(step)! : this.#elementsAt(span.start)[step]!
     }
     return span
-  }
-
-  /** The span of a member of the outermost object; undefined when it has none of that name. */
-  member(key: string): Span | undefined {
-    return this.#membersAt(valueStart(this.#json)).get(key)
   }
 
   #membersAt(start: number): Map<string, Span> {

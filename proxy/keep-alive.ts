@@ -4,9 +4,9 @@ import { EventBoundary } from './answer/event-boundary.ts'
 const comment = ': keep-alive\n\n'
 
 /**
- * Comment lines in an event stream while its engine is silent, so that nothing on the way takes the connection for
- * dead: only between two events, and never while the client still has to read. A stream whose engine has not yet sent
- * its head begins with a head of ours.
+ * Comment lines in an event stream while its request waits or its engine is silent, so that nothing on the way takes the
+ * connection for dead: only between two events, and never while the client still has to read. A stream whose engine has
+ * not yet sent its head begins with a head of ours, and what goes wrong from then on is told as its last event.
  */
 export class KeepAlive {
   readonly #response: ServerResponse

@@ -29,12 +29,17 @@ export class Listener {
     }
     this.#isSecure = tls !== undefined
     this.#server = createAnyServer(options, tls, (request, response) => {
-      this.#inFlight += 1
-      response.on('close', () => {
-        this.#inFlight -= 1
-        if (this.#inFlight === 0) this.#onIdle?.()
-      })
-      handle(request, response)
+      const begin = (): void => {
+        this.#inFlight += 1
+        response.on('close', () => {
+          this.#inFlight -= 1
+          if (this.#inFlight === 0) this.#onIdle?.()
+        })
+        handle(request, response)
+      }
+      // one of several in a row has no socket before its turn, and would not be told until then that its client left
+      if (response.socket) begin()
+      else response.once('socket', begin)
     })
   }
 

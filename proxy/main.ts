@@ -19,6 +19,7 @@ import { ReplicaSet } from './replicas/replica-set.ts'
 import { readVersion } from './telemetry/read-version.ts'
 import { createTelemetry } from './telemetry/telemetry.ts'
 import { createTracing } from './telemetry/tracing.ts'
+import { sharedCacheWarning } from './warn-of-shared-cache.ts'
 
 /** How long a client may take to send its request: a callback that stalls would hold up those behind it. */
 const requestUploadSeconds = 300
@@ -45,6 +46,8 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const tls = readListenerTls(config.tls)
   const engineTls = config.engines.map((engine) => readEngineTls(engine.tls))
   const log = createLog(config.logLevel)
+  const warning = sharedCacheWarning(config)
+  if (warning !== undefined) log.warn(warning)
   const drain = { isDraining: false }
   let current = config
   // the emulator has to be told where its callbacks go before there is an engine to build the rest on

@@ -6,7 +6,7 @@ import type { ProcessedBlocks } from '#index/processed-blocks.ts'
 import type { EngineCredentials } from './access/engine-credentials.ts'
 import type { RateLimits } from './access/rate-limits.ts'
 import type { Tenancy } from './access/tenancy.ts'
-import { chargeCall } from './charge-call.ts'
+import { type Charge, chargeCall } from './charge-call.ts'
 import { type ForwardOutcome, UnreachableError } from './forward.ts'
 import type { Log } from './log.ts'
 import type { PatternFinder } from './patterns/pattern-finder.ts'
@@ -16,7 +16,7 @@ import type { ReplicaSet } from './replicas/replica-set.ts'
 import { decideRetry } from './replicas/retry-policy.ts'
 import type { RequestIds } from './request-ids.ts'
 import { type RoutedCall, routeCall } from './route-call.ts'
-import { sendCall } from './send-call.ts'
+import { idsOfPrompts, sendCall } from './send-call.ts'
 import type { Settings } from './settings.ts'
 import { logPrompt } from './telemetry/access-log.ts'
 import type { RequestTelemetry } from './telemetry/request-telemetry.ts'
@@ -52,36 +52,51 @@ export interface Exchange {
 /** The life of a request with a prompt, in the order it happens. */
 export async function runPipeline(pipeline: Pipeline, api: PromptApi, exchange: Exchange): Promise<ForwardOutcome> {
   const call = await readCall(pipeline, api, exchange)
-  let routed = routeCall(pipeline, call)
+  const routed = routeCall(pipeline, call)
   const charge = chargeCall(pipeline, call, routed.decision)
-  const request = pipeline.requestIds.take(wantedId(routed, exchange))
+  const request = pipeline.requestIds.take(wantedId(routed, exchange), (id) => idsOfPrompts(call, routed, id))
   noteReceived(pipeline, call, request)
-  const tried = new Set<ReplicaId>()
   try {
     exchange.telemetry.decided({ id: request, tenant: call.caller.tenant, model: call.model }, routed.decision)
-    for (let made = 1; ; made++) {
-      try {
-        return await sendCall(pipeline, exchange, call, routed, request, charge)
-      } catch (error) {
-        if (!(error instanceof UnreachableError)) throw error
-        const hasRepeated = tried.has(routed.replica.id)
-        tried.add(routed.replica.id)
-        const hasOther = pipeline.replicas.hasOther(tried)
-        const isAnswered = exchange.outgoing.headersSent
-        const failed = { error, wasSent: error.wasSent, isAnswered, isRepeatable: true }
-        const retry = decideRetry(failed, { made, hasRepeated, hasOther })
-        if (!retry) throw error
-        pipeline.telemetry.metrics.retries.inc({ reason: retry.on })
-        await pause(retry.pauseMilliseconds, undefined, { signal: exchange.clientLeft })
-        // the order is made for the replica that will run it
-        routed = routeCall(pipeline, call, retry.on === 'other' ? tried : undefined)
-      }
-    }
+    return await sendUntilReached(pipeline, exchange, call, routed, request, charge)
   } catch (error) {
     charge.settle(0)
+    // what is answered in the engine's place is known by the name that the log has for it
+    if (!exchange.outgoing.headersSent) exchange.outgoing.setHeader('x-request-id', request)
     throw error
   } finally {
     pipeline.requestIds.release(request)
+  }
+}
+
+/** Sends a request, and again where no engine can have begun with it. */
+async function sendUntilReached(
+  pipeline: Pipeline,
+  exchange: Exchange,
+  call: Call,
+  first: RoutedCall,
+  request: RequestId,
+  charge: Charge,
+): Promise<ForwardOutcome> {
+  let routed = first
+  const tried = new Set<ReplicaId>()
+  for (let made = 1; ; made++) {
+    try {
+      return await sendCall(pipeline, exchange, call, routed, request, charge)
+    } catch (error) {
+      if (!(error instanceof UnreachableError)) throw error
+      const hasRepeated = tried.has(routed.replica.id)
+      tried.add(routed.replica.id)
+      const hasOther = pipeline.replicas.hasOther(tried)
+      // no engine has begun to answer: its client has had comments of ours at most
+      const failed = { error, wasSent: error.wasSent, isAnswered: false, isRepeatable: true }
+      const retry = decideRetry(failed, { made, hasRepeated, hasOther })
+      if (!retry) throw error
+      pipeline.telemetry.metrics.retries.inc({ reason: retry.on })
+      await pause(retry.pauseMilliseconds, undefined, { signal: exchange.clientLeft })
+      // the order is made for the replica that will run it
+      routed = routeCall(pipeline, call, retry.on === 'other' ? tried : undefined)
+    }
   }
 }
 

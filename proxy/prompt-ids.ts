@@ -1,6 +1,24 @@
+import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { RequestId } from '#index/context-block.ts'
+import type { PromptApi } from './prompt/prompt.ts'
+import type { Json } from './prompt/prompt-builder.ts'
 
-/** What an engine calls the prompts of one request: the first by its id, those behind it `ID-1`, `ID-2` …. */
-export function promptIds(request: RequestId, prompts: number): RequestId[] {
-  return Array.from({ length: prompts }, (_, i) => (i === 0 ? request : `${request}-${i}`) as RequestId)
+/** Where an API takes a list of prompts. */
+const listedIn: Partial<Record<PromptApi, string>> = { completions: 'prompt', generate: 'text' }
+
+/** Whether a body's prompts are a list, be it of one. */
+export function isPromptList(api: PromptApi, members: Json): boolean {
+  const key = listedIn[api]
+  return key !== undefined && Array.isArray(members[key])
+}
+
+/**
+ * What an engine's reports call the prompts of one request. SGLang 0.5 calls those of a list `ID_0`, `ID_1` …, also when
+ * there is but one; vLLM 0.32 numbers them `cmpl-ID-0-…`, which is reported as `ID` for the first, then `ID-1`, `ID-2` ….
+ */
+export function promptIds(kind: EngineKind, request: RequestId, prompts: number, isList: boolean): RequestId[] {
+  return Array.from({ length: prompts }, (_, i) => {
+    if (kind === 'sglang') return (isList ? `${request}_${i}` : request) as RequestId
+    return (i === 0 ? request : `${request}-${i}`) as RequestId
+  })
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { RequestId } from '#index/context-block.ts'
 import { RequestIds } from './request-ids.ts'
 
 test('a client’s id is kept while nobody else has it, and gets a suffix when somebody has', () => {
@@ -8,6 +9,14 @@ test('a client’s id is kept while nobody else has it, and gets a suffix when s
   expect(ids.take('mirrored')).toMatch(/^mirrored-[0-9a-f]{8}$/)
   ids.release(ids.take('other'))
   expect(ids.take('other')).toBe('other')
+})
+
+test('an id is as taken when one of the names that prompts would have by it is', () => {
+  const ids = new RequestIds((id) => id === 'list_1')
+  const names = (id: string): RequestId[] => [`${id}_0`, `${id}_1`] as RequestId[]
+  expect(ids.take('list', names)).toMatch(/^list-[0-9a-f]{8}$/)
+  expect(ids.take('list')).toBe('list')
+  expect(ids.take('other', names)).toBe('other')
 })
 
 test('what cannot be a header’s value is not taken for an id', () => {

@@ -13,10 +13,14 @@ export class RequestIds {
     this.#isMirrored = isMirrored
   }
 
-  /** The id to give the engine; `release` it when the request has ended. */
-  take(wanted: string | undefined): RequestId {
+  /**
+   * The id to give the engine; `release` it when the request has ended. `namesOf`: what its prompts may be called by it,
+   * where that is another name.
+   */
+  take(wanted: string | undefined, namesOf: (id: RequestId) => readonly RequestId[] = () => []): RequestId {
     let id = wanted && acceptable.test(wanted) ? wanted : randomUUID()
-    if (this.#live.has(id) || this.#isMirrored(id as RequestId)) id = `${id}-${randomUUID().slice(0, 8)}`
+    const names = [id as RequestId, ...namesOf(id as RequestId)]
+    if (this.#live.has(id) || names.some(this.#isMirrored)) id = `${id}-${randomUUID().slice(0, 8)}`
     this.#live.add(id)
     return id as RequestId
   }

@@ -1,5 +1,5 @@
 import { ProxyError } from '../errors.ts'
-import { insertMember, removeMembers, SpanFinder, type Splice, valueStart } from '../json-spans.ts'
+import { insertMember, removeMembers, SpanFinder, type Splice, valueStart, valuesOf } from '../json-spans.ts'
 import { parseJson } from '../parse-json.ts'
 import { type ExplicitContext, readExplicitContext } from './explicit-context.ts'
 import { readChat } from './formats/chat.ts'
@@ -70,12 +70,13 @@ export function writeBody({ bytes, json }: PromptBody, splices: readonly BodySpl
   return spliceBody(bytes, json, splices)
 }
 
-/** Splices that set members: in the place of the ones there are, or in front of all others. */
-export function memberSplices({ json, spans }: PromptBody, members: Readonly<Record<string, string>>): BodySplice[] {
+/** Splices that set members: in the place of the ones there are, duplicates too, or in front of all others. */
+export function memberSplices({ json }: PromptBody, members: Readonly<Record<string, string>>): BodySplice[] {
   const start = valueStart(json)
-  return Object.entries(members).map(([key, value]) => {
-    const span = spans.member(key)
-    return span ? { ...span, pieces: [JSON.stringify(value)] } : toBodySplice(insertMember(json, start, key, value))
+  return Object.entries(members).flatMap(([key, value]) => {
+    const present = valuesOf(json, start, key)
+    if (present.length === 0) return [toBodySplice(insertMember(json, start, key, value))]
+    return present.map((span) => ({ ...span, pieces: [JSON.stringify(value)] }))
   })
 }
 

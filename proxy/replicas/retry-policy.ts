@@ -6,7 +6,7 @@ export interface FailedAttempt {
   readonly error: unknown
   /** whether writing the request to a connection had begun: undici has called `onRequestStart` */
   readonly wasSent: boolean
-  /** whether anything has gone to the client, be it only a head of ours */
+  /** whether anything of an answer has gone to the client; comments of ours are none */
   readonly isAnswered: boolean
   /** whether the body is at hand to be sent again; a stream is used up */
   readonly isRepeatable: boolean

@@ -6,6 +6,19 @@ const context: SentOrder = { order: [1, 0], annotation: 'x', pointers: [] }
 const explicit = (...blocks: string[]): SentTurn => ({ kind: 'explicit', blocks, context })
 const key = (name: string): TurnKey => name as TurnKey
 
+test('a turn that was not sent is forgotten, unless it was remembered anew since', () => {
+  const store = new MemoryConversationStore(1_000_000)
+  const [mine, other] = [explicit('x', 'y'), explicit('x', 'y')]
+  store.remember(key('a'), mine)
+  store.forget(key('a'), mine)
+  expect(store.recall(key('a'))).toBeUndefined()
+  store.remember(key('a'), mine)
+  store.remember(key('a'), other)
+  store.forget(key('a'), mine)
+  expect(store.recall(key('a'))).toBe(other)
+  store.forget(key('b'), mine)
+})
+
 test('a turn is recalled as it was sent', () => {
   const store = new MemoryConversationStore(10_000)
   const sent = { kind: 'ordered' as const, contexts: [context] }

@@ -22,6 +22,10 @@ export class MemoryConversationStore implements ConversationStore {
   remember(turn: TurnKey, sent: SentTurn): void {
     this.#turns.set(turn, mergeTurns(this.#turns.peek(turn), sent))
   }
+
+  forget(turn: TurnKey, sent: SentTurn): void {
+    if (this.#turns.peek(turn) === sent) this.#turns.delete(turn)
+  }
 }
 
 /** Bytes a turn takes in memory, about: key and entry, 8 a place, 2 a character. */

@@ -1,0 +1,47 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { RunningProxy } from '#proxy/main.ts'
+import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
+import { postJson, startTestProxy } from './start-test-proxy.ts'
+
+let engine: RecordingEngineDouble
+let proxy: RunningProxy
+
+beforeEach(async () => {
+  engine = await startRecordingEngineDouble()
+})
+afterEach(async () => {
+  await proxy.close()
+  await engine.close()
+})
+
+test.each(['vllm', 'sglang'] as const)(
+  'no caller of %s has another’s salt, however often it names one',
+  async (kind) => {
+    proxy = await startTestProxy({ url: engine.url, kind })
+    const send = async (key: string, members: string): Promise<string> => {
+      const body = `{${members}"model":"m","messages":[{"role":"user","content":"hi"}]}`
+      const headers = { authorization: `Bearer ${key}` }
+      expect((await postJson(`${proxy.url}/v1/chat/completions`, body, { headers })).status).toBe(200)
+      return engine.requests.at(-1)!.body.toString()
+    }
+    const victim = JSON.parse(await send('victim', '')).cache_salt as string
+    const own = JSON.parse(await send('attacker', '')).cache_salt as string
+    expect(own).not.toBe(victim)
+    const stolen = JSON.stringify(victim)
+    for (const members of [
+      `"cache_salt":${stolen},`,
+      `"cache_salt":${stolen},"cache_salt":${stolen},`,
+      `"cache_salt":"x","cache_salt":${stolen},`,
+      `"cache_salt":${stolen},"cache_salt":"x",`,
+      `"cache_salt":${stolen},"cache_salt":null,`,
+      `"cache_salt":null,"cache_salt":${stolen},"a":{"cache_salt":1},`,
+      `"cache\\u005fsalt":${stolen},`,
+      `"cache_salt":"x","cache\\u005fsalt":${stolen},`,
+    ]) {
+      const sent = await send('attacker', members)
+      // what a parser takes that lets the last count, as Python's does
+      expect(JSON.parse(sent).cache_salt).toMatch(/^[\w-]{43}$/)
+      expect(JSON.parse(sent).cache_salt).not.toBe(victim)
+    }
+  },
+)
