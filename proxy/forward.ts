@@ -119,6 +119,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
       response.writeHead(status, { ...passed, ...added })
       // what the engine sent along with its head goes out in the same write
       process.nextTick(() => {
+        this.#passOn()
         if (!response.writableEnded) response.flushHeaders()
       })
     }

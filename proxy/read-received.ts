@@ -26,19 +26,18 @@ export function readReceived(
   const unread = { prompt: undefined, tidied: [], fault: undefined }
   if (isEncoded) return { ...unread, skipped: 'encoded_body' }
   if (!isUtf8(body)) throw new ProxyError('invalid_body', 'The request body is not valid JSON: it is not UTF-8.')
-  const json = withoutByteOrderMark(body)
-  const prompt = readPromptBody(api, json)
+  const prompt = readPromptBody(api, withoutByteOrderMark(body))
   if (!prompt) return { ...unread, skipped: 'unexpected_shape' }
-  return { ...tidy(api, prompt, json, hygiene), skipped: prompt.set ? undefined : reasonFor(prompt.members) }
+  return { ...tidy(api, prompt, hygiene), skipped: prompt.set ? undefined : reasonFor(prompt.members) }
 }
 
 const byteOrderMark = Buffer.from('\uFEFF')
 
 const none: HygieneSettings = { sortTools: false, moveVolatileHeaders: false }
 
-function tidy(api: PromptApi, prompt: PromptBody, json: Buffer, hygiene: HygieneSettings): Omit<Received, 'skipped'> {
+function tidy(api: PromptApi, prompt: PromptBody, hygiene: HygieneSettings): Omit<Received, 'skipped'> {
   try {
-    const clean = hygiene === none ? undefined : applyHygiene(json.toString(), hygiene)
+    const clean = applyHygiene(prompt.json, hygiene)
     if (!clean) return { prompt, tidied: [], fault: undefined }
     const tidied = [...(clean.hasSortedTools ? ['tools'] : []), ...(clean.movedLines > 0 ? ['volatile_text'] : [])]
     return { prompt: readPromptBody(api, Buffer.from(clean.body)), tidied, fault: undefined }

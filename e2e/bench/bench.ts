@@ -1,5 +1,6 @@
 import { PaperOrdering } from '#index/paper-ordering.ts'
 import { PrefixOrdering } from '#index/prefix-ordering.ts'
+import { benchDetection } from './bench-detection.ts'
 import { benchGrowth } from './bench-growth.ts'
 import { benchIndex, corpusFor } from './bench-index.ts'
 import { benchMemory } from './bench-memory.ts'
@@ -14,6 +15,7 @@ import { sayMachine } from './say-machine.ts'
  */
 
 const us = (duration: number): string => `${duration.toFixed(1)} µs`
+const milliseconds = (duration: number): string => `${duration.toFixed(1)} ms`
 const seconds = (duration: number): string => `${duration.toFixed(2)} s`
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
 const maybe = (figure: number | undefined, show: (figure: number) => string): string =>
@@ -67,7 +69,27 @@ function printPlan(): void {
   printTable('Planning a batch, contexts of 15 blocks', head, rows)
 }
 
-const usual = { index: printIndex, memory: printMemory, growth: printGrowth, plan: printPlan, overhead: printOverhead }
+function printDetection(): void {
+  printTable(
+    'Finding the blocks of a text',
+    ['text', 'characters', 'lists found', 'time'],
+    [...benchDetection()].map(({ text, size, lists, fastest }) => [
+      text,
+      String(size),
+      String(lists),
+      milliseconds(fastest),
+    ]),
+  )
+}
+
+const usual = {
+  index: printIndex,
+  memory: printMemory,
+  growth: printGrowth,
+  plan: printPlan,
+  detection: printDetection,
+  overhead: printOverhead,
+}
 // takes minutes and answers one question: only when it is asked for
 const parts = { ...usual, soak: printSoak }
 const asked = process.argv.slice(2)

@@ -1,0 +1,34 @@
+import { findContextLists } from '#proxy/prompt/find-context-lists.ts'
+import { hostileTexts } from '#proxy/prompt/hostile-texts.fixture.ts'
+import { createBodies } from './rag-bodies.ts'
+
+/** How long finding the blocks of a text takes. */
+export interface DetectionFigures {
+  readonly text: string
+  /** characters */
+  readonly size: number
+  /** lists that were found */
+  readonly lists: number
+  /** milliseconds: of several runs the one that was disturbed least */
+  readonly fastest: number
+}
+
+const hostileSize = 5_000_000
+const runs = 5
+
+/** Measures finding in an ordinary prompt and in hostile texts of 5 MB. */
+export function* benchDetection(): Generator<DetectionFigures> {
+  const { messages } = JSON.parse(createBodies({ bytes: 240_000, blocks: 15 })().toString())
+  yield measure('15 documents, 240 KB', messages[1].content)
+  for (const [name, write] of Object.entries(hostileTexts)) yield measure(name, write(hostileSize))
+}
+
+function measure(name: string, text: string): DetectionFigures {
+  let lists = 0
+  const times = Array.from({ length: runs }, () => {
+    const started = performance.now()
+    lists = findContextLists(text).length
+    return performance.now() - started
+  })
+  return { text: name, size: text.length, lists, fastest: Math.min(...times) }
+}
