@@ -19,8 +19,9 @@ export interface Call {
   readonly priority: number
   /** when it is too late to send it, on the pipeline's clock */
   readonly deadline: number
-  readonly body: Buffer
-  readonly received: Received
+  /** none, once it is let go */
+  body: Buffer
+  received: Received
   readonly patternLists: PatternLists | undefined
   readonly model: string | undefined
   readonly isStream: boolean
@@ -67,6 +68,12 @@ export async function toCall(
     model: typeof members.model === 'string' ? members.model : undefined,
     isStream: members.stream === true,
   }
+}
+
+/** Lets go of the body, and all that was read of it, when it will not be sent again: answers are long, and many at once. */
+export function letBodyGo(call: Call): void {
+  call.body = Buffer.alloc(0)
+  call.received = { prompt: undefined, tidied: [], fault: undefined, skipped: undefined }
 }
 
 /** What the user's own patterns find in the texts of a request. */

@@ -11,7 +11,7 @@ import { KeepAlive } from './keep-alive.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
 import { memberSplices, type PromptBody, writeBody } from './prompt/prompt-body.ts'
 import { isPromptList, promptIds } from './prompt-ids.ts'
-import type { Call } from './read-call.ts'
+import { type Call, letBodyGo } from './read-call.ts'
 import { contentsOf, type RoutedCall } from './route-call.ts'
 import { cacheSaltOf } from './tenant.ts'
 
@@ -42,6 +42,7 @@ export async function sendCall(
     onHead: (status) => {
       breaker.answered(status)
       admission.prefilled(turn)
+      letBodyGo(call)
     },
   })
   // from here on its client hears nothing, be it of the queue or of the engine
@@ -53,8 +54,14 @@ export async function sendCall(
     try {
       observer.admitted()
       const options = { api: call.api, rewriterFor: observer.rewriterFor, keepAlive: comments }
-      const message = toEngineRequest(pipeline, exchange, call, routed, request)
-      const outcome = await forward(replica.engine, message, exchange.outgoing, exchange.clientLeft, observer, options)
+      const outcome = await forward(
+        replica.engine,
+        toEngineRequest(pipeline, exchange, call, routed, request),
+        exchange.outgoing,
+        exchange.clientLeft,
+        observer,
+        options,
+      )
       observer.finish(outcome)
       return outcome
     } finally {
