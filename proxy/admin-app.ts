@@ -1,7 +1,7 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import { Hono, type Context as HonoContext } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { RequestId } from '#index/context-block.ts'
+import { mayControl } from './access/may-control.ts'
 import type { Drain, ServerEnv } from './app.ts'
 import { readDashboardPage } from './dashboard/dashboard-page.ts'
 import { describeIndex, describeReplicas, type ReplicaDescription } from './dashboard/describe-replicas.ts'
@@ -18,7 +18,6 @@ import type { Telemetry } from './telemetry/telemetry.ts'
 
 /** The largest callback that is read. */
 const eventBodyLimit = 8 * 1024 * 1024
-const loopback = /^(127\.|::1$|::ffff:127\.)/
 
 export interface AdminDependencies {
   readonly pipeline: Pipeline
@@ -42,11 +41,15 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
   app.onError((error, c) => answerError(error, c, telemetry.log))
   app.notFound((c) => answerError(new ProxyError('not_found', 'There is no such path.'), c, telemetry.log))
   app.get('/healthz', (c) => c.json({ status: 'ok' }))
-  app.get('/readyz', (c) => (drain.isDraining ? c.json({ status: 'draining' }, 503) : c.json({ status: 'ready' })))
+  app.get('/readyz', (c) => {
+    const isReady = !drain.isDraining && pipeline.replicas.candidates().length > 0
+    return isReady ? c.json({ status: 'ready' }) : c.json({ status: 'draining' }, 503)
+  })
   // the page holds no data: it asks for the token and for the data with it
   app.get('/', (c) => c.body(page.html, 200, page.headers))
   app.use(async (c, next) => {
-    if (!mayControl(c.env.incoming.socket.remoteAddress, c.req.header('authorization'), token())) {
+    const { socket, headers } = c.env.incoming
+    if (!mayControl(socket.remoteAddress, headers, token())) {
       throw new ProxyError('unauthorized', 'Send the admin token (REPRISE_ADMIN_TOKEN) as a bearer token.')
     }
     await next()
@@ -144,17 +147,6 @@ function addCallbacks(app: Hono<ServerEnv>, { replicas, telemetry }: AdminDepend
 
 function unknownReplica(name: string): ProxyError {
   return new ProxyError('not_found', `There is no replica '${name}' that could do this: GET /v1/mirror lists them.`)
-}
-
-function mayControl(
-  address: string | undefined,
-  authorization: string | undefined,
-  token: string | undefined,
-): boolean {
-  if (address !== undefined && loopback.test(address)) return true
-  if (token === undefined || authorization === undefined) return false
-  const [given, wanted] = [authorization, `Bearer ${token}`].map((text) => createHash('sha256').update(text).digest())
-  return timingSafeEqual(given!, wanted!)
 }
 
 function answerError(error: Error, c: HonoContext<ServerEnv>, log: Log): Response {

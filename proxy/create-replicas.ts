@@ -16,7 +16,7 @@ import { HealthState } from './replicas/health-state.ts'
 import { Replica } from './replicas/replica.ts'
 
 /** How much is remembered of each replica before the oldest is forgotten. */
-const mirrored = { maxRequests: 100_000, maxBlocks: 4_000_000 }
+const mirrored = { maxRequests: 50_000, maxBlocks: 4_000_000 }
 /** Requests and their blocks, of all scopes together, from which the requests to come are judged: about 25 MB. */
 const rememberedBlocks = 1 << 20
 

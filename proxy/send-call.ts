@@ -138,7 +138,7 @@ function toEngineRequest(
   { replica, decision }: RoutedCall,
   request: RequestId,
 ): EngineRequest {
-  const salt = cacheSaltOf(caller.tenant, received.prompt?.members.cache_salt)
+  const salt = cacheSaltOf(caller.tenant, received.prompt?.members.cache_salt, settings.saltSecret)
   const tags = replica.adapter.tagRequest(request, salt)
   const bytes = bytesToSend(body, received.prompt, decision.splices, tags.members)
   const rawHeaders = withEngineCredentials(incoming.rawHeaders, {

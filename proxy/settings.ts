@@ -19,4 +19,6 @@ export interface Settings {
   readonly logPrompts: boolean
   /** whether the caller's API key was meant for us and is not for the engine */
   readonly keepsClientKey: boolean
+  /** behind the cache salts of tenants */
+  readonly saltSecret: string | undefined
 }

@@ -18,5 +18,7 @@ test('no salt of a client’s own makes the salt of another tenant', () => {
     cacheSaltOf('a', cacheSaltOf('ab', undefined)),
   ]
   expect(new Set(salts).size).toBe(salts.length)
+  expect(cacheSaltOf('a', 'b', 'secret')).not.toBe(cacheSaltOf('a', 'b', 'other'))
+  expect(cacheSaltOf('a', 'b', 'secret')).toBe(cacheSaltOf('a', 'b', 'secret'))
   expect(cacheSaltOf('a', 7)).toBe(cacheSaltOf('a', undefined))
 })

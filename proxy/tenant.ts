@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
 /** Who may share cache with whom: a hash of the caller's API key, `default` without one. */
@@ -10,9 +10,13 @@ export function tenantOf(headers: IncomingHttpHeaders): string {
 
 /**
  * The salt that keeps a tenant's cache apart in the engine. A salt of the client's own is folded in, each part with
- * its length in front, so that no client can choose another tenant's salt.
+ * its length in front, so that no client can choose another tenant's salt. With a secret none can compute it either,
+ * for routes of the engine that are passed on as they come.
  */
-export function cacheSaltOf(tenant: string, clientSalt: unknown): string {
+export function cacheSaltOf(tenant: string, clientSalt: unknown, secret?: string): string {
   const own = typeof clientSalt === 'string' ? clientSalt : ''
-  return hash('sha256', `${tenant.length}:${tenant}${own.length}:${own}`, 'base64url')
+  const parts = `${tenant.length}:${tenant}${own.length}:${own}`
+  return secret === undefined
+    ? hash('sha256', parts, 'base64url')
+    : createHmac('sha256', secret).update(parts).digest('base64url')
 }

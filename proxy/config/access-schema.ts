@@ -52,6 +52,10 @@ export const accessSchemas: Record<string, SettingSchema> = {
       items: { type: 'string' },
       default: [],
     },
+    salt_secret: text(
+      'Secret behind the cache salts of tenants, the same for all proxies of an engine. Without it a caller who knows the ' +
+        'name of a tenant can compute its salt, and send it on routes that are passed on as they come.',
+    ),
   }),
   tls: group('TLS to clients; off without `cert` and `key`. Files are PEM and read again at SIGHUP.', {
     cert: file('File with the certificate chain.'),

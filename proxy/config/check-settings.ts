@@ -67,7 +67,7 @@ function demandOf({ keyword, params, message }: ErrorObject, schema: SettingSche
 
 /** Shows the value, unless it may be a secret. */
 function notThis(path: SettingPath, value: unknown): string {
-  if (path.some((key) => /key|token|sha256|redis/.test(String(key)))) return ''
+  if (path.some((key) => /key|token|sha256|secret|redis/.test(String(key)))) return ''
   const shown = typeof value === 'string' ? `'${value}'` : JSON.stringify(value)
   return `, not ${shown.length > 60 ? `${shown.slice(0, 57)}…` : shown}`
 }

@@ -135,6 +135,10 @@ test.each([
   expect(faults[0]).toMatch(message)
 })
 
+test('an alias inside what it names is a fault', () => {
+  expect(faultsOf('engines: &a [*a]')).toEqual(['reprise.yaml: an alias stands inside what its anchor names'])
+})
+
 test('aliases that multiply do not fill the memory', () => {
   const levels = ['a0: &a0 [x, x, x, x, x, x, x, x, x]']
   for (let i = 1; i < 12; i++)

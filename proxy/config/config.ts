@@ -81,6 +81,8 @@ export interface Config {
   readonly hygiene: { readonly sortTools: boolean; readonly moveVolatileHeaders: boolean }
   /** addresses and ranges (CIDR) whose `x-reprise-tenant` counts */
   readonly trustedPeers: readonly string[]
+  /** behind the cache salts of tenants */
+  readonly saltSecret?: string | undefined
   readonly keys: KeysConfig
   readonly bodyLimitBytes: number
   readonly groupWindowMilliseconds: number

@@ -33,8 +33,16 @@ export function readYaml(name: string, text: string): YamlDocument {
     return name
   }
   try {
-    return { value: document.toJS({ maxAliasCount: maxAliases }), locate }
+    const value: unknown = document.toJS({ maxAliasCount: maxAliases })
+    if (isEndless(value)) throw new Error('an alias stands inside what its anchor names')
+    return { value, locate }
   } catch (error) {
     throw new ConfigError(oneLine(`${name}: ${(error as Error).message}`))
   }
+}
+
+/** Whether a value holds itself. */
+function isEndless(value: unknown, around: readonly unknown[] = []): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return around.includes(value) || Object.values(value).some((part) => isEndless(part, [...around, value]))
 }

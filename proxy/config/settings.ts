@@ -29,7 +29,7 @@ export interface Settings {
   options: { reorder: Switch; dedup: Switch; annotate: Switch; schedule: Switch; citations: 'remap' | 'keep' }
   blocks: { patterns: BlockPattern[]; pattern_milliseconds: number }
   hygiene: { sort_tools: boolean; move_volatile_headers: boolean }
-  tenants: { trusted_peers: string[] }
+  tenants: { trusted_peers: string[]; salt_secret?: string }
   keys: { file?: string; entries: KeyRecord[]; forward_client_authorization: boolean }
   limits: {
     body_bytes: number

@@ -28,6 +28,7 @@ export function toConfig(settings: Settings): Config {
     },
     hygiene: { sortTools: hygiene.sort_tools, moveVolatileHeaders: hygiene.move_volatile_headers },
     trustedPeers: settings.tenants.trusted_peers,
+    saltSecret: settings.tenants.salt_secret,
     keys: {
       file: keys.file,
       records: keys.entries,

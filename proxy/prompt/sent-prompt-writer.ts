@@ -40,12 +40,13 @@ export class SentPromptWriter {
   }
 
   /** Notes a context whose blocks have been written. */
-  addContext(context: SentContext): void {
-    this.#contexts.push(context)
+  addContext({ scope, blocks, sizes, ends }: SentContext): void {
+    this.#contexts.push({ scope, blocks: blocks.slice(), sizes: sizes.slice(), ends: ends.slice() })
   }
 
-  /** What has been written so far. */
+  /** What has been written so far; many are kept, so arrays are as long as they have to be. */
   get prompt(): SentPrompt {
-    return { contexts: this.#contexts, prefixes: this.#prefixes, ends: this.#ends, length: this.#length }
+    const contexts = this.#contexts.slice()
+    return { contexts, prefixes: this.#prefixes.slice(), ends: this.#ends.slice(), length: this.#length }
   }
 }

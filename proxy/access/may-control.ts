@@ -1,0 +1,36 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import { isIP } from 'node:net'
+
+const loopback = /^(127\.|::1$|::ffff:127\.)/
+
+/**
+ * Whether a caller may use the control plane: it shows the token, or it is on this machine and is no web page of
+ * somebody else's, which a browser here would let send to us (it bears a foreign origin, or a host name that was made
+ * to lead here).
+ */
+export function mayControl(
+  address: string | undefined,
+  { authorization, host, origin }: Pick<IncomingHttpHeaders, 'authorization' | 'host' | 'origin'>,
+  token: string | undefined,
+): boolean {
+  if (token !== undefined && authorization !== undefined && isEqual(authorization, `Bearer ${token}`)) return true
+  if (address === undefined || !loopback.test(address)) return false
+  return isOwnName(host) && (origin === undefined || hostOf(origin) === host)
+}
+
+/** Names that no foreign name server answers for. */
+function isOwnName(host: string | undefined): boolean {
+  if (host === undefined) return true
+  const name = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')
+  return name === 'localhost' || name.endsWith('.localhost') || isIP(name) !== 0
+}
+
+function hostOf(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host : undefined
+}
+
+function isEqual(given: string, wanted: string): boolean {
+  const [a, b] = [given, wanted].map((text) => createHash('sha256').update(text).digest())
+  return timingSafeEqual(a!, b!)
+}
