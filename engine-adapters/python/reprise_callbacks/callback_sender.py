@@ -1,0 +1,186 @@
+"""Reports an engine's cache to reprise on a thread of its own, by the eviction callback protocol."""
+
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from reprise_callbacks.cached_requests import CachedRequests
+from reprise_callbacks.callback_client import CallbackClient
+from reprise_callbacks.changes import CLEARED, Cleared, RequestLengths, Translator
+from reprise_callbacks.encode_body import encode_body
+from reprise_callbacks.report_queue import ReportQueue
+from reprise_callbacks.sender_limits import SenderLimits
+
+_OK = 200
+_CONFLICT = 409
+_IDLE_AFTER = 1.0
+
+
+class CallbackSender:
+    """Tells one replica's mirror what the engine reports; the engine's thread never waits and never sees a fault."""
+
+    def __init__(
+        self,
+        url: str,
+        token: str | None = None,
+        *,
+        translator: Translator | None = None,
+        generation: str | None = None,
+        limits: SenderLimits | None = None,
+        warn: Callable[[str], None] = lambda message: None,
+    ) -> None:
+        self._limits = limits or SenderLimits()
+        self._url = url
+        self._client = CallbackClient(url, token, self._limits.answer_timeout)
+        self._translator: Translator = RequestLengths() if translator is None else translator
+        self._warn = warn
+        self._queue = ReportQueue(self._limits.queued_facts)
+        self._requests = CachedRequests(self._limits.snapshot_bytes)
+        self._generation = generation or uuid.uuid4().hex
+        self._sequence = -1
+        self._must_clear = False
+        self._needs_snapshot = True
+        self._failing = False
+        self._pause = self._limits.first_pause
+        self._next_post = 0.0
+        self._last_report = 0.0
+        self._is_drained = False
+        self._closing: float | None = None
+        self._close = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="reprise-callbacks", daemon=True)
+        self._thread.start()
+
+    def report(self, report: Any, facts: int = 1) -> None:
+        """Hands over what one step of the engine changed, of about so many facts. Constant time, never throws."""
+        self._queue.put(report, facts)
+
+    def cleared(self) -> None:
+        """The engine has emptied its cache."""
+        self._queue.put((CLEARED,), 1)
+
+    def close(self, seconds: float = 1.0, *, wait: bool = True) -> None:
+        """Posts what is left, for so many seconds at most, and stops."""
+        self._closing = time.monotonic() + seconds
+        self._close.set()
+        if wait:
+            self._thread.join(seconds)
+
+    def _run(self) -> None:
+        while not self._is_over():
+            try:
+                self._turn()
+            except Exception as error:
+                self._forget(f"a post failed ({error!r})")
+                self._next_post = time.monotonic() + self._limits.longest_pause
+        self._client.close()
+
+    def _is_over(self) -> bool:
+        closing = self._closing
+        return closing is not None and (self._is_drained or time.monotonic() >= closing)
+
+    def _turn(self) -> None:
+        """Reads what there is and posts what is due."""
+        is_last = self._closing is not None
+        self._rest()
+        while (report := self._queue.take()) is not None:
+            self._last_report = time.monotonic()
+            self._read(report)
+        if self._queue.take_overflow():
+            self._forget("reports came faster than they could be read")
+        if self._requests.untold > self._limits.untold_changes:
+            # a snapshot that is due anyway says the same
+            self._must_clear = self._must_clear or not self._needs_snapshot
+            self._needs_snapshot = True
+            self._requests.drop_untold()
+        now = time.monotonic()
+        if now >= self._next_post and (self._anything_untold() or now >= self._next_heartbeat()):
+            self._post()
+        # what was reported before the end was announced is read by a turn that began after it
+        self._is_drained = is_last and not self._anything_untold()
+
+    def _read(self, report: Any) -> None:
+        try:
+            for change in self._translator.translate(report):
+                if isinstance(change, Cleared):
+                    self._requests.clear()
+                    self._must_clear = True
+                    continue
+                for request_id in self._requests.apply(change):
+                    self._translator.forget(request_id)
+        except Exception as error:
+            # a fault in one report must not end those that follow
+            self._forget(f"a report could not be read ({error!r})")
+
+    def _forget(self, reason: str) -> None:
+        self._warn(f"{reason}; everything is told anew to {self._url}")
+        self._translator.forget_all()
+        self._requests.clear()
+        self._must_clear = self._needs_snapshot = True
+
+    def _anything_untold(self) -> bool:
+        return self._needs_snapshot or self._must_clear or self._requests.untold > 0
+
+    def _next_heartbeat(self) -> float:
+        return self._next_post + self._limits.heartbeat
+
+    def _rest(self) -> None:
+        """Waits until it is time to look again. The engine's thread wakes nobody, so this is how late a post may be."""
+        now = time.monotonic()
+        is_idle = now - self._last_report > _IDLE_AFTER
+        due = now + (self._limits.idle_gap if is_idle else self._limits.gap)
+        if self._anything_untold():
+            due = min(due, self._next_post)
+        seconds = due - now
+        if self._closing is None:
+            self._close.wait(max(0.0, seconds))
+        else:
+            time.sleep(max(0.0, min(seconds, self._closing - now, self._limits.gap)))
+
+    def _post(self) -> None:
+        if self._sequence < 0 or (self._needs_snapshot and not self._must_clear):
+            status = self._post_snapshot()
+        else:
+            status = self._post_events()
+        self._note_outcome(status)
+        if status == _OK:
+            self._pause = self._limits.first_pause
+            is_behind = self._requests.untold >= self._limits.events_per_post
+            self._next_post = time.monotonic() + (0 if is_behind else self._limits.gap)
+            return
+        lost_place = status == _CONFLICT and not self._needs_snapshot
+        # whether the receiver took the post is unknown: only a snapshot makes both sides equal again
+        self._needs_snapshot = True
+        self._must_clear = False
+        if lost_place:
+            self._next_post = time.monotonic()
+            return
+        self._next_post = time.monotonic() + self._pause
+        self._pause = min(self._pause * 2, self._limits.longest_pause)
+
+    def _post_snapshot(self) -> int:
+        self._sequence += 1
+        self._needs_snapshot = self._must_clear = False
+        return self._client.post("snapshot", self._encode("requests", self._requests.take_snapshot()))
+
+    def _post_events(self) -> int:
+        self._sequence += 1
+        events: list[dict[str, Any]] = []
+        if self._must_clear:
+            self._must_clear = False
+            events.append({"type": "cleared"})
+        if not self._needs_snapshot:
+            events += self._requests.take_untold(self._limits.events_per_post)
+        return self._client.post("events", self._encode("events", events))
+
+    def _encode(self, member: str, items: Any) -> bytes:
+        return encode_body({"generation": self._generation, "sequence": self._sequence}, member, items)
+
+    def _note_outcome(self, status: int) -> None:
+        failed = status not in (_OK, _CONFLICT)
+        if failed == self._failing:
+            return
+        self._failing = failed
+        answer = f"the answer is {status}" if status else "there is no answer"
+        self._warn(f"cannot report to {self._url}: {answer}; retrying" if failed else f"reporting to {self._url} again")

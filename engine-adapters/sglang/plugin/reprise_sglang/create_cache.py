@@ -1,0 +1,90 @@
+"""Builds SGLang's own prefix cache, with reports where they can be exact and without where they cannot."""
+
+import logging
+import os
+from typing import Any
+
+from reprise_callbacks import CallbackSender
+from reprise_sglang.cache_reporter import CacheReporter
+from reprise_sglang.engine_seams import find_missing_seams
+from reprise_sglang.request_places import RequestPlaces
+
+logger = logging.getLogger(__name__)
+
+# each of them lets SGLang choose, or fill, another cache than the one that is observed
+_OTHER_CACHES = ("enable_lmcache", "enable_flexkv", "enable_unified_cache_external_linker")
+
+
+def create_cache(ctx: Any) -> Any:
+    """The factory behind `--radix-cache-backend reprise`."""
+    from sglang.srt.mem_cache import registry
+
+    sender = _create_sender(ctx)
+    if sender is None:
+        return registry.default_radix_cache_factory(ctx)
+    from reprise_sglang.reporting_radix_cache import ReportingRadixCache
+
+    cache = registry.create_unified_radix_cache(ctx, cache_class=ReportingRadixCache)
+    reporter = CacheReporter(sender)
+    cache.report_to(reporter)
+    reporter.guard(_check_parts, cache, reporter)
+    return cache
+
+
+def _check_parts(cache: Any, reporter: CacheReporter) -> None:
+    """Which parts a cache has is decided while it is built, for some models by more than the context says."""
+    if len(cache.tree_components) != 1:
+        reporter.stop(f"A prefix can be lost in one of {cache.tree_components} while the others still hold it.")
+
+
+def _create_sender(ctx: Any) -> CallbackSender | None:
+    """None, and a line in the log, where nothing is to be reported or it cannot be exact."""
+    url = os.environ.get("REPRISE_CALLBACK_URL")
+    if not url:
+        logger.warning("reprise: REPRISE_CALLBACK_URL is not set, so the prefix cache is not reported")
+        return None
+    try:
+        if not _is_first_rank():
+            logger.info("reprise: the first rank reports for this one")
+            return None
+        obstacle = _find_obstacle(ctx)
+        if obstacle is None:
+            # not before it was looked for what it subclasses, and here, where it may fail
+            import reprise_sglang.reporting_radix_cache  # noqa: F401
+
+            token = os.environ.get("REPRISE_CALLBACK_TOKEN")
+            sender = CallbackSender(url, token, translator=RequestPlaces(), warn=_warn)
+            logger.info("reprise: the prefix cache is reported to %s", url)
+            return sender
+    except Exception as error:
+        obstacle = f"{type(error).__name__}: {error}"
+    logger.error("reprise: the prefix cache is NOT reported, SGLang runs with its own. %s", obstacle)
+    return None
+
+
+def _is_first_rank() -> bool:
+    """Tensor- and pipeline-parallel ranks run the same cache in lock-step: one report is all of them."""
+    from sglang.srt.runtime_context import get_parallel
+
+    parallel = get_parallel()
+    return parallel.pp_rank == 0 and parallel.attn_tp_rank == 0 and parallel.attn_cp_rank == 0
+
+
+def _find_obstacle(ctx: Any) -> str | None:
+    from sglang.srt.runtime_context import get_memory, get_parallel
+
+    missing = find_missing_seams()
+    if missing:
+        return f"This SGLang lacks {', '.join(missing)}."
+    if ctx.disable_radix_cache:
+        return "The radix cache is disabled."
+    if ctx.is_hybrid_swa or ctx.is_hybrid_ssm:
+        return "With sliding windows or state layers a prefix can be lost while its tokens are still cached."
+    if get_parallel().num_dp_ranks > 1:
+        return "Data-parallel ranks have a cache each: start one server a replica."
+    others = [name for name in _OTHER_CACHES if getattr(get_memory(), name)]
+    return f"{', '.join(others)} is on." if others else None
+
+
+def _warn(message: str) -> None:
+    logger.warning("reprise: %s", message)

@@ -1,0 +1,59 @@
+"""What of SGLang the reports rest on. Some of it is private and moves: it is looked for before it is used."""
+
+import inspect
+from collections.abc import Iterator
+
+# SGLang 0.5.23
+_CACHE_METHODS = {
+    "checkpoint": ("req",),
+    "on_release": ("req", "checkpointed"),
+    "reset": (),
+    "evict": ("params",),
+    "evict_for_alloc": ("params",),
+    "_evict_device_leaf": ("node_id", "tracker"),
+    "_demote": ("node_id", "tracker"),
+    "_drop_subtree_no_host": ("node_id", "tracker"),
+}
+_TREE_METHODS = {"collect_path_info": ("end_node_ids",)}
+_PATH_FIELDS = ("node_id", "path_end")
+
+
+def find_missing_seams() -> list[str]:
+    """The names and parameters that this SGLang does not have; none when its cache can be reported."""
+    try:
+        from sglang.srt.mem_cache import registry
+        from sglang.srt.mem_cache.base_prefix_cache import EvictResult
+        from sglang.srt.mem_cache.unified_cache.unified_tree_core_interface import (
+            TreePathNodeInfo,
+            UnifiedTreeCoreInterface,
+        )
+        from sglang.srt.mem_cache.unified_radix_cache import BASE_COMPONENT_TYPE, UnifiedRadixCache  # noqa: F401
+    except ImportError as error:
+        return [str(error)]
+    return [
+        *_missing_methods(UnifiedRadixCache, _CACHE_METHODS),
+        *_missing_methods(UnifiedTreeCoreInterface, _TREE_METHODS),
+        *_missing_methods(registry, {"create_unified_radix_cache": ("ctx", "cache_class")}),
+        *_missing_fields(TreePathNodeInfo, _PATH_FIELDS),
+        *_missing_fields(EvictResult, ("num_tokens_evicted",)),
+    ]
+
+
+def _missing_methods(owner: object, methods: dict[str, tuple[str, ...]]) -> Iterator[str]:
+    for name, parameters in methods.items():
+        method = getattr(owner, name, None)
+        if not callable(method):
+            yield f"{_name_of(owner)}.{name}"
+            continue
+        # a decorator that keeps the signature is seen through
+        known = inspect.signature(method).parameters
+        yield from (f"{parameter} of {_name_of(owner)}.{name}" for parameter in parameters if parameter not in known)
+
+
+def _missing_fields(owner: type, fields: tuple[str, ...]) -> Iterator[str]:
+    known = inspect.signature(owner).parameters
+    yield from (f"{_name_of(owner)}.{field}" for field in fields if field not in known)
+
+
+def _name_of(owner: object) -> str:
+    return getattr(owner, "__name__", str(owner))

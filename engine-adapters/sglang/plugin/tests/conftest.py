@@ -1,0 +1,26 @@
+import sys
+from pathlib import Path
+
+import pytest
+
+_TESTS = Path(__file__).parent
+# the packages of this checkout, whatever is installed
+sys.path[:0] = [str(_TESTS), str(_TESTS / "server"), str(_TESTS.parent), str(_TESTS.parents[2] / "python")]
+
+pytest.importorskip("sglang", reason="needs SGLang: run it in the environment that tests/engine/setup.sh makes")
+
+from sglang.srt import runtime_context
+from sglang.srt.server_args import ServerArgs
+
+
+@pytest.fixture(scope="session", autouse=True)
+def published_configuration() -> None:
+    """What SGLang's parts read of the server they run in: one rank, on a CPU."""
+    arguments = ServerArgs(model_path="none", device="cpu", radix_cache_backend="reprise")
+    runtime_context.publish(arguments, role="scheduler", ranks=runtime_context.SpawnRanks(world_rank=0))
+
+
+@pytest.fixture(params=["rust", "python"])
+def core(request: pytest.FixtureRequest) -> str:
+    """Both of SGLang's tree cores."""
+    return request.param

@@ -1,0 +1,174 @@
+"""SGLang's cache, driven as its scheduler drives it: its requests, pools, allocator and batches, on CPU tensors."""
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import torch
+from sglang.srt.managers.schedule_batch import FINISH_ABORT, FINISH_LENGTH, Req, ScheduleBatch
+from sglang.srt.mem_cache.allocation import alloc_for_decode, alloc_for_extend
+from sglang.srt.mem_cache.allocator import PagedTokenToKVPoolAllocator, TokenToKVPoolAllocator
+from sglang.srt.mem_cache.cache_init_params import CacheInitParams
+from sglang.srt.mem_cache.common import checkpoint_kv_cache, release_kv_cache
+from sglang.srt.mem_cache.memory_pool import MHATokenToKVPool, ReqToTokenPool
+from sglang.srt.mem_cache.radix_cache import RadixKey
+from sglang.srt.mem_cache.registry import TreeCacheBuildContext
+from sglang.srt.mem_cache.unified_radix_cache import UnifiedRadixCache
+from sglang.srt.sampling.sampling_params import SamplingParams
+from sglang.srt.speculative.spec_info import SpeculativeAlgorithm
+
+_MODEL = SimpleNamespace(vocab_size=1 << 20, is_encoder_decoder=False)
+
+
+def build_context(core: str, pool_tokens: int = 64, page_size: int = 4, **overrides: object) -> TreeCacheBuildContext:
+    """What the scheduler hands to a radix cache backend, for a model of one small layer."""
+    pool = {"device": "cpu", "enable_memory_saver": False}
+    kv = MHATokenToKVPool(
+        size=pool_tokens, page_size=page_size, dtype=torch.float32, head_num=1, head_dim=2, layer_num=1, **pool
+    )
+    allocator = {"dtype": torch.float32, "device": "cpu", "kvcache": kv, "need_sort": False}
+    params = CacheInitParams(
+        disable=False,
+        req_to_token_pool=ReqToTokenPool(size=16, max_context_len=4 * pool_tokens, **pool),
+        token_to_kv_pool_allocator=(
+            TokenToKVPoolAllocator(pool_tokens, **allocator)
+            if page_size == 1
+            else PagedTokenToKVPoolAllocator(pool_tokens, page_size=page_size, **allocator)
+        ),
+        page_size=page_size,
+        enable_kv_cache_events=True,
+        tree_core_backend=core,
+    )
+    context = {
+        "server_args": None,
+        "params": params,
+        "is_hybrid_swa": False,
+        "is_hybrid_ssm": False,
+        "enable_hierarchical_cache": False,
+        "disable_radix_cache": False,
+        "tp_worker": None,
+        "model_config": None,
+        "tp_size": 1,
+        "tp_rank": 0,
+        "tp_group": None,
+    }
+    return TreeCacheBuildContext(**(context | overrides))
+
+
+@dataclass
+class Running:
+    """A request that holds a row of KV."""
+
+    req: Req
+    batch: ScheduleBatch
+
+
+class ScheduledCache:
+    """What the scheduler does with its cache for one request, step by step."""
+
+    def __init__(self, cache: UnifiedRadixCache) -> None:
+        self.cache = cache
+
+    @property
+    def free_tokens(self) -> int:
+        """What a new request may take: what is free and what can be evicted for it."""
+        return self.cache.token_to_kv_pool_allocator.available_size() + self.cache.full_evictable_size()
+
+    def start(
+        self,
+        rid: str,
+        prompt: Sequence[int],
+        *,
+        salt: str | None = None,
+        extra_key: str | None = None,
+        chunk: int | None = None,
+    ) -> Running:
+        """Matches, locks, allocates (evicting what must go) and computes a prompt, or its first chunk."""
+        req = self._create(rid, prompt, salt, extra_key)
+        running = Running(req, self._batch_of(req))
+        self._extend(running, chunk)
+        return running
+
+    def next_chunk(self, running: Running, chunk: int | None = None) -> None:
+        self._extend(running, chunk)
+
+    def first_token(self, running: Running, token: int) -> None:
+        """The prompt is computed: what was computed goes into the tree."""
+        running.req.output_ids.append(token)
+        checkpoint_kv_cache(running.req, self.cache)
+
+    def decode(self, running: Running, token: int) -> None:
+        batch = running.batch
+        alloc_for_decode(batch, 1)
+        batch.seq_lens = batch.seq_lens + 1
+        batch.seq_lens_cpu = batch.seq_lens_cpu + 1
+        running.req.output_ids.append(token)
+
+    def finish(self, running: Running) -> None:
+        running.req.finished_reason = FINISH_LENGTH(len(running.req.output_ids))
+        release_kv_cache(running.req, self.cache, checkpoint=True)
+
+    def abort(self, running: Running) -> None:
+        running.req.finished_reason = FINISH_ABORT("Aborted")
+        release_kv_cache(running.req, self.cache, checkpoint=False)
+
+    def retract(self, running: Running) -> None:
+        """Memory is short: what was computed is given up, and the request waits to run again."""
+        release_kv_cache(running.req, self.cache, checkpoint=False)
+        running.req.reset_for_retract()
+
+    def resume(self, running: Running) -> None:
+        """A retracted request computes its prompt, and what it had said, once more."""
+        self._extend(running, None)
+
+    def serve(self, rid: str, prompt: Sequence[int], output: Sequence[int] = (9001,), **options: str) -> Req:
+        """A whole request."""
+        running = self.start(rid, prompt, **options)
+        self.first_token(running, output[0])
+        for token in output[1:]:
+            self.decode(running, token)
+        self.finish(running)
+        return running.req
+
+    def match(self, prompt: Sequence[int], *, salt: str | None = None) -> None:
+        """Of a request that waits in the queue."""
+        self._create("waiting", prompt, salt, None).init_next_round_input(self.cache)
+
+    def flush(self) -> None:
+        """All that `/flush_cache` does to the caches of an idle engine."""
+        self.cache.reset()
+        self.cache.req_to_token_pool.clear()
+        self.cache.token_to_kv_pool_allocator.clear()
+
+    def cached_length(self, tokens: Sequence[int], *, salt: str | None = None, extra_key: str | None = None) -> int:
+        """How much of so many tokens is in the tree, asked without touching it."""
+        key = RadixKey(array("q", tokens), extra_key, cache_salt=salt)
+        return self.cache.tree_core.match_full_device_prefix(key)[0]
+
+    def _extend(self, running: Running, chunk: int | None) -> None:
+        req, batch = running.req, running.batch
+        if req.kv.holds_kv:
+            # an earlier chunk is in the tree by now, and this one goes on behind it
+            checkpoint_kv_cache(req, self.cache)
+            req.init_next_round_input()
+        else:
+            req.init_next_round_input(self.cache)
+            req.lock = self.cache.lock(req.last_node)
+        end = len(req.full_untruncated_fill_ids)
+        req.extend_end = end if chunk is None else min(end, req.prefix_len + chunk)
+        batch.prefix_lens = [req.prefix_len]
+        batch.extend_num_tokens = req.extend_end - req.prefix_len
+        batch.extend_lens = [batch.extend_num_tokens]
+        batch.seq_lens_cpu = torch.tensor([req.extend_end])
+        batch.seq_lens = batch.seq_lens_cpu.clone()
+        _, batch.req_pool_indices, batch.req_pool_indices_cpu = alloc_for_extend(batch)
+
+    def _create(self, rid: str, prompt: Sequence[int], salt: str | None, extra_key: str | None) -> Req:
+        sampling = SamplingParams(max_new_tokens=1)
+        return Req(rid, "", array("q", prompt), sampling, vocab_size=1 << 20, cache_salt=salt, extra_key=extra_key)
+
+    def _batch_of(self, req: Req) -> ScheduleBatch:
+        cache = self.cache
+        pools = (cache.req_to_token_pool, cache.token_to_kv_pool_allocator)
+        return ScheduleBatch.init_new([req], *pools, cache, _MODEL, False, SpeculativeAlgorithm.NONE)

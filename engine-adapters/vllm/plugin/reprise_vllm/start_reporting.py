@@ -1,0 +1,93 @@
+"""Whether and where to report, from the environment and from what the engine offers."""
+
+import os
+from dataclasses import dataclass
+from logging import Logger
+from typing import TYPE_CHECKING
+
+from reprise_callbacks import CallbackSender
+from reprise_vllm.cache_watcher import CacheWatcher
+from reprise_vllm.step_report import StepTranslator
+from reprise_vllm.watched_group import find_watched_group
+
+if TYPE_CHECKING:
+    from vllm.config import VllmConfig
+    from vllm.v1.core.block_pool import BlockPool
+    from vllm.v1.kv_cache_interface import KVCacheConfig
+
+URL = "REPRISE_CALLBACK_URL"
+TOKEN = "REPRISE_CALLBACK_TOKEN"
+RANK = "{rank}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reporting:
+    """A cache that is watched, and the way its reports go."""
+
+    watcher: CacheWatcher
+    sender: CallbackSender
+
+    def end(self, *, wait: bool) -> None:
+        """Leaves the engine as it was; the proxy is told what is left to tell, and hears no heartbeats any more."""
+        self.watcher.stop()
+        self.sender.close(wait=wait)
+
+    def give_up(self) -> None:
+        """As `end`, but what was reported is no longer to be relied on, and the engine is not to wait."""
+        self.sender.cleared()
+        self.end(wait=False)
+
+
+def start_reporting(
+    config: "VllmConfig", cache_config: "KVCacheConfig", pool: "BlockPool", logger: Logger
+) -> Reporting | None:
+    """Reports from now on; None, with one line that says why, where there is nothing to report or nowhere to."""
+    url = os.environ.get(URL, "").strip()
+    if not url:
+        logger.warning("reprise: %s is not set, so nothing is reported", URL)
+        return None
+    parallel = config.parallel_config
+    if RANK in url:
+        url = url.replace(RANK, str(parallel.data_parallel_index))
+    elif parallel.data_parallel_size > 1 and not parallel.data_parallel_external_lb:
+        logger.error(
+            "reprise: nothing is reported: %d ranks behind one address each have a cache of their own. Give each an "
+            "address (--data-parallel-external-lb) and a %s, or put %s into it",
+            *(parallel.data_parallel_size, URL, RANK),
+        )
+        return None
+    missing = _missing_in(pool)
+    if missing:
+        logger.error("reprise: nothing is reported: this vLLM's block pool has no %s", ", no ".join(missing))
+        return None
+    if not pool.enable_caching:
+        logger.error("reprise: nothing is reported: prefix caching is off (--enable-prefix-caching)")
+        return None
+    group = find_watched_group(cache_config, pool)
+    if group is None:
+        logger.error("reprise: nothing is reported: no layer of this model attends to its whole context")
+        return None
+    if not group.is_alone:
+        logger.warning("reprise: reports are of the full-attention layers; this model's other layers may miss sooner")
+    translator = StepTranslator(group.block_size, _has_random_suffix())
+    token = os.environ.get(TOKEN) or None
+    sender = CallbackSender(url, token, translator=translator, warn=lambda line: logger.warning("reprise: %s", line))
+    logger.info("reprise: reporting to %s, blocks of %d tokens", url, group.block_size)
+    return Reporting(CacheWatcher(pool, group, sender), sender)
+
+
+def _missing_in(pool: "BlockPool") -> list[str]:
+    needed = {
+        "metrics_collector": pool,
+        "hash_block_size": pool,
+        "enable_caching": pool,
+        "cached_block_hash_to_block": pool,
+        "get_one_block": getattr(pool, "cached_block_hash_to_block", None),
+    }
+    return [name for name, owner in needed.items() if not hasattr(owner, name)]
+
+
+def _has_random_suffix() -> bool:
+    from vllm import envs
+
+    return not getattr(envs, "VLLM_DISABLE_REQUEST_ID_RANDOMIZATION", False)

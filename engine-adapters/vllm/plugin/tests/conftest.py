@@ -1,0 +1,42 @@
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parent
+SHARED = TESTS.parent.parent.parent / "python"
+sys.path[:0] = [str(TESTS), str(TESTS.parent), str(SHARED), str(SHARED / "tests")]
+
+pytest.importorskip("vllm", reason="the plugin is tested in an environment that has vLLM")
+
+# they lie where the path has just been set
+from engine import Engine  # noqa: E402
+from engine_config import make_config  # noqa: E402
+from receiver import Receiver  # noqa: E402
+from vllm.v1.core.sched.async_scheduler import AsyncScheduler  # noqa: E402
+from vllm.v1.core.sched.scheduler import Scheduler  # noqa: E402
+
+
+@pytest.fixture
+def receiver(monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
+    """A receiver that the engine's plugin is told to report to."""
+    receiver = Receiver()
+    monkeypatch.setenv("REPRISE_CALLBACK_URL", receiver.url)
+    yield receiver
+    receiver.stop()
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where descriptions of models lie."""
+    return tmp_path_factory.mktemp("models")
+
+
+@pytest.fixture(params=[Scheduler, AsyncScheduler], ids=["scheduler", "async scheduler"])
+def engine(request: pytest.FixtureRequest, receiver: Receiver, folder: Path) -> Iterator[Engine]:
+    """An engine with room for 20 blocks, that has begun to report."""
+    engine = Engine(make_config(folder), blocks=21, scheduler=request.param)
+    receiver.wait_until(lambda: receiver.snapshots == 1)
+    yield engine
+    engine.close()

@@ -1,0 +1,103 @@
+"""Where the plugin reports, and where it leaves the engine alone and says so."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import tomllib
+import torch
+from engine import Engine, tokens
+from engine_config import BLOCK, full_attention, make_config, make_connector
+from listening import listening
+from receiver import Receiver
+from vllm.distributed.kv_transfer.kv_connector.factory import KVConnectorFactory
+from vllm.v1.kv_cache_interface import SlidingWindowSpec
+
+import reprise_vllm
+
+
+def test_without_a_url_the_engine_is_left_alone_and_it_is_said(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.delenv("REPRISE_CALLBACK_URL", raising=False)
+    with listening(caplog):
+        engine = Engine(make_config(folder), blocks=21)
+        engine.add("r-1", tokens(0, 200))
+        engine.run()
+    assert engine.pool.metrics_collector is None
+    assert "REPRISE_CALLBACK_URL is not set" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"enable_prefix_caching": False}, "prefix caching is off"),
+        ({"data_parallel_size": 2}, "2 ranks behind one address"),
+    ],
+)
+def test_an_engine_that_cannot_be_mirrored_is_left_alone_and_it_is_said(
+    receiver: Receiver, folder: Path, caplog: pytest.LogCaptureFixture, options: dict[str, Any], said: str
+) -> None:
+    with listening(caplog):
+        engine = Engine(make_config(folder, **options), blocks=21)
+        engine.add("r-1", tokens(0, 200))
+        engine.run()
+    engine.close()
+    assert said in caplog.text
+    assert receiver.posts == []
+
+
+def test_a_pool_without_the_parts_we_need_is_named_and_left_alone(
+    receiver: Receiver, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    connector = make_connector(folder)
+    with listening(caplog):
+        connector.bind_gpu_block_pool(SimpleNamespace(hash_block_size=32, enable_caching=True))
+    assert "has no metrics_collector, no cached_block_hash_to_block, no get_one_block" in caplog.text
+
+
+def test_a_model_without_any_full_attention_is_left_alone_and_it_is_said(
+    receiver: Receiver, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    window = SlidingWindowSpec(block_size=BLOCK, num_kv_heads=1, head_size=64, dtype=torch.float32, sliding_window=64)
+    with listening(caplog):
+        engine = Engine(make_config(folder), blocks=60, specs=[window])
+        engine.add("r-1", tokens(0, 200))
+        engine.run()
+    engine.close()
+    assert "no layer of this model attends to its whole context" in caplog.text
+    assert receiver.posts == []
+
+
+def test_layers_that_see_only_a_window_are_not_counted_and_it_is_said(
+    receiver: Receiver, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    window = SlidingWindowSpec(block_size=BLOCK, num_kv_heads=1, head_size=64, dtype=torch.float32, sliding_window=64)
+    with listening(caplog):
+        engine = Engine(make_config(folder), blocks=60, specs=[full_attention(), window])
+        engine.add("r-1", tokens(0, 200))
+        engine.run()
+    receiver.wait_until(lambda: receiver.lengths == {"r-1": 192})
+    engine.close()
+    assert "other layers may miss sooner" in caplog.text
+
+
+def test_a_rank_puts_its_number_into_the_url_and_sends_the_token(
+    receiver: Receiver, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REPRISE_CALLBACK_URL", receiver.url.replace("gpu-0", "gpu-{rank}"))
+    monkeypatch.setenv("REPRISE_CALLBACK_TOKEN", "secret")
+    engine = Engine(make_config(folder), blocks=21)
+    receiver.wait_until(lambda: receiver.snapshots == 1)
+    engine.close()
+    assert receiver.paths == {"/v1/replicas/gpu-0/snapshot"}
+    assert receiver.tokens == {"Bearer secret"}
+
+
+def test_the_general_plugin_names_the_connector_however_often_it_is_loaded() -> None:
+    project = tomllib.loads((Path(reprise_vllm.__file__).parent.parent / "pyproject.toml").read_text())
+    assert project["project"]["entry-points"]["vllm.general_plugins"] == {"reprise": "reprise_vllm:register"}
+    reprise_vllm.register()
+    reprise_vllm.register()
+    assert KVConnectorFactory.get_connector_class_by_name("RepriseConnector").__module__ == "reprise_vllm.connector"
