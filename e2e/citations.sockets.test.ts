@@ -149,6 +149,17 @@ describe('an answer goes to the client byte for byte', () => {
     expect(engine.requests.at(-1)!.headers['accept-encoding']).not.toBe('identity')
   })
 
+  test('when it is asked for as JSON, in a stream too', async () => {
+    const rest = { response_format: { type: 'json_schema', json_schema: { name: 's', schema: { type: 'object' } } } }
+    expect(await (await ask('/v1/chat/completions', writeBody, {}, rest)).text()).toBe(body)
+    const stream = vllmChat(pieces)
+    const writeStream = (answer: ServerResponse): void => {
+      answer.writeHead(200, { 'content-type': 'text/event-stream' }).end(stream)
+    }
+    expect(await (await ask('/v1/chat/completions', writeStream, {}, { ...rest, stream: true })).text()).toBe(stream)
+    expect(await metricOf(proxy.adminUrl, 'reprise_citations_remapped_total')).toBe(0)
+  })
+
   test('with citations kept by the configuration, unless the request wants them mapped', async () => {
     await proxy.close()
     const options = { reorder: true, dedup: true, annotate: true, schedule: true, citations: false }

@@ -36,7 +36,8 @@ export function mergeTurns(known: SentTurn | undefined, sent: SentTurn): SentTur
   return known.kind === 'explicit' && haveSameBlocks(known.blocks, sent.blocks) ? sent : { kind: 'ambiguous' }
 }
 
-function haveSameBlocks(a: readonly string[], b: readonly string[]): boolean {
+/** Whether these are the same blocks, in whatever order. */
+export function haveSameBlocks(a: readonly string[], b: readonly string[]): boolean {
   if (a.length !== b.length) return false
   const [left, right] = [a.toSorted(), b.toSorted()]
   return left.every((block, i) => block === right[i])

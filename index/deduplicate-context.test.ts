@@ -9,7 +9,12 @@ const fresh = (label: string, content: string, isWhole = false): FreshBlock => (
   id: toBlockId(content),
   content,
   label,
+  isLabelled: true,
   isWhole,
+})
+const unlabelled = (place: number, content: string): FreshBlock => ({
+  ...fresh(`[Doc_${place}]`, content),
+  isLabelled: false,
 })
 const long = (name: string): string =>
   `${name} is a document that is longer than the words which would point to it.\n`.repeat(3)
@@ -50,12 +55,67 @@ describe('whole blocks', () => {
     )
   })
 
-  test('the label of the list that points does not count as one of the previous conversation', () => {
+  test('the label of the block that points cannot be meant, that of another in its list can', () => {
+    const shown = new ShownBlocks()
+    deduplicateContext([fresh('[1]', long('a')), fresh('[2]', long('b'))], shown)
+    const list = [fresh('[1]', long('a')), fresh('[3]', long('b'))]
+    expect(deduplicateContext(list, shown).map(({ text }) => text)).toEqual([
+      'Please refer to [1] in the previous conversation.',
+      'Please refer to [2] in the previous conversation.',
+    ])
+    const other = new ShownBlocks()
+    deduplicateContext([fresh('[1]', long('a')), fresh('[2]', long('b'))], other)
+    expect(deduplicateContext([fresh('[1]', long('b')), fresh('[2]', long('c'))], other)[0]!.text).toBe(
+      'Please refer to [2] in the previous conversation. (It begins: "b is a document that is longer than the…")',
+    )
+  })
+
+  test('what only is spoken of by a label is told by how it begins, longer where others begin alike', () => {
+    const shown = new ShownBlocks()
+    const report = (n: number): string =>
+      `Title: Annual report 2023 of ACME Corporation, part\nSection ${n}: ${'revenue rose. '.repeat(12)}`
+    deduplicateContext([unlabelled(1, report(1))], shown)
+    deduplicateContext([unlabelled(1, report(2))], shown)
+    expect(deduplicateContext([unlabelled(1, report(2))], shown)[0]!.text).toBe(
+      'Please refer to [Doc_1] in the previous conversation. ' +
+        '(It begins: "Title: Annual report 2023 of ACME Corporation, part Section 2: revenue rose.…")',
+    )
+  })
+
+  test('what no short words tell from others is sent in full', () => {
+    const shown = new ShownBlocks()
+    const alike = (n: number): string => `${'The same words, again and again. '.repeat(20)}${n}`
+    deduplicateContext([unlabelled(1, alike(1)), unlabelled(2, alike(2))], shown)
+    expect(deduplicateContext([unlabelled(1, alike(2))], shown)).toEqual([])
+  })
+
+  test('what stands under no label is not called by one that another block bears', () => {
+    const shown = new ShownBlocks()
+    deduplicateContext([fresh('[Doc_1]', long('a'))], shown)
+    deduplicateContext([unlabelled(1, long('b'))], shown)
+    expect(deduplicateContext([unlabelled(1, long('b'))], shown)).toEqual([])
+  })
+
+  test('a label at the beginning of a line of other text may be meant too', () => {
+    for (const said of ['I found:\n[1] something', '**[1]** something', 'So:\n\n- [1] something']) {
+      const shown = new ShownBlocks()
+      deduplicateContext([fresh('[1]', long('a'))], shown)
+      shown.addText(said)
+      expect(deduplicateContext([fresh('[7]', long('a'))], shown)[0]!.text).toContain('(It begins: "a is')
+    }
     const shown = new ShownBlocks()
     deduplicateContext([fresh('[1]', long('a'))], shown)
-    expect(deduplicateContext([fresh('[1]', long('a'))], shown)[0]!.text).toBe(
-      'Please refer to [1] in the previous conversation.',
-    )
+    shown.addText('As it says in [1], a[0] = b[1].')
+    expect(deduplicateContext([fresh('[7]', long('a'))], shown)[0]!.text).not.toContain('begins')
+  })
+
+  test('no character is cut in half', () => {
+    const shown = new ShownBlocks()
+    for (const head of ['x', 'xx']) {
+      const content = `${head}${'😀'.repeat(200)}`
+      deduplicateContext([unlabelled(1, content)], shown)
+      expect(deduplicateContext([unlabelled(1, content)], shown)[0]!.text.isWellFormed()).toBe(true)
+    }
   })
 
   test('a block that is shorter than the words is sent again', () => {
@@ -80,8 +140,14 @@ describe('partial overlaps', () => {
     const pointers = deduplicateContext([edited], shown)
     expect(render(edited, pointers)).toBe(
       'new head\nPlease refer to [1] in the previous conversation. ' +
-        '(From "row 5: the quick brown fox jumps over…" to "…quick brown fox jumps over the lazy dog")\nnew tail\n',
+        '(From "row 5: the quick brown fox jumps over…" to "…fox jumps over the lazy dog row 29: the quick brown fox jumps over the lazy dog")\nnew tail\n',
     )
+  })
+
+  test('a stretch that the other block holds twice stays, for nothing short says which of them is meant', () => {
+    const shown = new ShownBlocks()
+    deduplicateContext([fresh('[1]', `Monday\n${lines(0, 8)}special: 17 bikes\n${lines(0, 8)}end\n`)], shown)
+    expect(deduplicateContext([fresh('[2]', `Tuesday\n${lines(0, 8)}end of Tuesday\n`)], shown)).toEqual([])
   })
 
   test('rows that differ in anything are not the same', () => {
@@ -117,6 +183,17 @@ describe('repeated turns', () => {
     repeatPointers([block], [], again)
     expect(repeatPointers([block], past, again)).toEqual(past)
     expect(repeatPointers([block], past, new ShownBlocks())).toEqual([])
+  })
+
+  test('words that could be taken for something else by now are not repeated', () => {
+    const shown = new ShownBlocks()
+    deduplicateContext([fresh('[1]', long('a'))], shown)
+    const past = deduplicateContext([fresh('[5]', long('a'))], shown)
+    expect(past).toHaveLength(1)
+    const other = new ShownBlocks()
+    deduplicateContext([fresh('[1]', long('a'))], other)
+    deduplicateContext([fresh('[1]', long('b'))], other)
+    expect(repeatPointers([fresh('[5]', long('a'))], past, other)).toEqual([])
   })
 
   test('a block that came in full comes in full again, whatever stands earlier by now', () => {
@@ -163,6 +240,84 @@ test('whatever is pointed to stands in full in a block before, and the prompt ge
       }
     }),
   )
+})
+
+/** What words may be taken for: stretches of what stands under the label, or under none, besides the pointer itself. */
+function resolve(words: string, standing: readonly Standing[], self: Standing): string[] {
+  const [, label, begins, from, to] =
+    /^Please refer to (\[.*?\]) in the previous conversation\.(?: \(It begins: "(.*)"\)| \(From "(.*)" to "(.*)"\))?\n?$/s.exec(
+      words,
+    )!
+  const others = standing.filter((one) => one !== self)
+  const labelled = others.filter((one) => one.isLabelled && one.label === label)
+  const named = labelled.length > 0 ? labelled : others.filter((one) => !one.isLabelled)
+  const texts = named.map(({ text }) => text.trim().replaceAll(/\s+/g, ' '))
+  if (begins !== undefined) return texts.filter((text) => text.startsWith(begins.replace(/…$/, '')))
+  if (from === undefined || to === undefined) return texts
+  return texts.flatMap((text) => stretchesOf(text, from.replace(/…$/, ''), to.replace(/^…/, '')))
+}
+
+function stretchesOf(text: string, from: string, to: string): string[] {
+  const found: string[] = []
+  for (let start = text.indexOf(from); start >= 0; start = text.indexOf(from, start + 1)) {
+    for (let end = text.indexOf(to, start); end >= 0; end = text.indexOf(to, end + 1)) {
+      found.push(text.slice(start, end + to.length))
+    }
+  }
+  return found
+}
+
+interface Standing {
+  label: string
+  isLabelled: boolean
+  text: string
+}
+
+const alike = fc.constantFrom(
+  ...[1, 2, 3].flatMap((n) => [
+    `Title: Annual report of ACME Corporation, all of its parts\nSection ${n}: ${'and so on. '.repeat(10)}`,
+    Array.from({ length: 12 }, (_, i) => `${n % 2}00${i}|customer|Berlin|open|some text here that ends alike`).join(
+      '\n',
+    ),
+    `${n}\n${lines(0, 6)}${lines(n, 6)}${lines(0, 6)}`,
+    long(`${n}`),
+  ]),
+)
+const labels = fc.constantFrom(
+  (i: number) => `[${i + 1}]`,
+  (i: number) => `[Doc_${i + 1}]`,
+  (i: number) => `[Doc_${2 * (i % 2) + 1}]`,
+)
+const list = fc.record({ contents: fc.array(fc.oneof(alike, document), { maxLength: 4 }), labels, bears: fc.boolean() })
+
+test('the words of every pointer can be taken for one stretch of the prompt only, and for the right one', () => {
+  let pointed = 0
+  fc.assert(
+    fc.property(fc.array(list, { maxLength: 6 }), (lists) => {
+      const shown = new ShownBlocks()
+      const standing: Standing[] = []
+      for (const { contents, labels: labelOf, bears } of lists) {
+        const blocks = contents.map((text, i) => ({ ...fresh(labelOf(i), text), isLabelled: bears }))
+        const pointers = deduplicateContext(blocks, shown)
+        const own = blocks.map((block, place) => {
+          const stretches = pointers.filter((pointer) => pointer.place === place)
+          const text = render(
+            block,
+            stretches.map((pointer) => ({ ...pointer, text: '\0' })),
+          )
+          return { label: block.label, isLabelled: bears, text }
+        })
+        standing.push(...own)
+        for (const { place, start, end, text } of pointers) {
+          const meant = blocks[place]!.content.slice(start, end).trim().replaceAll(/\s+/g, ' ')
+          expect([...new Set(resolve(text, standing, own[place]!))]).toEqual([meant])
+          pointed += 1
+        }
+      }
+    }),
+    { numRuns: 300 },
+  )
+  expect(pointed).toBeGreaterThan(100)
 })
 
 test('chunks are the whole content in order, and begin and end with lines', () => {

@@ -1,13 +1,14 @@
 import { type Chunk, chunkContent, lineEnd } from './chunk-content.ts'
 import type { BlockId } from './context-block.ts'
+import { LabelBearer, LabelBearers } from './label-bearers.ts'
 
 /** A block that stands in a prompt in full. */
 export interface ShownBlock {
   readonly id: BlockId
   readonly content: string
   readonly label: string
-  /** which of the prompt's contexts holds it, counted from 1 */
-  readonly context: number
+  /** whether the label stands in the prompt; else it is only how the block is spoken of */
+  readonly isLabelled: boolean
 }
 
 /** A stretch of whole lines that a block has in common with one that stands earlier. */
@@ -22,28 +23,37 @@ interface ChunkPlace {
   readonly start: number
 }
 
+/** How many characters are searched for the sake of pointers; about 20 ms. */
+const mostSearched = 1 << 24
+
 /** What stands in one prompt so far: its blocks in full, by their content and by chunks of it. */
 export class ShownBlocks {
   readonly #blocks = new Map<BlockId, ShownBlock>()
   readonly #chunks = new Map<number, ChunkPlace>()
   /** of the block that was looked at last: it is likely to be added next */
   #latest: { content: string; chunks: readonly Chunk[] } = { content: '', chunks: [] }
-  /** in how many contexts each label occurs, whatever stands behind it */
-  readonly #bearers = new Map<string, number>()
-  #contexts = 0
-  #currentLabels: ReadonlySet<string> = new Set()
+  readonly #bearers = new LabelBearers()
+  #searchable = mostSearched
 
-  /** From now on blocks belong to the next context, which bears these labels. */
-  beginContext(labels: readonly string[]): void {
-    this.#contexts += 1
-    this.#currentLabels = new Set(labels)
-    for (const label of this.#currentLabels) this.#bearers.set(label, (this.#bearers.get(label) ?? 0) + 1)
+  /** Takes in what stands between blocks, and what others say: a label at the beginning of a line may be meant too. */
+  addText(text: string): void {
+    this.#bearers.addText(text)
+  }
+
+  /**
+   * From now on blocks belong to the next context, which consists of these. Returns what stands in their places, which
+   * is to be changed for those that are not sent in full.
+   */
+  beginContext(blocks: readonly ShownBlock[]): LabelBearer[] {
+    const bearers = blocks.map(({ id, content, label, isLabelled }) => new LabelBearer(id, label, isLabelled, content))
+    for (const bearer of bearers) this.#bearers.add(bearer)
+    return bearers
   }
 
   /** Notes a block of the current context that is sent in full; one with the same content as before changes nothing. */
-  add({ id, content, label }: Omit<ShownBlock, 'context'>): void {
+  add({ id, content, label, isLabelled }: ShownBlock): void {
     if (this.#blocks.has(id)) return
-    const block = { id, content, label, context: this.#contexts }
+    const block = { id, content, label, isLabelled }
     this.#blocks.set(id, block)
     for (const { start, hash } of this.#chunksOf(content)) {
       if (!this.#chunks.has(hash)) this.#chunks.set(hash, { block, start })
@@ -55,12 +65,29 @@ export class ShownBlocks {
     return this.#blocks.get(id)
   }
 
-  /** Whether "its label in the previous conversation" may be taken for another block's. */
-  isAmbiguous({ label, context }: ShownBlock): boolean {
-    const bearers = this.#bearers.get(label) ?? 0
-    // the context that is being written is not yet part of the previous conversation
-    const own = context < this.#contexts && this.#currentLabels.has(label) ? 1 : 0
-    return bearers - own > 1
+  /**
+   * Whether a pointer from `self` to `target` that says no more than `isMeant` tells could mean anything but the target
+   * and what has the same content.
+   */
+  hasRival(target: ShownBlock, self: LabelBearer, isMeant: (bearer: LabelBearer) => boolean): boolean {
+    const labelled = this.#bearers.of(target.label)
+    // what is only spoken of by a label must not be called by one that stands elsewhere
+    if (!target.isLabelled && labelled.some((bearer) => bearer !== self)) return true
+    const bearers = target.isLabelled ? labelled : this.#bearers.unlabelled
+    return bearers.some((bearer) => bearer !== self && bearer.id !== target.id && isMeant(bearer))
+  }
+
+  /** Whether the label of a block stands nowhere else in the prompt, but for `self`. */
+  isOnlyBearer({ label, isLabelled }: ShownBlock, self: LabelBearer): boolean {
+    if (!isLabelled) return false
+    const bearers = this.#bearers.of(label)
+    return bearers.length === 1 || (bearers.length === 2 && bearers.includes(self))
+  }
+
+  /** Whether a content may be searched once more: in a prompt of absurdly many pointers the rest are left out. */
+  maySearch({ content }: { readonly content: string }): boolean {
+    this.#searchable -= content.length
+    return this.#searchable >= 0
   }
 
   /** The longest stretches of whole lines that earlier blocks hold too, in order and disjoint. */

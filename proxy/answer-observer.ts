@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { type Usage, UsageReader } from '#engine-adapters/read-usage.ts'
 import type { RequestId } from '#index/context-block.ts'
 import { type AnswerRewriter, createAnswerRewriter } from './answer/answer-rewriter.ts'
+import { asksForData } from './answer/asks-for-data.ts'
 import type { Charge } from './charge-call.ts'
 import type { ForwardObserver, ForwardOutcome } from './forward.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
@@ -27,6 +28,8 @@ export class AnswerObserver implements ForwardObserver {
   readonly #routed: RoutedCall
   readonly #observed: Observed
   readonly #decided: number
+  /** by then the request is let go of */
+  readonly #asksForData: boolean
   #admitted: number | undefined
   #status = 0
   #usage: UsageReader | undefined
@@ -39,6 +42,7 @@ export class AnswerObserver implements ForwardObserver {
     this.#routed = routed
     this.#observed = observed
     this.#decided = pipeline.now()
+    this.#asksForData = routed.decision.citations.length > 0 && asksForData(call.received.prompt?.members ?? {})
   }
 
   /** It has waited, and goes to the engine now. */
@@ -63,7 +67,7 @@ export class AnswerObserver implements ForwardObserver {
   /** What maps citations back in an answer with this head. */
   readonly rewriterFor = (status: number, headers: IncomingHttpHeaders): AnswerRewriter | undefined => {
     const { citations } = this.#routed.decision
-    if (citations.length === 0 || status < 200 || status >= 300) return undefined
+    if (citations.length === 0 || this.#asksForData || status < 200 || status >= 300) return undefined
     if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
       this.#pipeline.telemetry.metrics.failOpen.inc({ reason: 'encoded_answer' })
       return undefined

@@ -11,7 +11,7 @@ import type { Settings } from './settings.ts'
 import { MemoryConversationStore } from './store/memory-conversation-store.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 
-const conversationBytes = 128 * 1024 * 1024
+const conversationBytes = 64 * 1024 * 1024
 
 /** A pipeline whose configuration can change while it runs. */
 export interface LivePipeline {

@@ -35,7 +35,7 @@ export interface Decision {
   /** labels as sent → as received, for citations in the answer; empty when they are the same */
   readonly citations: CitationMap
   readonly options: RequestOptions
-  /** why nothing was done */
+  /** why nothing was done, or why documents of a past turn are missing */
   readonly skipped: string | undefined
   /** a fault of ours, if that is why */
   readonly fault: unknown
@@ -121,6 +121,7 @@ function reuse(
   const layout = layOutPrompts(set, placed, {
     tenant,
     conversation: prompt.explicit?.conversation ?? input.conversation,
+    options,
     store: state.store,
     blockTemplate: wording.block,
     patternLists,
@@ -147,7 +148,8 @@ function reuse(
     promptTokens: route.promptTokens,
     predictedCachedTokens: route.predictedCachedTokens,
     citations: options.citations === false ? [] : citationMapOf(layout.texts, contexts),
-    skipped: isUnchanged ? reasonFor(input, counts.blocks, layout) : undefined,
+    // a document that is missing is told of, whatever was done with the others
+    skipped: layout.unresolved ?? (isUnchanged ? reasonFor(input, counts.blocks) : undefined),
     fault: undefined,
     timing: { parse: laidOut - started, index: state.now() - laidOut },
   }
@@ -175,8 +177,7 @@ function selectByLoad({ candidates, select }: DecisionState): number {
   return select(candidates.map(() => ({ promptTokens: 0, predictedCachedTokens: 0, contexts: [] })))
 }
 
-function reasonFor({ mode, options }: DecisionInput, blocks: number, { hasUnknownTurn }: Layout): string {
-  if (hasUnknownTurn) return 'ambiguous_turn'
+function reasonFor({ mode, options }: DecisionInput, blocks: number): string {
   if (blocks === 0) return 'no_blocks'
   if (mode === 'shadow') return 'shadow'
   return options.reorder === false ? 'reorder_off' : 'nothing_to_gain'

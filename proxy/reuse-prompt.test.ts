@@ -207,6 +207,21 @@ describe('explicit blocks', () => {
     expect(sender.decide({ messages: later })).toMatchObject({ body: undefined, skipped: 'ambiguous_turn' })
   })
 
+  test('when the blocks of a past turn are not known, that is told, whatever is done with the others', () => {
+    const messages = [asking('q1'), assistant('x'), asking('q2')]
+    sender.send([...messages.slice(0, 2), asking('q0')], { reprise: explicit('a', 'b') })
+    const decision = sender.decide({ messages, reprise: explicit('b', 'a') })
+    expect(decision).toMatchObject({ skipped: 'unknown_turn', moved: 2 })
+    expect(JSON.parse(decision.body!).messages[0]).toEqual(messages[0])
+    const named = sender.decide({ messages, reprise: explicit('b', 'a') }, { conversation: 'lost' })
+    expect(named.skipped).toBe('unknown_turn')
+  })
+
+  test('who only speaks of the placeholder has lost nothing', () => {
+    const message = { role: 'user', content: 'How do I write {{context}} in a template?' }
+    expect(sender.decide({ messages: [message] })).toMatchObject({ body: undefined, skipped: 'no_blocks' })
+  })
+
   test('a named conversation tells them apart', () => {
     const one = sender.send([asking('q1')], { reprise: explicit('a'), conversation: 'one' })
     sender.send([asking('q1')], { reprise: explicit('b'), conversation: 'two' })

@@ -5,7 +5,7 @@ import type { SentOrder, SentTurn, TurnKey } from '#index/conversation-store.ts'
 import { deduplicateContext, type FreshBlock, repeatPointers } from '#index/deduplicate-context.ts'
 import { ShownBlocks } from '#index/shown-blocks.ts'
 import type { LaidOutMessage, Layout, PromptLayout } from './prompt/lay-out-prompt.ts'
-import type { PromptContext } from './prompt/prompt-context.ts'
+import type { ContextSlot, PromptContext } from './prompt/prompt-context.ts'
 import { isJson, labelsAsSent, renderAnnotation, renderBlock, setApart } from './prompt/render-context.ts'
 import { SentPromptWriter } from './prompt/sent-prompt-writer.ts'
 import { type Piece, piecesLength, piecesText, type TextSplice } from './prompt/text-splice.ts'
@@ -114,7 +114,7 @@ class PromptReuse {
       const original = this.#layout.texts[place]!
       let at = 0
       for (const { start, end, context, slot } of stretches.get(place) ?? []) {
-        this.#writer.write(original.slice(at, start))
+        this.#writeText(original.slice(at, start))
         at = end
         // the first slot of a context: all that stands in front of it has been written
         reused[context] ??= this.#reuseContext(contexts[context]!, laidOut, context)
@@ -134,7 +134,7 @@ class PromptReuse {
           this.#writer.write(words)
         }
       }
-      this.#writer.write(original.slice(at))
+      this.#writeText(original.slice(at))
     }
     reused.forEach(({ scope, found }, i) => {
       if (!found.isResult) this.#writer.addContext({ scope, ...written[i]! })
@@ -142,12 +142,21 @@ class PromptReuse {
     return reused
   }
 
+  /** What is no block, but may bear the label of one. */
+  #writeText(text: string): void {
+    this.#writer.write(text)
+    this.#shown.addText(text)
+  }
+
   #renderSlot({ found, order, pointers }: ReusedContext, place: number): RenderedBlock {
     const from = order[place]!
     const own = pointers.filter((pointer) => pointer.place === place)
     const slot = found.slots[place]!
     const { texts } = this.#layout
-    const pieces = renderBlock(texts, slot, found.slots[from]!, found.positional, own)
+    const source = found.slots[from]!
+    // a label inside of what is pointed to is gone with it
+    const keepsLabel = own.length === 0 || !holdsLabel(source)
+    const pieces = renderBlock(texts, slot, source, found.positional && keepsLabel, own)
     const id = own.length > 0 ? toBlockId(piecesText(texts, pieces)) : found.blocks[from]!
     const { start = 0, end = 0 } = (found.positional && slot.label) || {}
     return {
@@ -182,7 +191,7 @@ class PromptReuse {
   #order(found: PromptContext, scope: ScopeId, mayPoint: boolean): { order: number[]; searchPath: readonly number[] } {
     const places = [...found.slots.keys()]
     const asReceived = { order: places, searchPath: [] }
-    if (this.#state.options.reorder === false || found.isResult) return asReceived
+    if (this.#state.options.reorder === false || found.isResult || found.isSpokenOf) return asReceived
     const repeated = mayPoint ? this.#repeatedPlaces(found) : new Set<number>()
     const fresh = places.filter((place) => !repeated.has(place))
     const sizes = fresh.map((place) => found.slots[place]!.end - found.slots[place]!.start)
@@ -216,8 +225,24 @@ class PromptReuse {
     return order.map((from, place) => {
       const slot = found.slots[from]!
       const content = texts[slot.text]!.slice(slot.content.start, slot.content.end)
-      return { id: found.contents[from]!, content, label: labels[place]!, isWhole: isJson(texts[slot.text]!, slot) }
+      const isInside = holdsLabel(slot)
+      const block = {
+        id: found.contents[from]!,
+        content,
+        label: labels[place]!,
+        isLabelled: slot.label !== undefined,
+        isWhole: isInside || isJson(texts[slot.text]!, slot),
+      }
+      return isInside && found.positional ? { ...block, sent: this.#relabel(found.slots[place]!, slot) } : block
     })
+  }
+
+  /** The content of a block that holds the label of its place. */
+  #relabel({ text, label }: ContextSlot, from: ContextSlot): string {
+    const [texts, own] = [this.#layout.texts, from.label!]
+    const front = texts[from.text]!.slice(from.content.start, own.start)
+    const number = label ? texts[text]!.slice(label.start, label.end) : ''
+    return front + number + texts[from.text]!.slice(own.end, from.content.end)
   }
 
   #remember({ keys, explicit }: LaidOutMessage, reused: readonly ReusedContext[]): void {
@@ -228,6 +253,10 @@ class PromptReuse {
       : { kind: 'ordered', contexts }
     for (const key of keys) this.#turns.set(key, turn)
   }
+}
+
+function holdsLabel({ label, content }: ContextSlot): boolean {
+  return label !== undefined && label.start >= content.start && label.end <= content.end
 }
 
 /** What is written anew in each text, in order. */

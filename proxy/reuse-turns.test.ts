@@ -116,11 +116,119 @@ describe('replay stability', () => {
     const history = [asking('q1'), assistant('x'), asking('q2')]
     const two = sender.send(history, { reprise: reprise(long('b'), long('c')) })
     expect(two[0]).toEqual(one[0])
-    expect(contentOf(two[2])).toBe(`[Doc_1] ${pointer('[Doc_2]')}\n\n[Doc_2] ${long('c')}\n\nq2`)
+    expect(contentOf(two[2])).toBe(
+      `[Doc_1] ${pointer('[Doc_2]')} (It begins: "b: what this document has to say is…")\n\n[Doc_2] ${long('c')}\n\nq2`,
+    )
     const three = sender.send([...history, assistant('y'), asking('q3')], { reprise: reprise(long('c')) })
     expect(three.slice(0, 3)).toEqual(two)
     expect(contentOf(three[4])).toContain(`${pointer('[Doc_2]')} (It begins: "c: what this document has to say is…")`)
   })
+})
+
+describe('options of one request', () => {
+  const off = (...names: string[]): object => Object.fromEntries(names.map((option) => [option, false]))
+  const warmUp = [system, user('q0', long('a'), long('b'))]
+  const turn = [system, user('q1', long('b'), long('a'))]
+
+  test('a turn that was sent already is asked again as the options say, and then as it was again', () => {
+    sender.send(warmUp)
+    const plain = sender.send(turn)
+    expect(plain).not.toEqual(turn)
+    expect(sender.send(turn, { options: off('reorder') })).toEqual(turn)
+    expect(contentOf(plain[1])).toContain('Please read')
+    expect(contentOf(sender.send(turn, { options: off('annotate') })[1])).not.toContain('Please read')
+    const list = [system, user('q2', long('a'), long('a'))]
+    const pointing = sender.send(list)
+    expect(contentOf(pointing[1])).toContain(pointer('[1]'))
+    expect(sender.send(list, { options: off('dedup') })).toEqual(list)
+    expect(sender.send(turn)).toEqual(plain)
+    expect(sender.send(list)).toEqual(pointing)
+  })
+
+  test('the body may say so too', () => {
+    sender.send(warmUp)
+    sender.send(turn)
+    expect(sender.send(turn, { reprise: { options: { reorder: 'off' } } })).toEqual(turn)
+  })
+
+  test('a retry under the same options is sent as the first try was, whatever came between', () => {
+    sender.send(warmUp)
+    const options = off('annotate')
+    const first = sender.send(turn, { options })
+    sender.mirror.apply({ type: 'cleared' })
+    sender.send([system, user('q9', long('b'), long('c'))])
+    expect(sender.send(turn, { options })).toEqual(first)
+    const next = [...turn, assistant('x'), user('q2', long('c'))]
+    expect(sender.send(next, { options }).slice(0, 2)).toEqual(first)
+  })
+
+  test('a turn of the past goes as it went without options, if it did, else as it went with them', () => {
+    sender.send(warmUp)
+    const plain = sender.send(turn)
+    sender.send(turn, { options: off('reorder') })
+    const next = [...turn, assistant('x'), user('q2', long('c'))]
+    expect(sender.send(next).slice(0, 2)).toEqual(plain)
+    const other = [system, user('q5', long('b'), long('a'))]
+    const unannotated = sender.send(other, { options: off('annotate') })
+    expect(sender.send([...other, assistant('x'), user('q6', long('c'))]).slice(0, 2)).toEqual(unannotated)
+    expect(sender.send([...other, assistant('x'), user('q7', long('d'))]).slice(0, 2)).toEqual(unannotated)
+  })
+
+  test('explicit blocks come back in the order they went without options', () => {
+    const asking = (question: string): Message => ({ role: 'user', content: `{{context}}\n\n${question}` })
+    const reprise = (...texts: string[]): object => ({ blocks: texts.map((text) => ({ text })) })
+    sender.send([asking('q0')], { reprise: reprise('a', 'b') })
+    const plain = sender.send([asking('q1')], { reprise: reprise('b', 'a') })
+    const inOrder = sender.send([asking('q1')], { reprise: reprise('b', 'a'), options: off('reorder') })
+    expect(inOrder).not.toEqual(plain)
+    const next = [asking('q1'), assistant('x'), asking('q2')]
+    expect(sender.send(next, { reprise: reprise('c') })[0]).toEqual(plain[0])
+    expect(sender.send(next, { reprise: reprise('c'), options: off('reorder') })[0]).toEqual(inOrder[0])
+    // other blocks under options are other blocks
+    sender.send([asking('q1')], { reprise: reprise('d'), options: off('reorder') })
+    expect(sender.decide({ messages: next, reprise: reprise('c') }).skipped).toBe('ambiguous_turn')
+  })
+
+  test('explicit blocks that were only ever sent with options come back too', () => {
+    const asking: Message = { role: 'user', content: '{{context}}' }
+    const first = sender.send([asking], { reprise: { blocks: [{ text: 'a' }] }, options: off('annotate') })
+    expect(sender.send([asking, assistant('x'), { role: 'user', content: 'more' }])[0]).toEqual(first[0])
+  })
+})
+
+describe('blocks whose label stands inside', () => {
+  const results = (...texts: string[]): Message => ({
+    role: 'user',
+    content: `Results:\n${JSON.stringify(texts.map((text, i) => ({ id: i + 1, text })))}\n\nQuestion: q`,
+  })
+  const listOf = (message: Message | undefined): unknown[] => JSON.parse(/\[.*\]/.exec(contentOf(message))![0])
+
+  test('what is pointed to takes its label along, and the array stays one', () => {
+    sender.send([results(long('b'), long('c'))])
+    const [message] = sender.send([results(long('a'), long('a'), long('c'), long('b'))])
+    const list = listOf(message)
+    expect(list).toHaveLength(4)
+    const full = list.filter((one) => typeof one === 'object') as { id: number; text: string }[]
+    expect(full.map(({ text }) => text).toSorted()).toEqual([long('a'), long('b'), long('c')])
+    const words = list.filter((one) => typeof one === 'string')
+    const { id } = full.find(({ text }) => text === long('a'))!
+    expect(words).toEqual([expect.stringContaining(pointer(`[${id}]`))])
+  })
+
+  test('the pointer is repeated with its turn', () => {
+    const first = [results(long('a'), long('b'))]
+    sender.send(first)
+    const second = [...first, assistant('x'), results(long('c'), long('a'))]
+    const sent = sender.send(second)
+    expect(contentOf(sent[2])).toContain('Please refer to')
+    expect(sender.send([...second, assistant('y'), user('q')]).slice(0, 3)).toEqual(sent)
+  })
+})
+
+test('what the assistant says under a label makes a pointer to that label say more', () => {
+  const first = [system, user('q1', long('a'), long('b'))]
+  const said = [...first, assistant('I found:\n\n[2] something else'), user('q2', long('c'), long('b'))]
+  expect(contentOf(sender.send(said)[3])).toContain(`${pointer('[2]')} (It begins: "b: what`)
 })
 
 const name = fc.constantFrom('a', 'b', 'c', 'd', 'e')
@@ -150,7 +258,7 @@ test('through any conversation every block stands in the prompt, in full or earl
       },
     ),
   )
-})
+}, 30_000)
 
 /** Of every message: all of its blocks stand in what was sent up to it, and whatever is pointed to stands before. */
 function expectComplete(received: readonly Message[], sent: readonly Message[]): void {

@@ -4,10 +4,15 @@ export interface ListLabels {
   readonly prefix: string
   /** Labels that stayed need not be there. */
   readonly labels: ReadonlyMap<string, string>
+  /** What else models say in front of the number, where no other list is spoken of so: `Doc ` for `Document 3:`. */
+  readonly aliases?: readonly string[]
 }
 
 /** The position labels of a prompt's lists, in the order of the prompt. */
 export type CitationMap = readonly ListLabels[]
+
+/** Nothing but a citation is spoken of as `Document 3`; `memory 3` may be anything. */
+const plainWord = /^(?:document|doc|passage|source|reference) $/
 
 /** A prefix in the forms it is written in. */
 export interface Prefix {
@@ -17,6 +22,8 @@ export interface Prefix {
   readonly rest: string
   /** `Documents 1 and 3`; undefined when no word ends the prefix */
   readonly plural: string | undefined
+  /** words that too much else begins with cite in brackets only */
+  readonly isBracketed: boolean
 }
 
 /**
@@ -35,9 +42,14 @@ export class CitationLabels {
       for (const [sent, received] of labels) merged.set(sent, received)
       this.#byPrefix.set(key, merged)
     }
+    const bare = this.#byPrefix.get('') ?? onlyOf(this.#byPrefix)
+    const aliases = aliasesOf(map, this.#byPrefix)
+    for (const [alias, labels] of aliases) this.#byPrefix.set(alias, labels)
     const words = [...this.#byPrefix.keys()].filter((key) => /^\p{L}/u.test(key))
-    this.prefixes = words.sort((a, b) => b.length - a.length).map(toPrefix)
-    if (!this.#byPrefix.has('')) this.#byPrefix.set('', onlyOf(this.#byPrefix))
+    this.prefixes = words
+      .sort((a, b) => b.length - a.length)
+      .map((key) => toPrefix(key, aliases.has(key) && !plainWord.test(key)))
+    this.#byPrefix.set('', bare)
   }
 
   /** Whether no label would change. */
@@ -49,7 +61,26 @@ export class CitationLabels {
   translate(key: string, label: string): string | undefined {
     return this.#byPrefix.get(key)?.get(label)
   }
+
+  /** The caller's labels for `1-3`, as a range if they are one, else as a list; undefined when one is not known. */
+  translateRange(key: string, range: string): string | undefined {
+    const [, first, sign, last] = /^(\d+)(\D+)(\d+)$/.exec(range) ?? []
+    const [from, to] = [Number(first), Number(last)]
+    if (!(from < to && to - from < longestRange)) return undefined
+    const received: number[] = []
+    for (let label = from; label <= to; label++) {
+      const translated = this.translate(key, String(label))
+      if (translated === undefined || !/^\d+$/.test(translated)) return undefined
+      received.push(Number(translated))
+    }
+    received.sort((a, b) => a - b)
+    const [lowest, highest] = [received[0]!, received.at(-1)!]
+    return highest - lowest === to - from ? `${lowest}${sign}${highest}` : received.join(', ')
+  }
 }
+
+/** longer ranges cite nothing */
+const longestRange = 16
 
 /** Models cite `Document 3:` as `[3]` as well: without a list of bare numbers, those of the only other list are meant. */
 function onlyOf(lists: ReadonlyMap<string, Map<string, string>>): Map<string, string> {
@@ -57,11 +88,27 @@ function onlyOf(lists: ReadonlyMap<string, Map<string, string>>): Map<string, st
   return only === undefined || others.length > 0 ? new Map() : only
 }
 
+/** The other words for lists, but for those that two lists would be meant by. */
+function aliasesOf(
+  map: CitationMap,
+  lists: ReadonlyMap<string, Map<string, string>>,
+): Map<string, Map<string, string>> {
+  const owners = new Map<string, Set<string>>()
+  for (const { prefix, aliases = [] } of map) {
+    for (const alias of aliases) {
+      const key = toKey(alias)
+      owners.set(key, (owners.get(key) ?? new Set()).add(toKey(prefix)))
+    }
+  }
+  const own = [...owners].filter(([alias, prefixes]) => prefixes.size === 1 && !lists.has(alias))
+  return new Map(own.map(([alias, [prefix]]) => [alias, lists.get(prefix!)!]))
+}
+
 function toKey(prefix: string): string {
   return prefix.slice(0, 1).toLowerCase() + prefix.slice(1)
 }
 
-function toPrefix(key: string): Prefix {
+function toPrefix(key: string, isBracketed: boolean): Prefix {
   const initial = key[0]!
   const plural = /^(.*\p{L})( #?)$/su.exec(key.slice(1))
   return {
@@ -69,5 +116,6 @@ function toPrefix(key: string): Prefix {
     initials: [initial, initial.toUpperCase()],
     rest: key.slice(1),
     plural: plural ? `${plural[1]}s${plural[2]}` : undefined,
+    isBracketed,
   }
 }

@@ -31,7 +31,7 @@ describe('citations of bare numbers', () => {
     ['behind a word of prose', 'in Paris[1][2], rain falls[3]. In 2019[1] too (GDP)[2].', ''],
     ['behind emphasis and quotation marks', '**Paris**[1] and "so"[2]', '**Paris**[3] and "so"[1]'],
     ['in a list of sources', '[1]: A guide to Paris\n[2]: Spain', '[3]: A guide to Paris\n[1]: Spain'],
-    ['in JSON', '{"citations": [1,3]}', '{"citations": [3,2]}'],
+    ['in footnotes', 'so[^1][^2] and [^2].\n\n[^1]: text', 'so[^3][^1] and [^1].\n\n[^3]: text'],
     ['in a table', '| rain | [1] |', '| rain | [3] |'],
   ])('%s', (_, text, mapped) => {
     const expected = mapped || 'in Paris[3][1], rain falls[2]. In 2019[3] too (GDP)[1].'
@@ -51,8 +51,9 @@ describe('citations of bare numbers', () => {
     ['a link', 'see [1](https://example.org/a) and ![2](x.png)'],
     ['a reference link', 'see [the rain][1]'],
     ['a link definition', '[1]: https://example.org\n  [2]: <a b>\n[3]: /path'],
-    ['a footnote', 'so[^1] and [^2]: text'],
-    ['a range', '[1-3], [1–3], [1, 2-3]'],
+    ['a regular expression', '[^1]* and [^12]+, [^1]{2}, ([^1-2]), and [^1'],
+    ['a list with a range', 'so [1, 2-3] and [1-3-4]'],
+    ['a range of what is no label', 'so [1-4], [3-1], [1-1], [0-2], pages [1-2], the range [1-2], [1-2] + 3'],
     ['numbers that are no labels', '[4], [0], [01], [1234567], [1, 2, x], [1.5], [-1], [x]'],
     ['an unfinished citation', 'so [1, 2'],
     ['other brackets', '(1) {1} <1> [1'],
@@ -118,6 +119,42 @@ describe('citations by a word', () => {
   })
 })
 
+describe('citations in other words than those of the list', () => {
+  const aliases = ['document ', 'document: ', 'doc ', 'doc: ']
+  it.each([
+    ['[Document 1], [Doc 2][doc 3] and [Document: 1]', '[Document 3], [Doc 1][doc 2] and [Document: 3]'],
+    ['Document 1 says, documents 1 and 2, doc 3.', 'Document 3 says, documents 3 and 1, doc 2.'],
+    ['Document: 1 page, [Source: 1], Doc_1', 'Document: 1 page, [Source: 1], Doc_1'],
+    ['rain [1]', 'rain [3]'],
+  ])('%j', (text, mapped) => {
+    expect(mapAll(text, [{ prefix: '', labels: rotation, aliases }])).toBe(mapped)
+    expect(mapAll(text, [{ prefix: '', labels: rotation, aliases }], text.split(''))).toBe(mapped)
+  })
+
+  it('go by the list that is called so, if there is one', () => {
+    const own = { prefix: 'Document ', labels: new Map([['1', '9']]) }
+    expect(mapAll('[Document 1] [1] [Doc 1]', [{ prefix: '', labels: rotation, aliases }, own])).toBe(
+      '[Document 9] [3] [Doc 3]',
+    )
+  })
+
+  it('are left alone when two lists may be meant, or the word is a common one', () => {
+    const other = { prefix: 'Doc_', labels: new Map([['1', '9']]), aliases }
+    expect(mapAll('[Document 1] [1]', [{ prefix: '', labels: rotation, aliases }, other])).toBe('[Document 1] [3]')
+    const memories = [{ prefix: '', labels: rotation, aliases: ['memory '] }]
+    expect(mapAll('memory 2 GB [Memory 2]', memories)).toBe('memory 2 GB [Memory 1]')
+  })
+})
+
+test.each([
+  ['so [1-3].', 'so [1-3].'],
+  ['so [1-2] and [2–3].', 'so [1, 3] and [1–2].'],
+  ['【2-3】, \\[1-2\\]', '【1-2】, \\[1, 3\\]'],
+])('a range stays one if what it means is one, and becomes a list if not: %j', (text, mapped) => {
+  expect(mapAll(text, bare)).toBe(mapped)
+  expect(mapAll(text, bare, text.split(''))).toBe(mapped)
+})
+
 test('the longer of two prefixes is taken', () => {
   const map: CitationMap = [
     { prefix: 'Document ', labels: new Map([['1', '2']]) },
@@ -181,6 +218,23 @@ const fragment = fc.constantFrom(
     'ocument 3',
   ],
   ...[
+    '{',
+    '{"a": ',
+    '"',
+    '}',
+    '[[',
+    ']]',
+    '[[1]]',
+    '[1, 2]]',
+    '[{',
+    '<tool_call>',
+    '</tool_call>',
+    '<',
+    '|>',
+    '[TOOL_CALLS]',
+  ],
+  ...['The vector ', 'return ', 'x = ', 'items', 'ids: ', ' has', ' says', ' + ', 'studies ', '.', '$', '\\in '],
+  ...[
     '`',
     '``',
     '```',
@@ -222,6 +276,9 @@ function split(text: string, cuts: readonly number[]): string[] {
   return sorted.slice(1).map((end, i) => text.slice(sorted[i], end))
 }
 
+/** Ranges may become lists. */
+const withoutRanges = anyText.filter((text) => !/\d[-–]\d/.test(text))
+
 describe('for every text', () => {
   const runs = { numRuns: 3000 }
 
@@ -250,7 +307,7 @@ describe('for every text', () => {
 
   it('the inverse map restores it', () => {
     fc.assert(
-      fc.property(anyText, anyMap, (text, map) => {
+      fc.property(withoutRanges, anyMap, (text, map) => {
         const inverse = map.map(({ prefix, labels }) => ({
           prefix,
           labels: new Map([...labels].map(([sent, received]) => [received, sent])),
@@ -263,7 +320,7 @@ describe('for every text', () => {
 
   it('only numbers change', () => {
     fc.assert(
-      fc.property(anyText, anyMap, (text, map) => {
+      fc.property(withoutRanges, anyMap, (text, map) => {
         expect(mapAll(text, map).replace(/\d+/g, '#')).toBe(text.replace(/\d+/g, '#'))
       }),
       runs,
@@ -295,13 +352,28 @@ test.each([
   ['indices', 'a-[1]'],
   ['letters', 'aaaaaaaa-'],
   ['backslashes', '\\'],
-])('a hostile megabyte of %s takes linear time, in chunks too', (_, unit) => {
-  const text = unit.repeat(Math.ceil(1_000_000 / unit.length))
-  const started = performance.now()
-  const mapper = new CitationMapper(new CitationLabels(documents))
-  let length = 0
-  for (let at = 0; at < text.length; at += 5) length += mapper.push(text.slice(at, at + 5)).length
-  length += mapper.flush().length
-  expect(length).toBe(text.length)
-  expect(performance.now() - started).toBeLessThan(5000)
-})
+  ['braces', '{"'],
+  ['open braces', '{ '],
+  ['tags', '<code '],
+  ['angles', '<'],
+  ['bars', '<|'],
+  ['arrays', '[[1]'],
+  ['values', 'vector [1, 2] '],
+  ['operators', 'x = [1]'],
+  ['blanks behind operators', '=               '],
+  ['open calls', 'f( [1] '],
+])(
+  'a hostile megabyte of %s takes linear time, in chunks too',
+  (_, unit) => {
+    const text = unit.repeat(Math.ceil(1_000_000 / unit.length))
+    const started = process.cpuUsage()
+    const mapper = new CitationMapper(new CitationLabels(documents))
+    let length = 0
+    for (let at = 0; at < text.length; at += 5) length += mapper.push(text.slice(at, at + 5)).length
+    length += mapper.flush().length
+    expect(length).toBe(text.length)
+    const { user, system } = process.cpuUsage(started)
+    expect((user + system) / 1000).toBeLessThan(5000)
+  },
+  60_000,
+)

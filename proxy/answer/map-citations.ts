@@ -1,8 +1,9 @@
 import { applySplices, type Splice } from '../json-spans.ts'
 import type { CitationLabels } from './citation-labels.ts'
+import { beginning, type DataRegion, enterData, findDataStop, passDataStop } from './data-region.ts'
 import { Lookahead } from './lookahead.ts'
-import { enterCode, findCodeStop, passCodeStop, prose, type Region } from './markdown-code.ts'
-import { type Citation, readBracketed, readSpoken } from './read-citation.ts'
+import { enterCode, findCodeStop, passCodeStop, type Region } from './markdown-code.ts'
+import { type Behind, type Citation, readBracketed, readSpoken } from './read-citation.ts'
 import type { CitedLabel } from './read-label-list.ts'
 
 /** How far the citations of a text are decided, and those that change; offsets are in the whole text. */
@@ -13,6 +14,7 @@ export interface Progress {
 
 /** of a line, this much is looked at to tell prose from code */
 const keptBehind = 256
+const notSeparator = /[^ \t,;+]/g
 
 /**
  * Maps the citations of one text, as it comes in, to the caller's labels; every split of the text gives the same
@@ -21,19 +23,21 @@ const keptBehind = 256
 export class CitationMapper {
   readonly #labels: CitationLabels
   readonly #prosaicStop: RegExp
-  #region: Region = prose
+  #region: Region | DataRegion = beginning
   #undecided = ''
   #decided = 0
   /** the last of the text that is decided */
   #behind = ''
   #isBehindCitation = false
+  /** nothing but separators stands behind a value */
+  #isBehindValue = false
   #remapped = 0
 
   constructor(labels: CitationLabels) {
     this.#labels = labels
     const initials = labels.prefixes.flatMap((prefix) => prefix.initials).join('')
     // `[]` matches nothing
-    this.#prosaicStop = new RegExp(`[\`~\\\\[【]|(?<![A-Za-z0-9_])[${initials}]`, 'g')
+    this.#prosaicStop = new RegExp(`[\`~\\\\[【{<]|(?<![A-Za-z0-9_])[${initials}]`, 'g')
   }
 
   /** How many labels were changed. */
@@ -58,7 +62,7 @@ export class CitationMapper {
     let at = 0
     while (at < pending.length) {
       const stop = this.#findStop(pending, at)
-      if (stop > at) this.#isBehindCitation = false
+      if (stop > at) this.#pass(pending, at, stop)
       at = stop
       if (at === pending.length) break
       const end = this.#passStop(pending, at, isLast, changes)
@@ -81,45 +85,76 @@ export class CitationMapper {
   }
 
   #findStop(pending: string, at: number): number {
-    if (this.#region.kind !== 'prose') return findCodeStop(this.#region, pending, at)
+    const region = this.#region
+    if (region.kind === 'span' || region.kind === 'fence') return findCodeStop(region, pending, at)
+    if (region.kind !== 'prose') return findDataStop(region, pending, at)
     this.#prosaicStop.lastIndex = at
     return this.#prosaicStop.exec(pending)?.index ?? pending.length
+  }
+
+  /** What is passed over is prose. */
+  #pass(pending: string, at: number, stop: number): void {
+    this.#isBehindCitation = false
+    if (!this.#isBehindValue) return
+    notSeparator.lastIndex = at
+    this.#isBehindValue = (notSeparator.exec(pending)?.index ?? stop) >= stop
   }
 
   /** Decides what stands at a stop and steps behind it; undefined when that takes more text. */
   #passStop(pending: string, at: number, isLast: boolean, changes: Splice[]): number | undefined {
     const ahead = new Lookahead(pending, at, isLast)
-    const region = this.#region
     const sign = pending[at]!
-    if (region.kind === 'prose' && sign !== '`' && sign !== '~') {
-      const citation = this.#readCitation(ahead, sign, pending)
-      const end = citation?.end ?? at + (sign === '\\' && isPunctuation(pending[at + 1] ?? '') ? 2 : 1)
-      if (ahead.isStarved) return undefined
-      for (const label of citation?.labels ?? []) this.#translate(label, pending, changes)
-      this.#isBehindCitation = citation !== undefined && citation.labels.length > 0
-      return end
-    }
-    const line = lineOf(this.#textBefore(pending, at))
-    const next = region.kind === 'prose' ? enterCode(ahead, line) : passCodeStop(ahead, region, line)
+    if (this.#region.kind !== 'prose' || sign === '`' || sign === '~') return this.#passRegion(ahead, pending)
+    const data = '<{['.includes(sign) ? enterData(ahead) : undefined
     if (ahead.isStarved) return undefined
-    this.#region = next
+    if (data) return this.#enter(data, ahead.at)
+    const citation = this.#readCitation(ahead, sign, pending)
+    const end = citation?.end ?? at + (sign === '\\' && isPunctuation(pending[at + 1] ?? '') ? 2 : 1)
+    if (ahead.isStarved) return undefined
+    for (const label of citation?.labels ?? []) this.#translate(label, pending, changes)
+    this.#isBehindCitation = citation !== undefined && citation.labels.length > 0
+    this.#isBehindValue = citation?.isValue === true
+    return end
+  }
+
+  /** Steps into, out of or on in what is no prose. */
+  #passRegion(ahead: Lookahead, pending: string): number | undefined {
+    const region = this.#region
+    const line = (): string => lineOf(this.#textBefore(pending, ahead.at))
+    const next =
+      region.kind === 'prose'
+        ? enterCode(ahead, line())
+        : region.kind === 'span' || region.kind === 'fence'
+          ? passCodeStop(ahead, region, line())
+          : passDataStop(ahead, region)
+    return ahead.isStarved ? undefined : this.#enter(next, ahead.at)
+  }
+
+  #enter(region: Region | DataRegion, at: number): number {
+    this.#region = region
     this.#isBehindCitation = false
-    return ahead.at
+    this.#isBehindValue = false
+    return at
   }
 
   #readCitation(ahead: Lookahead, sign: string, pending: string): Citation | undefined {
     const { at } = ahead
-    if (sign === '\\' && ahead.peek(1) !== '[') return undefined
+    if (sign === '<' || sign === '{' || (sign === '\\' && ahead.peek(1) !== '[')) return undefined
     if (sign !== '\\' && sign !== '[' && sign !== '【') {
       return readSpoken(ahead, this.#labels, at > 0 ? pending[at - 1]! : this.#behind.slice(-1))
     }
-    return readBracketed(ahead, this.#labels, () => lineOf(this.#textBefore(pending, at)), this.#isBehindCitation)
+    const behind = (): Behind => ({
+      line: lineOf(this.#textBefore(pending, at)),
+      isCitation: this.#isBehindCitation,
+      isValue: this.#isBehindValue,
+    })
+    return readBracketed(ahead, this.#labels, behind)
   }
 
-  #translate({ start, end, prefix }: CitedLabel, pending: string, changes: Splice[]): void {
+  #translate({ start, end, prefix, isRange }: CitedLabel, pending: string, changes: Splice[]): void {
     const label = pending.slice(start, end)
-    const received = this.#labels.translate(prefix, label) ?? label
-    if (received === label) return
+    const received = isRange ? this.#labels.translateRange(prefix, label) : this.#labels.translate(prefix, label)
+    if (received === undefined || received === label) return
     changes.push({ start: this.#decided + start, end: this.#decided + end, text: received })
   }
 

@@ -1,31 +1,42 @@
 import type { CitationLabels } from './citation-labels.ts'
 import { isBehindProse } from './is-behind-prose.ts'
+import { isValue } from './is-value.ts'
 import type { Lookahead } from './lookahead.ts'
-import { type CitedLabel, readLabelList, readPrefix, skipBlanks, skipNumber } from './read-label-list.ts'
+import { type CitedLabel, readLabelList, readPrefix, readRange, skipBlanks, skipNumber } from './read-label-list.ts'
 
 /** A place in a text that may be a citation, and what was found there. */
 export interface Citation {
   readonly end: number
   /** none when it only looks like a citation */
   readonly labels: readonly CitedLabel[]
+  /** it is data of the text */
+  readonly isValue?: boolean
+}
+
+/** What stands in front of a bracket. */
+export interface Behind {
+  readonly line: string
+  readonly isCitation: boolean
+  /** with nothing but commas in between */
+  readonly isValue: boolean
 }
 
 const latin = /[A-Za-z0-9_\u00c0-\u024f]/
 // a path, a URL, an attribute, a handle
 const partOfName = /[A-Za-z0-9_\u00c0-\u024f/\\.@#$=&?%+-]/
 
-/** Reads `[3]`, `[Doc_1, Doc_3]`, `【3】` or `\[3\]` at its opening bracket; `lineBefore` tells what stands in front. */
+/** Reads `[3]`, `[Doc_1, Doc_3]`, `【3】` or `\[3\]` at its opening bracket. */
 export function readBracketed(
   ahead: Lookahead,
   { prefixes }: CitationLabels,
-  lineBefore: () => string,
-  isBehindCitation: boolean,
+  behind: () => Behind,
 ): Citation | undefined {
   const isWide = ahead.peek() === '【'
   const isEscaped = ahead.take('\\')
   ahead.at += 1
+  if (ahead.take('^')) return readFootnote(ahead)
   skipBlanks(ahead)
-  const labels = readLabelList(ahead, prefixes)
+  const labels = readRange(ahead) ?? readLabelList(ahead, prefixes)
   if (!labels) return undefined
   // some models name the place in the source: 【3†L10-L15】
   if (isWide && ahead.peek() === '†') return { end: ahead.at, labels }
@@ -33,16 +44,36 @@ export function readBracketed(
   if (!ahead.take(isWide ? '】' : isEscaped ? '\\]' : ']')) return undefined
   const end = ahead.at
   if (isWide) return { end, labels }
-  const line = lineBefore()
-  if (!isBehindCitation && !isBehindProse(line)) return { end, labels: [] }
+  return judge(ahead, labels, behind())
+}
+
+/** `[^3]`, a footnote: of these the text they stand for is numbered alike. */
+function readFootnote(ahead: Lookahead): Citation | undefined {
+  const start = ahead.at
+  if (!skipNumber(ahead)) return undefined
+  const label = { start, end: ahead.at, prefix: '' }
+  // as in a regular expression
+  if (!ahead.take(']') || /[\w*+?{(\\$^|/]/.test(ahead.peek() || ' ')) return undefined
+  return { end: ahead.at, labels: [label] }
+}
+
+function judge(ahead: Lookahead, labels: CitedLabel[], { line, isCitation, isValue }: Behind): Citation {
+  const end = ahead.at
+  if (isValue || (!isCitation && isData(ahead, labels, line))) return { end, labels: [], isValue: true }
   return { end, labels: isLinkOrCode(ahead, /^\s*$/.test(line)) ? [] : labels }
+}
+
+/** Who writes `Document 3` in brackets means the document. */
+function isData(ahead: Lookahead, labels: readonly CitedLabel[], line: string): boolean {
+  const isPlain = labels.every(({ prefix }) => prefix === '')
+  return isPlain ? isValue(line, ahead, labels.length > 1 || labels[0]?.isRange === true) : !isBehindProse(line)
 }
 
 /** Reads `Document 3`, `Doc_3` or `Documents 1 and 3` at its first letter; `before` is the character in front of it. */
 export function readSpoken(ahead: Lookahead, { prefixes }: CitationLabels, before: string): Citation | undefined {
   if (partOfName.test(before)) return undefined
   const spoken = readPrefix(ahead, prefixes)
-  if (!spoken) return undefined
+  if (!spoken || spoken.prefix.isBracketed) return undefined
   const { prefix, isPlural } = spoken
   if (isPlural) {
     const labels = readLabelList(ahead, prefixes, prefix.key)

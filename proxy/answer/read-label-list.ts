@@ -5,6 +5,8 @@ import type { Lookahead } from './lookahead.ts'
 /** A label in a text, by the prefix it is spoken of with. */
 export interface CitedLabel extends Span {
   readonly prefix: string
+  /** `1-3`, all of them */
+  readonly isRange?: boolean
 }
 
 /** longer lists cite nothing: the bound keeps what is held back of a stream small */
@@ -33,6 +35,16 @@ export function readLabelList(ahead: Lookahead, prefixes: readonly Prefix[], pre
     if (labels.length === longestList) return undefined
     labels.push({ start, end: ahead.at, prefix: current })
   }
+}
+
+/** Reads `1-3` if nothing but that stands in the bracket; stands where it stood if not. */
+export function readRange(ahead: Lookahead): CitedLabel[] | undefined {
+  const start = ahead.at
+  if (skipNumber(ahead) && ahead.skip('-–', 1) > 0 && skipNumber(ahead) && ']】\\'.includes(ahead.peek() || 'x')) {
+    return [{ start, end: ahead.at, prefix: '', isRange: true }]
+  }
+  ahead.at = start
+  return undefined
 }
 
 /** Reads a prefix in one of its forms; steps over nothing where none is. */

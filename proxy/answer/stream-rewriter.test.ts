@@ -100,6 +100,13 @@ describe.each(streams)('%s', (_, api, streamOf) => {
       '😀',
       '"',
       '',
+      '{"a":',
+      '}',
+      '<tool_call>',
+      '</tool_call>',
+      'x = ',
+      'vector ',
+      ' has',
     )
     fc.assert(
       fc.property(

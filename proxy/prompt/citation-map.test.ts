@@ -45,3 +45,22 @@ test('blocks without labels are cited as the order annotation calls them', () =>
     },
   ])
 })
+
+test('blocks that nothing in the prompt names are not cited in a way that could be known', () => {
+  const found = { ...find('[1] a\n[2] b\n\nQuestion: q'), annotateAt: undefined }
+  const slots = found.slots.map(({ label: _, ...slot }) => slot)
+  expect(citationMapOf(['[1] a\n[2] b\n\nQuestion: q'], [{ found: { ...found, slots }, order: [1, 0] }])).toEqual([])
+})
+
+test.each([
+  [
+    '<document index="1">a</document>\n<document index="2">b</document>\n\nq',
+    ['document ', 'document: ', 'doc ', 'doc: '],
+  ],
+  ['<passage id="1">a</passage>\n<passage id="2">b</passage>\n\nq', ['passage ', 'passage: ']],
+  ['[Doc_1] a\n[Doc_2] b\n\nQuestion: q', ['document ', 'document: ', 'doc ', 'doc: ']],
+  ['Source 1: a\nSource 2: b\n\nQuestion: q', ['Source: ']],
+  ['[1] a\n[2] b\n\nQuestion: q', undefined],
+])('in %j the blocks are spoken of in other words too', (text, aliases) => {
+  expect(citationMapOf([text], [{ found: find(text), order: [1, 0] }])[0]!.aliases).toEqual(aliases)
+})

@@ -24,3 +24,6 @@ export interface ContextList {
   /** Behind the container's closing tag if one closes the list, else the end of the last block. */
   readonly end: number
 }
+
+/** No prompt has as many documents as these: a text with more is left alone, to order them would hold up other requests. */
+export const mostBlocks = 4_096

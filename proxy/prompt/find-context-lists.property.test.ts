@@ -240,12 +240,33 @@ describe('in any text', () => {
 })
 
 describe.each([...labelled, ...tagged])('a list written as $name', (form) => {
-  it('is found with exactly its contents, whatever prose is around', () => {
+  it('is found with exactly its contents, whatever prose is in front and whatever line behind', () => {
     fc.assert(
-      fc.property(contents, gap, prose, prose, (list, between, before, behind) => {
+      fc.property(contents, gap, prose, fc.oneof(line, fc.constant('')), (list, between, before, behind) => {
         const text = `${before}\n\n${write(form, list, between)}\n\n${behind}`
         expect(contentsOf(text)).toEqual([list])
         expect(findContextLists(text)).toMatchObject([{ positional: true }])
+      }),
+    )
+  })
+
+  it('is never torn when its last block alone has several paragraphs', () => {
+    fc.assert(
+      fc.property(contents, gap, prose, paragraphs, (list, between, before, last) => {
+        const documents = [...list, last]
+        const text = `${before}\n\n${write(form, documents, between)}\n\nQuestion: why?\nAnswer:`
+        for (const found of contentsOf(text)) expect(found).toEqual(documents)
+      }),
+    )
+  })
+
+  it('never takes along what follows in the next line', () => {
+    fc.assert(
+      fc.property(contents, gap, prose, line, (list, between, before, behind) => {
+        const text = `${before}\n\n${write(form, list, between)}\n${behind}`
+        for (const { blocks } of findContextLists(text)) {
+          expect(blocks.at(-1)!.end).toBeLessThanOrEqual(text.length - behind.length)
+        }
       }),
     )
   })

@@ -119,6 +119,17 @@ Answer:`
   })
 })
 
+describe('a text of absurdly many blocks', () => {
+  it.each([
+    ['in one list', (count: number) => '<document>a</document>\n'.repeat(count)],
+    ['in many lists', (count: number) => '[1] a\n[2] b\n\nQuestion: x\n\n'.repeat(count / 2)],
+  ])('is left alone, %s', (_, write) => {
+    const blocks = findContextLists(write(4_096)).flatMap((list) => list.blocks)
+    expect(blocks).toHaveLength(4_096)
+    expect(findContextLists(write(4_098))).toEqual([])
+  })
+})
+
 describe('hostile texts', () => {
   const size = 5_000_000
   const fill = (part: string): string => part.repeat(size / part.length)

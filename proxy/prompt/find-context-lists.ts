@@ -1,4 +1,5 @@
-import type { ContextList } from './context-list.ts'
+import { type ContextList, mostBlocks } from './context-list.ts'
+import { findClosingEnd } from './find-closing-line.ts'
 import { findContentStart, findIndexFrom } from './find-edges.ts'
 import { findElements, isKin, type KinElement, type Region } from './find-elements.ts'
 import { findJsonLists } from './find-json-lists.ts'
@@ -25,7 +26,7 @@ export function findContextLists(text: string, { whole = false }: TextTraits = {
   for (const list of found) {
     if (startOf(list) >= (lists.at(-1)?.end ?? 0)) lists.push({ ...list, end: findContainerEnd(marks, list) })
   }
-  return lists
+  return lists.reduce((sum, { blocks }) => sum + blocks.length, 0) > mostBlocks ? [] : lists
 }
 
 /**
@@ -73,5 +74,5 @@ function findContainerEnd({ text, tags }: Marks, list: ContextList): number {
   const at = findContentStart(text, list.end, text.length)
   const tag = tags[findIndexFrom(tags, at)]
   const closes = tag?.start === at && tag.closing && tag.partner !== undefined && tag.partner.start < startOf(list)
-  return closes ? tag.end : list.end
+  return closes ? tag.end : (findClosingEnd(text, startOf(list), at) ?? list.end)
 }

@@ -3,6 +3,9 @@ import { elementSpans } from '../json-spans.ts'
 import type { BlockSpan, ContextList } from './context-list.ts'
 import { findContextLists } from './find-context-lists.ts'
 import { findContentEnd, findContentStart, findIndexFrom } from './find-edges.ts'
+import { isLookalike } from './find-lookalikes.ts'
+import { findTurns } from './find-turns.ts'
+import { leaveOutAnswers } from './leave-out-answers.ts'
 import type { PromptMessage } from './prompt.ts'
 import type { ContextSlot, PromptContext } from './prompt-context.ts'
 
@@ -30,7 +33,8 @@ export function findContexts(
   const marked = findMarkedContexts(message, texts)
   if (marked.length > 0) return marked
   const patterned = message.texts.flatMap((text) => {
-    return (patternLists?.get(text) ?? []).map((list) => toContext(list, texts[text]!, () => ({ text, start: 0 })))
+    const lists = leaveOutTurns(texts[text]!, patternLists?.get(text) ?? [])
+    return lists.map((list) => toContext(list, texts[text]!, () => ({ text, start: 0 })))
   })
   if (patterned.length > 0) return patterned
   if (isToolRole(message.role)) return message.texts.map((text) => toResult(text, texts))
@@ -78,13 +82,25 @@ function findMarkedContexts(message: PromptMessage, texts: readonly string[]): P
     at += texts[text]!.length + partSeparator.length
   }
   const locate = (offset: number): { text: number; start: number } => parts[findIndexFrom(parts, offset + 1) - 1]!
+  const isWhole = isToolRole(message.role)
+  const lists = findContextLists(whole, { whole: isWhole }).filter((list) => !isLookalike(whole, list, isWhole))
   return (
-    findContextLists(whole, { whole: isToolRole(message.role) })
+    leaveOutAnswers(whole, lists)
       .map((list) => toContext(list, whole, locate))
       // a block that runs from one part into the next cannot be moved
       .filter(({ slots }) => slots.every(({ text, end }) => end <= texts[text]!.length))
       .map((context) => ({ ...context, annotateAt: withinText(context.annotateAt, texts) }))
   )
+}
+
+/** What the user's patterns found in the turn of one speaker, who is not the assistant. */
+function leaveOutTurns(text: string, lists: readonly ContextList[]): readonly ContextList[] {
+  if (lists.length === 0) return lists
+  const turns = findTurns(text) ?? []
+  return leaveOutAnswers(text, lists).filter(({ blocks, end }) => {
+    const turn = turns[findIndexFrom(turns, blocks[0]!.start + 1) - 1]
+    return turn !== undefined && end <= turn.end
+  })
 }
 
 /** A list may end in the space that parts two texts. */

@@ -37,6 +37,8 @@ const COLON = 58
 // results stand two or three levels deep, and no prompt holds more of them than these
 const MOST_DEPTH = 24
 const MOST_ELEMENTS = 10_000
+// nor has a result more fields than these
+const MOST_MEMBERS = 100
 
 const LITERAL = /-?\d[\d.eE+-]*|true|false|null/y
 
@@ -100,7 +102,7 @@ class Reader {
   #readObject(depth: number): boolean {
     const members = new Map<string, JsonMember>()
     if (this.#skipSpace() === CLOSE_BRACE) return this.#pass()
-    for (;;) {
+    while (members.size < MOST_MEMBERS) {
       const keyStart = this.at
       if (this.#text.charCodeAt(keyStart) !== QUOTE || !this.#readString()) return false
       // longer names are none that we look for
@@ -112,13 +114,15 @@ class Reader {
       if (!this.read(depth + 1, key)) return false
       members.set(key, { start, end: this.at })
       const next = this.#skipSpace()
-      if (next === CLOSE_BRACE) break
+      if (next === CLOSE_BRACE) {
+        this.#members = members
+        return this.#pass()
+      }
       if (next !== COMMA) return false
       this.at++
       this.#skipSpace()
     }
-    this.#members = members
-    return this.#pass()
+    return false
   }
 
   #pass(): boolean {

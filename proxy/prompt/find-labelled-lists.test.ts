@@ -256,6 +256,7 @@ describe('lists that belong to the question', () => {
     ['options', 'Options:\n[1] apple\n[2] stone\n\nWhich is a fruit?'],
     ['steps', 'Follow these steps in order:\n[1] open the file\n[2] read it'],
     ['a list whose last line may be the question', '[1] Alpha\n[2] Beta\nWhich fruit is it?'],
+    ['blocks of several lines, of which the last may be the question', '[1] Alpha\nand so on\n[2] Beta\nand on'],
   ])('are left alone: %s', (_, text) => {
     expect(findContextLists(text)).toEqual([])
   })
@@ -263,7 +264,9 @@ describe('lists that belong to the question', () => {
   it.each([
     ['a question in front, a blank line between', 'Question: who?\n\n[1] Alpha\n[2] Beta'],
     ['documents to answer questions from', 'Use these documents to answer the questions:\n[1] Alpha\n[2] Beta'],
-    ['several lines in the other blocks too', '[1] Alpha\nand so on\n[2] Beta\nand on'],
+    ['several lines in the other blocks, one in the last', '[1] Alpha\nand so on\n[2] Beta'],
+    ['the text of each below its label', 'Document 1:\nAlpha\nDocument 2:\nBeta'],
+    ['several lines in all, the question in front', 'Question: who?\n\n[1] Alpha\nand so on\n[2] Beta\nand on'],
   ])('but not %s', (_, text) => {
     expect(findContextLists(text)[0]?.blocks).toHaveLength(2)
   })

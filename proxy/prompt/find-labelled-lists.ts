@@ -1,4 +1,6 @@
-import type { BlockSpan, ContextList } from './context-list.ts'
+import { type BlockSpan, type ContextList, mostBlocks } from './context-list.ts'
+import { findClosingLine, findEndBeforeClosing, findOpening } from './find-closing-line.ts'
+import { readCue } from './find-cue-line.ts'
 import { findContentEnd, findContentStart } from './find-edges.ts'
 import type { Region } from './find-elements.ts'
 import { FenceWalk } from './find-fences.ts'
@@ -6,6 +8,7 @@ import { findRun, type LabelledRegion, type LabelRun } from './find-label-run.ts
 import type { Label } from './find-labels.ts'
 import { findLastRule, readLineNotes } from './find-line-notes.ts'
 import {
+  type Ending,
   findClosing,
   findEnding,
   findOpeningRule,
@@ -14,6 +17,7 @@ import {
   readInterior,
 } from './find-list-end.ts'
 import { isNoContext } from './find-list-heading.ts'
+import { endsInPrompt, mayGoOn } from './find-list-tail.ts'
 import type { Marks } from './find-marks.ts'
 import { findOwn } from './find-own.ts'
 
@@ -22,11 +26,12 @@ export function findLabelledLists(marks: Marks, region: Region): ContextList[] {
   const labels = findOwn(marks.labels, region)
   const forms = toForms(labels)
   if (forms.size === labels.length) return []
+  const refused = new Set([...forms.keys()].filter((form) => forms.get(form)!.length > mostBlocks))
+  if (refused.size === forms.size) return []
   const own = findOwn(marks.fences, region)
   const labelled = { marks, region, lines: readLineNotes(marks.text, region), fences: own, forms }
   const fences = new FenceWalk(own, region.start)
   const lists: ContextList[] = []
-  const refused = new Set<string>()
   let at = region.start
   for (const label of labels) {
     if (label.start < at || refused.has(label.form)) continue
@@ -81,33 +86,68 @@ function holdsQuestion({ questions, ends }: Interior): boolean {
 }
 
 function findListEnd(labelled: LabelledRegion, run: LabelRun, interior: Interior): number | undefined {
-  const { marks, region, lines } = labelled
-  const { text } = marks
-  const ending = findEnding(marks, lines, run.labels, interior, run.limit)
-  const certain = ending.certain ?? (region.container || marks.whole ? run.limit : undefined)
-  const from = run.labels.at(-1)!.end
-  if (ending.paragraph === undefined && certain === undefined && mayHoldQuestion(text, run, interior)) return undefined
-  // the rule that parts the blocks from what follows, unless blocks hold rules themselves
-  const opening = findOpeningRule(text, lines.notes, run.labels[0]!.start)
-  const isRecord = run.labels[0]!.keys !== undefined
-  const isOutside = (rule: string): boolean => rule === opening || !(interior.rule || isRecord)
-  const cut = (end: number): number => {
-    const contentEnd = findContentEnd(text, from, end)
-    const rule = findLastRule(text, from, contentEnd)
-    return rule !== undefined && isOutside(rule.text) ? rule.bodyEnd : contentEnd
-  }
-  if (isRecord && certain !== undefined) return cut(certain)
-  if (!interior.blank) return cut(Math.min(ending.paragraph ?? run.limit, certain ?? run.limit))
-  if (certain !== undefined) return cut(certain)
-  // with the question in front, only the list's end can come last
-  return hasQuestionBefore(lines, run.labels[0]!.start) ? findContentEnd(text, from, run.limit) : undefined
+  const { text } = labelled.marks
+  const [first, last] = [run.labels[0]!, run.labels.at(-1)!]
+  const opening = findOpening(text, 0, first.start)
+  // what closes the list stands in its blocks, too: which of them does cannot be told
+  if (opening !== undefined && findClosingLine(text, opening, first.end, last.start) !== undefined) return undefined
+  const limit = findBlockLimit(labelled, run, interior)
+  if (limit === undefined) return undefined
+  const end = cutBlock(labelled, run, interior, limit)
+  return opening?.sign !== undefined && text.endsWith(opening.sign, end) ? undefined : end
 }
 
-/** Whether the last block alone has several lines, up to the end: the last of them may be the question. */
-function mayHoldQuestion(text: string, { labels, limit }: LabelRun, { ends }: Interior): boolean {
-  const hasLines = (start: number, end: number): boolean =>
-    text.slice(start, findContentEnd(text, start, end)).includes('\n')
-  return hasLines(labels.at(-1)!.end, limit) && !ends.some((end, i) => hasLines(labels[i]!.end, end))
+/** As far as the last block reaches; undefined when that cannot be told. */
+function findBlockLimit(labelled: LabelledRegion, run: LabelRun, interior: Interior): number | undefined {
+  const { marks, region, lines } = labelled
+  const [first, last] = [run.labels[0]!, run.labels.at(-1)!]
+  const ending = findEnding(marks, lines, run.labels, interior, run.limit)
+  const certain = ending.certain ?? (region.container || marks.whole ? run.limit : undefined)
+  // with the question in front, only the list's end can come last
+  const bound = certain ?? (hasQuestionBefore(lines, first.start) ? run.limit : undefined)
+  if (interior.blank || (certain !== undefined && last.keys !== undefined)) {
+    return bound === undefined || isPromptBefore(marks.text, last.end, bound) ? undefined : bound
+  }
+  return findParagraphLimit(labelled, run, interior, { paragraph: ending.paragraph, certain: bound })
+}
+
+/** As far as a last block without blank lines reaches. */
+function findParagraphLimit(
+  labelled: LabelledRegion,
+  run: LabelRun,
+  interior: Interior,
+  { paragraph, certain }: Ending,
+): number | undefined {
+  const limit = certain ?? run.limit
+  if (paragraph === undefined || paragraph >= limit) {
+    return certain ?? (isShown(labelled, run, interior) ? run.limit : undefined)
+  }
+  return mayGoOn(labelled.marks, paragraph, limit, certain === undefined) ? undefined : paragraph
+}
+
+function isPromptBefore(text: string, from: number, cue: number): boolean {
+  return readCue(text, cue) !== undefined && endsInPrompt(text, from, cue)
+}
+
+/** Whether a last block that nothing follows surely ends there: its last line may be the question if it has several. */
+function isShown(labelled: LabelledRegion, run: LabelRun, interior: Interior): boolean {
+  const { text } = labelled.marks
+  const last = run.labels.at(-1)!
+  const end = cutBlock(labelled, run, interior, run.limit)
+  if (end < findContentEnd(text, last.end, run.limit)) return true
+  return !text.slice(findContentStart(text, last.end, end), end).includes('\n')
+}
+
+/** Where the last block's body ends in front of `limit`, without what parts or closes the list. */
+function cutBlock({ marks, lines }: LabelledRegion, { labels }: LabelRun, interior: Interior, limit: number): number {
+  const { text } = marks
+  const last = labels.at(-1)!
+  const end = findContentEnd(text, last.end, limit)
+  const rule = findLastRule(text, last.end, end)
+  // the rule that parts the blocks from what follows, unless blocks hold rules themselves
+  const isOutside =
+    rule?.text === findOpeningRule(text, lines.notes, labels[0]!.start) || !(interior.rule || last.keys !== undefined)
+  return findEndBeforeClosing(marks, last.end, rule !== undefined && isOutside ? rule.bodyEnd : end)
 }
 
 function toBlock(text: string, { start, end: labelEnd, idStart, idEnd, keys }: Label, end: number): BlockSpan {

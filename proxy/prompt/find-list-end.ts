@@ -1,3 +1,4 @@
+import { findClosingLine, findOpening } from './find-closing-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from './find-edges.ts'
 import type { Label } from './find-labels.ts'
 import { findLastRule, type LineNote, type LineNotes } from './find-line-notes.ts'
@@ -54,7 +55,7 @@ function isQuestion({ kind, behindBlank }: LineNote): boolean {
 export interface Ending {
   /** At its first blank line. */
   readonly paragraph: number | undefined
-  /** At a cue line, the closing tag of an element around the list, or something else that no block before has. */
+  /** At a cue line, what closes an element or quotation around the list, or something else that no block before has. */
   readonly certain: number | undefined
 }
 
@@ -68,7 +69,7 @@ export function findEnding(
 ): Ending {
   const { text } = marks
   const from = labels.at(-1)!.end
-  const closing = findClosing(marks, labels[0]!.start, from, limit)
+  const closing = findClosingMark(marks, labels[0]!.start, from, limit)
   const bound = closing ?? limit
   const paragraph = blanks[findIndexFrom(blanks, from)]?.start ?? bound
   const fence = findFence(text, notes, labels, bound)
@@ -78,6 +79,12 @@ export function findEnding(
   while (at < notes.length && notes[at]!.start < bound && !isCertainEnd(text, notes[at]!, interior, isRecord)) at++
   const certain = notes[at]?.start ?? bound
   return { paragraph: paragraph < bound ? paragraph : undefined, certain: certain < bound ? certain : closing }
+}
+
+function findClosingMark(marks: Marks, listStart: number, from: number, limit: number): number | undefined {
+  const tag = findClosing(marks, listStart, from, limit)
+  const opening = findOpening(marks.text, 0, listStart)
+  return (opening && findClosingLine(marks.text, opening, from, tag ?? limit)) ?? tag
 }
 
 /** The rule right in front of a list, if there is one. */

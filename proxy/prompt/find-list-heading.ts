@@ -8,9 +8,9 @@ const EXAMPLE =
   /(?:^|[\s(*#])(?:for example|for instance|examples?(?: \d{1,2}| inputs?)?|e\.g\.|zum beispiel|beispiel|例如|示例)[:：,]?(?:\*\*)?[:：]?$/i
 const TABLE_DELIMITER = /^[\s|:-]*-[\s|:-]*$/
 
-// what is to be chosen from, or done in this order
+// what is to be chosen from, done in this order, or was said or happened in it
 const DIRECTIONS =
-  /\b(?:steps?|options?|choices?|alternatives?|candidates?|instructions?|rules?|requirements?|tasks?|questions|criteria|guidelines)\b/i
+  /\b(?:steps?|options?|choices?|alternatives?|candidates?|instructions?|rules?|requirements?|tasks?|questions|criteria|guidelines|transcripts?|conversations?|dialog(?:ue)?s?|chats?|messages|logs?|history|timeline|events?|registers?|rows?|matrix|in order)\b/i
 const MATERIAL =
   /\b(?:documents?|sources?|passages?|contexts?|results?|chunks?|excerpts?|snippets?|information|material)\b/i
 

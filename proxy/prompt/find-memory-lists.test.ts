@@ -12,6 +12,11 @@ describe('memories', () => {
     ['<user_memories>\n', '- '],
     ['Relevant information from previous conversations:\r\n', '- '],
     ['What you know about the user:\n', '  - '],
+    ['Memories for user Caroline:\n', '- '],
+    ['Memories of the user:\n', '- '],
+    ['Memories for alice-7:\n', '- '],
+    ['Relevant memories from previous conversations:\n', '- '],
+    ['### Memories about you\n', '- '],
   ])('below %j are blocks', (heading, bullet) => {
     const list = `${heading}${bullet}Owns a boat\n${bullet}2024-05-01: likes 雨\n${bullet}Lives at [1]`
     expect(contentsOf(`You are kind.\n${list}\n\nAnswer briefly.`)).toEqual([
@@ -46,6 +51,8 @@ describe('no memories', () => {
     ['directions how to use them', 'How to use the memories:\n- read them\n- answer'],
     ['a sentence about memories', 'I have many memories of you.\n- a\n- b'],
     ['about the memory of a computer', '**Memory usage:**\n- lower for large objects\n- higher for small ones'],
+    ['what a poem is to be about', 'Memories of my grandmother:\n- she was kind\n- she baked'],
+    ['the parts of a book', '## Memories from a long journey\n- Rome\n- Athens'],
     ['a single one', 'User Memories:\n- Owns a boat'],
     ['bullets whose last may go on', 'User Memories:\n- Owns a boat\n- Likes tea\nand coffee'],
     ['bullets that an unindented line interrupts', 'User Memories:\n- Owns a boat\nthat is red\n- Likes tea'],

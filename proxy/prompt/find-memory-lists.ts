@@ -9,9 +9,18 @@ import { findOwn } from './find-own.ts'
 
 const BULLET = /([ \t]{0,3})([-*•+]|\d{1,4}[.)])[ \t]{1,4}(?=\S)/y
 
-// what the memories of a user are announced by
-const MEMORIES =
-  /(?:^|[^\p{L}])(?:memories|(?:user|long[- ]?term|relevant|saved|stored|retrieved|past|core) memory|memory neighborhood|user context|relevant (?:facts|context)|(?:known )?facts (?:about|known)|known facts|what (?:i|we|you) (?:know|remember) about|previous (?:conversations?|interactions?)|erinnerungen|记忆)(?:$|[^\p{L}])/iu
+const OF_USER =
+  "(?:for|about|of|on|regarding|from) (?:(?:the|this|your|our|my|all)? ?(?:current )?(?:user|users|human|person|customer|speaker|assistant|me|us|you|previous|past|prior|earlier)(?:['’]s)?(?!\\p{L}))"
+// what memory layers write above the memories of a user: a poem's headline speaks of memories, too
+const MEMORIES = new RegExp(
+  [
+    `(?<!\\p{L})memories(?! (?:for|about|of|on|regarding|from|in|with|and|to|at) )`,
+    `(?<!\\p{L})memories ${OF_USER}`,
+    '(?<!\\p{L})memories for [^\\s:]{1,64}[:：]?(?:\\*\\*)?$',
+    '(?<!\\p{L})(?:(?:user|long[- ]?term|relevant|saved|stored|retrieved|past|core) memory|memory neighborhood|user context|relevant (?:facts|context)|(?:known )?facts (?:about|known)|known facts|what (?:i|we|you) (?:know|remember) about|previous (?:conversations?|interactions?)|erinnerungen|记忆)(?!\\p{L})',
+  ].join('|'),
+  'iu',
+)
 // instructions speak of memories too, and their order matters
 const DIRECTIONS =
   /\b(?:rules?|how|when|should|must|guidelines?|instructions?|steps?|formats?|types?|kinds?|tools?|operations?|save|store|manage|update|examples?|e\.g\.|do not|don't|avoid)\b/i

@@ -44,6 +44,10 @@ describe('rules that part no documents', () => {
       'of sections',
       `Context:\n# Rain\n\nIt rained.\n\n---\n\n## When\n\nToday.\n\n---\n\n## Where\n\nHere.\n\nQuestion: why?`,
     ],
+    ['around what may be an instruction', 'Context:\nA\n---\nB\n---\nC\n\nBe very brief.\n\nQuestion: why?'],
+    ['with an instruction behind the last', 'Context:\nA\n---\nB\n---\n\nUse only the sources.\n\nQuestion: why?'],
+    ['in a quotation', 'Context:\n"""\nA\n---\nB\n---\nC\n"""\nQuestion: why?'],
+    ['in brackets', 'Context:\n[CONTEXT]\nA\n---\nB\n---\nC\n[/CONTEXT]\nQuestion: why?'],
     ['in fenced code', `Context:\n\`\`\`\n${parted}\n\`\`\`\n\nQuestion: why?`],
     ['around questions', `Context:\n${rain}\n\nQuestion: a?\n\n---\n\n${sun}\n\n---\n\n${wind}\n\nQuestion: b?`],
   ])('are those %s', (_, text) => {

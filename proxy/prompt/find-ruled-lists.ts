@@ -1,8 +1,10 @@
 import type { BlockSpan, ContextList } from './context-list.ts'
+import { findEndBeforeClosing, findOpening } from './find-closing-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from './find-edges.ts'
 import type { Region } from './find-elements.ts'
 import { type LineNote, type LineNotes, readLineNotes } from './find-line-notes.ts'
 import { hasQuestionBefore } from './find-list-end.ts'
+import { endsInPrompt } from './find-list-tail.ts'
 import type { Marks, Place } from './find-marks.ts'
 
 // what a list of separated blocks is announced by; `the document:` announces one, with rules of its own
@@ -19,7 +21,8 @@ const FIELD = /^[A-Za-z][\w -]{0,40}:(?:\s|$)/
  * The list whose blocks are parted by lines of `---` or `===`, if it surely is one: announced as documents, ended by
  * a question or its container, and with nothing in it by which the rules could be those of a single document.
  */
-export function findRuledLists({ text, whole, rules: all }: Marks, region: Region): ContextList[] {
+export function findRuledLists(marks: Marks, region: Region): ContextList[] {
+  const { text, whole, rules: all } = marks
   if (region.elements.length > 0 || !holdsTwo(all, region)) return []
   const lines = readLineNotes(text, region)
   const rules = lines.notes.filter(({ kind }) => kind === 'rule')
@@ -30,6 +33,7 @@ export function findRuledLists({ text, whole, rules: all }: Marks, region: Regio
   if (start === undefined || bounded === undefined) return []
   const blocks = toBlocks(text, start, rules, bounded)
   if (blocks.length < 2 || !areDocuments(text, blocks)) return []
+  if (isQuoted(marks, blocks) || (!region.container && !whole && mayHoldPrompt(text, blocks, bounded))) return []
   return [{ blocks, positional: false, labelPrefix: '', end: blocks.at(-1)!.end }]
 }
 
@@ -116,4 +120,19 @@ function areDocuments(text: string, blocks: readonly BlockSpan[]): boolean {
   // sections of one document go on at the level of its first heading, or below it
   if (levels.slice(1).some((level) => level !== undefined && level !== 1 && level !== levels[0])) return false
   return !bodies.some((body) => body.includes('```') && (body.split('```').length & 1) === 0)
+}
+
+/** Whether the first block begins with what opens a quotation of the list, or the last one ends with what closes it. */
+function isQuoted(marks: Marks, blocks: readonly BlockSpan[]): boolean {
+  const [first, last] = [blocks[0]!, blocks.at(-1)!]
+  if (findOpening(marks.text, first.start, Math.min(findLineEnd(marks.text, first.start), first.end))) return true
+  return findEndBeforeClosing(marks, last.start, last.end) < last.end
+}
+
+/** Whether the last block may go on with an instruction: it alone has paragraphs, or ends in words to the model. */
+function mayHoldPrompt(text: string, blocks: readonly BlockSpan[], bound: number): boolean {
+  const last = blocks.at(-1)!
+  const hasParagraphs = ({ start, end }: BlockSpan): boolean => /\n[ \t\r]*\n/.test(text.slice(start, end))
+  if (hasParagraphs(last) && !blocks.slice(0, -1).some(hasParagraphs)) return true
+  return endsInPrompt(text, last.start - 1, Math.max(bound, last.end))
 }

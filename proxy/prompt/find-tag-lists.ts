@@ -1,4 +1,4 @@
-import type { BlockSpan, ContextList } from './context-list.ts'
+import { type BlockSpan, type ContextList, mostBlocks } from './context-list.ts'
 import { readCue } from './find-cue-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom } from './find-edges.ts'
 import { isKin, type KinElement } from './find-elements.ts'
@@ -19,6 +19,7 @@ const FIELD_NAMES = new Set(['source', 'reference', 'file', 'memory', 'result'])
  * and would be torn apart.
  */
 export function findTagLists(marks: Marks, elements: readonly KinElement[], inContainer: boolean): ContextList[] {
+  if (elements.length > mostBlocks) return []
   const { text } = marks
   const rows: KinElement[][] = []
   let previous: KinElement | undefined

@@ -6,24 +6,50 @@ export interface Turn {
 
 // the marks of chat templates, which stand in prompts that the client rendered itself
 const TURN_MARK =
-  /(?:<\/s>\s{0,4})?(?:<s>\s?)?(?:<[|｜][\w▁ ]{1,40}[|｜]>|\[\/?INST\]|<(?:start|end)_of_turn>)(?:(?:system|user|assistant|model|tool)\r?\n)?/g
+  /(?:<\/s>\s{0,4})?(?:<s>\s?)?(?:<[|｜]([\w▁ ]{1,40})[|｜]>|\[(\/?)INST\]|<(start|end)_of_turn>)((?:system|user|assistant|model|tool)\r?\n)?/g
 
 /** Each mark holds one of these. */
 const MARK_SIGNS = ['<|', '<｜', 'INST]', '_of_turn>']
 
 const MOST_TURNS = 10_000
 
-/** The turns of a prompt, of which a message of a chat has one; undefined when there are absurdly many. */
+const ANSWERING = /^[ \t]?(?:assistant|model|chatbot|bot)\b/i
+const LONGEST_ROLE = 16
+
+/**
+ * The turns of a prompt, of which a message of a chat has one, without those of the assistant, whose words are never
+ * touched; undefined when there are absurdly many.
+ */
 export function findTurns(text: string): Turn[] | undefined {
   // to look for all that a mark may begin with takes longer than to see that there is none
   if (!MARK_SIGNS.some((sign) => text.includes(sign))) return [{ start: 0, end: text.length }]
   const turns: Turn[] = []
   let start = 0
+  let isAnswer = false
+  let count = 0
   for (const mark of text.matchAll(TURN_MARK)) {
-    turns.push({ start, end: mark.index })
+    if (!isAnswer) turns.push({ start, end: mark.index })
+    isAnswer = beginsAnswer(text, mark, isAnswer)
     start = mark.index + mark[0].length
-    if (turns.length === MOST_TURNS) return undefined
+    if (++count === MOST_TURNS) return undefined
   }
-  turns.push({ start, end: text.length })
+  if (!isAnswer) turns.push({ start, end: text.length })
   return turns
+}
+
+/** Whether the assistant speaks behind a mark; one that says nothing about it, as within a turn, changes nothing. */
+function beginsAnswer(text: string, mark: RegExpExecArray, isAnswer: boolean): boolean {
+  const [whole, special, slash, edge, role = ''] = mark
+  if (slash !== undefined) return slash === '/'
+  const name = (special ?? edge ?? '').toLowerCase()
+  // `<|start_header_id|>assistant<|end_header_id|>`: the role was read at the first of the two
+  if (/header|role/.test(name) && name.includes('end')) return isAnswer
+  if (name.includes('start')) {
+    const at = mark.index + whole.length - role.length
+    return ANSWERING.test(text.slice(at, at + LONGEST_ROLE))
+  }
+  // what tools are asked is part of the answer, which goes on behind what they said
+  if (/assistant|bot|model|call|tool.*end/.test(name)) return true
+  if (/user|system|human|tool|developer|observation|environment/.test(name)) return false
+  return /end|eot|eom|eos|return/.test(name) ? false : isAnswer
 }

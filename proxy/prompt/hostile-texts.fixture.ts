@@ -2,6 +2,8 @@ const fill = (part: string) => (size: number) => part.repeat(Math.ceil(size / pa
 const numbered = (size: number) =>
   Array.from({ length: size / 90 }, (_, i) => `{"id":${i},"content":"${'x'.repeat(60)}"}`)
 
+const members = (size: number): string => Array.from({ length: size / 11 }, (_, i) => `"k${i}":1`).join(',')
+
 /** Texts that are all marks and no list, or lists without end, of about `size` characters. */
 export const hostileTexts: Readonly<Record<string, (size: number) => string>> = {
   brackets: fill('['),
@@ -21,6 +23,13 @@ export const hostileTexts: Readonly<Record<string, (size: number) => string>> = 
   'a string that never closes': (size) => `["${fill('a')(size)}`,
   backslashes: (size) => `["${fill('\\')(size)}`,
   'one array of results': (size) => `[${numbered(size).join(',')}]`,
+  'one object of many members': (size) => `[{${members(size)}}]`,
+  'results of many members': (size) => `[${`{${members(1_000)}},`.repeat(Math.ceil(size / 800))}{"a":1}]`,
+  'elements of our kin': fill('<document>aaaaaaaaaaaaaaaaaaaaaaa</document>\n'),
+  'records of lines': fill('file_path: a.md\n\nb\nc\n\nd\n\n'),
+  'quoted lists': fill('"""\n[1] a\n[2] b\n"""\n\nQuestion: x\n\n'),
+  'lists with paragraphs behind': fill('[1] a\n[2] b\n\nc\n\nd\n\nQuestion: x\n\n'),
+  'closing lines': (size) => `[1] a\n[2] b\n${fill('[/CODE]\n')(size)}`,
   'arrays of results': fill('[{"content":"aaaaaaaaaaaaaaaaaaaaaaaa"},{"content":"bbbbbbbbbbbbbbbbbbbbbbbb"}]\n'),
   'announced arrays': fill('context: [\n'),
   bullets: fill('- a\n'),

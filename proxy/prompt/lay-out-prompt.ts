@@ -1,11 +1,17 @@
 import { digestOf, type ScopeId } from '#index/context-block.ts'
 import type { ConversationStore, SentOrder, TurnKey } from '#index/conversation-store.ts'
+import type { RequestOptions } from '../request-options.ts'
+import { TurnMemory } from '../store/turn-memory.ts'
 import { contextPlaceholder } from './explicit-context.ts'
 import { findContexts, type PatternLists } from './find-contexts.ts'
+import { markSpokenOf } from './mark-spoken-of.ts'
 import { type PlacedContext, placeBlocks } from './place-explicit-context.ts'
 import type { Prompt, PromptMessage } from './prompt.ts'
 import type { PromptSet } from './prompt-body.ts'
 import type { PromptContext } from './prompt-context.ts'
+
+/** Why the blocks that were given beside a past message are not put into it again. */
+export type UnresolvedTurn = 'unknown_turn' | 'ambiguous_turn'
 
 /** A message with its contexts found. */
 export interface LaidOutMessage {
@@ -32,14 +38,16 @@ export interface Layout {
   /** by place in `PromptSet.texts`, explicit blocks in place */
   readonly texts: readonly string[]
   readonly prompts: readonly PromptLayout[]
-  /** past messages hold a placeholder for blocks that are not known for sure */
-  readonly hasUnknownTurn: boolean
+  /** why a placeholder in a past message stays one: its blocks are not known, or not for sure */
+  readonly unresolved: UnresolvedTurn | undefined
 }
 
 /** What a layout depends on besides the body. */
 export interface LayoutState {
   readonly tenant: string
   readonly conversation: string | undefined
+  /** what the request switches off: it is sent as it was sent under the same options */
+  readonly options: RequestOptions
   readonly store: ConversationStore
   readonly blockTemplate: string
   readonly patternLists?: PatternLists | undefined
@@ -55,8 +63,9 @@ class LayoutWriter {
   readonly #set: PromptSet
   readonly #placed: PlacedContext | undefined
   readonly #state: LayoutState
+  readonly #memory: TurnMemory
   readonly #texts: string[]
-  #hasUnknownTurn = false
+  #unresolved: UnresolvedTurn | undefined
   /** identity of all messages in front of the one that is laid out, as they were received */
   #chain = '' as ScopeId
 
@@ -64,25 +73,24 @@ class LayoutWriter {
     this.#set = set
     this.#placed = placed
     this.#state = state
+    this.#memory = new TurnMemory(state.store, state.options)
     this.#texts = set.texts.map(({ text }) => text)
     if (placed) this.#texts[placed.at] = placed.text
   }
 
   get outcome(): Omit<Layout, 'prompts'> {
-    return { texts: this.#texts, hasUnknownTurn: this.#hasUnknownTurn }
+    return { texts: this.#texts, unresolved: this.#unresolved }
   }
 
   write({ preamble, messages }: Prompt): PromptLayout {
     this.#chain = digestOf(JSON.stringify([this.#state.tenant, this.#state.conversation]))
     const lastAnswer = messages.findLastIndex(({ role }) => role === 'assistant')
-    return {
-      preamble,
-      messages: messages.map((message, place) => this.#layOut(message, place < lastAnswer)),
-    }
+    const laidOut = messages.map((message, place) => this.#layOut(message, place < lastAnswer))
+    return { preamble, messages: markSpokenOf(laidOut, this.#texts) }
   }
 
   #layOut(message: PromptMessage, isPast: boolean): LaidOutMessage {
-    const { tenant, conversation, store, patternLists } = this.#state
+    const { tenant, conversation, patternLists } = this.#state
     const identity = JSON.stringify([message.role, message.rest])
     const isPlaced = this.#placed !== undefined && message.texts.includes(this.#placed.at)
     const holder = isPlaced ? undefined : message.texts.findLast((text) => this.#holdsPlace(message, text))
@@ -92,13 +100,14 @@ class LayoutWriter {
     this.#chain = digestOf(this.#chain + digest)
     const turn = this.#chain
     const alone = digestOf(JSON.stringify([tenant, conversation, 'alone', digest]))
-    const laidOut = { message, identity, keys: [turn, alone], explicit: undefined, past: [], contexts }
+    const laidOut = { message, identity, keys: [], explicit: undefined, past: [], contexts }
     // nothing but the name of its conversation tells whose blocks a message had that stands behind another history
-    const keys = conversation === undefined ? [turn] : [turn, alone]
-    if (isPlaced) return this.#place(laidOut, this.#placed!, keys)
-    if (holder !== undefined) return this.#restore({ ...laidOut, keys }, holder, isPast)
-    const known = contexts.length > 0 ? (store.recall(turn) ?? (isPast ? store.recall(alone) : undefined)) : undefined
-    return { ...laidOut, past: known?.kind === 'ordered' ? known.contexts : [] }
+    const names = conversation === undefined ? [turn] : [turn, alone]
+    if (isPlaced) return this.#place(laidOut, this.#placed!, names)
+    if (holder !== undefined) return this.#restore(laidOut, holder, isPast, names)
+    if (contexts.length === 0) return laidOut
+    const past = this.#memory.recallOrdered(isPast ? [turn, alone] : [turn], isPast)
+    return { ...laidOut, keys: this.#memory.keysOfOrdered([turn, alone]), past }
   }
 
   #holdsPlace({ role }: PromptMessage, text: number): boolean {
@@ -106,28 +115,32 @@ class LayoutWriter {
   }
 
   /** The turn that has blocks beside it: equal words with other blocks are another turn. */
-  #place(laidOut: LaidOutMessage, { context, blocks }: PlacedContext, keys: readonly TurnKey[]): LaidOutMessage {
-    const withBlocks = digestOf(JSON.stringify([keys[0], context.blocks]))
-    const past = this.#state.store.recall(withBlocks)
+  #place(laidOut: LaidOutMessage, { context, blocks }: PlacedContext, names: readonly TurnKey[]): LaidOutMessage {
+    const withBlocks = digestOf(JSON.stringify([names[0], context.blocks]))
     return {
       ...laidOut,
       contexts: [context],
-      past: past?.kind === 'explicit' ? [past.context] : [],
-      keys: [withBlocks, ...keys],
+      past: this.#memory.recallPlaced(withBlocks),
+      keys: this.#memory.keysOfExplicit(names, blocks, withBlocks),
       explicit: blocks,
     }
   }
 
   /** A past turn whose blocks were given beside it gets them back, if they are known for sure. */
-  #restore(laidOut: LaidOutMessage, at: number, isPast: boolean): LaidOutMessage {
-    const { store, blockTemplate, patternLists } = this.#state
-    const { message, keys } = laidOut
-    const sent = store.recall(keys[0]!) ?? (isPast ? store.recall(keys.at(-1)!) : undefined)
-    if (sent?.kind === 'ambiguous') this.#hasUnknownTurn = true
-    if (sent?.kind !== 'explicit') return { ...laidOut, contexts: findContexts(message, this.#texts, patternLists) }
-    const { text, context } = placeBlocks(this.#texts[at]!, at, sent.blocks, blockTemplate)
+  #restore(laidOut: LaidOutMessage, at: number, isPast: boolean, names: readonly TurnKey[]): LaidOutMessage {
+    const { blockTemplate, patternLists } = this.#state
+    const known = this.#memory.recallExplicit(isPast ? names : names.slice(0, 1), isPast)
+    if (!known || known === 'ambiguous') {
+      // to speak of a placeholder is no fault, as long as nobody has answered as if blocks stood there
+      if (known) this.#unresolved = 'ambiguous_turn'
+      else if (isPast) this.#unresolved ??= 'unknown_turn'
+      return { ...laidOut, contexts: findContexts(laidOut.message, this.#texts, patternLists) }
+    }
+    const { blocks } = known
+    const { text, context } = placeBlocks(this.#texts[at]!, at, blocks, blockTemplate)
     this.#texts[at] = text
-    return { ...laidOut, contexts: [context], past: [sent.context], explicit: sent.blocks }
+    const past = known.context ? [known.context] : []
+    return { ...laidOut, contexts: [context], past, keys: this.#memory.keysOfExplicit(names, blocks), explicit: blocks }
   }
 }
 

@@ -24,4 +24,6 @@ export interface PromptContext {
   readonly annotateAt: { readonly text: number; readonly offset: number } | undefined
   /** what a tool said is one block: it is found again, but stays where it is */
   readonly isResult: boolean
+  /** words that are sent as they are name its blocks by their place: they stay in the order received */
+  readonly isSpokenOf?: boolean
 }

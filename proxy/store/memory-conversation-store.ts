@@ -42,6 +42,8 @@ function sizeOf(turn: SentTurn): number {
 }
 
 function sizeOfOrder({ order, annotation, pointers }: SentOrder): number {
-  const words = pointers.reduce((size, { text }) => size + 160 + 2 * text.length, 0)
+  const words = pointers.reduce((size, { text, hint: { begins = '', ends = '' } }) => {
+    return size + 200 + 2 * (text.length + begins.length + ends.length)
+  }, 0)
   return 64 + 8 * order.length + 2 * (annotation?.length ?? 0) + words
 }

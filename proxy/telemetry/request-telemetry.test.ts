@@ -133,6 +133,11 @@ describe('a request that was not', () => {
     expect(await valuesOf('fail_open_total')).toEqual({ internal_error: 1 })
   })
 
+  test('complete, because documents of a past turn are missing, counts as a fault, whatever was done with the others', async () => {
+    run(promptOf('a', 'b'), { skipped: 'unknown_turn' })
+    expect(await valuesOf('fail_open_total')).toEqual({ unknown_turn: 1 })
+  })
+
   test('whose client left counts by how far it had come', async () => {
     begin().ended('client_left', unanswered)
     for (const answer of [unanswered, answered, answered]) {

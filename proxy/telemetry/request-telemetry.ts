@@ -58,7 +58,9 @@ export class RequestTelemetry {
     this.#decided = decided
     this.#decidedAt = now()
     if (decided.skipped !== undefined) metrics.skipped.inc({ reason: decided.skipped })
-    if (decided.fault !== undefined) metrics.failOpen.inc({ reason: decided.skipped ?? 'unknown' })
+    if (decided.fault !== undefined || isIncomplete(decided)) {
+      metrics.failOpen.inc({ reason: decided.skipped ?? 'unknown' })
+    }
     const { parse, index } = decided.timing
     metrics.overheadSeconds.observe({ stage: 'parse' }, parse / 1000)
     metrics.overheadSeconds.observe({ stage: 'index' }, index / 1000)
@@ -161,4 +163,9 @@ export class RequestTelemetry {
       milliseconds: at - this.#received,
     }
   }
+}
+
+/** Whether documents of a past turn are missing that were given beside it. */
+function isIncomplete({ skipped }: DecidedRequest): boolean {
+  return skipped === 'unknown_turn' || skipped === 'ambiguous_turn'
 }

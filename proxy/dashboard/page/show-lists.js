@@ -3,7 +3,8 @@ import { bar, element, find, percent, pill, whole } from './page-elements.js'
 const reasons = {
   no_blocks: 'no context blocks were found in the prompt',
   nothing_to_gain: 'the order received was the best one known',
-  ambiguous_turn: 'a repeated turn could have been sent in several ways',
+  ambiguous_turn: 'equal turns had different documents: which are missing cannot be told',
+  unknown_turn: 'the documents of a past turn are not known and are missing',
   reorder_off: 'the request switched reordering off',
   shadow: 'shadow mode: computed, not applied',
   mode_off: 'reprise is switched off',

@@ -45,7 +45,7 @@ test('what follows the results points to them', () => {
   const [message] = new Sender().sendBody(body, { api: 'messages' }).messages
   expect(message!.content[0]).toEqual(content[0])
   expect(JSON.stringify(message!.content[1])).toContain('Please refer to')
-  expect(JSON.stringify(message!.content[1])).not.toContain('line of a file')
+  expect(JSON.stringify(message!.content[1])).not.toContain('for the model')
 })
 
 test('two messages that differ only in front of a result are told apart', () => {

@@ -1,0 +1,89 @@
+import { isBehindProse } from './is-behind-prose.ts'
+import type { Lookahead } from './lookahead.ts'
+
+/*
+ * A bracket with labels in it cites or is a value, and only what stands around it can tell. A citation stands at the
+ * end of a clause (`text [1].`, `word[1],`), is what the clause speaks of (`According to [2], …`, `[3] says`), or stands
+ * beside another one. What is none, and is left alone: what stands behind an operator, `return`, a key, an open call or
+ * brace, or in front of an operator; what is an index, that is directly behind code or behind the name of a collection
+ * (`items[1]`); what a noun has for its value (`the vector [1, 2]`, `the scores are [1, 2]`); several labels in the
+ * midst of a clause, unless it speaks of sources there (`studies [1, 2] show`); and what is listed beside such a value.
+ */
+
+const lengthOfBehind = 64
+const operator = /(?:=>?|[∈⊂⊆×·]|\\in|(?:^|\s)\+|<-)\s*$|\}$/
+const keyword = /^[\s>]*(?:return|yield|throw|await)\s*$|\bfor \w+ in\s*$/
+const key = /^[\s>*-]*["']?(?!source|citation|cited|reference|ref|doc|passage|evidence|see)[a-z_][\w-]*["']?:\s*$/
+const collection =
+  /(?<![\w$])(?:items?|rows?|cols?|columns?|arrays?|arr|lists?|tuples?|matrix|vectors?|vec|elements?|entries|values|vals|args|argv|params|nums|indices|children|dict|buf|buffer|stack|queue|heap|cells|keys)$/i
+const singleNoun = /\b(?:arrays?|vectors?|matrix|tuples?|intervals?|indices|index|returns|prints|equals)\s+$/i
+const link =
+  '(?:,? (?:is|are|was|were|be|of|to|as|from|equals?|becomes?|contains?|has|have|holds?))?(?: now)?[*_]*:?[*_]*'
+const listNoun = new RegExp(
+  `\\b(?:arrays?|vectors?|matri(?:x|ces)|tuples?|lists?|ranges?|intervals?|coordinates?|indices|index|ids|rows?|columns?|point|sequence|subset|shape|permutation|integers|domain|pages?|pp\\.|lines?|chapters?|years?|bounds|returns|prints|gives|equals|between)(?: [A-Za-z]\\w?)?${link}\\s*$`,
+  'i',
+)
+const linkedNoun =
+  /\b(?:values?|scores?|weights?|numbers?|items|elements|entries|sizes?|dimensions|keys|inputs?|outputs?|sets?|pairs?|positions?|points|digits|counts?|ratings?)(?: (?:is|are|was|were|of|has|have))?[*_]*(?::[*_]*| (?:is|are|was|were|of|has|have))\s*$/i
+const citing =
+  /(?:\b(?:as|by|per|see|both|and|or|but|while|than|to|stud(?:y|ies)|sources?|documents?|docs?|papers?|passages?|references?|refs?|reports?|articles?|authors?|works?|researchers|experts|evidence|(?:reported|shown|described|discussed|stated|noted|mentioned|found|seen) in)|[^\w\s]|^)[*_\s]*$/i
+
+const longestWord = 10
+const clauseEnd =
+  /^(?:and|or|but|while|which|that|because|so|when|where|whereas|although|though|since|shows?|says?|states?|suggests?|indicates?|reports?|confirms?|agrees?|disagrees?)$/
+
+/** Whether the bracket between `line` and `ahead` is a value and cites nothing; `isList` when it has several labels. */
+export function isValue(line: string, ahead: Lookahead, isList: boolean): boolean {
+  if (!isBehindProse(line) || isOpen(line) || isInFormula(line)) return true
+  const behind = line.slice(-lengthOfBehind)
+  // what ends in a word can be no more than an index of it
+  const isIndex = /\w$/.test(behind)
+  if (isIndex ? collection.test(behind) : isNamed(line, behind)) return true
+  if (isBeforeOperator(ahead) || (key.test(line) && !isInClause(ahead))) return true
+  if (!isList) return false
+  return listNoun.test(behind) || linkedNoun.test(behind) || (isInClause(ahead) && !citing.test(behind))
+}
+
+/** Behind what is followed by a value: not much of prose ends so. */
+function isNamed(line: string, behind: string): boolean {
+  if (operator.test(behind)) return true
+  return /[\s:]$/.test(behind) && (keyword.test(line) || singleNoun.test(behind))
+}
+
+/** In the arguments of a call or between braces. */
+function isOpen(line: string): boolean {
+  if (line.lastIndexOf('{') > line.lastIndexOf('}')) return true
+  const paren = line.lastIndexOf('(')
+  return paren > line.lastIndexOf(')') && /[\w$]/.test(line[paren - 1] ?? ' ')
+}
+
+function isInFormula(line: string): boolean {
+  const dollar = line.lastIndexOf('$')
+  return dollar >= 0 && /\\[A-Za-z]/.test(line.slice(dollar))
+}
+
+/** `[1]^T`, `[3]rotaxane`, `[1] + [2]`, `[0] * n`; a sign of a list or of emphasis is no operator. */
+function isBeforeOperator(ahead: Lookahead): boolean {
+  if (/[$^a-z0-9_]/.test(ahead.peek())) return true
+  const blanks = skipBlanks(ahead)
+  const next = ahead.peek(blanks)
+  if (next === '=') return true
+  return (next === '+' || next === '*') && ahead.peek(blanks + 1) === ' '
+}
+
+/** In front of a word that goes on with the clause: neither begins another one nor says what sources say. */
+function isInClause(ahead: Lookahead): boolean {
+  const blanks = skipBlanks(ahead)
+  if (blanks === 0) return false
+  let word = ''
+  while (word.length < longestWord && /[a-z]/.test(ahead.peek(blanks + word.length))) {
+    word += ahead.peek(blanks + word.length)
+  }
+  return word !== '' && !clauseEnd.test(word)
+}
+
+function skipBlanks(ahead: Lookahead): number {
+  let blanks = 0
+  while (blanks < 2 && ahead.peek(blanks) === ' ') blanks += 1
+  return blanks
+}

@@ -1,0 +1,136 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { assistantMessage as assistant, type Message, Sender } from '../sender.fixture.ts'
+import { findContexts } from './find-contexts.ts'
+import { markSpokenOf } from './mark-spoken-of.ts'
+
+const peru = 'The Amazon rises in the mountains of Peru.'
+const nile = 'The Nile flows through eleven countries.'
+const user = (content: string): Message => ({ role: 'user', content })
+const forms: [string, (...blocks: string[]) => string][] = [
+  ['[n]', (...blocks) => `Context:\n${blocks.map((text, i) => `[${i + 1}] ${text}`).join('\n')}`],
+  ['Document n:', (...blocks) => blocks.map((text, i) => `Document ${i + 1}: ${text}`).join('\n')],
+  [
+    '<document>',
+    (...blocks) =>
+      `<documents>\n${blocks.map((text, i) => `<document index="${i + 1}">${text}</document>`).join('\n')}\n</documents>`,
+  ],
+]
+const [[, numbered], [, spoken]] = forms as [(typeof forms)[0], (typeof forms)[0]]
+
+/** Whether the second of two lists with the same blocks is sent in the order of the first. */
+function isMoved(write: (...blocks: string[]) => Message[], first = peru, second = nile): boolean {
+  const sender = new Sender()
+  sender.send(write(first, second))
+  const messages = write(second, first)
+  return JSON.stringify(sender.send(messages)) !== JSON.stringify(messages)
+}
+
+describe.each(forms)('a list of %s stays as received when it is spoken of', (_, list) => {
+  it.each([
+    'Question: what does [1] say about [2]?',
+    'Question: does [Doc_2] contradict the others?',
+    'Question: what changed from document 1 to document 2?',
+    'Refer to sources by number. Source 2 is authoritative.',
+    'Question: how do the first two documents differ?',
+    'What does the last source say?',
+    'Which document is first?',
+    'Compare the first against the second.',
+    'Fasse das zweite Dokument zusammen.',
+    '总结第二个文档。',
+    'Write a poem in this order.',
+    'Tell what they say, in order.',
+    'Please read the context in the following priority order: [2] > [1] and answer the question.',
+  ])('by %j', (words) => {
+    expect(isMoved((...blocks) => [user(`${list(...blocks)}\n\n${words}`)])).toBe(false)
+    expect(isMoved((...blocks) => [user(`${words}\n\n${list(...blocks)}\n\nAnswer.`)])).toBe(false)
+    expect(isMoved((...blocks) => [user(`${list(...blocks)}\n\nRead.`), assistant('Done.'), user(words)])).toBe(
+      /order/.test(words) && !words.includes('['),
+    )
+  })
+
+  it.each([
+    'Question: which river is longer?',
+    'Cite like [1].',
+    'Use inline citations (e.g., [1], [2]) and quote what you use.',
+    'Answer only from the context. Put the number of the source in brackets: [1][2].',
+    'Answer as in "The sky is blue [1]."',
+    'List the sources in order of relevance, in order to be brief.',
+    'Question: who won the second prize in 2001, and what is in section 2?',
+    'For example:\nSource 1:\nThe sky is red.\nSource 2:\nWater is wet.\nAnswer: Water is wet [2].\n\nQuestion: why?',
+  ])('but not by %j', (words) => {
+    expect(isMoved((...blocks) => [user(`${list(...blocks)}\n\n${words}`)])).toBe(true)
+  })
+})
+
+describe('a list stays as received', () => {
+  it.each([
+    'He says so; see document [2] for more.',
+    'As Document 2 has it, rivers flow.',
+    'It is disputed in [2] alone.',
+  ])('when a block names another one: %j', (words) => {
+    expect(isMoved((...blocks) => [user(`${numbered(...blocks)}\n\nQuestion: why?`)], `${peru} ${words}`)).toBe(false)
+  })
+
+  it('when an answer that is not known here cites it', () => {
+    const chat = (...blocks: string[]): Message[] => [user(numbered(...blocks)), assistant('Peru [1].'), user('Thanks')]
+    expect(isMoved(chat)).toBe(false)
+  })
+})
+
+it.each(['It has been proved. [2]', 'No primer [1]', 'As shown in [2], and in [17].'])(
+  'the notes of a document are its own: %j',
+  (words) => {
+    expect(isMoved((...blocks) => [user(`${numbered(...blocks)}\n\nQuestion: why?`)], `${peru} ${words}`)).toBe(true)
+  },
+)
+
+it('numbers that the list does not have are not of it', () => {
+  expect(isMoved((...blocks) => [user(`${spoken(...blocks)}\n\nQuestion: what does source 7 say?`)])).toBe(true)
+})
+
+it('labels that travel with their blocks may be spoken of', () => {
+  const write = (...blocks: string[]): string => blocks.map((text) => `[Doc_${text.length}a] ${text}`).join('\n')
+  expect(isMoved((...blocks) => [user(`${write(...blocks)}\n\nWhat does [Doc_${peru.length}a] say?`)])).toBe(true)
+})
+
+it('a turn that was sent in another order is sent so again when its numbers are spoken of later', () => {
+  const sender = new Sender()
+  sender.send([user(numbered(peru, nile))])
+  const turn = user(numbered(nile, peru))
+  const [sent] = sender.send([turn])
+  expect(sent).not.toEqual(turn)
+  const again = sender.send([turn, assistant('Peru [2].'), user('What does [2] say?')])
+  expect(again[0]).toEqual(sent)
+})
+
+describe('in the requests that frameworks sent', () => {
+  const folder = new URL('../../e2e/fixtures/', import.meta.url)
+  const names = readdirSync(folder).filter((name) => name.endsWith('.json'))
+
+  it.each(names)('%s the blocks are found, and none is spoken of', (name) => {
+    const { body, expected } = JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as {
+      body: { messages: Message[] }
+      expected: { blocks?: string[] }
+    }
+    const texts = body.messages.map(({ content }) => (typeof content === 'string' ? content : ''))
+    const messages = body.messages.map(({ role }, place) => {
+      const message = { place, role, texts: [place], rest: '', isTextOnly: true }
+      return { message, contexts: findContexts(message, texts), past: [] }
+    })
+    const contexts = markSpokenOf(messages, texts).flatMap((message) => message.contexts)
+    const found = contexts.filter(({ slots, isResult }) => !isResult && slots.length > 1)
+    expect(found.flatMap(({ slots }) => slots)).toHaveLength(expected.blocks?.flat().length ?? 0)
+    expect(contexts.filter(({ isSpokenOf }) => isSpokenOf)).toEqual([])
+  })
+})
+
+it('words that name blocks again and again are read in linear time', () => {
+  const started = process.cpuUsage()
+  for (const word of ['document 2 ', 'see [1] ', 'e.g. [1] ', 'the first and the second and ', '"[1]" ', '[1, 2, ']) {
+    const long = word.repeat(30_000)
+    isMoved((...blocks) => [user(`${numbered(...blocks)}\n\nQuestion: ${long}`)])
+    isMoved((...blocks) => [user(`${numbered(...blocks)}\n\nQuestion: why?`)], `${peru} ${long}`)
+  }
+  expect(process.cpuUsage(started).user).toBeLessThan(4_000_000)
+})

@@ -1,0 +1,122 @@
+import type { PromptMessage } from './prompt.ts'
+import type { PromptContext } from './prompt-context.ts'
+import { type Remarks, readCitations, readRemarks } from './read-remarks.ts'
+
+interface Found {
+  readonly message: PromptMessage
+  readonly contexts: readonly PromptContext[]
+  /** how its contexts were sent before: nothing changes that */
+  readonly past: readonly unknown[]
+}
+
+/**
+ * Marks the contexts whose blocks are spoken of by their place: by what stands around them, by what the user and the
+ * assistant say later, or by the blocks themselves. None of these words is rewritten, so what they speak of must stay
+ * where it is.
+ */
+export function markSpokenOf<Message extends Found>(messages: readonly Message[], texts: readonly string[]): Message[] {
+  const marked = [...messages]
+  const later = { bracketed: new Set<string>(), worded: new Set<string>(), isCounted: false, isOrdered: false }
+  const first = messages.findIndex(isOpen)
+  for (let place = messages.length - 1; place >= first && first >= 0; place--) {
+    const message = messages[place]!
+    const { role } = message.message
+    const isOwn = isOpen(message)
+    if (!isOwn && role !== 'user' && role !== 'assistant') continue
+    const own = readOutside(message, texts)
+    if (isOwn) {
+      const contexts = message.contexts.map((context) => {
+        const isSpokenOf = own.isOrdered || speaksOf(own, context, texts) || speaksOf(later, context, texts)
+        return isMovable(context) && (isSpokenOf || namesItself(context, texts))
+          ? { ...context, isSpokenOf: true }
+          : context
+      })
+      marked[place] = { ...message, contexts }
+    }
+    if (role !== 'user' && role !== 'assistant') continue
+    for (const name of own.bracketed) later.bracketed.add(name)
+    for (const name of own.worded) later.worded.add(name)
+    later.isCounted ||= own.isCounted
+  }
+  return marked
+}
+
+function isOpen({ contexts, past }: Found): boolean {
+  return past.length === 0 && contexts.some(isMovable)
+}
+
+function isMovable({ slots, isResult }: PromptContext): boolean {
+  return !isResult && slots.length > 1
+}
+
+/** What a message says outside of its blocks. */
+function readOutside({ message, contexts }: Found, texts: readonly string[]): Remarks {
+  const pieces = message.texts.flatMap((place) => {
+    const slots = contexts.flatMap((context) => context.slots).filter(({ text }) => text === place)
+    let at = 0
+    const around = slots.map(({ start, end }) => {
+      const piece = texts[place]!.slice(at, start)
+      at = end
+      return piece
+    })
+    return [...around, texts[place]!.slice(at)]
+  })
+  const read = message.role === 'assistant' ? readCitations : readRemarks
+  return read(pieces.join('\n\n'))
+}
+
+function speaksOf(remarks: Remarks, context: PromptContext, texts: readonly string[]): boolean {
+  if (remarks.isCounted) return true
+  const labels = placeLabels(context, texts)
+  const isLabelled = context.slots.some(({ label }) => label)
+  return labels.some((label) => remarks.worded.has(label) || (isLabelled && remarks.bracketed.has(label)))
+}
+
+/** The labels that belong to the places of a context; blocks without any can be counted. */
+function placeLabels({ slots, positional }: PromptContext, texts: readonly string[]): string[] {
+  if (positional) return slots.map(({ text, label }) => texts[text]!.slice(label!.start, label!.end))
+  return slots.some(({ label }) => label) ? [] : slots.map((_, place) => String(place + 1))
+}
+
+const SIGNS = ['ocument', 'OCUMENT', 'oc_', 'ource', 'assage']
+const NUMBER_BEHIND = /s?[ \t]?#?[ \t]?[[(]?(\d{1,4})(?![\d%]|[.,]\d)/y
+const BRACKETED = /\[(\d{1,4})\]/g
+// a note stands behind what it proves; these words make the number one of a sentence's own
+const SPOKEN_BEFORE =
+  /(?:^|[^\p{L}])(?:see|in|of|from|per|with|to|by|and|like|than|unlike|both|against|cf\.?|contradicts|supersedes|siehe|vgl\.?) $/iu
+const SPOKEN_BEHIND =
+  /^ (?:is|are|was|were|says?|states?|shows?|reports?|claims?|describes?|contradicts?|above|below)\b/i
+
+/** Whether a block names another one: `see document [2]`. */
+function namesItself(context: PromptContext, texts: readonly string[]): boolean {
+  if (!context.positional) return false
+  const labels = new Set(placeLabels(context, texts))
+  return context.slots.some(({ text, content }) => {
+    const words = texts[text]!.slice(content.start, content.end)
+    return isWorded(words, labels) || (context.labelPrefix === '' && isBracketed(words, labels))
+  })
+}
+
+function isWorded(text: string, labels: ReadonlySet<string>): boolean {
+  for (const sign of SIGNS) {
+    for (let at = text.indexOf(sign); at >= 0; at = text.indexOf(sign, at + sign.length)) {
+      NUMBER_BEHIND.lastIndex = at + sign.length
+      const number = NUMBER_BEHIND.exec(text)?.[1]
+      if (number !== undefined && labels.has(number)) return true
+    }
+  }
+  return false
+}
+
+function isBracketed(text: string, labels: ReadonlySet<string>): boolean {
+  if (!text.includes('[')) return false
+  let isSpoken = false
+  for (const { 0: whole, 1: number, index } of text.matchAll(BRACKETED)) {
+    // a text that cites more than the list has cites what it lists itself
+    if (!labels.has(number!)) return false
+    const end = index + whole.length
+    isSpoken ||=
+      SPOKEN_BEFORE.test(text.slice(Math.max(index - 16, 0), index)) || SPOKEN_BEHIND.test(text.slice(end, end + 16))
+  }
+  return isSpoken
+}
