@@ -78,7 +78,8 @@ function placeLabels({ slots, positional }: PromptContext, texts: readonly strin
   return slots.some(({ label }) => label) ? [] : slots.map((_, place) => String(place + 1))
 }
 
-const SIGNS = ['ocument', 'OCUMENT', 'oc_', 'ource', 'assage']
+// what `document`, `Doc_`, `source` and `passage` end with, from a rare letter on: searching leaps from one to the next
+const SIGNS = ['ument', 'UMENT', '_', 'urce', 'passage', 'Passage']
 const NUMBER_BEHIND = /s?[ \t]?#?[ \t]?[[(]?(\d{1,4})(?![\d%]|[.,]\d)/y
 const BRACKETED = /\[(\d{1,4})\]/g
 // a note stands behind what it proves; these words make the number one of a sentence's own
@@ -87,11 +88,15 @@ const SPOKEN_BEFORE =
 const SPOKEN_BEHIND =
   /^ (?:is|are|was|were|says?|states?|shows?|reports?|claims?|describes?|contradicts?|above|below)\b/i
 
+// what is longer was not written for the prompt it stands in, and what it numbers is its own
+const LONGEST_NOTE = 4_000
+
 /** Whether a block names another one: `see document [2]`. */
 function namesItself(context: PromptContext, texts: readonly string[]): boolean {
   if (!context.positional) return false
   const labels = new Set(placeLabels(context, texts))
   return context.slots.some(({ text, content }) => {
+    if (content.end - content.start > LONGEST_NOTE) return false
     const words = texts[text]!.slice(content.start, content.end)
     return isWorded(words, labels) || (context.labelPrefix === '' && isBracketed(words, labels))
   })
@@ -100,6 +105,7 @@ function namesItself(context: PromptContext, texts: readonly string[]): boolean 
 function isWorded(text: string, labels: ReadonlySet<string>): boolean {
   for (const sign of SIGNS) {
     for (let at = text.indexOf(sign); at >= 0; at = text.indexOf(sign, at + sign.length)) {
+      if (sign === '_' && !text.startsWith('oc', at - 2)) continue
       NUMBER_BEHIND.lastIndex = at + sign.length
       const number = NUMBER_BEHIND.exec(text)?.[1]
       if (number !== undefined && labels.has(number)) return true
