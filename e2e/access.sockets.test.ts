@@ -139,7 +139,7 @@ test('keys change without a restart: when the file does, and at SIGHUP', async (
   writeKeys(entry('newest'))
   child.kill('SIGHUP')
   await vi.waitFor(async () => expect(await statusOf('newest')).toBe(200), { timeout: 20_000, interval: 50 })
-  expect(stderr()).toContain('configuration reloaded')
+  await vi.waitFor(() => expect(stderr()).toContain('configuration reloaded'))
   expect(stderr()).not.toMatch(/new|old/)
 })
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { startRecordingEngineDouble } from './recording-engine-double.ts'
 import { Reprises, type RunningReprise, runReprise } from './run-reprise.ts'
 import { postJson, ragRequest } from './start-test-proxy.ts'
@@ -23,7 +23,7 @@ test('serve without an engine says that it uses the emulator, and answers', asyn
     url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
     admin_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
   })
-  expect(stderr()).toContain('embedded engine emulator')
+  await vi.waitFor(() => expect(stderr()).toContain('embedded engine emulator'))
   const response = await postJson(`${listening.url}/v1/chat/completions`, ragRequest('q', ['a', 'b']))
   expect(await response.json()).toMatchObject({ usage: { prompt_tokens_details: { cached_tokens: 0 } } })
   expect((await fetch(`${listening.admin_url}/readyz`)).status).toBe(200)

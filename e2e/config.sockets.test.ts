@@ -37,7 +37,7 @@ test('serve runs with a file, the environment and flags, the later before the ea
     REPRISE_MODE: 'shadow',
     REPRISE_LIMIT: '1',
   })
-  expect(stderr()).toContain('REPRISE_LIMIT is no setting of reprise and is ignored\n')
+  await vi.waitFor(() => expect(stderr()).toContain('REPRISE_LIMIT is no setting of reprise and is ignored\n'))
   const response = await postJson(`${listening.url}/v1/chat/completions`, ragRequest('q', ['a', 'b']))
   expect(response.status).toBe(200)
   expect(response.headers.get('x-reprise-replica')).toBe('gpu-7')
@@ -107,7 +107,7 @@ test('SIGHUP takes on what it can, names the rest, and keeps what it has when th
   write(`${engines}ordering: { policy: paper }\nlogs: { level: warn }\n`)
   child.kill('SIGHUP')
   await vi.waitFor(() => expect(stderr()).toContain('"settings":["ordering.policy"]'), 20_000)
-  expect(stderr()).toContain('these settings take effect at the next start')
+  await vi.waitFor(() => expect(stderr()).toContain('these settings take effect at the next start'))
   write(`${engines}logs: { level: loud }\n`)
   child.kill('SIGHUP')
   await vi.waitFor(() => expect(stderr()).toContain('configuration not reloaded: the one before stays'), 20_000)

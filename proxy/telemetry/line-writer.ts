@@ -4,7 +4,7 @@ import { write, writeSync } from 'node:fs'
 const maxWaitingBytes = 4 * 1024 * 1024
 /** About as much as a pipe holds goes out at once. */
 const chunkBytes = 64 * 1024
-/** A line waits for others for so long: each write costs more than all else about a line. */
+/** No more often is written: each write costs more than all else about a line. */
 const gatherMilliseconds = 20
 const retryMilliseconds = 50
 /** How long the last lines are tried to be written when the process ends. */
@@ -19,6 +19,7 @@ export class LineWriter {
   readonly #lines: Buffer[] = []
   #waitingBytes = 0
   #isWriting = false
+  #lastWrite = Number.NEGATIVE_INFINITY
 
   constructor(fd: number) {
     this.#fd = fd
@@ -32,7 +33,9 @@ export class LineWriter {
     this.#waitingBytes += bytes.length
     if (this.#isWriting) return
     this.#isWriting = true
-    setTimeout(() => this.#writeNext(), gatherMilliseconds).unref()
+    const wait = this.#lastWrite + gatherMilliseconds - performance.now()
+    if (wait <= 0) this.#writeNext()
+    else setTimeout(() => this.#writeNext(), wait).unref()
   }
 
   /** Writes what waits, as far as it can be written within a quarter of a second; for the end of the process. */
@@ -56,6 +59,7 @@ export class LineWriter {
   }
 
   #writeChunk(chunk: Buffer): void {
+    this.#lastWrite = performance.now()
     write(this.#fd, chunk, (error, written) => {
       if (error && isBusy(error)) setTimeout(() => this.#writeChunk(chunk), retryMilliseconds).unref()
       // what failed is lost: the next lines may find room again
