@@ -388,7 +388,7 @@ describe('the command', () => {
     [['--engine', 'ftp://x'], /is not the URL of an engine/],
     [['--engine', 'http://x', '--engine', 'http://y'], /one engine/],
     [['--engine', 'http://x', '--prompt', '/nonexistent.json'], /cannot read/],
-    [['--engine', 'http://x', '--redis', 'redis://x'], /knows no Redis/],
+    [['--engine', 'http://x', '--redis', 'http://x'], /not the URL of a Redis/],
     [['--engine', 'http://x', '--admin', 'x'], /is not a URL/],
     [['--engine', 'http://x', '--timeout-seconds', '0'], /seconds/],
   ])('wrong usage ends with 2 and one line: %j', async (args, message) => {

@@ -2,8 +2,8 @@
 # installs the programs that some tests start, where that is possible; tests whose program is missing are skipped by name
 set -euo pipefail
 
-# program:Debian package
-needed=(chromium:chromium)
+# program:Debian package; of Redis the tests start servers of their own, and Debian's own may start one on port 6379
+needed=(chromium:chromium redis-server:redis-server redis-cli:redis-tools)
 
 missing=()
 for entry in "${needed[@]}"; do

@@ -1,5 +1,7 @@
-import type { ScopeId } from './context-block.ts'
+import { digestOf, type ScopeId } from './context-block.ts'
 import type { SentPointer } from './deduplicate-context.ts'
+
+declare const turnKey: unique symbol
 
 /** How one context of a past message was sent. */
 export interface SentOrder {
@@ -18,8 +20,22 @@ export type SentTurn =
   /** equal messages were sent with different explicit blocks: which belong to a history cannot be told */
   | { readonly kind: 'ambiguous' }
 
-/** Identity of a message, as the client sent it, with all in front of it or alone, and of its tenant. */
-export type TurnKey = ScopeId
+/**
+ * Identity of a message, as the client sent it, with all in front of it or alone, and of its tenant; behind that of the
+ * conversation it belongs to, where that is known, and a dot: what is kept of one conversation can be kept in one place.
+ */
+export type TurnKey = string & { readonly [turnKey]: true }
+
+/** Names a turn, and the conversation it belongs to if that is known. */
+export function toTurnKey(turn: ScopeId, conversation: ScopeId | undefined): TurnKey {
+  return (conversation === undefined ? turn : `${conversation}.${turn}`) as string as TurnKey
+}
+
+/** Names a turn as it was sent in a variant of its own; it belongs to the same conversation. */
+export function toVariantKey(turn: TurnKey, variant: string): TurnKey {
+  const dot = turn.indexOf('.')
+  return toTurnKey(digestOf(JSON.stringify([turn, variant])), dot < 0 ? undefined : (turn.slice(0, dot) as ScopeId))
+}
 
 /** Remembers how past turns were sent, so that a later request that repeats them sends the same bytes. */
 export interface ConversationStore {

@@ -6,12 +6,16 @@ import { toAdmissionLimits, toBreakerOptions } from './create-replicas.ts'
 import type { Log } from './log.ts'
 import { PatternFinder } from './patterns/pattern-finder.ts'
 import type { Pipeline } from './pipeline.ts'
+import type { SharedRedis } from './redis/create-shared-redis.ts'
 import { RequestIds } from './request-ids.ts'
 import type { Settings } from './settings.ts'
 import { MemoryConversationStore } from './store/memory-conversation-store.ts'
+import { SharedConversationStore } from './store/shared-conversation-store.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 
 const conversationBytes = 64 * 1024 * 1024
+/** How long the end waits for what Redis has not been told yet. */
+const flushMilliseconds = 2_000
 
 /** A pipeline whose configuration can change while it runs. */
 export interface LivePipeline {
@@ -24,8 +28,11 @@ export interface LivePipeline {
 /** Puts together what requests go through. Throws a ConfigError when keys or patterns cannot be used. */
 export function createPipeline(
   config: Config,
-  { replicas, processed, telemetry, log }: Pick<Pipeline, 'replicas' | 'processed' | 'telemetry' | 'log'>,
+  parts: Pick<Pipeline, 'replicas' | 'processed' | 'telemetry' | 'log'> & { readonly redis?: SharedRedis | undefined },
 ): LivePipeline {
+  const { replicas, processed, telemetry, log, redis } = parts
+  const memory = new MemoryConversationStore(conversationBytes)
+  const shared = redis && createSharedStore(memory, redis, telemetry)
   const rateLimits = new RateLimits()
   const keyStore = new KeyStore(config.keys, { log, onChange: (keys) => rateLimits.retain(keys.entries) })
   let settings = toSettings(config, keyStore)
@@ -40,7 +47,8 @@ export function createPipeline(
       credentials: new Map(config.engines.map(({ id, apiKey }) => [id as never, { apiKey }])),
       rateLimits,
       processed,
-      store: new MemoryConversationStore(conversationBytes),
+      store: shared ?? memory,
+      sharedTurns: shared,
       requestIds: new RequestIds((request) => replicas.all.some(({ mirror }) => mirror.has(request))),
       telemetry,
       log,
@@ -64,8 +72,20 @@ export function createPipeline(
     close: async () => {
       keyStore.close()
       await patterns?.close()
+      await shared?.close(flushMilliseconds)
+      redis?.connection.close()
     },
   }
+}
+
+function createSharedStore(
+  memory: MemoryConversationStore,
+  { connection, namespace, ttlSeconds, proxy, countLate }: SharedRedis,
+  { metrics, now }: Telemetry,
+): SharedConversationStore {
+  const onFault = (reason: string): void => metrics.failOpen.inc({ reason })
+  countLate(onFault)
+  return new SharedConversationStore({ memory, redis: connection, namespace, ttlSeconds, proxy, now, onFault })
 }
 
 function createLiveTenancy({ trustedPeers }: Config, { keys }: KeyStore): Tenancy {

@@ -2,7 +2,11 @@ import { createMetrics, type Metrics } from './metrics.ts'
 import type { ReplicaSet } from './replicas/replica-set.ts'
 
 /** Metrics whose gauges are read from the replicas. */
-export function createReplicaMetrics(replicas: ReplicaSet, version: string): Metrics {
+export function createReplicaMetrics(
+  replicas: ReplicaSet,
+  version: string,
+  redisUp?: (() => boolean) | undefined,
+): Metrics {
   const total = (read: (replica: ReplicaSet['all'][number]) => number): number =>
     replicas.all.reduce((sum, replica) => sum + read(replica), 0)
   return createMetrics({
@@ -19,5 +23,6 @@ export function createReplicaMetrics(replicas: ReplicaSet, version: string): Met
       return events
     },
     replicaStates: () => new Map(replicas.all.map(({ id, state }) => [id, state])),
+    redisUp,
   })
 }

@@ -53,6 +53,14 @@ export interface DecisionInput {
   readonly options: RequestOptions
   readonly wording: Wording
   readonly patternLists?: PatternLists | undefined
+  /** what `layOut` made of it, if that was done before */
+  readonly laidOut?: LaidOut | undefined
+}
+
+/** The prompts of a request laid out, and what that took. */
+export interface LaidOut {
+  readonly layout: Layout
+  readonly milliseconds: number
 }
 
 /** A way to send a request: to one replica, in the order that it holds. */
@@ -109,6 +117,35 @@ export function decide(input: DecisionInput, state: DecisionState): Decision {
   }
 }
 
+/** Lays out the prompts of a request with the turns that are known; undefined when they are to be left alone. */
+export function layOut(
+  input: DecisionInput,
+  { store, now }: Pick<DecisionState, 'store' | 'now'>,
+): LaidOut | undefined {
+  const { prompt } = input.received
+  if (!prompt?.set || input.mode === 'off') return undefined
+  const started = now()
+  const layout = layOutSet(prompt, prompt.set, place(prompt, prompt.set, input.wording), input, store)
+  return { layout, milliseconds: now() - started }
+}
+
+function layOutSet(
+  prompt: PromptBody,
+  set: PromptSet,
+  placed: PlacedContext | undefined,
+  { tenant, conversation, options, wording, patternLists }: DecisionInput,
+  store: ConversationStore,
+): Layout {
+  return layOutPrompts(set, placed, {
+    tenant,
+    conversation: prompt.explicit?.conversation ?? conversation,
+    options: { ...options, ...prompt.explicit?.options },
+    store,
+    blockTemplate: wording.block,
+    patternLists,
+  })
+}
+
 function reuse(
   prompt: PromptBody,
   set: PromptSet,
@@ -117,15 +154,8 @@ function reuse(
   state: DecisionState,
   started: number,
 ): Omit<Decision, 'options'> {
-  const { tenant, wording, mode, options, patternLists, received } = input
-  const layout = layOutPrompts(set, placed, {
-    tenant,
-    conversation: prompt.explicit?.conversation ?? input.conversation,
-    options,
-    store: state.store,
-    blockTemplate: wording.block,
-    patternLists,
-  })
+  const { tenant, wording, mode, options, received, laidOut: before } = input
+  const layout = before?.layout ?? layOutSet(prompt, set, placed, input, state.store)
   const laidOut = state.now()
   const routes = state.candidates.map(({ mirror }) => {
     const reused = reusePrompts(layout, { mirror, tenant, options, wording })
@@ -151,7 +181,7 @@ function reuse(
     // a document that is missing is told of, whatever was done with the others
     skipped: layout.unresolved ?? (isUnchanged ? reasonFor(input, counts.blocks) : undefined),
     fault: undefined,
-    timing: { parse: laidOut - started, index: state.now() - laidOut },
+    timing: { parse: laidOut - started + (before?.milliseconds ?? 0), index: state.now() - laidOut },
   }
 }
 

@@ -6,6 +6,7 @@ import { type PromptApi, promptApis } from './prompt/prompt.ts'
 import { writeBody } from './prompt/prompt-body.ts'
 import { isObject, isParts } from './prompt/prompt-builder.ts'
 import { toCall } from './read-call.ts'
+import { recallAhead } from './recall-ahead.ts'
 import { routeCall } from './route-call.ts'
 
 /**
@@ -28,7 +29,7 @@ export async function explain(
     // the control plane has let its caller in already
     pipeline.tenancy().suppose(incoming),
   )
-  const { replica, decision } = routeCall(pipeline, call)
+  const { replica, decision } = routeCall(pipeline, call, undefined, await recallAhead(pipeline, call))
   const { contexts } = decision
   // blocks are numbered through the whole request, list after list
   let blocks = 0

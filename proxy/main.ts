@@ -12,8 +12,10 @@ import { createReplicaMetrics } from './create-replica-metrics.ts'
 import { createReplicas } from './create-replicas.ts'
 import { History } from './dashboard/history.ts'
 import { readCounts } from './dashboard/read-counts.ts'
+import { followEngines } from './kv-events/follow-engines.ts'
 import { Listener, type ListenerTls } from './listener.ts'
 import { createLog, type Log } from './log.ts'
+import { createSharedRedis } from './redis/create-shared-redis.ts'
 import { HealthChecks } from './replicas/health-checks.ts'
 import { ReplicaSet } from './replicas/replica-set.ts'
 import { readVersion } from './telemetry/read-version.ts'
@@ -26,6 +28,8 @@ const requestUploadSeconds = 300
 const callbackUploadSeconds = 10
 /** Blocks of which the replica is remembered that processed them last: about 25 MB. */
 const processedBlocks = 200_000
+/** How long the start waits for Redis, so that the first request finds what was sent before it. */
+const redisStartMilliseconds = 2_000
 
 /** A running proxy. */
 export interface RunningProxy {
@@ -46,6 +50,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const tls = readListenerTls(config.tls)
   const engineTls = config.engines.map((engine) => readEngineTls(engine.tls))
   const log = createLog(config.logLevel)
+  const redis = config.redis && createSharedRedis(config.redis, log)
   const warning = sharedCacheWarning(config)
   if (warning !== undefined) log.warn(warning)
   const drain = { isDraining: false }
@@ -60,18 +65,18 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const processed = new ProcessedBlocks(processedBlocks)
   const replicas = new ReplicaSet(createReplicas(engines, config, engineTls, processed))
   const version = readVersion()
-  const metrics = createReplicaMetrics(replicas, version)
+  const metrics = createReplicaMetrics(replicas, version, redis && (() => redis.connection.isUp))
   const tracing = await createTracing(process.env, version, (message) => log.warn(message))
   const telemetry = createTelemetry({ metrics, log, tracing, now: () => performance.now() })
-  const live = createPipeline(config, { replicas, processed, telemetry, log })
+  const live = createPipeline(config, { replicas, processed, telemetry, log, redis })
+  followEngines(replicas, engines, telemetry)
   const history = new History({ read: () => readCounts(metrics.registry), now: Date.now })
-  const token = (): string | undefined => current.adminToken
   adminApp.resolve(
     createAdminApp({
       pipeline: live.pipeline,
       replicas: replicas.all.map(({ replicaMirror }) => replicaMirror),
       drain,
-      token,
+      token: () => current.adminToken,
       telemetry,
       history,
       version,
@@ -79,6 +84,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
       resumeReplica: (id) => replicas.resume(id),
     }),
   )
+  await redis?.connection.connect(redisStartMilliseconds)
   const data = await listen(createApp(live.pipeline, drain), config.listen, requestUploadSeconds, tls)
   // with a single replica there is nothing to choose
   const health = replicas.all.length > 1 ? new HealthChecks(replicas.all, toHealthOptions(config)) : undefined
@@ -100,7 +106,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
       await data.close(current.drainSeconds * 1000)
       health?.close()
       await live.close()
-      await Promise.all(replicas.all.map(({ engine }) => engine.close()))
+      await Promise.all(replicas.all.map((replica) => replica.close()))
       await emulator?.close()
       await admin.close(0)
       history.stop()

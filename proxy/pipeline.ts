@@ -12,12 +12,14 @@ import type { Log } from './log.ts'
 import type { PatternFinder } from './patterns/pattern-finder.ts'
 import type { PromptApi } from './prompt/prompt.ts'
 import { type Call, readCall } from './read-call.ts'
+import { recallAhead } from './recall-ahead.ts'
 import type { ReplicaSet } from './replicas/replica-set.ts'
 import { decideRetry } from './replicas/retry-policy.ts'
 import type { RequestIds } from './request-ids.ts'
 import { type RoutedCall, routeCall } from './route-call.ts'
 import { idsOfPrompts, sendCall } from './send-call.ts'
 import type { Settings } from './settings.ts'
+import type { SharedTurns } from './store/shared-turns.ts'
 import { logPrompt } from './telemetry/access-log.ts'
 import type { RequestTelemetry } from './telemetry/request-telemetry.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
@@ -34,6 +36,8 @@ export interface Pipeline {
   readonly rateLimits: RateLimits
   readonly processed: ProcessedBlocks
   readonly store: ConversationStore
+  /** where turns are looked for that the store does not know; undefined without Redis */
+  readonly sharedTurns: SharedTurns | undefined
   readonly requestIds: RequestIds
   readonly telemetry: Telemetry
   readonly log: Log
@@ -52,7 +56,11 @@ export interface Exchange {
 /** The life of a request with a prompt, in the order it happens. */
 export async function runPipeline(pipeline: Pipeline, api: PromptApi, exchange: Exchange): Promise<ForwardOutcome> {
   const call = await readCall(pipeline, api, exchange)
-  const routed = routeCall(pipeline, call)
+  let laidOut = await recallAhead(pipeline, call)
+  // from here until it is committed nothing waits: what it is decided by stays true
+  const routed = routeCall(pipeline, call, undefined, laidOut)
+  // the texts of a prompt are not kept for as long as its answer takes
+  laidOut = undefined
   const charge = chargeCall(pipeline, call, routed.decision)
   const request = pipeline.requestIds.take(wantedId(routed, exchange), (id) => idsOfPrompts(call, routed, id))
   noteReceived(pipeline, call, request)

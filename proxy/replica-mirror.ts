@@ -1,4 +1,5 @@
 import { Ajv, type ValidateFunction } from 'ajv'
+import type { CacheEvent, SentPrompt } from '#index/cache-event.ts'
 import type { CacheMirror } from '#index/cache-mirror.ts'
 import type { ReplicaId, RequestId } from '#index/context-block.ts'
 import { ProxyError } from './errors.ts'
@@ -27,6 +28,13 @@ export interface Snapshot {
 export type Acknowledgement = { readonly sequence: number } | { readonly expected: number }
 
 export type MirrorMode = 'exact' | 'degraded' | 'fallback'
+
+/** Where the reports about a replica stand. */
+export interface MirrorState {
+  readonly mode: MirrorMode
+  readonly generation: string | undefined
+  readonly sequence: number
+}
 
 const ajv = new Ajv()
 const sequenced = { generation: { type: 'string', minLength: 1 }, sequence: { type: 'integer', minimum: 0 } }
@@ -86,7 +94,7 @@ export class ReplicaMirror {
   }
 
   /** Where the protocol stands. */
-  get state(): { mode: MirrorMode; generation: string | undefined; sequence: number } {
+  get state(): MirrorState {
     return { mode: this.#mode, generation: this.#generation, sequence: this.#sequence }
   }
 
@@ -126,6 +134,25 @@ export class ReplicaMirror {
     )
     this.#applied.snapshot += 1
     return { sequence: snapshot.sequence }
+  }
+
+  /** Takes what was gathered from the engine's own events, in place of callbacks. */
+  report(event: Exclude<CacheEvent, { type: 'sent' | 'failed' }>): void {
+    if (event.type !== 'used') this.#applied[event.type] += 1
+    if (event.type === 'cleared') this.clear()
+    else this.mirror.apply(event)
+  }
+
+  /** A request that runs while the engine is cleared is believed to be held all the same. */
+  resend(request: RequestId, prompt: SentPrompt): void {
+    this.mirror.apply({ type: 'sent', request, prompt })
+  }
+
+  /** Where the engine's own events stand. */
+  setState({ mode, generation, sequence }: MirrorState): void {
+    this.#mode = mode
+    this.#generation = generation
+    this.#sequence = sequence
   }
 
   /** Nothing is believed to be cached any more. */

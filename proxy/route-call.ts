@@ -1,6 +1,6 @@
 import type { BlockId } from '#index/context-block.ts'
 import { type ReplicaCandidate, selectReplica } from '#scheduler/select-replica.ts'
-import { type Decision, decide, type Route } from './decide.ts'
+import { type Decision, type DecisionInput, decide, type LaidOut, type Route } from './decide.ts'
 import { ProxyError } from './errors.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { Call } from './read-call.ts'
@@ -21,28 +21,31 @@ export type Routing = Pick<Pipeline, 'replicas' | 'processed' | 'store' | 'now'>
  * Decides how a request is sent and where: routing and ordering are one choice, since the order is made for the replica
  * that will run it. Changes nothing. Throws `draining` when no replica takes requests.
  */
-export function routeCall(routing: Routing, call: Call, excluding?: ReadonlySet<Replica['id']>): RoutedCall {
-  const { received, settings, caller, conversation, options, patternLists } = call
+export function routeCall(
+  routing: Routing,
+  call: Call,
+  excluding?: ReadonlySet<Replica['id']>,
+  laidOut?: LaidOut,
+): RoutedCall {
   const candidates = routing.replicas.candidates(excluding)
   if (candidates.length === 0) throw new ProxyError('draining', 'All replicas are draining: try again later.')
   const decision = decide(
-    {
-      received,
-      mode: settings.mode,
-      tenant: caller.tenant,
-      conversation,
-      options,
-      wording: settings.wording,
-      patternLists,
-    },
+    { ...toDecisionInput(call), laidOut },
     {
       candidates,
       store: routing.store,
-      select: (routes) => (routes.length === 1 ? 0 : select(routing, candidates, routes, caller.tenant)),
+      select: (routes) => (routes.length === 1 ? 0 : select(routing, candidates, routes, call.caller.tenant)),
       now: routing.now,
     },
   )
-  return { replica: candidates[decision.candidate]!, decision, rid: received.prompt?.members.rid }
+  return { replica: candidates[decision.candidate]!, decision, rid: call.received.prompt?.members.rid }
+}
+
+/** What is decided about. */
+export function toDecisionInput(call: Call): DecisionInput {
+  const { received, settings, caller, conversation, options, patternLists } = call
+  const { mode, wording } = settings
+  return { received, mode, tenant: caller.tenant, conversation, options, wording, patternLists }
 }
 
 function select(

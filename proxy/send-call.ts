@@ -8,6 +8,7 @@ import type { Decision } from './decide.ts'
 import { type ForwardOutcome, forward, UnreachableError } from './forward.ts'
 import { requestHeaders } from './forwarded-headers.ts'
 import { KeepAlive } from './keep-alive.ts'
+import { RequestFollower } from './kv-events/request-follower.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
 import { memberSplices, type PromptBody, writeBody } from './prompt/prompt-body.ts'
 import { isPromptList, promptIds } from './prompt-ids.ts'
@@ -28,6 +29,7 @@ export async function sendCall(
   const { admission, breaker } = replica
   const ids = idsOfPrompts(call, routed, request)
   const committed = commit(pipeline, call, routed, request, ids)
+  const follower = new RequestFollower(replica, call.api, ids)
   const turn = {
     tenant: call.caller.tenant,
     tokens: Math.max(0, decision.promptTokens - decision.predictedCachedTokens),
@@ -42,6 +44,7 @@ export async function sendCall(
     onHead: (status) => {
       breaker.answered(status)
       admission.prefilled(turn)
+      follower.answered(status)
       letBodyGo(call)
     },
   })
@@ -56,7 +59,7 @@ export async function sendCall(
       const options = { api: call.api, rewriterFor: observer.rewriterFor, keepAlive: comments }
       const outcome = await forward(
         replica.engine,
-        toEngineRequest(pipeline, exchange, call, routed, request),
+        follower.sent(toEngineRequest(pipeline, exchange, call, routed, request), decision.sent),
         exchange.outgoing,
         exchange.clientLeft,
         observer,
@@ -65,6 +68,7 @@ export async function sendCall(
       observer.finish(outcome)
       return outcome
     } finally {
+      follower.ended()
       admission.leave(turn)
     }
   } catch (error) {

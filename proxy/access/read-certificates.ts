@@ -19,14 +19,23 @@ export function readListenerTls(files: ListenerTlsFiles | undefined): ListenerTl
 
 /** Reads what is shown to an engine and whom to trust; throws a ConfigError when it could not be used. */
 export function readEngineTls(files: EngineTlsFiles | undefined): EngineTls | undefined {
+  return readClientTls('engines[].tls', files)
+}
+
+/** Reads what is shown to Redis and whom to trust; throws a ConfigError when it could not be used. */
+export function readRedisTls(files: EngineTlsFiles | undefined): EngineTls | undefined {
+  return readClientTls('redis.tls', files)
+}
+
+function readClientTls(setting: string, files: EngineTlsFiles | undefined): EngineTls | undefined {
   if (files === undefined) return undefined
   const { serverName, ...pem } = files
   const tls: { [name in 'ca' | 'cert' | 'key']?: Buffer } = {}
   for (const name of ['ca', 'cert', 'key'] as const) {
     const file = pem[name]
-    if (file !== undefined) tls[name] = read(`engines[].tls.${name}`, file)
+    if (file !== undefined) tls[name] = read(`${setting}.${name}`, file)
   }
-  check(`engines[].tls (${Object.values(pem).filter(Boolean).join(', ')})`, tls)
+  check(`${setting} (${Object.values(pem).filter(Boolean).join(', ')})`, tls)
   return { ...tls, ...(serverName === undefined ? {} : { serverName }) }
 }
 

@@ -1,4 +1,4 @@
-import { readEngineTls, readListenerTls } from '../access/read-certificates.ts'
+import { readEngineTls, readListenerTls, readRedisTls } from '../access/read-certificates.ts'
 import { readKeyRecords } from '../access/read-key-records.ts'
 import type { ConfigSource } from './config-source.ts'
 import { toConfig } from './to-config.ts'
@@ -6,9 +6,10 @@ import { toConfig } from './to-config.ts'
 /** Reads all that a proxy would start with, and starts nothing; throws a ConfigError when it cannot be used. */
 export function checkConfig(source: ConfigSource): readonly string[] {
   const { settings, notes } = source.load()
-  const { tls, engines, keys } = toConfig(settings)
+  const { tls, engines, keys, redis } = toConfig(settings)
   readListenerTls(tls)
   for (const engine of engines) readEngineTls(engine.tls)
+  readRedisTls(redis?.tls)
   readKeyRecords(keys)
   return notes
 }

@@ -1,5 +1,6 @@
 import { accessSchemas } from './access-schema.ts'
 import { engineSchema } from './engine-schema.ts'
+import { redisSchema } from './redis-schema.ts'
 import { reuseSchemas } from './reuse-schema.ts'
 import { flag, group, matching, type SettingSchema, text, whole } from './setting-schema.ts'
 
@@ -60,6 +61,6 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
     }),
     health,
     breaker,
-    redis: group('Where state is kept across restarts.', { url: text('redis://HOST:PORT') }),
+    redis: redisSchema,
   },
 }

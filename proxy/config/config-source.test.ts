@@ -239,15 +239,11 @@ test.each<[string, string, Environment, ServeFlags, string[]]>([
     ],
   ],
   [
-    'what is not built yet',
-    'redis: { url: "redis://h" }',
+    'where events are repeated, without where they are published',
+    '',
     {},
-    { engine: [{ url: 'http://a', events: 'tcp://a:1', replay: 'tcp://a:2' }] },
-    [
-      'reprise.yaml:1: redis.url: a state that outlives the proxy is not built yet: leave it out',
-      "--engine: engines[0].events: reading the engine's own events is not built yet: leave it out, callbacks and usage are read",
-      "--engine: engines[0].replay: reading the engine's own events is not built yet: leave it out, callbacks and usage are read",
-    ],
+    { engine: [{ url: 'http://a', replay: 'tcp://a:2' }] },
+    ['--engine: engines[0].replay: is of use beside events only: say where the engine publishes them'],
   ],
 ])('contradictions are named where they were set: %s', (_title, text, environment, flags, faults) => {
   expect(faultsOf(text, environment, flags)).toEqual(faults)
@@ -262,9 +258,9 @@ test('only flags at fault are wrong usage', () => {
     }
     return undefined
   }
-  expect(exitCodeOf('', { redis: 'redis://h' })).toBe(2)
+  expect(exitCodeOf('', { redis: 'http://h' })).toBe(2)
   expect(exitCodeOf('', { ordering: 'paper', maxDisplacement: 3 })).toBe(2)
-  expect(exitCodeOf('listen: here', { redis: 'redis://h' })).toBe(1)
+  expect(exitCodeOf('listen: here', { redis: 'http://h' })).toBe(1)
 })
 
 test('no value and no name in a file makes an error of several lines, or speaks to the terminal', () => {

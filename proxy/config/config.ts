@@ -60,6 +60,18 @@ export interface KeysConfig {
   readonly forwardClientAuthorization: boolean
 }
 
+/** Where state is kept that outlives the proxy, and that several share. */
+export interface RedisConfig {
+  readonly url: string
+  /** proxies that share state have the same */
+  readonly namespace: string
+  /** how long what nobody uses is kept */
+  readonly ttlSeconds: number
+  /** how long a request waits for what Redis has; no setting: for tests that share a machine with others */
+  readonly readMilliseconds?: number
+  readonly tls?: EngineTlsFiles | undefined
+}
+
 /** What `reprise serve` runs with. */
 export interface Config {
   readonly listen: ListenAddress
@@ -96,6 +108,8 @@ export interface Config {
   readonly health: { readonly intervalSeconds: number; readonly path: string; readonly timeoutSeconds: number }
   /** failures in a row after which a replica gets no requests for `openSeconds` */
   readonly breaker: { readonly failures: number; readonly openSeconds: number }
+  /** undefined: all state is in memory */
+  readonly redis?: RedisConfig | undefined
   readonly logLevel: string
   /** whether logs may hold text of prompts */
   readonly logPrompts: boolean

@@ -1,6 +1,7 @@
 import { findKeyFaults } from '../access/find-key-faults.ts'
 import { readPeers } from '../access/trusted-peers.ts'
 import { compilePatterns } from '../patterns/compile-patterns.ts'
+import { readRedisUrl } from '../redis/read-redis-url.ts'
 import type { SettingFault, SettingPath } from './check-settings.ts'
 import { isHttpUrl, readListenAddress } from './read-arguments.ts'
 import type { EngineSettings, Settings } from './settings.ts'
@@ -20,8 +21,7 @@ export function findContradictions(settings: Settings): SettingFault[] {
   tryTo(['admin', 'listen'], () => readListenAddress(settings.admin.listen))
   if (settings.ordering.policy === 'paper' && settings.ordering.max_displacement !== undefined)
     add(['ordering', 'max_displacement'], "bounds the ordering 'reprise': the paper's knows no bound")
-  if (settings.redis.url !== undefined)
-    add(['redis', 'url'], 'a state that outlives the proxy is not built yet: leave it out')
+  faults.push(...redisFaults(settings.redis))
   for (const reason of pairFaults(settings.tls)) add(['tls'], reason)
   if (settings.tls.client_ca !== undefined && settings.tls.cert === undefined)
     add(['tls', 'client_ca'], 'needs cert and key beside it')
@@ -45,11 +45,22 @@ function engineFaults(engines: readonly EngineSettings[]): SettingFault[] {
 
 function urlFaults({ url, events, replay, tls }: EngineSettings): [key: string, reason: string][] {
   const faults: [string, string][] = []
-  const unbuilt = "reading the engine's own events is not built yet: leave it out, callbacks and usage are read"
   if (!isHttpUrl(url)) faults.push(['url', `'${url}' is not a URL: write http://HOST:PORT`])
-  if (events !== undefined) faults.push(['events', unbuilt])
-  if (replay !== undefined) faults.push(['replay', unbuilt])
+  if (replay !== undefined && events === undefined)
+    faults.push(['replay', 'is of use beside events only: say where the engine publishes them'])
   if (tls && !url.startsWith('https:')) faults.push(['tls', 'is for an engine behind https://'])
+  return faults
+}
+
+function redisFaults({ url, tls }: Settings['redis']): SettingFault[] {
+  const faults = tls ? pairFaults(tls).map((reason) => ({ path: ['redis', 'tls'], reason })) : []
+  if (url === undefined) return faults
+  try {
+    const { isTls } = readRedisUrl(url)
+    if (tls && !isTls) faults.push({ path: ['redis', 'tls'], reason: 'is for a Redis behind rediss://' })
+  } catch (error) {
+    faults.push({ path: ['redis', 'url'], reason: (error as Error).message })
+  }
   return faults
 }
 

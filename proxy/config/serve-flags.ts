@@ -58,8 +58,7 @@ export function addServeFlags(command: Command): Command {
   add('--group-window-ms', 'n', 'longest wait for requests that share, while the engine is busy', atLeast(0))
   add('--drain-seconds', 'n', 'how long requests in flight may go on after SIGTERM', atLeast(0))
   add('--keys', 'file', 'API keys that clients have to show one of, hashed (default: anyone may come)')
-  // part of the contract; refused until it is built
-  command.addOption(new Option('--redis <url>').hideHelp())
+  add('--redis', 'url', 'keeps state across restarts and shares it between proxies (default: in memory alone)')
   choose('--log-level', 'level', 'what is logged', ['debug', 'info', 'warn', 'error', 'silent'])
   return command
 }

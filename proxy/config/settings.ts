@@ -45,5 +45,10 @@ export interface Settings {
   logs: { level: string; prompts: boolean }
   health: { interval_seconds: number; path: string; timeout_seconds: number }
   breaker: { failures: number; open_seconds: number }
-  redis: { url?: string }
+  redis: {
+    url?: string
+    namespace: string
+    ttl_seconds: number
+    tls?: { ca?: string; cert?: string; key?: string; server_name?: string }
+  }
 }

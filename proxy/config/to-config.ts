@@ -1,4 +1,4 @@
-import type { Config, EngineConfig, ListenerTlsFiles } from './config.ts'
+import type { Config, EngineConfig, ListenerTlsFiles, RedisConfig } from './config.ts'
 import { readListenAddress } from './read-arguments.ts'
 import type { EngineSettings, Settings, Switch } from './settings.ts'
 
@@ -43,6 +43,7 @@ export function toConfig(settings: Settings): Config {
     drainSeconds: settings.drain_seconds,
     health: { intervalSeconds: health.interval_seconds, path: health.path, timeoutSeconds: health.timeout_seconds },
     breaker: { failures: breaker.failures, openSeconds: breaker.open_seconds },
+    redis: toRedis(settings.redis),
     logLevel: settings.logs.level,
     logPrompts: settings.logs.prompts,
   }
@@ -71,6 +72,12 @@ function freeId(taken: Set<string | undefined>): string {
 
 function toTls({ cert, key, client_ca }: Settings['tls']): ListenerTlsFiles | undefined {
   return cert === undefined || key === undefined ? undefined : { cert, key, clientCa: client_ca }
+}
+
+function toRedis({ url, namespace, ttl_seconds, tls }: Settings['redis']): RedisConfig | undefined {
+  if (url === undefined) return undefined
+  const files = tls && { ca: tls.ca, cert: tls.cert, key: tls.key, serverName: tls.server_name }
+  return { url, namespace, ttlSeconds: ttl_seconds, tls: files }
 }
 
 function isOn(value: Switch): boolean {

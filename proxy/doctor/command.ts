@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
 import { argument } from '../command-arguments.ts'
+import { ConfigError } from '../config/config.ts'
 import { readEngine, readUrl } from '../config/read-arguments.ts'
 import type { EngineSettings } from '../config/settings.ts'
+import { readRedisUrl } from '../redis/read-redis-url.ts'
 import type { DoctorOptions } from './run-doctor.ts'
 
 interface DoctorFlags {
@@ -28,7 +30,7 @@ export function addDoctorCommand(program: Command): void {
     .option('--model <name>', 'the model to check with (default: the first that is served)')
     .option('--prompt <file>', 'a request body of your application, as JSON', argument(readPromptFile))
     .option('--admin <url>', "admin_url of a running 'serve' (token: REPRISE_ADMIN_TOKEN)", argument(readUrl))
-    .option('--redis <url>', 'not built yet', refuseRedis)
+    .option('--redis <url>', "the Redis, as for 'serve'", argument(checkRedisUrl))
     .option('--timeout-seconds <n>', 'longest wait for an answer', readSeconds, 30)
     .option('--json', 'a report for programs')
     .action(runCommand)
@@ -42,6 +44,7 @@ async function runCommand({ engine, timeoutSeconds, ...flags }: DoctorFlags): Pr
     engineKey: process.env.REPRISE_ENGINE_API_KEY || undefined,
     model: flags.model,
     prompt: flags.prompt,
+    redisUrl: flags.redis,
     adminUrl: flags.admin,
     adminToken: process.env.REPRISE_ADMIN_TOKEN || undefined,
     timeoutMilliseconds: timeoutSeconds * 1000,
@@ -80,8 +83,13 @@ function readPromptFile(file: string): { file: string; json: string } {
   }
 }
 
-function refuseRedis(): never {
-  throw new InvalidArgumentError('this version keeps its state in memory and knows no Redis: leave --redis out.')
+function checkRedisUrl(url: string): string {
+  try {
+    readRedisUrl(url)
+    return url
+  } catch (error) {
+    throw new ConfigError(`it ${(error as Error).message}.`)
+  }
 }
 
 function readSeconds(text: string): number {

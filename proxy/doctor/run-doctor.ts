@@ -4,6 +4,7 @@ import { contextLengthOf, judgeContextLength, selectModel } from './check-model.
 import { checkPrefixCache } from './check-prefix-cache.ts'
 import { checkPrompt } from './check-prompt.ts'
 import { checkReachable } from './check-reachable.ts'
+import { checkRedis } from './check-redis.ts'
 import { EngineConnection } from './engine-connection.ts'
 import type { DoctorReport, Finding } from './finding.ts'
 import { identifyEngine, judgeKind } from './identify-engine.ts'
@@ -16,6 +17,7 @@ export interface DoctorOptions {
   readonly model: string | undefined
   /** a request body and the file it comes from; undefined: the built-in sample */
   readonly prompt: { readonly file: string; readonly json: string } | undefined
+  readonly redisUrl?: string | undefined
   readonly adminUrl: string | undefined
   readonly adminToken: string | undefined
   readonly timeoutMilliseconds: number
@@ -28,6 +30,7 @@ export async function runDoctor(options: DoctorOptions, signal: AbortSignal): Pr
     ...(await checkEngine(options, signal)),
     ...checkPrompt({ json: prompt?.json ?? samplePrompt, file: prompt?.file }),
     ...judgeEvents(engine),
+    ...(options.redisUrl === undefined ? [] : await checkRedis(options.redisUrl, options.timeoutMilliseconds, signal)),
     ...(await checkProxy(options, signal)),
   ]
   return {

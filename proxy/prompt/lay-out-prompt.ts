@@ -1,5 +1,5 @@
 import { digestOf, type ScopeId } from '#index/context-block.ts'
-import type { ConversationStore, SentOrder, TurnKey } from '#index/conversation-store.ts'
+import { type ConversationStore, type SentOrder, type TurnKey, toTurnKey } from '#index/conversation-store.ts'
 import type { RequestOptions } from '../request-options.ts'
 import { TurnMemory } from '../store/turn-memory.ts'
 import { contextPlaceholder } from './explicit-context.ts'
@@ -68,6 +68,8 @@ class LayoutWriter {
   #unresolved: UnresolvedTurn | undefined
   /** identity of all messages in front of the one that is laid out, as they were received */
   #chain = '' as ScopeId
+  /** identity of the conversation: its name, or how it begins */
+  #conversation: ScopeId | undefined
 
   constructor(set: PromptSet, placed: PlacedContext | undefined, state: LayoutState) {
     this.#set = set
@@ -83,7 +85,9 @@ class LayoutWriter {
   }
 
   write({ preamble, messages }: Prompt): PromptLayout {
-    this.#chain = digestOf(JSON.stringify([this.#state.tenant, this.#state.conversation]))
+    const { tenant, conversation } = this.#state
+    this.#chain = digestOf(JSON.stringify([tenant, conversation]))
+    this.#conversation = conversation === undefined ? undefined : this.#chain
     const lastAnswer = messages.findLastIndex(({ role }) => role === 'assistant')
     const laidOut = messages.map((message, place) => this.#layOut(message, place < lastAnswer))
     return { preamble, messages: markSpokenOf(laidOut, this.#texts) }
@@ -98,8 +102,12 @@ class LayoutWriter {
     const contexts = isPlaced || holder !== undefined ? [] : findContexts(message, this.#texts, patternLists)
     const digest = digestMessage(identity, message, this.#set, contexts)
     this.#chain = digestOf(this.#chain + digest)
-    const turn = this.#chain
-    const alone = digestOf(JSON.stringify([tenant, conversation, 'alone', digest]))
+    // many conversations begin with one system prompt
+    if (message.role === 'user') this.#conversation ??= this.#chain
+    const turn = toTurnKey(this.#chain, this.#conversation)
+    const isolated = digestOf(JSON.stringify([tenant, conversation, 'alone', digest]))
+    // whatever stood in front of it may be gone, and with it what an unnamed conversation is known by
+    const alone = toTurnKey(isolated, conversation === undefined ? undefined : this.#conversation)
     const laidOut = { message, identity, keys: [], explicit: undefined, past: [], contexts }
     // nothing but the name of its conversation tells whose blocks a message had that stands behind another history
     const names = conversation === undefined ? [turn] : [turn, alone]
@@ -116,7 +124,7 @@ class LayoutWriter {
 
   /** The turn that has blocks beside it: equal words with other blocks are another turn. */
   #place(laidOut: LaidOutMessage, { context, blocks }: PlacedContext, names: readonly TurnKey[]): LaidOutMessage {
-    const withBlocks = digestOf(JSON.stringify([names[0], context.blocks]))
+    const withBlocks = toTurnKey(digestOf(JSON.stringify([names[0], context.blocks])), this.#conversation)
     return {
       ...laidOut,
       contexts: [context],

@@ -3,6 +3,7 @@ import type { EngineClient } from '#engine-adapters/engine-client.ts'
 import type { CacheMirror } from '#index/cache-mirror.ts'
 import type { ReplicaId } from '#index/context-block.ts'
 import type { Admission } from '../admission.ts'
+import type { EngineEvents } from '../kv-events/engine-events.ts'
 import type { ReplicaMirror } from '../replica-mirror.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 import type { HealthState } from './health-state.ts'
@@ -28,6 +29,8 @@ export class Replica implements ReplicaParts {
   readonly admission: Admission
   readonly breaker: CircuitBreaker
   readonly health: HealthState
+  /** what the engine itself tells of its cache, where it is asked to */
+  events: Pick<EngineEvents, 'sent' | 'answered' | 'ended' | 'failed' | 'close'> | undefined
   /** it is given no more requests */
   isDraining = false
 
@@ -38,6 +41,12 @@ export class Replica implements ReplicaParts {
     this.admission = admission
     this.breaker = breaker
     this.health = health
+  }
+
+  /** Ends the connections to it. */
+  async close(): Promise<void> {
+    await this.events?.close()
+    await this.engine.close()
   }
 
   /** Its name. */

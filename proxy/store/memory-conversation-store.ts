@@ -19,6 +19,16 @@ export class MemoryConversationStore implements ConversationStore {
     return this.#turns.get(turn)
   }
 
+  /** Recalls a turn without that counting as a use of it. */
+  peek(turn: TurnKey): SentTurn | undefined {
+    return this.#turns.peek(turn)
+  }
+
+  /** All turns, those used last first. */
+  keys(): TurnKey[] {
+    return [...this.#turns.keys()]
+  }
+
   remember(turn: TurnKey, sent: SentTurn): void {
     this.#turns.set(turn, mergeTurns(this.#turns.peek(turn), sent))
   }

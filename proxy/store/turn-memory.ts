@@ -1,10 +1,10 @@
-import { digestOf } from '#index/context-block.ts'
 import {
   type ConversationStore,
   haveSameBlocks,
   type SentOrder,
   type SentTurn,
   type TurnKey,
+  toVariantKey,
 } from '#index/conversation-store.ts'
 import type { RequestOptions } from '../request-options.ts'
 
@@ -78,7 +78,7 @@ export class TurnMemory {
   }
 
   #own(name: TurnKey): TurnKey {
-    return this.#variant === '' ? name : digestOf(JSON.stringify([name, this.#variant]))
+    return this.#variant === '' ? name : toVariantKey(name, this.#variant)
   }
 
   #recallOwn(name: TurnKey): SentTurn | undefined {
@@ -92,5 +92,5 @@ export class TurnMemory {
 
 /** Where a turn is found that was only ever sent with something switched off. */
 function inAnyWay(name: TurnKey): TurnKey {
-  return digestOf(JSON.stringify([name, 'any']))
+  return toVariantKey(name, 'any')
 }

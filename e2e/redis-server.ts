@@ -1,0 +1,101 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+
+/** Whether Redis servers can be started here. */
+export const hasRedis: boolean = spawnSync('redis-server', ['--version']).status === 0
+
+/** A real redis-server on a port of this machine, in a folder of its own. */
+export interface RunningRedis {
+  readonly port: number
+  readonly url: string
+  /** a plain client of it, for the test to look and meddle with */
+  readonly client: Redis
+  signal(signal: NodeJS.Signals): void
+  /** Kills it; what it held is gone. */
+  kill(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface RedisServerOptions {
+  readonly port?: number
+  readonly args?: readonly string[]
+  /** of its configuration file, for programs that write into it */
+  readonly config?: string
+  /** how the test's own client connects */
+  readonly clientOptions?: object
+}
+
+// nothing on disk, and replicas are not kept waiting for others
+const standardArgs = '--bind 127.0.0.1 --appendonly no --repl-diskless-sync-delay 0'.split(' ').concat('--save', '')
+
+/** Starts a redis-server that keeps nothing on disk, and waits until it answers. */
+export async function startRedis(options: RedisServerOptions = {}): Promise<RunningRedis> {
+  const { args = [], clientOptions = {} } = options
+  const port = options.port ?? (await freePort())
+  const folder = mkdtempSync(join(tmpdir(), 'reprise-redis-'))
+  const plain = args.includes('--tls-port') ? [] : ['--port', String(port)]
+  const file = join(folder, 'sentinel.conf')
+  if (options.config !== undefined) writeFileSync(file, options.config)
+  const own = options.config === undefined ? [...standardArgs, '--dir', folder] : []
+  const child = spawn('redis-server', [...(options.config === undefined ? [] : [file]), ...plain, ...own, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+  const client = new Redis({ host: '127.0.0.1', port, retryStrategy: () => 50, ...clientOptions })
+  client.on('error', () => {})
+  await waitFor(async () => {
+    if (child.exitCode !== null) throw new Error(`redis-server ended: ${output}`)
+    return (await client.ping()) === 'PONG'
+  })
+  const kill = async (): Promise<void> => end(child)
+  return {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    client,
+    signal: (signal) => void child.kill(signal),
+    kill,
+    close: async () => {
+      client.disconnect()
+      await kill()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Waits until something is so; what it throws until then does not count. */
+export async function waitFor(isSo: () => Promise<boolean> | boolean, milliseconds = 10_000): Promise<void> {
+  const until = Date.now() + milliseconds
+  let fault: unknown
+  while (Date.now() < until) {
+    try {
+      if (await isSo()) return
+    } catch (error) {
+      fault = error
+    }
+    await pause(20)
+  }
+  throw new Error(`not so after ${milliseconds} ms`, { cause: fault })
+}
+
+/** A port that nobody listens on at the moment. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+}

@@ -1,0 +1,43 @@
+import { sglangBlockHashes } from '../block-hash/sglang-block-hash.ts'
+import { vllmBlockHashes, vllmDefaultSeed, vllmEventHash } from '../block-hash/vllm-block-hash.ts'
+import type { BlockNaming } from './block-naming.ts'
+import { ContentNaming } from './content-naming.ts'
+import { HashNaming } from './hash-naming.ts'
+import type { BlocksStored } from './kv-event.ts'
+
+/** Seeds that vLLM is run with: its own default, and what guides advise PYTHONHASHSEED to be. */
+const likelySeeds = [vllmDefaultSeed, '0', '42']
+
+/**
+ * The naming for an engine, by the first blocks that it reports as a prompt's beginning: by its own hashes where they
+ * come out the same here, by content otherwise. What an engine says of its configuration need not be believed.
+ */
+export function chooseNaming(event: BlocksStored): BlockNaming {
+  const { tokens, blockSize, hashes, extras } = event
+  const salt = saltOf(extras[0])
+  for (const hashesOf of candidates(typeof hashes[0] === 'string')) {
+    if (blockSize > 0 && hashesOf(tokens.slice(0, blockSize), blockSize, salt)[0] === hashes[0]) {
+      return new HashNaming(hashesOf)
+    }
+  }
+  return new ContentNaming()
+}
+
+function candidates(isRaw: boolean): BlockNaming['namesOfPrompt'][] {
+  return [
+    sglangBlockHashes,
+    ...likelySeeds.flatMap((seed) =>
+      [true, false].map((isSaltTagged): BlockNaming['namesOfPrompt'] => (tokens, blockSize, salt) => {
+        const hashes = vllmBlockHashes(tokens, blockSize, { seed, salt, isSaltTagged })
+        return hashes.map((digest) => (isRaw ? digest.toString('hex') : vllmEventHash(digest)))
+      }),
+    ),
+  ]
+}
+
+/** The salt, where nothing but a salt tells a block apart. */
+function saltOf(extra: string | undefined): string | undefined {
+  if (extra === undefined) return undefined
+  const keys = JSON.parse(extra) as unknown
+  return Array.isArray(keys) && keys.length === 1 && typeof keys[0] === 'string' ? keys[0] : undefined
+}

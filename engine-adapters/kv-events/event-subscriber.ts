@@ -1,0 +1,139 @@
+import { Subscriber } from 'zeromq'
+import { decodeBatch } from './decode-batch.ts'
+import { EventOrder, type LossReason, type OrderCounts, type OrderState } from './event-order.ts'
+import type { KvEventBatch } from './kv-event.ts'
+import { askReplay, readSequence } from './replay-client.ts'
+
+/** Where an engine publishes, and who hears of it. */
+export interface SubscriberOptions {
+  readonly eventsUrl: string
+  /** without one, gaps stay */
+  readonly replayUrl?: string | undefined
+  /** The next batch, in order. */
+  onBatch(batch: KvEventBatch): void
+  /** Nothing that was heard before holds any more. */
+  onLost(reason: LossReason): void
+  /** A message could not be read, or taken in. */
+  onFault(error: unknown): void
+  /** after so much silence it is asked whether something was missed, or the engine is another */
+  readonly checkMilliseconds?: number
+  readonly replayTimeoutMilliseconds?: number
+}
+
+const defaultCheckMilliseconds = 1_500
+const defaultReplayTimeoutMilliseconds = 1_000
+
+/** Hears the cache events of one engine over ZeroMQ, whole and in order as far as that can be had. */
+export class EventSubscriber {
+  readonly #options: SubscriberOptions
+  readonly #order: EventOrder
+  readonly #socket: Subscriber
+  readonly #closing = new AbortController()
+  readonly #timer: NodeJS.Timeout
+  readonly #reading: Promise<void>
+  #heardSinceCheck = false
+  #faults = 0
+
+  constructor(options: SubscriberOptions) {
+    this.#options = options
+    const { replayUrl } = options
+    this.#order = new EventOrder(
+      {
+        onBatch: (batch) => this.#tell(() => options.onBatch(batch)),
+        onLost: (reason) => this.#tell(() => options.onLost(reason)),
+        askReplay: (from) => void this.#replay(replayUrl!, from),
+      },
+      replayUrl !== undefined,
+    )
+    this.#socket = new Subscriber({ receiveHighWaterMark: 0, linger: 0, reconnectMaxInterval: 1_000 })
+    this.#socket.events.on('disconnect', () => this.#order.disconnected())
+    this.#socket.events.on('connect', () => this.#order.check())
+    this.#socket.connect(options.eventsUrl)
+    // any topic: a publisher has but one
+    this.#socket.subscribe()
+    this.#reading = this.#read().catch((error: unknown) => this.#fault(error))
+    this.#order.check()
+    this.#timer = setInterval(() => this.#checkSilence(), options.checkMilliseconds ?? defaultCheckMilliseconds)
+    this.#timer.unref()
+  }
+
+  /** Where the events stand. */
+  get state(): OrderState {
+    return this.#order.state
+  }
+
+  /** The sequence of the last batch. */
+  get sequence(): number | undefined {
+    return this.#order.last
+  }
+
+  /** What was noticed so far; `faults`: messages that could not be read. */
+  get counts(): OrderCounts & { readonly faults: number } {
+    return { ...this.#order.counts, faults: this.#faults }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    this.#closing.abort()
+    this.#socket.close()
+    await this.#reading
+  }
+
+  async #read(): Promise<void> {
+    for await (const frames of this.#socket) {
+      const sequence = readSequence(frames.at(-2))
+      if (sequence === undefined || frames.length < 2) continue
+      this.#heardSinceCheck = true
+      this.#deliver(Number(sequence), frames.at(-1)!, (at, batch) => this.#order.published(at, batch))
+    }
+  }
+
+  async #replay(url: string, from: number): Promise<void> {
+    const timeoutMilliseconds = this.#options.replayTimeoutMilliseconds ?? defaultReplayTimeoutMilliseconds
+    const { signal } = this.#closing
+    const take = (sequence: number, batch: KvEventBatch): void => this.#order.replayed(sequence, batch)
+    let isWhole = false
+    try {
+      isWhole = await askReplay(url, from, ({ sequence, payload }) => this.#deliver(sequence, payload, take), {
+        timeoutMilliseconds,
+        signal,
+      })
+    } catch (error) {
+      this.#fault(error)
+    }
+    if (signal.aborted) return
+    if (isWhole) this.#order.replayEnded()
+    else this.#order.replayFailed()
+  }
+
+  /** What cannot be read is left out; what follows it will show a gap. */
+  #deliver(sequence: number, payload: Uint8Array, take: (sequence: number, batch: KvEventBatch) => void): void {
+    let batch: KvEventBatch
+    try {
+      batch = decodeBatch(payload)
+    } catch (error) {
+      this.#fault(error)
+      return
+    }
+    take(sequence, batch)
+  }
+
+  /** A fault of who listens must not end the listening. */
+  #tell(listener: () => void): void {
+    try {
+      listener()
+    } catch (error) {
+      this.#fault(error)
+    }
+  }
+
+  #checkSilence(): void {
+    if (!this.#heardSinceCheck) this.#order.check()
+    this.#heardSinceCheck = false
+  }
+
+  #fault(error: unknown): void {
+    this.#faults += 1
+    this.#options.onFault(error)
+  }
+}

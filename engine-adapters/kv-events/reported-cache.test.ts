@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest'
+import { sglangBlockHashes } from '../block-hash/sglang-block-hash.ts'
+import { vllmBlockHashes, vllmDefaultSeed, vllmEventHash } from '../block-hash/vllm-block-hash.ts'
+import type { BlockHash, BlocksStored } from './kv-event.ts'
+import { ReportedCache } from './reported-cache.ts'
+
+const blockSize = 4
+const tokens = Array.from({ length: 14 }, (_, i) => 500 + i)
+
+/** Hashes that cannot be computed here, as of an engine with a random seed. */
+const opaque = (prompt: readonly number[], _size: number, salt?: string): bigint[] =>
+  sglangBlockHashes(prompt, blockSize, `${salt}, and what only the engine knows`)
+const vllm = (prompt: readonly number[], size: number, salt?: string): bigint[] =>
+  vllmBlockHashes(prompt, size, { seed: vllmDefaultSeed, salt }).map(vllmEventHash)
+
+function stored(hashes: readonly BlockHash[], from: number, more: Partial<BlocksStored> = {}): BlocksStored {
+  return {
+    type: 'stored',
+    hashes: hashes.slice(from),
+    parent: hashes[from - 1],
+    tokens: tokens.slice(from * blockSize, hashes.length * blockSize),
+    blockSize,
+    tier: 'GPU',
+    extras: hashes.slice(from).map((_, i) => (from === 0 && i === 0 ? '["salt"]' : undefined)),
+    group: 0,
+    attention: undefined,
+    ...more,
+  }
+}
+
+describe.each([
+  ['vLLM with sha256_cbor', vllm],
+  ['SGLang', sglangBlockHashes],
+  ['an engine whose hashes only it can compute', opaque],
+])('%s', (_title, hashesOf) => {
+  const hashes = hashesOf(tokens, blockSize, 'salt')
+  const held = (cache: ReportedCache, prompt: readonly number[], salt?: string): number | undefined => {
+    const names = cache.namesOfPrompt(prompt, salt)
+    return names && cache.countHeld(names)
+  }
+
+  test('a prompt of the same tokens and salt is found, block by block', () => {
+    const cache = new ReportedCache(() => {})
+    expect(held(cache, tokens, 'salt')).toBeUndefined()
+    cache.apply(stored(hashes.slice(0, 2), 0))
+    expect(held(cache, tokens, 'salt')).toBe(2)
+    cache.apply(stored(hashes, 2))
+    expect(held(cache, tokens, 'salt')).toBe(3)
+    expect(held(cache, [...tokens.slice(0, 5), 1, 2, 3, 4], 'salt')).toBe(1)
+    expect(held(cache, tokens, 'pepper')).toBe(0)
+    expect(held(cache, tokens)).toBe(0)
+    expect(cache.counts).toEqual({ known: 3, reachable: 3, unnamed: 0 })
+  })
+
+  test('what is removed is found no more, and what stood behind it neither', () => {
+    const cache = new ReportedCache(() => {})
+    cache.apply(stored(hashes, 0))
+    cache.apply({ type: 'removed', hashes: [hashes[1]!], tier: 'GPU', group: 0 })
+    expect(held(cache, tokens, 'salt')).toBe(1)
+    cache.apply(stored(hashes.slice(0, 2), 1))
+    expect(held(cache, tokens, 'salt')).toBe(3)
+    cache.apply({ type: 'cleared' })
+    expect(held(cache, tokens, 'salt')).toBe(0)
+  })
+
+  test('windows and states of hybrid models do not count', () => {
+    const cache = new ReportedCache(() => {})
+    cache.apply(stored(hashes, 0, { attention: 'full_attention' }))
+    cache.apply(stored(hashes, 0, { group: 1, attention: 'sliding_window' }))
+    cache.apply({ type: 'removed', hashes, tier: 'GPU', group: 1 })
+    expect(held(cache, tokens, 'salt')).toBe(3)
+  })
+
+  test('placeholders of a lower tier, without tokens, are of the same blocks', () => {
+    const cache = new ReportedCache(() => {})
+    cache.apply(stored(hashes, 0))
+    cache.apply(stored(hashes, 0, { tokens: [], blockSize: 0, tier: 'CPU' }))
+    const [first] = cache.namesOfPrompt(tokens, 'salt')!
+    expect(cache.copiesOf(first!, 'CPU')).toBe(1)
+    cache.apply({ type: 'removed', hashes: hashes.toReversed(), tier: 'GPU', group: 0 })
+    expect(held(cache, tokens, 'salt')).toBe(0)
+    expect(cache.copiesOf(first!, 'CPU')).toBe(1)
+  })
+})
+
+test('blocks behind one that was never heard of serve no prompt', () => {
+  for (const hashesOf of [vllm, opaque]) {
+    const cache = new ReportedCache(() => {})
+    const other = hashesOf([9, 9, 9, 9], blockSize, undefined)
+    cache.apply(stored(other, 0, { tokens: [9, 9, 9, 9], extras: [undefined] }))
+    cache.apply(stored(hashesOf(tokens, blockSize, 'salt'), 1))
+    expect(cache.countHeld(cache.namesOfPrompt(tokens, 'salt')!)).toBe(0)
+    expect(cache.counts.reachable).toBe(1)
+  }
+})

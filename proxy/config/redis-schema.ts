@@ -1,0 +1,32 @@
+import { file, group, matching, type SettingSchema, text, whole } from './setting-schema.ts'
+
+const day = 86_400
+
+/** Describes `redis`. */
+export const redisSchema: SettingSchema = group(
+  'Where state is kept across restarts, and shared by proxies. Without `url`: in memory alone.',
+  {
+    url: text(
+      'redis://[USER:PASSWORD@]HOST:PORT[/DATABASE], redis+sentinel://HOST:PORT,…/MASTER[/DATABASE] or ' +
+        'redis+cluster://HOST:PORT,…; with rediss instead of redis for TLS.',
+    ),
+    namespace: matching(
+      'Proxies with one namespace share state: keys that begin with reprise:NAMESPACE:.',
+      '^[\\w.-]{1,64}$',
+      'use letters, digits, dots, hyphens and underscores',
+      'default',
+    ),
+    ttl_seconds: whole('How long a turn is kept that no request repeats.', 60, day),
+    tls: {
+      type: 'object',
+      description: 'For a Redis behind rediss. Files are PEM.',
+      additionalProperties: false,
+      properties: {
+        ca: file("File with the authorities to trust, instead of the system's."),
+        cert: file('File with the certificate to show to Redis; needs `key`.'),
+        key: file('File with the private key of `cert`.'),
+        server_name: text("The name that its certificate bears, where it is not the URL's."),
+      },
+    },
+  },
+)

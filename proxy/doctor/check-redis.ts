@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createRedisClient, type RedisClient } from '../redis/create-redis-client.ts'
+import { readRedisUrl } from '../redis/read-redis-url.ts'
+import { evalCommand, getCommand, type RedisCommand, type RedisReply, setCommand } from '../redis/redis-command.ts'
+import { runCommands } from '../redis/run-commands.ts'
+import type { Finding } from './finding.ts'
+
+const probes = 21
+const oldestVersion = 7
+/** What a request waits for Redis at most. */
+const longestMilliseconds = 5
+const copyScript = "return redis.call('GET', KEYS[1])"
+
+/** Checks that a Redis can be reached, is of a version that is supported, takes writes, and answers soon enough. */
+export async function checkRedis(url: string, timeoutMilliseconds: number, signal: AbortSignal): Promise<Finding[]> {
+  const client = createRedisClient(readRedisUrl(url), undefined)
+  let fault: Error | undefined
+  // a cluster says only that it has no node left, its nodes say why
+  const note = (error: Error & { lastNodeError?: Error }): void => {
+    fault = error.lastNodeError ?? error
+  }
+  client.on('error', note)
+  try {
+    const connected = client.connect().then(
+      () => true,
+      (error) => {
+        // it says that there is no connection, and the event before it why
+        fault ??= error
+      },
+    )
+    const isUp = await Promise.race([connected, pause(timeoutMilliseconds, false, { signal })])
+    if (isUp !== true) return [judgeReach(fault ?? new Error(`no answer in ${timeoutMilliseconds / 1000} s`))]
+    const answers = await Promise.race([ask(client), pause(timeoutMilliseconds, undefined, { signal })])
+    return answers ? judgeRedis(answers) : [judgeReach(new Error('connected, but does not answer'))]
+  } finally {
+    client.disconnect()
+  }
+}
+
+/** What a Redis has said of itself, and to what is asked of it when it is used. */
+export interface RedisAnswers {
+  /** INFO; undefined where that may not be asked */
+  readonly info: string | undefined
+  /** to a write, a read and a script, in this order */
+  readonly replies: readonly RedisReply[]
+  /** of round trips, in the middle */
+  readonly milliseconds: number
+}
+
+async function ask(client: RedisClient): Promise<RedisAnswers> {
+  const key = `reprise:doctor:{${randomUUID()}}`
+  const value = 'written by reprise doctor'
+  const commands: RedisCommand[] = [setCommand(key, value, 60), getCommand(key), evalCommand(copyScript, key)]
+  const replies = await runCommands(client, commands)
+  const taken: number[] = []
+  for (let i = 0; i < probes; i++) {
+    const started = performance.now()
+    await runCommands(client, [getCommand(key)])
+    taken.push(performance.now() - started)
+  }
+  const info = await client.info().catch(() => undefined)
+  await runCommands(client, [{ key, name: 'del', args: [key] }])
+  return { info, replies, milliseconds: taken.toSorted((a, b) => a - b)[probes >> 1]! }
+}
+
+/** What is to be said of a Redis that answers. */
+export function judgeRedis({ info = '', replies, milliseconds }: RedisAnswers): Finding[] {
+  const field = (name: string): string | undefined => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1]
+  const refused = replies.find((reply) => 'error' in reply)
+  if (refused && 'error' in refused) return [judgeRefusal(refused.error)]
+  const took = `${milliseconds.toFixed(1)} ms`
+  const findings: Finding[] = [{ check: 'redis', level: 'ok', found: `takes writes, answers in ${took}` }]
+  const version = field('redis_version')
+  if (version !== undefined && Number.parseInt(version, 10) < oldestVersion) {
+    const fix = `use Redis ${oldestVersion} or newer, or Valkey`
+    findings.push({ check: 'redis_version', level: 'warning', found: `is version ${version}`, fix })
+  }
+  if (milliseconds > longestMilliseconds) {
+    const found = `answers in ${took}: a request waits ${longestMilliseconds} ms at most, and goes on without it`
+    const fix = 'run Redis nearer to the proxy, in the same zone at least'
+    findings.push({ check: 'redis_latency', level: 'warning', found, fix })
+  }
+  const [used, limit] = [Number(field('used_memory')), Number(field('maxmemory'))]
+  if (limit > 0 && used > 0.9 * limit) {
+    const found = `is ${Math.round((100 * used) / limit)} % full (maxmemory-policy ${field('maxmemory_policy')})`
+    const fix = 'raise maxmemory, or lower redis.ttl_seconds'
+    findings.push({ check: 'redis_memory', level: 'warning', found, fix })
+  }
+  return findings
+}
+
+function judgeRefusal({ message }: Error): Finding {
+  return { check: 'redis', level: 'fatal', found: `refuses what is asked of it: ${message}`, fix: fixFor(message) }
+}
+
+function judgeReach({ message }: Error): Finding {
+  return { check: 'redis', level: 'fatal', found: `cannot be reached: ${message || 'refused'}`, fix: fixFor(message) }
+}
+
+const fixes: readonly (readonly [RegExp, string])[] = [
+  [/^OOM/, 'raise maxmemory, or set a maxmemory-policy that evicts (allkeys-lru)'],
+  [/^READONLY/, 'give the master, or sentinels: redis+sentinel://HOST:PORT/MASTER'],
+  [/^(MOVED|CLUSTERDOWN)|cluster support/i, 'redis+cluster://HOST:PORT is for a cluster, and for nothing else'],
+  [/^NOPERM/, 'allow the user GET, SET, DEL and EVAL on keys ~reprise:*'],
+  [/NOAUTH|WRONGPASS|password/i, 'correct user and password: redis://USER:PASSWORD@HOST:PORT'],
+  [
+    /certificate|TLS|SSL|wrong version number/i,
+    'write rediss:// if Redis speaks TLS; name its authority in redis.tls.ca',
+  ],
+  [/ENOTFOUND|EAI_AGAIN/, 'correct the name of the host'],
+  [/sentinel/i, 'correct the name of the master, and see whether the sentinels know it'],
+]
+
+function fixFor(message: string): string {
+  return fixes.find(([pattern]) => pattern.test(message))?.[1] ?? 'start Redis, or correct host and port'
+}

@@ -1,0 +1,185 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { EngineConfig } from '../config/config.ts'
+import { defaultConfig } from '../config/config-source.ts'
+import { type RunningProxy, startProxy } from '../main.ts'
+import { KvEngineDouble } from './kv-engine-double.ts'
+
+interface Described {
+  readonly mode: string
+  readonly generation?: string
+  readonly sequence: number
+  readonly requests: number
+  readonly cached_tokens: number
+}
+
+/** 64 blocks of 16 words: room for three prompts. */
+const capacity = 64
+const words = (name: string, count: number): string => Array.from({ length: count }, (_, i) => `${name}${i}`).join(' ')
+const promptOf = (name: string): string =>
+  Array.from({ length: 5 }, (_, i) => `<document index="${i + 1}">\n${words(`${name}-${i}-`, 60)}\n</document>`).join(
+    '\n',
+  )
+
+let engine: KvEngineDouble
+let proxy: RunningProxy
+
+async function startWith(rest: Partial<EngineConfig> = {}): Promise<void> {
+  const local = { host: '127.0.0.1', port: 0 }
+  const { eventsUrl, replayUrl } = engine.publisher
+  proxy = await startProxy({
+    ...defaultConfig(),
+    listen: local,
+    adminListen: local,
+    engines: [{ url: engine.url, kind: 'vllm', id: 'engine', eventsUrl, replayUrl, ...rest }],
+    drainSeconds: 1,
+    logLevel: 'silent',
+  })
+}
+
+beforeEach(async () => {
+  engine = await new KvEngineDouble(capacity).start()
+})
+
+afterEach(async () => {
+  await proxy.close()
+  await engine.stop()
+})
+
+async function ask(name: string, question = 'Why?'): Promise<{ predicted: number; reported: number }> {
+  const content = `<documents>\n${promptOf(name)}\n</documents>\n\nQuestion: ${question}`
+  const response = await fetch(`${proxy.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content }] }),
+  })
+  expect(response.status).toBe(200)
+  await response.text()
+  return {
+    predicted: Number(response.headers.get('x-reprise-predicted-cached-tokens')),
+    reported: engine.reported.at(-1)!,
+  }
+}
+
+async function mirror(): Promise<Described> {
+  const response = await fetch(`${proxy.adminUrl}/v1/mirror`)
+  return ((await response.json()) as { replicas: Described[] }).replicas[0]!
+}
+
+const until = (check: () => Promise<void>): Promise<void> => vi.waitFor(check, { timeout: 10_000, interval: 30 })
+/** The engine's blocks as tokens. */
+const held = (): number => engine.held * 16
+/** All that the mirror believes is cached is, to within a block of each request. */
+const untilTrue = (requests: number): Promise<void> =>
+  until(async () => {
+    const described = await mirror()
+    expect(described).toMatchObject({ mode: 'exact', requests })
+    expect(described.cached_tokens).toBeLessThanOrEqual(held())
+    expect(described.cached_tokens).toBeGreaterThan(held() - requests * 80)
+  })
+
+test('the mirror is exact before the first request, and knows after it what the engine has stored', async () => {
+  await startWith()
+  await until(async () => expect(await mirror()).toMatchObject({ mode: 'exact', requests: 0 }))
+  await ask('a')
+  await untilTrue(1)
+  const { predicted, reported } = await ask('a', 'And how?')
+  expect(reported).toBeGreaterThan(250)
+  expect(predicted).toBeLessThanOrEqual(reported + 16)
+  expect(predicted).toBeGreaterThan(reported - 80)
+})
+
+test('a prompt is rendered once, however often it comes', async () => {
+  await startWith()
+  for (let i = 0; i < 3; i++) {
+    await ask('a')
+    await until(async () => expect(engine.rendered).toBe(1))
+  }
+  await ask('b')
+  await until(async () => expect(engine.rendered).toBe(2))
+})
+
+test('what the engine evicts is believed no more: prediction follows what is left', async () => {
+  await startWith()
+  for (const name of ['a', 'b', 'c', 'd', 'e']) await ask(name)
+  await until(async () => {
+    const { cached_tokens } = await mirror()
+    expect(cached_tokens).toBeLessThanOrEqual(held())
+  })
+  const described = await mirror()
+  expect(described.mode).toBe('exact')
+  expect(described.requests).toBeLessThan(5)
+  expect(described.cached_tokens).toBeGreaterThan(held() - 5 * 80)
+  const { predicted, reported } = await ask('a', 'Gone?')
+  expect(Math.abs(predicted - reported)).toBeLessThanOrEqual(80)
+  expect(reported).toBeLessThan(200)
+})
+
+test('a cache that was cleared while idle is known with the next step, which is not forgotten with it', async () => {
+  await startWith()
+  await ask('a')
+  await untilTrue(1)
+  engine.clear()
+  await ask('b')
+  await untilTrue(1)
+  const { predicted, reported } = await ask('b', 'Still there?')
+  expect(reported).toBeGreaterThan(250)
+  expect(predicted).toBeGreaterThan(200)
+})
+
+test('an engine that is restarted is believed to hold nothing within five seconds, and is followed from there', async () => {
+  await startWith()
+  await ask('a')
+  await untilTrue(1)
+  const { generation } = await mirror()
+  const started = performance.now()
+  await engine.restart()
+  await until(async () => {
+    const described = await mirror()
+    expect(described).toMatchObject({ mode: 'exact', requests: 0 })
+    expect(described.generation).not.toBe(generation)
+  })
+  expect(performance.now() - started).toBeLessThan(5_000)
+  await ask('a')
+  await untilTrue(1)
+})
+
+test('a proxy that is restarted learns what the engine holds from what it kept, and ties requests to it', async () => {
+  await startWith()
+  await ask('a')
+  await untilTrue(1)
+  await proxy.close()
+  await startWith()
+  await until(async () => expect(await mirror()).toMatchObject({ mode: 'exact', sequence: 0 }))
+  expect((await ask('a')).reported).toBeGreaterThan(250)
+  await untilTrue(1)
+})
+
+test('an engine that does not render leaves requests alone, and the mirror degraded', async () => {
+  engine.canRender = false
+  await startWith()
+  await ask('a')
+  await until(async () => expect(await mirror()).toMatchObject({ mode: 'degraded', requests: 1 }))
+  engine.canRender = true
+  await ask('b')
+  await until(async () => expect((await mirror()).mode).toBe('exact'))
+})
+
+test('nothing is known where nobody publishes, and requests go on', async () => {
+  await startWith({ eventsUrl: 'tcp://127.0.0.1:9', replayUrl: 'tcp://127.0.0.1:9' })
+  await ask('a')
+  expect(await mirror()).toMatchObject({ mode: 'fallback', requests: 1 })
+})
+
+test('without a place for replays a late joiner is degraded until the engine is cleared', async () => {
+  await startWith()
+  await ask('a')
+  await proxy.close()
+  await startWith({ replayUrl: undefined })
+  await until(async () => {
+    await ask(`b${Math.random()}`)
+    expect((await mirror()).mode).toBe('degraded')
+  })
+  engine.clear()
+  await ask('c')
+  await until(async () => expect((await mirror()).mode).toBe('exact'))
+})

@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto'
+import { EventSubscriber } from '#engine-adapters/kv-events/event-subscriber.ts'
+import type { KvEventBatch } from '#engine-adapters/kv-events/kv-event.ts'
+import { ReportedCache } from '#engine-adapters/kv-events/reported-cache.ts'
+import type { SentPrompt } from '#index/cache-event.ts'
+import type { RequestId } from '#index/context-block.ts'
+import type { MirrorMode, ReplicaMirror } from '../replica-mirror.ts'
+import type { AskedRequest, PromptTokens, TokenAsker } from './prompt-tokens.ts'
+import { type SentRequest, SentRequests } from './sent-requests.ts'
+import { TiedRequests } from './tied-requests.ts'
+
+/** What an engine's events are read with. */
+export interface EngineEventsOptions {
+  readonly eventsUrl: string
+  readonly replayUrl: string | undefined
+  readonly mirror: ReplicaMirror
+  readonly tokens: Pick<TokenAsker, 'tokensOf'>
+  /** milliseconds, monotonic */
+  readonly now: () => number
+  /** What was noticed about the events, for the log. */
+  readonly warn: (details: Readonly<Record<string, unknown>>, message: string) => void
+  readonly onGap: () => void
+  /** after its end a request's events may still be on their way for so long */
+  readonly settleMilliseconds?: number
+  readonly checkMilliseconds?: number
+}
+
+/** What became of the requests that were sent. */
+export interface TieCounts {
+  /** what the engine keeps of them is known by its events */
+  readonly tied: number
+  /** the engine could not tell their tokens */
+  readonly untied: number
+}
+
+const defaultSettleMilliseconds = 300
+const sweepMilliseconds = 100
+/** As many as are mirrored. */
+const maxRequests = 100_000
+
+/** Keeps a replica's mirror by the engine's own KV events: requests are tied to blocks by their token ids. */
+export class EngineEvents {
+  readonly #options: EngineEventsOptions
+  readonly #subscriber: EventSubscriber
+  readonly #cache: ReportedCache
+  readonly #sent = new SentRequests()
+  readonly #tied: TiedRequests
+  readonly #timer: NodeJS.Timeout
+  #generation: string = randomUUID()
+  #gaps = 0
+  #counts = { tied: 0, untied: 0 }
+  /** the engine did not tell the tokens of the last request that was to be settled */
+  #isBlind = false
+
+  constructor(options: EngineEventsOptions) {
+    this.#options = options
+    this.#tied = new TiedRequests(maxRequests, (request, keptBlocks) => {
+      options.mirror.report({ type: 'evicted', request, cachedTokens: keptBlocks * this.#cache.blockSize })
+    })
+    this.#cache = new ReportedCache((lost) => this.#tied.cut(lost))
+    this.#subscriber = new EventSubscriber({
+      eventsUrl: options.eventsUrl,
+      replayUrl: options.replayUrl,
+      ...(options.checkMilliseconds === undefined ? {} : { checkMilliseconds: options.checkMilliseconds }),
+      onBatch: (batch) => this.#take(batch),
+      onLost: (reason) => {
+        this.#generation = randomUUID()
+        options.warn({ reason }, 'the mirror begins anew: what the engine held before is not known any more')
+        this.#cache.reset()
+        this.#clear()
+      },
+      onFault: (error) => options.warn({ error }, 'a message of the engine was not understood'),
+    })
+    this.#timer = setInterval(() => this.#sweep(), sweepMilliseconds)
+    this.#timer.unref()
+  }
+
+  /** How many requests are tied to blocks. */
+  get counts(): TieCounts {
+    return this.#counts
+  }
+
+  /** A request goes to the engine. */
+  sent(requests: readonly RequestId[], prompts: readonly SentPrompt[]): void {
+    requests.forEach((request, i) => {
+      this.#tied.untie(request)
+      this.#sent.add(request, prompts[i]!)
+    })
+  }
+
+  /** The engine has begun to answer: from now on it can be asked for the tokens. */
+  answered(requests: readonly RequestId[], request: AskedRequest): void {
+    if (requests.length === 0) return
+    const learn = (prompts: readonly PromptTokens[] | undefined): void => this.#sent.learn(requests, prompts)
+    void this.#options.tokens.tokensOf(request).then(learn, () => learn(undefined))
+  }
+
+  /** The engine has ended with a request. */
+  ended(requests: readonly RequestId[]): void {
+    this.#sent.end(requests, this.#options.now())
+  }
+
+  /** Nothing of a request reached the engine's cache. */
+  failed(requests: readonly RequestId[]): void {
+    for (const request of requests) this.#sent.delete(request)
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#subscriber.close()
+  }
+
+  #take(batch: KvEventBatch): void {
+    if (batch.unknown > 0)
+      this.#options.warn({ events: batch.unknown }, 'the engine tells of kinds of events not known')
+    for (const event of batch.events) {
+      this.#cache.apply(event)
+      if (event.type === 'cleared') this.#clear()
+    }
+  }
+
+  /** What runs is believed to be held, as if it had been sent just now: an engine tells late that it was cleared. */
+  #clear(): void {
+    this.#tied.clear()
+    this.#options.mirror.report({ type: 'cleared' })
+    for (const { request, prompt } of this.#sent) this.#options.mirror.resend(request, prompt)
+  }
+
+  #sweep(): void {
+    const { now, mirror, onGap, settleMilliseconds = defaultSettleMilliseconds } = this.#options
+    for (const sent of this.#sent.takeEnded(now() - settleMilliseconds)) this.#settle(sent)
+    const { gaps } = this.#subscriber.counts
+    for (; this.#gaps < gaps; this.#gaps++) onGap()
+    const { sequence = 0 } = this.#subscriber
+    mirror.setState({ mode: this.#mode, generation: this.#generation, sequence })
+  }
+
+  get #mode(): MirrorMode {
+    const { state } = this.#subscriber
+    if (state === 'silent') return 'fallback'
+    return state === 'whole' && !this.#isBlind ? 'exact' : 'degraded'
+  }
+
+  /** From here on the mirror believes of a request what the events say. */
+  #settle({ request, tokens }: SentRequest): void {
+    this.#isBlind = !tokens
+    if (!tokens) {
+      this.#counts.untied += 1
+      return
+    }
+    const { mirror } = this.#options
+    // an engine that has named no block in this life holds none
+    const names = this.#cache.namesOfPrompt(tokens.tokens, tokens.salt) ?? []
+    const held = this.#cache.countHeld(names)
+    mirror.report({ type: 'used', request, promptTokens: tokens.tokens.length })
+    if (held > 0) {
+      this.#counts.tied += 1
+      this.#tied.tie(request, names[held - 1]!)
+    }
+    // with a past that is not known, blocks may be held that were never heard of
+    if (this.#subscriber.state !== 'whole' && held < names.length) return
+    const cachedTokens = held * this.#cache.blockSize
+    mirror.report({ type: held > 0 ? 'stored' : 'evicted', request, cachedTokens })
+  }
+}

@@ -1,0 +1,72 @@
+import type { BlockName } from '#engine-adapters/kv-events/block-naming.ts'
+import type { LostBlocks } from '#engine-adapters/kv-events/held-blocks.ts'
+import type { RequestId } from '#index/context-block.ts'
+
+/** Told when fewer of a request's blocks can be served than before. */
+export type CutListener = (request: RequestId, keptBlocks: number) => void
+
+/**
+ * Which requests rest on which block: the last one that they can be served from. When it is lost they fall back to the
+ * last that is kept, so an eviction costs as much as there are requests that it concerns. Bounded; the oldest go first.
+ */
+export class TiedRequests {
+  readonly #maxRequests: number
+  readonly #onCut: CutListener
+  readonly #places = new Map<RequestId, BlockName>()
+  readonly #resting = new Map<BlockName, Set<RequestId>>()
+
+  constructor(maxRequests: number, onCut: CutListener) {
+    this.#maxRequests = maxRequests
+    this.#onCut = onCut
+  }
+
+  /** How many requests are tied. */
+  get size(): number {
+    return this.#places.size
+  }
+
+  /** From now on the request falls when this block does. */
+  tie(request: RequestId, block: BlockName): void {
+    this.untie(request)
+    this.#rest(request, block)
+    while (this.#places.size > this.#maxRequests) {
+      const [oldest] = this.#places.keys()
+      this.untie(oldest!)
+    }
+  }
+
+  untie(request: RequestId): void {
+    const block = this.#places.get(request)
+    if (block === undefined) return
+    this.#places.delete(request)
+    const requests = this.#resting.get(block)
+    requests?.delete(request)
+    if (requests?.size === 0) this.#resting.delete(block)
+  }
+
+  /** Requests that rest on what is lost fall to what is kept. */
+  cut({ names, kept, keptBlocks }: LostBlocks): void {
+    for (const name of names) {
+      const requests = this.#resting.get(name)
+      if (!requests) continue
+      this.#resting.delete(name)
+      for (const request of requests) {
+        this.#places.delete(request)
+        if (kept !== undefined && keptBlocks > 0) this.#rest(request, kept)
+        this.#onCut(request, keptBlocks)
+      }
+    }
+  }
+
+  clear(): void {
+    this.#places.clear()
+    this.#resting.clear()
+  }
+
+  #rest(request: RequestId, block: BlockName): void {
+    this.#places.set(request, block)
+    const requests = this.#resting.get(block)
+    if (requests) requests.add(request)
+    else this.#resting.set(block, new Set([request]))
+  }
+}

@@ -1,0 +1,192 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Log } from '../log.ts'
+import type { RedisClient } from './create-redis-client.ts'
+import { type RedisCommand, type RedisReply, setCommand } from './redis-command.ts'
+import { runCommands } from './run-commands.ts'
+
+/** What the connection tells those who keep state in Redis. */
+export interface RedisListener {
+  /** Redis answers again; what is still to be written can be. */
+  onUp(): void
+  /** Redis may hold nothing, or not all, of what was written: it was away, was flushed, or is another one. */
+  onLost(): void
+}
+
+/** Redis as the parts of the proxy use it: nothing of it rejects, and nothing holds up a request. */
+export interface RedisAccess {
+  readonly isUp: boolean
+  /** The replies, if they come in time for a request; undefined if not. Late ones go to `onLate`. */
+  read(commands: readonly RedisCommand[], onLate?: (replies: RedisReply[]) => void): Promise<RedisReply[] | undefined>
+  /** The replies, whenever they come. */
+  write(commands: readonly RedisCommand[]): Promise<RedisReply[]>
+  listen(listener: RedisListener): void
+}
+
+export interface RedisConnectionOptions {
+  /** keys of this proxy's own, which say that Redis still holds what it was given: one to a node at least */
+  readonly marks: readonly string[]
+  readonly markSeconds: number
+  readonly log: Log
+  /** milliseconds */
+  readonly now: () => number
+  /** counts an answer that a request did not wait for */
+  readonly onLateRead: () => void
+  readonly readMilliseconds?: number | undefined
+}
+
+/** A request waits 5 ms at most; timers come late. */
+const readMilliseconds = 4
+const probeMilliseconds = 300
+const answerMilliseconds = 1_000
+/** Marks that are lost again and again are evicted, not flushed. */
+const [shortestRewrite, longestRewrite] = [1_000, 60_000]
+
+/** A connection that is kept up, and knows whether Redis answers and still holds what it was given. */
+export class RedisConnection implements RedisAccess {
+  readonly #client: RedisClient
+  readonly #options: RedisConnectionOptions
+  readonly #listeners: RedisListener[] = []
+  readonly #closing = new AbortController()
+  #isUp = false
+  /** an answer did not come in time: requests do not ask before one did */
+  #isSlow = false
+  #wasAway = true
+  /** it has been seen to hold less than it was given, and nobody has been told yet */
+  #hasLost = false
+  #probing: Promise<void> | undefined
+  #lostAt = Number.NEGATIVE_INFINITY
+  #rewriteMilliseconds = shortestRewrite
+  #fault = 'it has not answered yet'
+
+  constructor(client: RedisClient, options: RedisConnectionOptions) {
+    this.#client = client
+    this.#options = options
+    client.on('error', (error: Error) => {
+      this.#fault = error.message
+    })
+    client.on('ready', () => void this.#probe())
+    client.on('close', () => this.#down(this.#fault))
+  }
+
+  /** Whether Redis answers. */
+  get isUp(): boolean {
+    return this.#isUp
+  }
+
+  listen(listener: RedisListener): void {
+    this.#listeners.push(listener)
+  }
+
+  /** Connects, and goes on trying; resolves when Redis answers, or when the start should no longer wait for it. */
+  async connect(longestMilliseconds: number): Promise<void> {
+    // its faults are events, too
+    this.#client.connect().catch(() => {})
+    const until = this.#options.now() + longestMilliseconds
+    void this.#keepProbing()
+    while (!this.#isUp && this.#options.now() < until) await pause(5)
+    if (!this.#isUp) this.#options.log.warn({ fault: this.#fault }, 'Redis does not answer: going on from memory')
+  }
+
+  async read(
+    commands: readonly RedisCommand[],
+    onLate?: (replies: RedisReply[]) => void,
+  ): Promise<RedisReply[] | undefined> {
+    if (!this.#isUp || this.#isSlow) return undefined
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<undefined>((resolve) => {
+      // when we were busy ourselves, the answer may be there and not have been looked at
+      timer = setTimeout(() => setImmediate(resolve, undefined), this.#options.readMilliseconds ?? readMilliseconds)
+    })
+    const replies = runCommands(this.#client, commands)
+    const inTime = await Promise.race([replies, late])
+    clearTimeout(timer)
+    if (inTime) return inTime
+    this.#isSlow = true
+    this.#options.onLateRead()
+    void replies.then(onLate)
+    void this.#probe()
+    return undefined
+  }
+
+  write(commands: readonly RedisCommand[]): Promise<RedisReply[]> {
+    return runCommands(this.#client, commands)
+  }
+
+  close(): void {
+    this.#closing.abort()
+    this.#client.disconnect()
+  }
+
+  async #keepProbing(): Promise<void> {
+    const { signal } = this.#closing
+    while (!signal.aborted) {
+      await this.#probe()
+      await pause(probeMilliseconds, undefined, { signal, ref: false }).catch(() => {})
+    }
+  }
+
+  #probe(): Promise<void> {
+    this.#probing ??= this.#ask().finally(() => {
+      this.#probing = undefined
+    })
+    return this.#probing
+  }
+
+  /** Asks for the marks, and sets them again. */
+  async #ask(): Promise<void> {
+    const { marks, markSeconds, now } = this.#options
+    if (this.#closing.signal.aborted) return
+    const asked = now()
+    if (this.#client.status !== 'ready') return this.#down(this.#fault)
+    const silence = new AbortController()
+    const replies = await Promise.race([
+      runCommands(
+        this.#client,
+        marks.map((mark) => setCommand(mark, '1', markSeconds, 'GET')),
+      ),
+      pause(answerMilliseconds, undefined, { signal: silence.signal, ref: false }).catch(() => undefined),
+    ])
+    silence.abort()
+    if (!replies) return this.#down(`it has not answered for ${Math.round(now() - asked)} ms`)
+    const silent = replies.find((reply) => 'error' in reply && isNoAnswer(reply.error))
+    if (silent && 'error' in silent) return this.#down(silent.error.message)
+    this.#isSlow = false
+    this.#up(replies.every((reply) => 'error' in reply || reply.value === '1'))
+  }
+
+  #up(hasMarks: boolean): void {
+    const { log } = this.#options
+    if (!this.#isUp) {
+      log.info('Redis answers')
+      this.#isUp = true
+      for (const listener of this.#listeners) listener.onUp()
+    }
+    // asking has set the marks again: it is seen but once
+    if (!hasMarks) this.#hasLost = true
+    if (!this.#wasAway && !(this.#hasLost && this.#mayRewrite())) return
+    if (!this.#wasAway) log.warn('Redis has lost what it held: writing it again')
+    this.#wasAway = false
+    this.#hasLost = false
+    for (const listener of this.#listeners) listener.onLost()
+  }
+
+  #mayRewrite(): boolean {
+    const since = this.#options.now() - this.#lostAt
+    if (since < this.#rewriteMilliseconds) return false
+    this.#rewriteMilliseconds = since > longestRewrite ? shortestRewrite : 2 * this.#rewriteMilliseconds
+    this.#lostAt = this.#options.now()
+    return true
+  }
+
+  #down(fault: string): void {
+    if (this.#client.status !== 'ready') this.#wasAway = true
+    if (!this.#isUp) return
+    this.#isUp = false
+    if (!this.#closing.signal.aborted) this.#options.log.warn({ fault }, 'Redis does not answer: going on from memory')
+  }
+}
+
+/** Whether an error says that nothing was answered, rather than that something was refused. */
+export function isNoAnswer({ name, message }: Error): boolean {
+  return name !== 'ReplyError' || /^(LOADING|MASTERDOWN|CLUSTERDOWN)/.test(message)
+}

@@ -1,0 +1,32 @@
+import type { RedisCommand, RedisReply } from './redis-command.ts'
+import type { RedisAccess, RedisListener } from './redis-connection.ts'
+
+/** Stands in for Redis where a test chooses what it says, and when. */
+export class RedisDouble implements RedisAccess {
+  isUp = true
+  readonly batches: (readonly RedisCommand[])[] = []
+  readonly listeners: RedisListener[] = []
+  /** says what a command is answered with */
+  answer: (command: RedisCommand) => RedisReply = () => ({ value: 'OK' })
+  /** resolves when a batch may be answered */
+  gate: Promise<void> = Promise.resolve()
+
+  read(commands: readonly RedisCommand[]): Promise<RedisReply[] | undefined> {
+    return this.isUp ? this.write(commands) : Promise.resolve(undefined)
+  }
+
+  async write(commands: readonly RedisCommand[]): Promise<RedisReply[]> {
+    this.batches.push(commands)
+    await this.gate
+    return commands.map((command) => this.answer(command))
+  }
+
+  listen(listener: RedisListener): void {
+    this.listeners.push(listener)
+  }
+
+  /** What was written, as `key=value`, in order. */
+  get written(): string[] {
+    return this.batches.flat().map(({ args }) => args.slice(0, 2).join('='))
+  }
+}

@@ -1,0 +1,51 @@
+import { Cluster } from 'ioredis'
+import type { RedisClient } from './create-redis-client.ts'
+import type { RedisCommand, RedisReply } from './redis-command.ts'
+
+/** Runs commands in one round trip, or in one to each node of a cluster at a time. Never rejects: each has its reply. */
+export async function runCommands(client: RedisClient, commands: readonly RedisCommand[]): Promise<RedisReply[]> {
+  if (!(client instanceof Cluster)) return runPipeline(client, commands)
+  // a pipeline of a cluster goes to one slot: keys with one hash tag
+  const places = groupByTag(commands)
+  const replies = new Array<RedisReply>(commands.length)
+  await Promise.all(
+    [...places.values()].map(async (group) => {
+      const answered = await runPipeline(
+        client,
+        group.map((place) => commands[place]!),
+      )
+      for (const [i, place] of group.entries()) replies[place] = answered[i]!
+    }),
+  )
+  return replies
+}
+
+async function runPipeline(client: RedisClient, commands: readonly RedisCommand[]): Promise<RedisReply[]> {
+  try {
+    const results = await client.pipeline(commands.map(({ name, args }) => [name, ...args])).exec()
+    return commands.map((_, i) => toReply(results?.[i]))
+  } catch (error) {
+    return commands.map(() => ({ error: error as Error }))
+  }
+}
+
+function toReply(result: [error: Error | null, value: unknown] | undefined): RedisReply {
+  if (!result) return { error: new Error('no answer') }
+  const [error, value] = result
+  return error ? { error } : { value }
+}
+
+function hashTagOf(key: string): string {
+  return /\{([^}]+)\}/.exec(key)?.[1] ?? key
+}
+
+function groupByTag(commands: readonly RedisCommand[]): Map<string, number[]> {
+  const groups = new Map<string, number[]>()
+  for (const [place, { key }] of commands.entries()) {
+    const tag = hashTagOf(key)
+    const group = groups.get(tag)
+    if (group) group.push(place)
+    else groups.set(tag, [place])
+  }
+  return groups
+}

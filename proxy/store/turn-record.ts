@@ -1,0 +1,127 @@
+import { Ajv } from 'ajv'
+import { digestOf } from '#index/context-block.ts'
+import type { SentOrder, SentTurn, TurnKey } from '#index/conversation-store.ts'
+
+/** A turn as it is written down for other proxies. */
+export interface TurnRecord {
+  /** equal for turns that are one and the same; what other blocks are given beside has another */
+  readonly kind: string
+  /** tells what was written once from everything else */
+  readonly head: string
+  readonly text: string
+}
+
+/** What is longer is not shared, and not read. */
+export const maxRecordCharacters: number = 1 << 20
+
+const index = { type: 'integer', minimum: 0, maximum: 2 ** 31 }
+const words = { type: 'string', maxLength: 1 << 16 }
+const hint = { type: 'object', additionalProperties: false, properties: { begins: words, ends: words } }
+const order = {
+  type: 'object',
+  required: ['order', 'pointers'],
+  additionalProperties: false,
+  properties: {
+    order: { type: 'array', maxItems: 1 << 16, items: index },
+    annotation: words,
+    pointers: {
+      type: 'array',
+      maxItems: 1 << 16,
+      items: {
+        type: 'object',
+        required: ['place', 'start', 'end', 'text', 'target', 'label', 'hint'],
+        additionalProperties: false,
+        properties: { place: index, start: index, end: index, text: words, target: words, label: words, hint },
+      },
+    },
+  },
+}
+const isRecord = new Ajv().compile<{ turn: TurnKey; sent: SentTurn }>({
+  type: 'object',
+  required: ['turn', 'sent'],
+  additionalProperties: false,
+  properties: {
+    turn: { type: 'string' },
+    sent: {
+      type: 'object',
+      required: ['kind'],
+      oneOf: [
+        { additionalProperties: false, properties: { kind: { const: 'ambiguous' } } },
+        {
+          required: ['contexts'],
+          additionalProperties: false,
+          properties: { kind: { const: 'ordered' }, contexts: { type: 'array', maxItems: 1 << 12, items: order } },
+        },
+        {
+          required: ['blocks', 'context'],
+          additionalProperties: false,
+          properties: {
+            kind: { const: 'explicit' },
+            blocks: { type: 'array', maxItems: 1 << 16, items: { type: 'string' } },
+            context: order,
+          },
+        },
+      ],
+    },
+  },
+})
+
+/** Writes a turn down; `nonce` is never used again. Undefined when it is too long to be shared. */
+export function toTurnRecord(turn: TurnKey, sent: SentTurn, nonce: string): TurnRecord | undefined {
+  const json = JSON.stringify({ turn, sent })
+  if (json.length > maxRecordCharacters) return undefined
+  const kind = kindOf(sent)
+  const head = `${kind} ${nonce}\n`
+  return { kind, head, text: head + json }
+}
+
+/** Understands what was written under the name of a turn; undefined for anything that cannot be relied on. */
+export function readTurnRecord(turn: TurnKey, text: string): SentTurn | undefined {
+  const end = text.indexOf('\n')
+  if (end < 0 || text.length > maxRecordCharacters + end + 1) return undefined
+  const record = parse(text.slice(end + 1))
+  // what was copied from another turn, another tenant's perhaps, does not count
+  if (!isRecord(record) || record.turn !== turn) return undefined
+  return ordersOf(record.sent).every(isSound) ? withAbsent(record.sent) : undefined
+}
+
+/** Which words a turn's record begins with. */
+function kindOf(sent: SentTurn): string {
+  if (sent.kind !== 'explicit') return sent.kind
+  return `explicit:${digestOf(JSON.stringify(sent.blocks.toSorted()))}`
+}
+
+function ordersOf(sent: SentTurn): readonly SentOrder[] {
+  if (sent.kind === 'ordered') return sent.contexts
+  return sent.kind === 'explicit' ? [sent.context] : []
+}
+
+function isSound({ order, pointers }: SentOrder): boolean {
+  return (
+    new Set(order).size === order.length &&
+    order.every((place) => place < order.length) &&
+    pointers.every(({ place, start, end }) => place < order.length && start < end)
+  )
+}
+
+/** JSON leaves out what is undefined. */
+function withAbsent(sent: SentTurn): SentTurn {
+  const restore = ({ order, annotation, pointers }: SentOrder): SentOrder => ({
+    order,
+    annotation,
+    pointers: pointers.map((pointer) => ({
+      ...pointer,
+      hint: { begins: pointer.hint.begins, ends: pointer.hint.ends },
+    })),
+  })
+  if (sent.kind === 'ordered') return { kind: 'ordered', contexts: sent.contexts.map(restore) }
+  return sent.kind === 'explicit' ? { ...sent, context: restore(sent.context) } : sent
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}
