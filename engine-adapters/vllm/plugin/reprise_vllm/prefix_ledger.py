@@ -91,9 +91,12 @@ class PrefixLedger:
     def _fall(self, node: _Node, evicted: _Node, moved: dict[str, int]) -> None:
         """The requests that stand at `node` have nothing from `evicted` on."""
         requests, node.requests = node.requests, None
-        target = evicted.parent
-        while not target.is_cached:
-            target = target.parent
+        target = above = evicted.parent
+        while above is not self._root:
+            # what is cached behind a lost block is of no use, however many of a chain are lost at once
+            if not above.is_cached:
+                target = above.parent
+            above = above.parent
         for request_id in requests:
             moved[request_id] = target.depth
             if target is self._root:

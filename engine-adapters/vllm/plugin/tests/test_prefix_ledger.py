@@ -60,3 +60,10 @@ def test_blocks_that_nobody_holds_any_more_leave_nothing_behind() -> None:
     assert ledger.blocks == 1
     assert ledger.lose([b"system"]) == {f"r-{i}": 0 for i in range(100)}
     assert ledger.blocks == 0
+
+
+def test_of_two_blocks_of_a_chain_lost_at_once_the_first_counts() -> None:
+    for order in (1, -1):
+        ledger = PrefixLedger()
+        ledger.store("r-1", _hashes((1, 0, 0, 0)))
+        assert ledger.lose([bytes((1,)), bytes((1, 0, 0))][::order]) == {"r-1": 0}
