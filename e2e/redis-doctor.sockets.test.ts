@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { checkRedis } from '#proxy/doctor/check-redis.ts'
 import type { Finding } from '#proxy/doctor/finding.ts'
-import { freePort, hasRedis, type RunningRedis, startRedis } from './redis-server.ts'
+import { findFreePort } from './demo/find-free-port.ts'
+import { hasRedis, type RunningRedis, startRedis } from './redis-server.ts'
 
 describe.skipIf(!hasRedis)('reprise doctor --redis (needs redis-server)', () => {
   let redis: RunningRedis
@@ -40,7 +41,7 @@ describe.skipIf(!hasRedis)('reprise doctor --redis (needs redis-server)', () => 
   })
 
   test('says what to do about one that is not there, speaks no TLS, or is no cluster', async () => {
-    const nobody = `redis://127.0.0.1:${await freePort()}`
+    const nobody = `redis://127.0.0.1:${await findFreePort()}`
     expect(await check(nobody)).toMatchObject([{ level: 'fatal', found: expect.stringMatching(/ECONNREFUSED/) }])
     expect(await check(`rediss://127.0.0.1:${redis.port}`)).toMatchObject([{ level: 'fatal' }])
     expect(await check(`redis+cluster://127.0.0.1:${redis.port}`)).toMatchObject([

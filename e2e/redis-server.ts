@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
+import { findFreePort } from './demo/find-free-port.ts'
 
 /** Whether Redis servers can be started here. */
 export const hasRedis: boolean = spawnSync('redis-server', ['--version']).status === 0
@@ -37,7 +37,7 @@ const standardArgs = '--bind 127.0.0.1 --appendonly no --repl-diskless-sync-dela
 /** Starts a redis-server that keeps nothing on disk, and waits until it answers. */
 export async function startRedis(options: RedisServerOptions = {}): Promise<RunningRedis> {
   const { args = [], clientOptions = {} } = options
-  const port = options.port ?? (await freePort())
+  const port = options.port ?? (await findFreePort())
   const folder = mkdtempSync(join(tmpdir(), 'reprise-redis-'))
   const plain = args.includes('--tls-port') ? [] : ['--port', String(port)]
   const file = join(folder, 'sentinel.conf')
@@ -82,16 +82,6 @@ export async function waitFor(isSo: () => Promise<boolean> | boolean, millisecon
     await pause(20)
   }
   throw new Error(`not so after ${milliseconds} ms`, { cause: fault })
-}
-
-/** A port that nobody listens on at the moment. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 async function end(child: ChildProcess): Promise<void> {

@@ -5,10 +5,11 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { EngineTlsFiles } from '#proxy/config/config.ts'
 import type { RunningProxy } from '#proxy/main.ts'
+import { findFreePort } from './demo/find-free-port.ts'
 import { hasOpenssl, issue, makeAuthority } from './make-certificates.ts'
 import { metricOf } from './placed-blocks.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
-import { freePort, hasRedis, type RedisServerOptions, type RunningRedis, startRedis, waitFor } from './redis-server.ts'
+import { hasRedis, type RedisServerOptions, type RunningRedis, startRedis, waitFor } from './redis-server.ts'
 import { SharedConversation, startSharedProxy } from './shared-conversation.ts'
 
 const hasCli = spawnSync('redis-cli', ['--version']).status === 0
@@ -72,7 +73,7 @@ describe.skipIf(!hasRedis)('kinds of Redis (needs redis-server)', () => {
     const authority = makeAuthority(folder, 'authority')
     const own = issue(folder, 'server', authority, 'IP:127.0.0.1')
     const ours = issue(folder, 'proxy', authority, 'DNS:proxy')
-    const port = await freePort()
+    const port = await findFreePort()
     const pem = { ca: readFileSync(authority.cert), cert: readFileSync(ours.cert), key: readFileSync(ours.key) }
     const files = ['--tls-cert-file', own.cert, '--tls-key-file', own.key, '--tls-ca-cert-file', authority.cert]
     const server = await start({
@@ -117,7 +118,7 @@ describe.skipIf(!hasRedis)('kinds of Redis (needs redis-server)', () => {
     const master = await start()
     const replica = await start({ args: ['--replicaof', '127.0.0.1', String(master.port)] })
     await waitFor(async () => (await replica.client.info('replication')).includes('master_link_status:up'))
-    const port = await freePort()
+    const port = await findFreePort()
     await start({
       port,
       config: [
@@ -146,7 +147,7 @@ describe.skipIf(!hasRedis)('kinds of Redis (needs redis-server)', () => {
 /** The nodes of a cluster talk to each other on a port 10,000 higher. */
 async function clusterPort(): Promise<number> {
   for (;;) {
-    const port = await freePort()
+    const port = await findFreePort()
     if (port < 55_000) return port
   }
 }

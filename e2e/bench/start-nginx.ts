@@ -1,16 +1,17 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { findFreePort } from '../demo/find-free-port.ts'
 import type { ChildServer } from './start-child-server.ts'
 
 /** Starts nginx as a plain proxy, in one process, as it would stand in front of an engine; undefined without nginx. */
 export async function startNginx(engineUrl: string): Promise<ChildServer | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'reprise-bench-nginx-'))
-  const port = await freePort()
+  const port = await findFreePort()
   const file = join(folder, 'nginx.conf')
   writeFileSync(file, configuration(folder, port, new URL(engineUrl).host))
   // a user's path often lacks the folder that nginx is installed in
@@ -52,15 +53,6 @@ function configuration(folder: string, port: number, engine: string): string {
         }
       }
     }`
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 async function waitForPort(port: number): Promise<void> {

@@ -58,7 +58,7 @@ export function readPromptBody(api: PromptApi, bytes: Buffer): PromptBody | unde
   }
   const texts = builder.texts.map((text) => {
     if (!text.isRaw) return text
-    // it is known by their place alone until here
+    // it is known by its place alone until here
     const { start, end } = spans.find(text.path)
     return { ...text, text: json.slice(start, end) }
   })

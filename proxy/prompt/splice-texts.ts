@@ -3,7 +3,7 @@ import { splitsCharacter, toJsonOffsets } from './json-offsets.ts'
 import type { PromptText } from './prompt.ts'
 import type { PromptBody } from './prompt-body.ts'
 import type { BodySplice } from './splice-body.ts'
-import { type Piece, spliceText, type TextSplice } from './text-splice.ts'
+import { type Piece, piecesLength, piecesText, spliceText, type TextSplice } from './text-splice.ts'
 
 /** The texts of a body as they are to be sent. */
 export interface WrittenTexts {
@@ -59,16 +59,13 @@ class JsonCutter {
     if (typeof piece !== 'string' && offsets !== undefined) {
       return { start: offsets.get(piece.start)!, end: offsets.get(piece.end)! }
     }
-    const text = typeof piece === 'string' ? piece : this.#texts[piece.text]!.slice(piece.start, piece.end)
+    const text = piecesText(this.#texts, [piece])
     return isRaw ? text : JSON.stringify(text).slice(1, -1)
   }
 
   #isAsReceived({ start, end, pieces }: BodySplice): boolean {
     const { json } = this.#prompt
-    const length = pieces.reduce((sum, piece) => {
-      return sum + (typeof piece === 'string' ? piece.length : piece.end - piece.start)
-    }, 0)
-    if (length !== end - start) return false
+    if (piecesLength(pieces) !== end - start) return false
     const written = pieces.map((piece) => (typeof piece === 'string' ? piece : json.slice(piece.start, piece.end)))
     return written.join('') === json.slice(start, end)
   }

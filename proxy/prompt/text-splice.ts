@@ -15,7 +15,7 @@ export interface TextSplice extends Span {
 }
 
 /** How long pieces are together, in characters. */
-export function piecesLength(pieces: readonly Piece[]): number {
+export function piecesLength(pieces: readonly (Span | string)[]): number {
   return pieces.reduce((sum, piece) => sum + (typeof piece === 'string' ? piece.length : piece.end - piece.start), 0)
 }
 
