@@ -1,0 +1,138 @@
+import type { RequestId } from './context-block.ts'
+import { type HeldPlace, TokenTree } from './token-tree.ts'
+
+/** The tokens of one prompt, and what its cache is kept apart by: only prompts of equal scope share. */
+export interface PromptTokens {
+  readonly tokens: Uint32Array
+  readonly scope: string
+}
+
+interface TokenRequest {
+  /** in which requests were sent */
+  readonly order: number
+  isRunning: boolean
+  /** tokens the engine last said it holds of it */
+  reported: number | undefined
+  /** undefined until its tokens are known */
+  held: { place: HeldPlace; readonly promptTokens: number } | undefined
+}
+
+/**
+ * What one replica is believed to have cached, in its own tokens: all of a request that runs, and of one that has ended
+ * what the engine reports. Bounded by tokens; the oldest go first.
+ */
+export class TokenMirror {
+  readonly #maxTokens: number
+  readonly #isOurs: (request: RequestId) => boolean
+  readonly #requests = new Map<RequestId, TokenRequest>()
+  readonly #tree = new TokenTree()
+  /** requests of ours of which the engine holds something, nobody knows which tokens */
+  readonly #unknown = new Set<RequestId>()
+  #order = 0
+
+  /** `isOurs`: the request was sent by us, so that something may be believed of it although its tokens are not known. */
+  constructor(maxTokens: number, isOurs: (request: RequestId) => boolean) {
+    this.#maxTokens = maxTokens
+    this.#isOurs = isOurs
+  }
+
+  /** Tokens that are kept. */
+  get size(): number {
+    return this.#tree.size
+  }
+
+  /** Whether the tokens of all of ours that the engine holds are known. */
+  get isWhole(): boolean {
+    return this.#unknown.size === 0
+  }
+
+  /** A request goes to the engine: it finds what those before it left. */
+  send(request: RequestId): void {
+    this.forget(request)
+    this.#order += 1
+    this.#requests.set(request, { order: this.#order, isRunning: true, reported: undefined, held: undefined })
+  }
+
+  /** What its tokens are; undefined: they cannot be had. */
+  learn(request: RequestId, prompt: PromptTokens | undefined): void {
+    const known = this.#requests.get(request)
+    if (!known || known.held) return
+    if (!prompt) {
+      this.#requests.delete(request)
+      if (known.isRunning || (known.reported ?? 1) > 0) this.#unknown.add(request)
+      return
+    }
+    const { tokens, scope } = prompt
+    known.held = { place: this.#tree.hold(scope, tokens, known.order), promptTokens: tokens.length }
+    this.#settle(request, known)
+    this.#trim(request)
+  }
+
+  /**
+   * How many of the first tokens of a request that runs were cached when it was sent; never all: an engine computes the
+   * last one itself. Undefined: not known.
+   */
+  predict(request: RequestId): number | undefined {
+    const known = this.#requests.get(request)
+    if (!known?.held) return undefined
+    const { place, promptTokens } = known.held
+    return Math.min(this.#tree.countBefore(place, known.order), promptTokens - 1)
+  }
+
+  /** The engine tells how many of a request's first tokens it holds. */
+  report(request: RequestId, cachedTokens: number): void {
+    const known = this.#requests.get(request)
+    if (known) {
+      known.reported = cachedTokens
+      this.#settle(request, known)
+    } else if (cachedTokens > 0 && this.#isOurs(request)) this.#unknown.add(request)
+    else this.#unknown.delete(request)
+  }
+
+  /** The engine has ended with a request. */
+  end(request: RequestId): void {
+    const known = this.#requests.get(request)
+    if (!known) return
+    known.isRunning = false
+    this.#settle(request, known)
+  }
+
+  /** Nothing of a request is held, as far as is known. */
+  forget(request: RequestId): void {
+    const held = this.#requests.get(request)?.held
+    this.#requests.delete(request)
+    this.#unknown.delete(request)
+    if (held) this.#tree.release(held.place)
+  }
+
+  /** The engine holds nothing but what runs. */
+  clear(): void {
+    this.applySnapshot(new Map())
+  }
+
+  /** The engine holds this, and what runs. */
+  applySnapshot(cachedTokens: ReadonlyMap<RequestId, number>): void {
+    this.#unknown.clear()
+    for (const [request, { isRunning }] of this.#requests) {
+      if (!isRunning && !cachedTokens.has(request)) this.report(request, 0)
+    }
+    for (const [request, tokens] of cachedTokens) this.report(request, tokens)
+  }
+
+  /** What runs stays in the engine whole; of the rest there is what was reported. */
+  #settle(request: RequestId, known: TokenRequest): void {
+    const { isRunning, reported, held } = known
+    if (isRunning || reported === undefined || !held) return
+    if (reported < held.place.end) held.place = this.#tree.cut(held.place, reported, this.#order)
+    if (reported === 0) this.forget(request)
+  }
+
+  #trim(last: RequestId): void {
+    while (this.size > this.#maxTokens) {
+      const [oldest] = this.#requests.keys()
+      if (oldest === undefined || oldest === last) return
+      this.forget(oldest)
+      this.#unknown.add(oldest)
+    }
+  }
+}
