@@ -15,7 +15,7 @@ beforeEach(() => {
 
 function run(name: string, ...tokens: number[]): number | undefined {
   mirror.send(id(name))
-  mirror.learn(id(name), prompt(...tokens))
+  mirror.learn(id(name), prompt(...tokens), 1)
   return mirror.predict(id(name))
 }
 
@@ -28,7 +28,7 @@ test('a request finds what one that was sent before it left, but never its own l
 test('a request does not find what one left that was sent after it, though its tokens came first', () => {
   mirror.send(id('a'))
   run('b', 1, 2, 3)
-  mirror.learn(id('a'), prompt(1, 2, 3))
+  mirror.learn(id('a'), prompt(1, 2, 3), 1)
   expect(mirror.predict(id('a'))).toBe(0)
   expect(run('c', 1, 2, 3, 4)).toBe(3)
 })
@@ -43,7 +43,7 @@ test('of a request that has ended there is what the engine reports', () => {
 test('a report that comes before the tokens, or while the request runs, counts when it has ended', () => {
   mirror.send(id('a'))
   mirror.report(id('a'), 2)
-  mirror.learn(id('a'), prompt(1, 2, 3, 4))
+  mirror.learn(id('a'), prompt(1, 2, 3, 4), 1)
   expect(run('b', 1, 2, 3, 9)).toBe(3)
   mirror.report(id('b'), 0)
   mirror.end(id('a'))
@@ -55,14 +55,14 @@ test('what was evicted since is not found, though a request that was sent meanwh
   run('a', 1, 2, 3, 4)
   mirror.end(id('a'))
   mirror.send(id('b'))
-  mirror.learn(id('b'), prompt(1, 2, 3, 4))
+  mirror.learn(id('b'), prompt(1, 2, 3, 4), 1)
   mirror.report(id('a'), 0)
   expect(mirror.predict(id('b'))).toBe(0)
 })
 
 test('requests whose tokens cannot be had are known to be missing for as long as the engine holds them', () => {
   mirror.send(id('a'))
-  mirror.learn(id('a'), undefined)
+  mirror.learn(id('a'), undefined, 1)
   expect(mirror.isWhole).toBe(false)
   mirror.report(id('a'), 64)
   expect(mirror.isWhole).toBe(false)
@@ -74,6 +74,16 @@ test('requests of others are not missed', () => {
   mirror = new TokenMirror(100, () => false)
   mirror.report(id('x'), 64)
   expect(mirror.isWhole).toBe(true)
+})
+
+test('an engine with pages of another size is not known from before', () => {
+  run('a', 1, 2, 3, 4)
+  mirror.send(id('b'))
+  mirror.learn(id('b'), prompt(1, 2, 3, 4, 5), 2)
+  expect([mirror.predict(id('b')), mirror.isWhole]).toEqual([0, false])
+  mirror.send(id('c'))
+  mirror.learn(id('c'), prompt(1, 2, 3, 4), 2)
+  expect(mirror.predict(id('c'))).toBe(2)
 })
 
 test('an engine that was cleared holds what runs', () => {

@@ -25,7 +25,7 @@ export class TokenMirror {
   readonly #maxTokens: number
   readonly #isOurs: (request: RequestId) => boolean
   readonly #requests = new Map<RequestId, TokenRequest>()
-  readonly #tree = new TokenTree()
+  #tree = new TokenTree(1)
   /** requests of ours of which the engine holds something, nobody knows which tokens */
   readonly #unknown = new Set<RequestId>()
   #order = 0
@@ -53,8 +53,8 @@ export class TokenMirror {
     this.#requests.set(request, { order: this.#order, isRunning: true, reported: undefined, held: undefined })
   }
 
-  /** What its tokens are; undefined: they cannot be had. */
-  learn(request: RequestId, prompt: PromptTokens | undefined): void {
+  /** What its tokens are; undefined: they cannot be had. `pageTokens`: only whole pages of so many are cached. */
+  learn(request: RequestId, prompt: PromptTokens | undefined, pageTokens: number): void {
     const known = this.#requests.get(request)
     if (!known || known.held) return
     if (!prompt) {
@@ -62,6 +62,7 @@ export class TokenMirror {
       if (known.isRunning || (known.reported ?? 1) > 0) this.#unknown.add(request)
       return
     }
+    if (pageTokens !== this.#tree.pageTokens) this.#restart(pageTokens)
     const { tokens, scope } = prompt
     known.held = { place: this.#tree.hold(scope, tokens, known.order), promptTokens: tokens.length }
     this.#settle(request, known)
@@ -69,14 +70,15 @@ export class TokenMirror {
   }
 
   /**
-   * How many of the first tokens of a request that runs were cached when it was sent; never all: an engine computes the
-   * last one itself. Undefined: not known.
+   * How many of the first tokens of a request that runs were cached when it was sent, in whole pages; never all: an
+   * engine computes the last one itself. Undefined: not known.
    */
   predict(request: RequestId): number | undefined {
     const known = this.#requests.get(request)
     if (!known?.held) return undefined
     const { place, promptTokens } = known.held
-    return Math.min(this.#tree.countBefore(place, known.order), promptTokens - 1)
+    const most = promptTokens - 1
+    return Math.min(this.#tree.countBefore(place, known.order), most - (most % this.#tree.pageTokens))
   }
 
   /** The engine tells how many of a request's first tokens it holds. */
@@ -125,6 +127,16 @@ export class TokenMirror {
     if (isRunning || reported === undefined || !held) return
     if (reported < held.place.end) held.place = this.#tree.cut(held.place, reported, this.#order)
     if (reported === 0) this.forget(request)
+  }
+
+  /** The engine has other pages than before. */
+  #restart(pageTokens: number): void {
+    this.#tree = new TokenTree(pageTokens)
+    for (const [request, { held }] of this.#requests) {
+      if (!held) continue
+      this.#requests.delete(request)
+      this.#unknown.add(request)
+    }
   }
 
   #trim(last: RequestId): void {

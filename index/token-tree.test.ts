@@ -5,21 +5,37 @@ import { type HeldPlace, TokenTree } from './token-tree.ts'
 const tokens = (...ids: number[]): Uint32Array => Uint32Array.from(ids)
 
 test('a prompt finds what others held before it, up to where they part', () => {
-  const tree = new TokenTree()
+  const tree = new TokenTree(1)
   tree.hold('', tokens(1, 2, 3, 4), 1)
   const second = tree.hold('', tokens(1, 2, 5), 2)
   expect(tree.countBefore(second, 2)).toBe(2)
   expect(tree.size).toBe(5)
 })
 
+test('only whole pages are held, and found', () => {
+  const tree = new TokenTree(2)
+  tree.hold('', tokens(1, 2, 3, 4, 5), 1)
+  expect(tree.size).toBe(4)
+  expect(tree.countBefore(tree.hold('', tokens(1, 2, 3, 9, 9, 9), 2), 2)).toBe(2)
+})
+
+test('a page that is lost is no loss to a prompt that only begins it alike', () => {
+  const tree = new TokenTree(2)
+  tree.hold('', tokens(1, 2, 3, 8), 1)
+  const lost = tree.hold('', tokens(1, 2, 3, 9), 2)
+  const third = tree.hold('', tokens(1, 2, 3, 8, 7, 7), 3)
+  tree.cut(lost, 2, 3)
+  expect(tree.countBefore(third, 3)).toBe(4)
+})
+
 test('prompts of different scopes share nothing', () => {
-  const tree = new TokenTree()
+  const tree = new TokenTree(1)
   tree.hold('a', tokens(1, 2), 1)
   expect(tree.countBefore(tree.hold('b', tokens(1, 2), 2), 2)).toBe(0)
 })
 
 test('what was lost and computed again is new, also to one that holds it', () => {
-  const tree = new TokenTree()
+  const tree = new TokenTree(1)
   const first = tree.hold('', tokens(1, 2, 3, 4), 1)
   const second = tree.hold('', tokens(1, 2, 3, 4), 2)
   tree.cut(first, 1, 2)
@@ -27,7 +43,7 @@ test('what was lost and computed again is new, also to one that holds it', () =>
 })
 
 test('nothing is kept of prompts that are held no longer', () => {
-  const tree = new TokenTree()
+  const tree = new TokenTree(1)
   const places = [tokens(1, 2, 3), tokens(1, 2, 4), tokens(1)].map((prompt, i) => tree.hold('', prompt, i))
   for (const place of places) tree.release(place)
   expect(tree.size).toBe(0)
@@ -37,6 +53,11 @@ test('nothing is kept of prompts that are held no longer', () => {
 class NaiveTree {
   readonly since = new Map<string, number>()
   readonly held = new Map<number, { key: string; tokens: number[] }>()
+  readonly page: number
+
+  constructor(page: number) {
+    this.page = page
+  }
 
   hold(id: number, scope: string, prompt: number[], order: number): void {
     this.held.set(id, { key: scope, tokens: prompt })
@@ -45,7 +66,7 @@ class NaiveTree {
 
   cut(id: number, length: number, order: number): void {
     const prompt = this.held.get(id)!
-    for (const prefix of this.prefixes(id).slice(length)) this.since.set(prefix, order)
+    for (const prefix of this.prefixes(id).slice(Math.floor(length / this.page))) this.since.set(prefix, order)
     this.held.set(id, { ...prompt, tokens: prompt.tokens.slice(0, length) })
     this.drop()
   }
@@ -58,12 +79,13 @@ class NaiveTree {
   countBefore(id: number, order: number): number {
     const prefixes = this.prefixes(id)
     const missing = prefixes.findIndex((prefix) => this.since.get(prefix)! >= order)
-    return missing === -1 ? prefixes.length : missing
+    return (missing === -1 ? prefixes.length : missing) * this.page
   }
 
   prefixes(id: number): string[] {
     const { key, tokens } = this.held.get(id)!
-    return tokens.map((_, i) => `${key}/${tokens.slice(0, i + 1)}`)
+    const pages = Array.from({ length: Math.floor(tokens.length / this.page) }, (_, i) => (i + 1) * this.page)
+    return pages.map((end) => `${key}/${tokens.slice(0, end)}`)
   }
 
   drop(): void {
@@ -74,9 +96,14 @@ class NaiveTree {
 
 /** The tree and its specification, side by side. */
 class Both {
-  readonly tree = new TokenTree()
-  readonly naive = new NaiveTree()
+  readonly tree: TokenTree
+  readonly naive: NaiveTree
   readonly places = new Map<number, HeldPlace>()
+
+  constructor(page: number) {
+    this.tree = new TokenTree(page)
+    this.naive = new NaiveTree(page)
+  }
 
   hold(id: number, scope: string, prompt: number[], order: number): void {
     this.places.set(id, this.tree.hold(scope, Uint32Array.from(prompt), order))
@@ -96,7 +123,7 @@ class Both {
   }
 
   assertEqual(now: number): void {
-    expect(this.tree.size).toBe(this.naive.since.size)
+    expect(this.tree.size).toBe(this.naive.since.size * this.naive.page)
     for (const [id, place] of this.places) {
       for (const order of [now - 1, now, now + 1]) {
         expect(this.tree.countBefore(place, order)).toBe(this.naive.countBefore(id, order))
@@ -113,8 +140,8 @@ test('it tells of every prompt what a list of all prefixes tells', () => {
     fc.record({ type: fc.constant('release' as const), which: fc.nat() }),
   )
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
-      const both = new Both()
+    fc.property(fc.array(step, { maxLength: 30 }), fc.integer({ min: 1, max: 3 }), (steps, page) => {
+      const both = new Both(page)
       steps.forEach((taken, now) => {
         const ids = [...both.places.keys()]
         if (taken.type === 'hold') both.hold(now, taken.scope, taken.prompt, Math.max(0, now - taken.late))

@@ -1,11 +1,11 @@
-/** A stretch of tokens that all who hold it hold together. */
+/** A stretch of whole pages that all who hold it hold together. */
 interface TokenNode {
   tokens: Uint32Array
   parent: TokenNode | undefined
-  /** by their first token; below the root by their scope */
-  readonly children: Map<number | string, TokenNode>
+  /** by their first page; below the root by their scope */
+  readonly children: Map<string, TokenNode>
   /** among its parent's children */
-  key: number | string
+  key: string
   /** tokens from the prompt's beginning up to the end of this stretch */
   end: number
   /** when it came to be held, in the order of `hold` */
@@ -20,12 +20,19 @@ const nothing = new Uint32Array(0)
 export type HeldPlace = TokenNode
 
 /**
- * The prefixes of prompts that are held, as a radix tree over their tokens: each token once, however many hold it.
- * Every stretch knows since when it is held, so that a prompt can be compared with what was held before it.
+ * The prefixes of prompts that are held, as a radix tree over the pages of their tokens: each page once, however many
+ * hold it; what is less than a page is not held. Every stretch knows since when it is held, so that a prompt can be
+ * compared with what was held before it.
  */
 export class TokenTree {
+  /** tokens in a page */
+  readonly pageTokens: number
   readonly #root: TokenNode = createNode('', nothing, undefined, 0)
   #size = 0
+
+  constructor(pageTokens: number) {
+    this.pageTokens = pageTokens
+  }
 
   /** Tokens in the tree. */
   get size(): number {
@@ -35,13 +42,15 @@ export class TokenTree {
   /** Holds a prompt, from `order` on where nobody did before. Only prompts of one scope share. O(tokens). */
   hold(scope: string, tokens: Uint32Array, order: number): HeldPlace {
     let node = this.#root.children.get(scope) ?? this.#grow(this.#root, scope, nothing, Number.NEGATIVE_INFINITY)
-    while (node.end < tokens.length) {
-      const child = node.children.get(tokens[node.end]!)
+    const length = this.#wholePages(tokens.length)
+    while (node.end < length) {
+      const key = this.#keyOf(tokens, node.end)
+      const child = node.children.get(key)
       if (!child) {
-        node = this.#grow(node, tokens[node.end]!, tokens.slice(node.end), order)
+        node = this.#grow(node, key, tokens.slice(node.end, length), order)
         break
       }
-      const common = commonLength(child.tokens, tokens, node.end)
+      const common = this.#wholePages(commonLength(child.tokens, tokens, node.end))
       node = common < child.tokens.length ? this.#split(child, common) : child
       node.since = Math.min(node.since, order)
     }
@@ -49,8 +58,9 @@ export class TokenTree {
     return node
   }
 
-  /** Holds only the first `length` tokens of a prompt that was held up to a place; whoever holds the rest, does so from `order` on. */
-  cut(place: HeldPlace, length: number, order: number): HeldPlace {
+  /** Holds only the whole pages of the first `atMost` tokens of a prompt that was held up to a place; whoever holds the rest, does so from `order` on. */
+  cut(place: HeldPlace, atMost: number, order: number): HeldPlace {
+    const length = this.#wholePages(atMost)
     let node = place
     while (node.end > length) {
       const { end } = node.parent!
@@ -84,7 +94,15 @@ export class TokenTree {
     return count
   }
 
-  #grow(parent: TokenNode, key: number | string, tokens: Uint32Array, order: number): TokenNode {
+  #wholePages(tokens: number): number {
+    return tokens - (tokens % this.pageTokens)
+  }
+
+  #keyOf(tokens: Uint32Array, start: number): string {
+    return tokens.subarray(start, start + this.pageTokens).join()
+  }
+
+  #grow(parent: TokenNode, key: string, tokens: Uint32Array, order: number): TokenNode {
     const node = createNode(key, tokens, parent, order)
     parent.children.set(key, node)
     this.#size += tokens.length
@@ -95,7 +113,7 @@ export class TokenTree {
   #split(node: TokenNode, length: number): TokenNode {
     const first = createNode(node.key, node.tokens.slice(0, length), node.parent!, node.since)
     node.parent!.children.set(first.key, first)
-    move(node, first, node.tokens.slice(length))
+    this.#move(node, first, node.tokens.slice(length))
     return first
   }
 
@@ -107,26 +125,21 @@ export class TokenTree {
     const joined = new Uint32Array(tokens.length + child!.tokens.length)
     joined.set(tokens)
     joined.set(child!.tokens, tokens.length)
-    move(child!, parent, joined)
+    this.#move(child!, parent, joined)
+  }
+
+  /** Hangs a stretch below another parent, where it has other tokens. */
+  #move(node: TokenNode, parent: TokenNode, tokens: Uint32Array): void {
+    node.tokens = tokens
+    node.parent = parent
+    node.key = this.#keyOf(tokens, 0)
+    parent.children.set(node.key, node)
   }
 }
 
-function createNode(
-  key: number | string,
-  tokens: Uint32Array,
-  parent: TokenNode | undefined,
-  since: number,
-): TokenNode {
+function createNode(key: string, tokens: Uint32Array, parent: TokenNode | undefined, since: number): TokenNode {
   const end = (parent?.end ?? 0) + tokens.length
   return { tokens, parent, children: new Map(), key, end, since, holders: 0 }
-}
-
-/** Hangs a stretch below another parent, where it has other tokens. */
-function move(node: TokenNode, parent: TokenNode, tokens: Uint32Array): void {
-  node.tokens = tokens
-  node.parent = parent
-  node.key = tokens[0]!
-  parent.children.set(node.key, node)
 }
 
 /** How many tokens of a stretch a prompt has in common with it, read from `start` of the prompt. */

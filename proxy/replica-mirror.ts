@@ -2,6 +2,7 @@ import { Ajv, type ValidateFunction } from 'ajv'
 import type { CacheEvent, SentPrompt } from '#index/cache-event.ts'
 import type { CacheMirror } from '#index/cache-mirror.ts'
 import type { ReplicaId, RequestId } from '#index/context-block.ts'
+import { TokenMirror } from '#index/token-mirror.ts'
 import { ProxyError } from './errors.ts'
 
 interface EngineEvent {
@@ -70,10 +71,15 @@ const isSnapshot = ajv.compile<Snapshot>({
   },
 })
 
+/** Of each replica, 4 bytes each: more than engines hold. */
+const mirroredTokens = 32_000_000
+
 /** The receiving end of the callback protocol (CONTRACT §4) for one replica. */
 export class ReplicaMirror {
   readonly replica: ReplicaId
   readonly mirror: CacheMirror
+  /** the same in the engine's own tokens, of requests for whose tokens it was asked */
+  readonly tokens: TokenMirror
   #generation: string | undefined
   readonly #onLost: () => void
   #sequence = 0
@@ -85,6 +91,7 @@ export class ReplicaMirror {
   constructor(replica: ReplicaId, mirror: CacheMirror, onLost: () => void = () => {}) {
     this.replica = replica
     this.mirror = mirror
+    this.tokens = new TokenMirror(mirroredTokens, (request) => mirror.has(request))
     this.#onLost = onLost
   }
 
@@ -129,9 +136,9 @@ export class ReplicaMirror {
     this.#generation = snapshot.generation
     this.#sequence = snapshot.sequence
     this.#mode = 'exact'
-    this.mirror.applySnapshot(
-      new Map(snapshot.requests.map(({ request_id, cached_tokens }) => [request_id as RequestId, cached_tokens])),
-    )
+    const held = new Map(snapshot.requests.map((held) => [held.request_id as RequestId, held.cached_tokens]))
+    this.mirror.applySnapshot(held)
+    this.tokens.applySnapshot(held)
     this.#applied.snapshot += 1
     return { sequence: snapshot.sequence }
   }
@@ -159,14 +166,17 @@ export class ReplicaMirror {
   clear(): void {
     this.#onLost()
     this.mirror.apply({ type: 'cleared' })
+    this.tokens.clear()
   }
 
   #apply(event: EngineEvent): void {
     this.#applied[event.type] += 1
     if (event.type === 'cleared') this.clear()
     else {
-      const { type, request_id, cached_tokens } = event
-      this.mirror.apply({ type, request: request_id as RequestId, cachedTokens: cached_tokens! })
+      const { type, cached_tokens: cachedTokens = 0 } = event
+      const request = event.request_id as RequestId
+      this.tokens.report(request, cachedTokens)
+      this.mirror.apply({ type, request, cachedTokens })
     }
   }
 }

@@ -8,13 +8,13 @@ import type { Decision } from './decide.ts'
 import { type ForwardOutcome, forward, UnreachableError } from './forward.ts'
 import { requestHeaders } from './forwarded-headers.ts'
 import { KeepAlive } from './keep-alive.ts'
-import { RequestFollower } from './kv-events/request-follower.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
 import { memberSplices, type PromptBody, writeBody } from './prompt/prompt-body.ts'
 import { isPromptList, promptIds } from './prompt-ids.ts'
 import { type Call, letBodyGo } from './read-call.ts'
 import { contentsOf, type RoutedCall } from './route-call.ts'
 import { cacheSaltOf } from './tenant.ts'
+import { RequestFollower } from './tokens/request-follower.ts'
 
 /** Sends a request to its replica, when its turn has come, and the answer back; rejects while it can be tried again. */
 export async function sendCall(
@@ -47,6 +47,7 @@ export async function sendCall(
       follower.answered(status)
       letBodyGo(call)
     },
+    predict: () => follower.predict(decision.predictedCachedTokens),
   })
   // from here on its client hears nothing, be it of the queue or of the engine
   const comments = keepAlive(exchange, call, observer)
@@ -56,7 +57,12 @@ export async function sendCall(
     await admission.admit(turn, exchange.clientLeft)
     try {
       observer.admitted()
-      const options = { api: call.api, rewriterFor: observer.rewriterFor, keepAlive: comments }
+      const options = {
+        api: call.api,
+        rewriterFor: observer.rewriterFor,
+        keepAlive: comments,
+        isDescribed: () => follower.known,
+      }
       const outcome = await forward(
         replica.engine,
         follower.sent(toEngineRequest(pipeline, exchange, call, routed, request), decision.sent),

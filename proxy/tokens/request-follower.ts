@@ -1,0 +1,97 @@
+import type { EngineRequest } from '#engine-adapters/engine-client.ts'
+import type { SentPrompt } from '#index/cache-event.ts'
+import type { RequestId } from '#index/context-block.ts'
+import type { PromptApi } from '../prompt/prompt.ts'
+import type { Replica } from '../replicas/replica.ts'
+import type { AskedPrompt } from './token-asker.ts'
+
+/**
+ * Follows one request to its replica in the engine's own tokens, where the engine reports what it caches: asks for them
+ * beside the request, and predicts by them what it finds cached. Elsewhere it does nothing.
+ */
+export class RequestFollower {
+  readonly #replica: Replica
+  readonly #ids: readonly RequestId[]
+  readonly #api: PromptApi
+  readonly #isFollowed: boolean
+  #isRefused = true
+  #isKnown = false
+  #known: Promise<void> | undefined
+
+  constructor(replica: Replica, api: PromptApi, ids: readonly RequestId[]) {
+    this.#replica = replica
+    this.#api = api
+    this.#ids = ids
+    const isReported = replica.events !== undefined || replica.replicaMirror.state.mode !== 'fallback'
+    this.#isFollowed = isReported && replica.tokens !== undefined && ids.length > 0
+  }
+
+  /** Resolves when its tokens are known or cannot be had; undefined when there is nothing to wait for. */
+  get known(): Promise<void> | undefined {
+    return this.#isKnown ? undefined : this.#known
+  }
+
+  /** It goes to the engine now. */
+  sent<T extends EngineRequest>(request: T, prompts: readonly SentPrompt[]): T {
+    const { path, headers, body } = request
+    if (!this.#isFollowed || !Buffer.isBuffer(body)) return request
+    const { events, replicaMirror, tokens } = this.#replica
+    events?.sent(this.#ids, prompts)
+    for (const id of this.#ids) replicaMirror.tokens.send(id)
+    this.#known = tokens!.tokensOf({ api: this.#api, path, headers, body }).then(
+      (asked) => this.#learn(asked),
+      () => this.#learn(undefined),
+    )
+    return request
+  }
+
+  /**
+   * How many tokens of it the engine has cached; undefined while that is not known to the token. `estimated`: by
+   * characters, which may tell of more where something is held whose tokens are not known.
+   */
+  predict(estimated: number): number | undefined {
+    const { events, replicaMirror } = this.#replica
+    let sum = 0
+    for (const id of this.#ids) {
+      const held = replicaMirror.tokens.predict(id)
+      if (held === undefined) return undefined
+      sum += Math.max(held, events?.countHeld(id) ?? 0)
+    }
+    return replicaMirror.tokens.isWhole || estimated < sum + this.#pageTokens! ? sum : undefined
+  }
+
+  /** The head of the answer has come. */
+  answered(status: number): void {
+    this.#isRefused = status < 200 || status >= 300
+  }
+
+  /** It is over, well or badly. */
+  ended(): void {
+    if (!this.#known) return
+    const { events, replicaMirror } = this.#replica
+    if (this.#isRefused) {
+      events?.failed(this.#ids)
+      for (const id of this.#ids) replicaMirror.tokens.forget(id)
+      return
+    }
+    events?.ended(this.#ids)
+    for (const id of this.#ids) replicaMirror.tokens.end(id)
+  }
+
+  get #pageTokens(): number | undefined {
+    const { events, cacheConfig } = this.#replica
+    return events?.blockSize || cacheConfig?.pageTokens
+  }
+
+  #learn(asked: readonly AskedPrompt[] | undefined): void {
+    const { events, replicaMirror } = this.#replica
+    const prompts = asked?.length === this.#ids.length ? asked : undefined
+    const pageTokens = this.#pageTokens
+    this.#isKnown = true
+    for (const [i, id] of this.#ids.entries()) {
+      if (pageTokens === undefined) replicaMirror.tokens.forget(id)
+      else replicaMirror.tokens.learn(id, prompts?.[i], pageTokens)
+    }
+    events?.learn(this.#ids, prompts)
+  }
+}
