@@ -1,3 +1,4 @@
+import type { CacheSize } from '#engine-adapters/cache-config.ts'
 import type { EngineAdapter } from '#engine-adapters/engine-adapter.ts'
 import type { EngineClient } from '#engine-adapters/engine-client.ts'
 import type { CacheMirror } from '#index/cache-mirror.ts'
@@ -35,6 +36,8 @@ export class Replica implements ReplicaParts {
   readonly tokens: TokenAsker | undefined
   /** what the engine itself tells of its cache, where it is asked to */
   events: Pick<EngineEvents, 'sent' | 'learn' | 'countHeld' | 'blockSize' | 'ended' | 'failed' | 'close'> | undefined
+  /** what the engine says of its cache (vLLM, SGLang); undefined until it has said it */
+  cacheConfig: CacheSize | undefined
   /** it is given no more requests */
   isDraining = false
 
