@@ -33,10 +33,17 @@ async function start(kind: 'vllm' | 'sglang'): Promise<void> {
     port,
     kind,
     capacityTokens: 6_000,
-    prefillTokensPerSecond: 200_000,
+    prefillTokensPerSecond: 20_000,
     callbackUrl,
   })
   await vi.waitFor(async () => expect((await mirror()).mode).toBe('exact'), { timeout: 5_000 })
+  // until the engine has said how large its pages are
+  const isExact = async (): Promise<void> => {
+    const { predicted, cached } = await ask('Warm?', ['warm '.repeat(100)], false)
+    expect(cached).toBeGreaterThan(50)
+    expect(predicted).toBe(cached)
+  }
+  await vi.waitFor(isExact, { timeout: 10_000, interval: 100 })
 }
 
 /** The same numbers every time. */

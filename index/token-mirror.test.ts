@@ -76,14 +76,11 @@ test('requests of others are not missed', () => {
   expect(mirror.isWhole).toBe(true)
 })
 
-test('an engine with pages of another size is not known from before', () => {
-  run('a', 1, 2, 3, 4)
-  mirror.send(id('b'))
-  mirror.learn(id('b'), prompt(1, 2, 3, 4, 5), 2)
-  expect([mirror.predict(id('b')), mirror.isWhole]).toEqual([0, false])
+test('until the size of its pages is known, an engine is taken to have the smallest', () => {
+  expect([run('a', 1, 2, 3, 4, 5), run('b', 1, 2, 3, 9)]).toEqual([0, 3])
   mirror.send(id('c'))
-  mirror.learn(id('c'), prompt(1, 2, 3, 4), 2)
-  expect(mirror.predict(id('c'))).toBe(2)
+  mirror.learn(id('c'), prompt(1, 2, 3, 4, 5, 6), 2)
+  expect([mirror.predict(id('b')), mirror.predict(id('c')), mirror.size]).toEqual([2, 4, 8])
 })
 
 test('an engine that was cleared holds what runs', () => {

@@ -14,7 +14,7 @@ interface TokenRequest {
   /** tokens the engine last said it holds of it */
   reported: number | undefined
   /** undefined until its tokens are known */
-  held: { place: HeldPlace; readonly promptTokens: number } | undefined
+  held: { place: HeldPlace; readonly scope: string; readonly promptTokens: number } | undefined
 }
 
 /**
@@ -54,7 +54,7 @@ export class TokenMirror {
   }
 
   /** What its tokens are; undefined: they cannot be had. `pageTokens`: only whole pages of so many are cached. */
-  learn(request: RequestId, prompt: PromptTokens | undefined, pageTokens: number): void {
+  learn(request: RequestId, prompt: PromptTokens | undefined, pageTokens = 1): void {
     const known = this.#requests.get(request)
     if (!known || known.held) return
     if (!prompt) {
@@ -64,7 +64,7 @@ export class TokenMirror {
     }
     if (pageTokens !== this.#tree.pageTokens) this.#restart(pageTokens)
     const { tokens, scope } = prompt
-    known.held = { place: this.#tree.hold(scope, tokens, known.order), promptTokens: tokens.length }
+    known.held = { place: this.#tree.hold(scope, tokens, known.order), scope, promptTokens: tokens.length }
     this.#settle(request, known)
     this.#trim(request)
   }
@@ -129,13 +129,12 @@ export class TokenMirror {
     if (reported === 0) this.forget(request)
   }
 
-  /** The engine has other pages than before. */
+  /** The engine's pages are not what they were taken for. */
   #restart(pageTokens: number): void {
+    const before = this.#tree
     this.#tree = new TokenTree(pageTokens)
-    for (const [request, { held }] of this.#requests) {
-      if (!held) continue
-      this.#requests.delete(request)
-      this.#unknown.add(request)
+    for (const { held, order } of this.#requests.values()) {
+      if (held) held.place = this.#tree.hold(held.scope, before.tokensOf(held.place), order)
     }
   }
 

@@ -94,6 +94,15 @@ export class TokenTree {
     return count
   }
 
+  /** The tokens up to a place. */
+  tokensOf(place: HeldPlace): Uint32Array {
+    const tokens = new Uint32Array(place.end)
+    for (let node: TokenNode | undefined = place; node; node = node.parent) {
+      tokens.set(node.tokens, node.end - node.tokens.length)
+    }
+    return tokens
+  }
+
   #wholePages(tokens: number): number {
     return tokens - (tokens % this.pageTokens)
   }
