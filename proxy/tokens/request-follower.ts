@@ -27,7 +27,7 @@ export class RequestFollower {
     this.#api = api
     this.#ids = ids
     const isReported = replica.events !== undefined || replica.replicaMirror.state.mode !== 'fallback'
-    this.isFollowed = isReported && replica.tokens !== undefined && ids.length > 0
+    this.isFollowed = isReported && replica.tokens !== undefined && ids.length > 0 && this.#pageTokens !== undefined
   }
 
   /** It goes to the engine now. */
