@@ -18,6 +18,8 @@ export interface Observed {
   readonly promptIds: readonly RequestId[]
   /** The head of the answer has come. */
   onHead(status: number): void
+  /** Some of the body of an answer that is no error. */
+  onChunk(chunk: Buffer): void
   /** How many tokens the engine has cached of it; undefined: not known to the token. */
   predict(): number | undefined
 }
@@ -61,7 +63,10 @@ export class AnswerObserver implements ForwardObserver {
   }
 
   onChunk(chunk: Buffer): void {
-    if (this.#isSuccess) this.#exchange.telemetry.firstByte()
+    if (this.#isSuccess) {
+      this.#exchange.telemetry.firstByte()
+      this.#observed.onChunk(chunk)
+    }
     this.#usage?.push(chunk)
   }
 
@@ -133,7 +138,8 @@ export class AnswerObserver implements ForwardObserver {
       if (!this.#isSuccess) replica.mirror.apply({ type: 'failed', request })
       else if (usage) {
         const share = decision.sent[i]!.length / length
-        replica.mirror.apply({ type: 'used', request, promptTokens: Math.round(usage.promptTokens * share) })
+        const cached = this.#observed.promptIds.length === 1 ? usage.cachedTokens : undefined
+        replica.replicaMirror.used(request, Math.round(usage.promptTokens * share), cached)
       }
     }
   }

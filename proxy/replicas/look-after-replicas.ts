@@ -30,7 +30,13 @@ export function lookAfterReplicas(
   })
   // with a single replica there is nothing to choose
   const checks = replicas.length > 1 ? new HealthChecks(replicas, health) : undefined
-  const tick = (): void => sizes.tick(now())
+  const tick = (): void => {
+    sizes.tick(now())
+    for (const { replicaMirror, cacheConfig, adapter } of replicas) {
+      const capacityTokens = cacheConfig?.capacityTokens
+      replicaMirror.tick({ capacityTokens, evictsInWhole: adapter.kind === 'sglang' })
+    }
+  }
   tick()
   const timer = setInterval(tick, tickMilliseconds)
   timer.unref()
