@@ -6,7 +6,14 @@ const sockets = '**/*.sockets.test.ts'
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['**/*.test.ts'], exclude: [...configDefaults.exclude, sockets], testTimeout: 60_000 } },
+      {
+        test: {
+          name: 'unit',
+          include: ['**/*.test.ts'],
+          exclude: [...configDefaults.exclude, sockets],
+          testTimeout: 60_000,
+        },
+      },
       { test: { name: 'sockets', include: [sockets], testTimeout: 60_000, hookTimeout: 60_000 } },
     ],
   },

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import type { RequestId } from './context-block.ts'
+import type { RequestId, ScopeId } from './context-block.ts'
 import { TokenMirror } from './token-mirror.ts'
 
 const id = (name: string): RequestId => name as RequestId
@@ -8,13 +8,15 @@ const prompt = (...tokens: number[]): { tokens: Uint32Array; scope: string } => 
   scope: '',
 })
 
+const prefixes = (...names: string[]): ScopeId[] => names as ScopeId[]
+
 let mirror: TokenMirror
 beforeEach(() => {
   mirror = new TokenMirror(100, () => true)
 })
 
 function run(name: string, ...tokens: number[]): number | undefined {
-  mirror.send(id(name))
+  mirror.send(id(name), prefixes(name))
   mirror.learn(id(name), prompt(...tokens), 1)
   return mirror.predict(id(name))
 }
@@ -60,20 +62,21 @@ test('what was evicted since is not found, though a request that was sent meanwh
   expect(mirror.predict(id('b'))).toBe(0)
 })
 
-test('requests whose tokens cannot be had are known to be missing for as long as the engine holds them', () => {
-  mirror.send(id('a'))
-  mirror.learn(id('a'), undefined, 1)
-  expect(mirror.isWhole).toBe(false)
+test('of requests whose tokens cannot be had the prefixes are known for as long as the engine holds them', () => {
+  mirror.send(id('a'), prefixes('system', 'x', 'y'))
+  expect(mirror.countUnknown(prefixes('system', 'x', 'z'))).toBe(0)
+  mirror.learn(id('a'), undefined)
+  expect(mirror.countUnknown(prefixes('system', 'x', 'z'))).toBe(2)
   mirror.report(id('a'), 64)
-  expect(mirror.isWhole).toBe(false)
+  expect(mirror.countUnknown(prefixes('system', 'x', 'z'))).toBe(2)
   mirror.report(id('a'), 0)
-  expect(mirror.isWhole).toBe(true)
+  expect(mirror.countUnknown(prefixes('system', 'x', 'z'))).toBe(0)
 })
 
 test('requests of others are not missed', () => {
   mirror = new TokenMirror(100, () => false)
   mirror.report(id('x'), 64)
-  expect(mirror.isWhole).toBe(true)
+  expect(mirror.countUnknown(prefixes('x'))).toBe(0)
 })
 
 test('until the size of its pages is known, an engine is taken to have the smallest', () => {
@@ -92,22 +95,22 @@ test('an engine that was cleared holds what runs', () => {
   expect(run('d', 4, 5, 6, 7)).toBe(3)
 })
 
-test('a snapshot cuts what has ended, and names what is missing', () => {
+test('a snapshot cuts what has ended; what it names that is not known may be anything', () => {
   run('a', 1, 2, 3, 4)
   run('b', 5, 6, 7)
   mirror.end(id('a'))
   mirror.end(id('b'))
   mirror.applySnapshot(new Map([[id('a'), 2]]))
-  expect(mirror.isWhole).toBe(true)
+  expect(mirror.countUnknown(prefixes('x'))).toBe(0)
   expect([run('c', 1, 2, 3, 4), run('d', 5, 6, 7)]).toEqual([2, 0])
-  mirror.applySnapshot(new Map([[id('before-us'), 512]]))
-  expect(mirror.isWhole).toBe(false)
+  mirror.applySnapshot(new Map([[id('before'), 512]]))
+  expect(mirror.countUnknown(prefixes('x', 'y'))).toBe(2)
 })
 
 test('the oldest go first when there are too many tokens, and are known to be missing', () => {
   mirror = new TokenMirror(5, () => true)
   run('a', 1, 2, 3)
   run('b', 4, 5, 6)
-  expect([mirror.size, mirror.isWhole]).toEqual([3, false])
+  expect([mirror.size, mirror.countUnknown(prefixes('a'))]).toEqual([3, 1])
   expect(run('c', 1, 2, 3)).toBe(0)
 })

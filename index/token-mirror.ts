@@ -1,4 +1,4 @@
-import type { RequestId } from './context-block.ts'
+import type { RequestId, ScopeId } from './context-block.ts'
 import { type HeldPlace, TokenTree } from './token-tree.ts'
 
 /** The tokens of one prompt, and what its cache is kept apart by: only prompts of equal scope share. */
@@ -10,6 +10,8 @@ export interface PromptTokens {
 interface TokenRequest {
   /** in which requests were sent */
   readonly order: number
+  /** identities of its prompt's prefixes, by characters */
+  readonly prefixes: readonly ScopeId[]
   isRunning: boolean
   /** tokens the engine last said it holds of it */
   reported: number | undefined
@@ -26,8 +28,8 @@ export class TokenMirror {
   readonly #isOurs: (request: RequestId) => boolean
   readonly #requests = new Map<RequestId, TokenRequest>()
   #tree = new TokenTree(1)
-  /** requests of ours of which the engine holds something, nobody knows which tokens */
-  readonly #unknown = new Set<RequestId>()
+  /** requests of ours of which the engine holds something, nobody knows which tokens; their prefixes, where known */
+  readonly #unknown = new Map<RequestId, readonly ScopeId[] | undefined>()
   #order = 0
 
   /** `isOurs`: the request was sent by us, so that something may be believed of it although its tokens are not known. */
@@ -41,16 +43,27 @@ export class TokenMirror {
     return this.#tree.size
   }
 
-  /** Whether the tokens of all of ours that the engine holds are known. */
-  get isWhole(): boolean {
-    return this.#unknown.size === 0
+  /** How many of a prompt's prefixes may be held by requests of ours whose tokens are not known. O(such requests). */
+  countUnknown(prefixes: readonly ScopeId[]): number {
+    let count = 0
+    for (const others of this.#unknown.values()) {
+      if (!others) return prefixes.length
+      while (count < prefixes.length && others.includes(prefixes[count]!)) count += 1
+    }
+    return count
   }
 
-  /** A request goes to the engine: it finds what those before it left. */
-  send(request: RequestId): void {
+  /** A request goes to the engine: it finds what those before it left. `prefixes`: of its prompt, by characters. */
+  send(request: RequestId, prefixes: readonly ScopeId[] = []): void {
     this.forget(request)
     this.#order += 1
-    this.#requests.set(request, { order: this.#order, isRunning: true, reported: undefined, held: undefined })
+    this.#requests.set(request, {
+      order: this.#order,
+      prefixes,
+      isRunning: true,
+      reported: undefined,
+      held: undefined,
+    })
   }
 
   /** What its tokens are; undefined: they cannot be had. `pageTokens`: only whole pages of so many are cached. */
@@ -59,7 +72,7 @@ export class TokenMirror {
     if (!known || known.held) return
     if (!prompt) {
       this.#requests.delete(request)
-      if (known.isRunning || (known.reported ?? 1) > 0) this.#unknown.add(request)
+      if (known.isRunning || known.reported !== 0) this.#unknown.set(request, known.prefixes)
       return
     }
     if (pageTokens !== this.#tree.pageTokens) this.#restart(pageTokens)
@@ -87,8 +100,8 @@ export class TokenMirror {
     if (known) {
       known.reported = cachedTokens
       this.#settle(request, known)
-    } else if (cachedTokens > 0 && this.#isOurs(request)) this.#unknown.add(request)
-    else this.#unknown.delete(request)
+    } else if (cachedTokens === 0) this.#unknown.delete(request)
+    else if (this.#isOurs(request)) this.#unknown.set(request, this.#unknown.get(request))
   }
 
   /** The engine has ended with a request. */
@@ -114,7 +127,7 @@ export class TokenMirror {
 
   /** The engine holds this, and what runs. */
   applySnapshot(cachedTokens: ReadonlyMap<RequestId, number>): void {
-    this.#unknown.clear()
+    for (const request of this.#unknown.keys()) if (!cachedTokens.has(request)) this.#unknown.delete(request)
     for (const [request, { isRunning }] of this.#requests) {
       if (!isRunning && !cachedTokens.has(request)) this.report(request, 0)
     }
@@ -140,10 +153,10 @@ export class TokenMirror {
 
   #trim(last: RequestId): void {
     while (this.size > this.#maxTokens) {
-      const [oldest] = this.#requests.keys()
+      const [[oldest, { prefixes }] = []] = this.#requests
       if (oldest === undefined || oldest === last) return
       this.forget(oldest)
-      this.#unknown.add(oldest)
+      this.#unknown.set(oldest, prefixes)
     }
   }
 }

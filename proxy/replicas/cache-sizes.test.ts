@@ -7,7 +7,8 @@ import type { ReplicaState } from './replica.ts'
 class TargetDouble {
   readonly id = 'a' as ReplicaId
   readonly adapter: CacheSizeTarget['adapter']
-  readonly replicaMirror = { state: { generation: undefined as string | undefined } }
+  readonly replicaMirror = { state: { generation: 'g' as string | undefined } }
+  readonly events = undefined
   state: ReplicaState = 'ready'
   cacheConfig: CacheSize | undefined
 
@@ -48,6 +49,16 @@ beforeEach(() => {
   asked = 0
   unknown = 0
   sizes = create(replica)
+})
+
+test('an engine that tells nothing of its cache is not asked, until it does', async () => {
+  answers = [small]
+  replica.replicaMirror.state.generation = undefined
+  await tick(0)
+  expect(asked).toBe(0)
+  replica.replicaMirror.state.generation = 'g'
+  await tick(500)
+  expect(replica.cacheConfig).toEqual(small)
 })
 
 test('an engine is asked at the start, and not again while nothing happens', async () => {

@@ -18,6 +18,7 @@ export class RequestFollower {
   readonly #replica: Replica
   readonly #ids: readonly RequestId[]
   readonly #api: PromptApi
+  #prompts: readonly SentPrompt[] = []
   #isRefused = true
   #isKnown = false
   #isSent = false
@@ -27,18 +28,22 @@ export class RequestFollower {
     this.#api = api
     this.#ids = ids
     const isReported = replica.events !== undefined || replica.replicaMirror.state.mode !== 'fallback'
-    this.isFollowed = isReported && replica.tokens !== undefined && ids.length > 0 && this.#pageTokens !== undefined
+    this.isFollowed = isReported && replica.tokens !== undefined && ids.length > 0
   }
 
   /** It goes to the engine now. */
   sent<T extends EngineRequest>(request: T, prompts: readonly SentPrompt[]): T {
     const { path, headers, body } = request
     if (!this.isFollowed || !Buffer.isBuffer(body)) return request
-    const { events, replicaMirror, tokens } = this.#replica
+    const { events, replicaMirror, tokens, cacheConfig } = this.#replica
     events?.sent(this.#ids, prompts)
-    for (const id of this.#ids) replicaMirror.tokens.send(id)
+    this.#prompts = prompts
+    for (const [i, id] of this.#ids.entries()) replicaMirror.tokens.send(id, prompts[i]!.prefixes)
     this.#isSent = true
-    void tokens!.tokensOf({ api: this.#api, path, headers, body }).then(this.#learn, () => this.#learn(undefined))
+    // an engine that does not say how it caches is no vLLM or SGLang, and not bothered with questions
+    const asks = events !== undefined || cacheConfig !== undefined
+    const asked = asks ? tokens!.tokensOf({ api: this.#api, path, headers, body }) : Promise.resolve(undefined)
+    void asked.then(this.#learn, () => this.#learn(undefined))
     return request
   }
 
@@ -47,16 +52,17 @@ export class RequestFollower {
    * characters, which may tell of more where something is held whose tokens are not known.
    */
   predict(estimated: number): number | undefined {
-    const { events, replicaMirror } = this.#replica
     const pageTokens = this.#pageTokens
     if (!this.#isKnown || pageTokens === undefined) return undefined
-    let sum = 0
-    for (const id of this.#ids) {
+    const { events, replicaMirror } = this.#replica
+    let [sum, unknown] = [0, 0]
+    for (const [i, id] of this.#ids.entries()) {
       const held = replicaMirror.tokens.predict(id)
       if (held === undefined) return undefined
       sum += Math.max(held, events?.countHeld(id) ?? 0)
+      unknown += this.#shareUnknown(this.#prompts[i]!)
     }
-    return replicaMirror.tokens.isWhole || estimated <= sum * estimateError + pageTokens ? sum : undefined
+    return Math.min(estimated, unknown) <= sum * estimateError + pageTokens ? sum : undefined
   }
 
   /** The head of the answer has come. */
@@ -75,6 +81,13 @@ export class RequestFollower {
     }
     events?.ended(this.#ids)
     for (const id of this.#ids) replicaMirror.tokens.end(id)
+  }
+
+  /** Up to how many tokens of a prompt may be held by requests whose tokens are not known. */
+  #shareUnknown({ prefixes, ends }: SentPrompt): number {
+    const { mirror, tokens } = this.#replica.replicaMirror
+    const count = tokens.countUnknown(prefixes)
+    return count === 0 ? 0 : mirror.estimateTokens(ends[count - 1]!)
   }
 
   get #pageTokens(): number | undefined {
