@@ -152,9 +152,8 @@ export class TokenMirror {
   }
 
   #trim(last: RequestId): void {
-    while (this.size > this.#maxTokens) {
-      const [[oldest, { prefixes }] = []] = this.#requests
-      if (oldest === undefined || oldest === last) return
+    for (const [oldest, { prefixes }] of this.#requests) {
+      if (this.size <= this.#maxTokens || oldest === last) return
       this.forget(oldest)
       this.#unknown.set(oldest, prefixes)
     }
