@@ -159,5 +159,6 @@ def _ask_tokens(kind: str) -> Iterator[Question]:
     yield Question(
         "rendered completions", "POST", "/v1/completions/render", {**prompt, "prompt": ["Hello there", "Hi"]}
     )
-    yield Question("rendered message", "POST", "/v1/messages/render", {**chat, "messages": messages[1:], "max_tokens": 3})
+    message = {**chat, "messages": messages[1:], "max_tokens": 3}
+    yield Question("rendered message", "POST", "/v1/messages/render", message)
     yield Question("rendered response", "POST", "/v1/responses/render", {"model": MODEL, "input": "Hi"})

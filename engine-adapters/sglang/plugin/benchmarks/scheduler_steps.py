@@ -3,12 +3,12 @@ What the reports cost of a whole step of SGLang's own scheduler.
 
     python engine-adapters/sglang/plugin/benchmarks/scheduler_steps.py MODEL [--steps 600] [--forward 0.01]
 
-MODEL is the folder that `vllm/test-model/make_test_model.py` has made. The real Scheduler, with the plugin's backend, runs
-in this process and takes its steps as its own loop does: the batch is chosen, run by the model, and its result is taken in.
-What the model takes on a CPU says nothing of a GPU: it is left out, and `--forward` seconds are counted for it.
-Measured is processor time of the scheduler's thread: of whole steps, and of what the plugin observes in them (two runs, with
-and without it, differ by more than what is to be measured). Prompts share half of their tokens, and the pool is full: new
-ones evict old ones.
+MODEL is the folder that `vllm/test-model/make_test_model.py` has made. The real Scheduler, with the plugin's backend,
+runs in this process and takes its steps as its own loop does: the batch is chosen, run by the model, and its result
+is taken in. What the model takes on a CPU says nothing of a GPU: it is left out, and `--forward` seconds are counted
+for it. Measured is processor time of the scheduler's thread: of whole steps, and of what the plugin observes in them
+(two runs, with and without it, differ by more than what is to be measured). Prompts share half of their tokens, and
+the pool is full: new ones evict old ones.
 """
 
 import argparse
