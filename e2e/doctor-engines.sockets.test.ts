@@ -27,13 +27,14 @@ async function startReplay(
   recording: Recording,
   changes: Readonly<Record<string, Answer>> = {},
   computed: () => Promise<void> = async () => {},
+  refuse: (body: Buffer) => Answer | undefined = () => undefined,
 ): Promise<string> {
   const double = await startRecordingEngineDouble()
   closers.push(() => double.close())
   const nameOf = nameChats()
   const answerTo = ({ url, body }: RecordedRequest): Answer => {
     if (changes[url]) return changes[url]
-    if (url === '/v1/chat/completions') return findExchange(recording, nameOf(body)).answer
+    if (url === '/v1/chat/completions') return refuse(body) ?? findExchange(recording, nameOf(body)).answer
     const recorded = recording.exchanges.find(({ path, name }) => path === url && name.startsWith('doctor'))
     return recorded?.answer ?? notFound
   }
@@ -102,6 +103,26 @@ describe.each(titled)('what %s has answered', (_, recording) => {
   })
 })
 
+describe.each([only('vllm'), only('sglang')])('$engine, whose tokenizer takes many tokens for a word,', (recording) => {
+  const tooLong = findExchange(recording, 'fault: too long a prompt').answer
+  const refuseFrom = (words: number) => (body: Buffer) => (String(body).split(' ').length > words ? tooLong : undefined)
+
+  test('is sent a shorter prompt, until it fits', async () => {
+    const url = await startReplay(recording, {}, undefined, refuseFrom(60))
+    expect(toBeMended(await examine(`${url},kind=${recording.engine}`))).toEqual(['context_length'])
+  })
+
+  test('and reads none of any use, is fatal, in its own words', async () => {
+    const url = await startReplay(recording, {}, undefined, refuseFrom(10))
+    const events = `,events=tcp://127.0.0.1:${await findFreePort()}`
+    const report = await examine(`${url},kind=${recording.engine}${events}`)
+    expect(find(report, 'prefix_caching')).toMatchObject({
+      level: 'fatal',
+      found: expect.stringMatching(/answered with 400: .*context length/),
+    })
+  })
+})
+
 describe("an engine's own events", () => {
   /** An event as both engines tell it. */
   const stored = (hash: number): unknown => [
@@ -161,6 +182,15 @@ describe("an engine's own events", () => {
       level: 'warning',
       found: expect.stringContaining('nothing was published while the engine computed'),
     })
+  })
+
+  test('of an engine that answers no prompt cannot be judged', async () => {
+    const { eventsUrl } = await startPublisher()
+    const refused = { status: 500, body: '{"error":{"message":"out of memory"}}' }
+    const url = await startReplay(only('vllm'), {}, undefined, () => refused)
+    const report = await examine(`${url},kind=vllm,events=${eventsUrl}`)
+    expect(find(report, 'prefix_caching').found).toContain('answered with 500: out of memory')
+    expect(find(report, 'events').level).toBe('not_checked')
   })
 
   test('that do not say what is stored are a warning', async () => {

@@ -38,7 +38,7 @@ export async function checkEngine(options: DoctorOptions, signal: AbortSignal): 
     findings.push(...judgeFacts(kind, identity.facts, engine))
     if (hasEvents(engine) && identity.kind)
       findings.push(await checkTokenEndpoint(connection, { kind: identity.kind, model: model.id }))
-    return { findings, kind, hasComputed: findings.some(({ check }) => check === 'cached_tokens') }
+    return { findings, kind, hasComputed: hasComputed(findings) }
   } finally {
     await connection.close()
   }
@@ -59,9 +59,14 @@ async function listenTo(
     const isCaching = !probes.some(({ check, level }) => check === 'prefix_caching' && level === 'fatal')
     const answers = replay === undefined ? undefined : await answersReplays(replay, signal)
     signal.throwIfAborted()
-    const evidence = { kind, eventsUrl: events, replayUrl: replay, heard, answersReplays: answers, isCaching }
-    return [...probes, ...judgeEvents(evidence)]
+    const heardOf = { heard, hasComputed: hasComputed(probes), isCaching, answersReplays: answers }
+    return [...probes, ...judgeEvents({ kind, eventsUrl: events, replayUrl: replay, ...heardOf })]
   } finally {
     await watch.close()
   }
+}
+
+/** Without answers to the probes nothing is said of the tokens that were cached. */
+function hasComputed(findings: readonly Finding[]): boolean {
+  return findings.some(({ check }) => check === 'cached_tokens')
 }

@@ -10,7 +10,9 @@ export interface EventEvidence {
   readonly heard: HeardEvents
   /** undefined: not asked */
   readonly answersReplays: boolean | undefined
-  /** blocks of a prompt that the engine computed meanwhile were cached, as far as is known */
+  /** the engine computed new prompts meanwhile */
+  readonly hasComputed: boolean
+  /** what it computed was cached, as far as is known */
   readonly isCaching: boolean
 }
 
@@ -20,7 +22,7 @@ export function judgeEvents(evidence: EventEvidence): Finding[] {
   return events.level === 'ok' ? [events, judgeReplay(evidence)] : [events]
 }
 
-function judgeArrival({ kind, eventsUrl, replayUrl, heard, isCaching }: EventEvidence): Finding {
+function judgeArrival({ kind, eventsUrl, replayUrl, heard, hasComputed, isCaching }: EventEvidence): Finding {
   const warning = { check: 'events', level: 'warning' } as const
   const { isConnected, batches, blocks, unknown, fault } = heard
   const start = startWith(kind, eventsUrl, replayUrl)
@@ -28,6 +30,10 @@ function judgeArrival({ kind, eventsUrl, replayUrl, heard, isCaching }: EventEvi
   if (fault !== undefined) {
     const fix = 'see what publishes there: it is no vLLM and no SGLang of a version that is known'
     return { ...warning, found: `${eventsUrl}: a message was not understood: ${fault}`, fix }
+  }
+  if (blocks === 0 && !hasComputed) {
+    const found = `${eventsUrl}: somebody publishes there; whether what this engine computes is seen once it computes`
+    return { check: 'events', level: 'not_checked', found, fix: 'mend first what keeps it from answering' }
   }
   if (blocks === 0) {
     const found = `${eventsUrl}: ${batches === 0 ? 'nothing was published' : 'no stored block was told of'} while the engine computed prompts`
