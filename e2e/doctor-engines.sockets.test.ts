@@ -67,6 +67,12 @@ const pages = { vllm: 32, sglang: 16 }
 const toBeMended = (report: Parameters<typeof levelsOf>[0]): string[] =>
   report.findings.filter(({ level, check }) => level !== 'ok' && check !== 'mirror').map(({ check }) => check)
 
+/** What SGLang says of how it was started, with some of it changed. */
+function sglangInfo(changes: Record<string, unknown>): Record<string, Answer> {
+  const info = JSON.parse(findExchange(only('sglang'), 'doctor /server_info').answer.body) as Record<string, unknown>
+  return { '/server_info': ok({ ...info, ...changes }) }
+}
+
 /** What is to be mended in an engine that was started without it, by configuration. */
 const expected = {
   vllm: {
@@ -169,8 +175,10 @@ describe("an engine's own events", () => {
     expect(find(report, 'events').fix).toContain(
       `start vLLM with --kv-events-config '{"enable_kv_cache_events":true,"publisher":"zmq","endpoint":"tcp://*:${eventsPort}","replay_endpoint":"tcp://*:${replayPort}"}'`,
     )
-    const sglang = await examineWith(publisher, async () => {}, {}, 'sglang')
-    expect(find(sglang, 'events').fix).toContain(
+    const publishes = await examineWith(publisher, async () => {}, {}, 'sglang')
+    expect(find(publishes, 'events').fix).toMatch(/^write events=tcp:\/\/HOST:\d+,replay=tcp:\/\/HOST:\d+, where/)
+    const silent = await examineWith(publisher, async () => {}, sglangInfo({ kv_events: null }), 'sglang')
+    expect(find(silent, 'events').fix).toContain(
       `start SGLang with --kv-events-config '{"publisher":"zmq","endpoint":"tcp://*:${eventsPort}"`,
     )
   })
@@ -245,10 +253,6 @@ describe("an engine's own events", () => {
 })
 
 describe('how an engine was started', () => {
-  const sglangInfo = (changes: Record<string, unknown>): Record<string, Answer> => {
-    const info = JSON.parse(findExchange(only('sglang'), 'doctor /server_info').answer.body) as Record<string, unknown>
-    return { '/server_info': ok({ ...info, ...changes }) }
-  }
   const started = async (changes: Record<string, unknown>, settings = ''): ReturnType<typeof examine> =>
     examine(`${await startReplay(only('sglang'), sglangInfo(changes))},kind=sglang${settings}`)
 

@@ -34,7 +34,7 @@ export async function checkEngine(options: DoctorOptions, signal: AbortSignal): 
     // as the proxy would: without a kind it adds nothing
     const probed = { kind, isSalted: given !== 'openai', model, cache: identity.cache }
     const probe = (): Promise<Finding[]> => checkPrefixCache(connection, probed)
-    findings.push(...(hasEvents(engine) ? await listenTo(engine, identity.kind, probe, signal) : await probe()))
+    findings.push(...(hasEvents(engine) ? await listenTo(engine, identity, probe, signal) : await probe()))
     findings.push(...judgeFacts(kind, identity.facts, engine))
     if (hasEvents(engine) && identity.kind)
       findings.push(await checkTokenEndpoint(connection, { kind: identity.kind, model: model.id }))
@@ -47,7 +47,7 @@ export async function checkEngine(options: DoctorOptions, signal: AbortSignal): 
 /** Sends the probes with an ear on the engine's events. */
 async function listenTo(
   { events, replay }: { readonly events: string; readonly replay?: string },
-  kind: EngineIdentity['kind'],
+  { kind, facts }: EngineIdentity,
   probe: () => Promise<Finding[]>,
   signal: AbortSignal,
 ): Promise<Finding[]> {
@@ -60,7 +60,8 @@ async function listenTo(
     const answers = replay === undefined ? undefined : await answersReplays(replay, signal)
     signal.throwIfAborted()
     const heardOf = { heard, hasComputed: hasComputed(probes), isCaching, answersReplays: answers }
-    return [...probes, ...judgeEvents({ kind, eventsUrl: events, replayUrl: replay, ...heardOf })]
+    const places = { eventsUrl: events, replayUrl: replay, publisher: facts.publisher }
+    return [...probes, ...judgeEvents({ kind, ...places, ...heardOf })]
   } finally {
     await watch.close()
   }

@@ -1,4 +1,5 @@
 import type { EngineSettings } from '../config/settings.ts'
+import { type EventPublisher, writeEvents } from './engine-facts.ts'
 import type { HeardEvents } from './event-watch.ts'
 import type { Finding } from './finding.ts'
 
@@ -7,6 +8,8 @@ export interface EventEvidence {
   readonly kind: 'vllm' | 'sglang' | undefined
   readonly eventsUrl: string
   readonly replayUrl: string | undefined
+  /** where the engine says that it publishes */
+  readonly publisher: EventPublisher | undefined
   readonly heard: HeardEvents
   /** undefined: not asked */
   readonly answersReplays: boolean | undefined
@@ -22,10 +25,11 @@ export function judgeEvents(evidence: EventEvidence): Finding[] {
   return events.level === 'ok' ? [events, judgeReplay(evidence)] : [events]
 }
 
-function judgeArrival({ kind, eventsUrl, replayUrl, heard, hasComputed, isCaching }: EventEvidence): Finding {
+function judgeArrival(evidence: EventEvidence): Finding {
+  const { eventsUrl, heard, hasComputed, isCaching } = evidence
   const warning = { check: 'events', level: 'warning' } as const
   const { isConnected, batches, blocks, unknown, fault } = heard
-  const start = startWith(kind, eventsUrl, replayUrl)
+  const start = fixFor(evidence)
   if (!isConnected) return { ...warning, found: `${eventsUrl}: nobody publishes there`, fix: start }
   if (fault !== undefined) {
     const fix = 'see what publishes there: it is no vLLM and no SGLang of a version that is known'
@@ -60,6 +64,12 @@ function judgeReplay({ kind, eventsUrl, replayUrl, answersReplays }: EventEviden
   if (answersReplays) return { ...finding, level: 'ok', found: `${replayUrl}: answers` }
   const found = `${replayUrl}: does not answer, so events that are missed stay missed`
   return { ...finding, level: 'warning', found, fix: startWith(kind, eventsUrl, replayUrl) }
+}
+
+/** Where the engine publishes elsewhere, that is where to listen; else it has to be told to publish. */
+function fixFor({ kind, eventsUrl, replayUrl, publisher }: EventEvidence): string {
+  if (!publisher || String(publisher.port) === portOf(eventsUrl)) return startWith(kind, eventsUrl, replayUrl)
+  return `write ${writeEvents(publisher)}, where the engine says that it publishes`
 }
 
 /** The flag as it has to be written, with the ports that were given here. */

@@ -50,6 +50,11 @@ function publisherOf(events: unknown): EventPublisher | undefined {
   return { port, replayPort: typeof replay === 'number' ? replay : undefined }
 }
 
+/** How to name a publisher's place in `--engine`. */
+export function writeEvents({ port, replayPort }: EventPublisher): string {
+  return `events=tcp://HOST:${port}${replayPort === undefined ? '' : `,replay=tcp://HOST:${replayPort}`}`
+}
+
 /** Judges how the engine was started: what of it keeps its reports from being true of one replica. */
 export function judgeFacts(
   kind: EngineKind,
@@ -87,8 +92,7 @@ function judgeReports({ cacheBackend, publisher }: EngineFacts, events: string |
     return { ...finding, level: 'warning', found: `${found}, and by its events as well: one of both is enough`, fix }
   }
   if (publisher && events === undefined) {
-    const replay = publisher.replayPort === undefined ? '' : `,replay=tcp://HOST:${publisher.replayPort}`
-    const fix = `add ,events=tcp://HOST:${publisher.port}${replay} to --engine`
+    const fix = `add ,${writeEvents(publisher)} to --engine`
     return { ...finding, level: 'warning', found: 'SGLang publishes events that are not read', fix }
   }
   if (publisher) return { ...finding, level: 'ok', found: 'by its own events (--kv-events-config)' }
