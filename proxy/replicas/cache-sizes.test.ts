@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { CacheSize } from '#engine-adapters/cache-config.ts'
+import { adapterFor } from '#engine-adapters/engine-adapter.ts'
 import type { ReplicaId } from '#index/context-block.ts'
 import { CacheSizes, type CacheSizeTarget } from './cache-sizes.ts'
 import type { ReplicaState } from './replica.ts'
@@ -13,7 +14,7 @@ class TargetDouble {
   cacheConfig: CacheSize | undefined
 
   constructor(kind: 'vllm' | 'openai' = 'vllm') {
-    this.adapter = { kind, tagRequest: () => ({ headers: {}, members: {} }) }
+    this.adapter = adapterFor(kind)
   }
 }
 
