@@ -71,6 +71,7 @@ export class EngineProcess {
     })
     closeSync(log)
     this.#child = child
+    endWithThisProcess(child)
     await this.#waitUntilReady(child)
   }
 
@@ -119,6 +120,20 @@ async function isHealthy(url: string): Promise<boolean> {
   const response = await request(`${url}/health`).catch(() => undefined)
   await response?.body.dump()
   return response?.statusCode === 200
+}
+
+/** An engine left behind would take a gigabyte of memory until somebody finds it. */
+function endWithThisProcess(child: ChildProcess): void {
+  const kill = (cause: unknown): void => {
+    signalGroup(child, 'SIGKILL')
+    // a signal that is listened to ends nothing by itself
+    if (typeof cause === 'string') process.exit(1)
+  }
+  const events = ['exit', 'SIGINT', 'SIGTERM', 'disconnect']
+  for (const event of events) process.once(event, kill)
+  child.once('exit', () => {
+    for (const event of events) process.off(event, kill)
+  })
 }
 
 function isGone(child: ChildProcess): boolean {

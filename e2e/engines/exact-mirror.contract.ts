@@ -54,8 +54,9 @@ export function describeExactMirror(spec: EngineSpec, source: Source, setup: Set
       const report = reportOf(`${title}: ${label}`, sent, spec.blockSize)
       say(headOf(report))
       const { answered, exact, cachedTokens } = figuresOf(sent)
-      expect(cachedTokens, report).toBeGreaterThan(0)
-      expect(exact / answered, report).toBeGreaterThanOrEqual(leastExact)
+      expect.soft(cachedTokens, report).toBeGreaterThan(0)
+      // what is off here must not hide what the probes find
+      expect.soft(exact / answered, report).toBeGreaterThanOrEqual(leastExact)
     }
 
     /** Repeats prompts one by one, once all is quiet: whatever is believed of them is what the engine finds. */

@@ -6,9 +6,9 @@ import { createRetriever } from '../demo/retrieve.ts'
 import { readTrace } from '../demo/trace.ts'
 import type { Turn } from '../demo/workload.ts'
 
-/** With a few thousand tokens of the test model's small vocabulary each. */
+/** About 2,000 tokens in a prompt: the test model's vocabulary is small. */
 const documentsPerPrompt = 6
-const longestDocument = 1_600
+const longestDocument = 800
 
 const traceFolder =
   process.env.REPRISE_TEST_TRACE ?? join(import.meta.dirname, '..', '..', '..', 'shared', 'data', 'rag_musique')

@@ -3,7 +3,7 @@ import { type EngineSpec, modelName } from './engine.ts'
 
 const adapters = join(import.meta.dirname, '..', '..', 'engine-adapters')
 
-// about ten prompts: evictions are the rule
+// about twenty prompts: evictions are the rule, but not of what the next requests are about to find
 const blocks = 1_200
 
 const flags = [
