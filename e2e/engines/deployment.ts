@@ -2,9 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type RunningRedis, startRedis } from '../redis-server.ts'
+import { askAt } from './ask.ts'
 import type { EngineInstallation, EngineSpec, Source } from './engine.ts'
 import { EngineProcess } from './engine-process.ts'
+import { checkoutTurns } from './prompts.ts'
 import { ProxyProcess } from './proxy-process.ts'
+import { lanes, Traffic } from './traffic.ts'
 
 /** A real engine behind a real proxy that keeps its state in a real Redis, each in a process of its own. */
 export class Deployment {
@@ -30,6 +33,7 @@ export class Deployment {
     try {
       await engine.start()
       await deployment.startProxy()
+      await deployment.#warmUp()
     } catch (error) {
       await deployment.close()
       throw error
@@ -41,6 +45,11 @@ export class Deployment {
   async startProxy(): Promise<void> {
     await this.proxy.start(this.engine, this.redis.url)
     await this.proxy.waitUntilExact()
+  }
+
+  /** An engine's very first requests may overtake each other while it loads what it has not needed before. */
+  async #warmUp(): Promise<void> {
+    await new Traffic(askAt(this.proxy.url, 'first'), await checkoutTurns(lanes)).finished()
   }
 
   async close(): Promise<void> {

@@ -14,7 +14,7 @@ const prompts = 200
 /** After a fault: before it, and counted after it. */
 const promptsBeforeFault = 40
 const promptsAfterFault = 100
-const probes = 16
+const probes = 12
 /** The least share of predictions that are what the engine reports. */
 const leastExact = 0.99
 const settleMilliseconds = 5_000
@@ -74,6 +74,7 @@ export function describeExactMirror(spec: EngineSpec, source: Source, setup: Set
       const report = reportOf(`${title}: repeated`, probed, spec.blockSize)
       say(headOf(report))
       expect(failuresOf(probed), report).toEqual([])
+      expect((await deployment.proxy.mirror()).mode, report).toBe('exact')
       const { over, cachedTokens, promptTokens } = figuresOf(probed)
       expect(cachedTokens, report).toBeGreaterThan(0)
       // evictions were forced: not all of it is there

@@ -12,7 +12,7 @@ export interface MirrorReport {
   readonly cached_tokens: number
 }
 
-const quietMilliseconds = 700
+const quietMilliseconds = 500
 const quietly = ['--log-level', 'warn']
 /** What the engine is called in the proxy's control plane. */
 const replicaName = 'engine'

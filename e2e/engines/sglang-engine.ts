@@ -18,6 +18,8 @@ const flags = [
   ['--mem-fraction-static', '0.3'],
   ['--max-total-tokens', String(poolTokens)],
   ['--log-level-http', 'warning'],
+  // prompts of one batch are looked up before any of them is computed: whether one finds what another computes is chance
+  ['--prefill-max-requests', '1'],
   '--disable-overlap-schedule',
   '--enable-cache-report',
 ].flat()
