@@ -108,11 +108,16 @@ export function describeExactMirror(spec: EngineSpec, source: Source, setup: Set
     ): Promise<void> => {
       const tenant = `tenant-${tenants++}`
       const traffic = send(label, repeatedly(await checkoutTurns(prompts)), tenant)
-      await traffic.more(promptsBeforeFault)
-      const mayFail = await fault(traffic)
-      await pause(settleMilliseconds)
-      const counted = await traffic.more(promptsAfterFault)
-      await traffic.end()
+      let mayFail: ReadonlySet<string>
+      let counted: Sent[]
+      try {
+        await traffic.more(promptsBeforeFault)
+        mayFail = await fault(traffic)
+        await pause(settleMilliseconds)
+        counted = await traffic.more(promptsAfterFault)
+      } finally {
+        await traffic.end()
+      }
       const failed = traffic.sent.filter(({ failure }) => failure !== undefined)
       expect(failed.filter(({ requestId }) => !mayFail.has(requestId)).map(({ failure }) => failure)).toEqual([])
       expectTrue(label, counted)
