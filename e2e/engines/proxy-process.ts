@@ -1,8 +1,8 @@
 import { request } from 'undici'
-import { findFreePort } from '../demo/find-free-port.ts'
 import { waitFor } from '../redis-server.ts'
 import { type RunningReprise, startReprise } from '../start-reprise.ts'
 import type { EngineProcess } from './engine-process.ts'
+import { findLastingPort } from './find-lasting-port.ts'
 
 /** What the control plane says of the one replica. */
 export interface MirrorReport {
@@ -30,7 +30,7 @@ export class ProxyProcess {
 
   /** Finds it its addresses: an engine's plugin has to know them before either is started. */
   static async atFreePorts(): Promise<ProxyProcess> {
-    return new ProxyProcess(await findFreePort(), await findFreePort())
+    return new ProxyProcess(await findLastingPort(), await findLastingPort())
   }
 
   /** Where the engine's plugin reports to. */
