@@ -8,7 +8,14 @@ const engines = '**/*.engines.test.ts'
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['**/*.test.ts'], exclude: [...configDefaults.exclude, sockets, engines] } },
+      {
+        test: {
+          name: 'unit',
+          include: ['**/*.test.ts'],
+          exclude: [...configDefaults.exclude, sockets, engines],
+          testTimeout: 60_000,
+        },
+      },
       { test: { name: 'sockets', include: [sockets], testTimeout: 60_000, hookTimeout: 60_000 } },
     ],
   },

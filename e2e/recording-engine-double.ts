@@ -25,6 +25,9 @@ export interface RecordingEngineDouble {
 const usage = { prompt_tokens: 8, completion_tokens: 1, total_tokens: 9, prompt_tokens_details: { cached_tokens: 0 } }
 const completion = JSON.stringify({ id: 'x', object: 'chat.completion', choices: [], usage })
 
+/** What the proxy asks of its own accord, at times of its own: not recorded. */
+const ownPages = new Set(['/metrics', '/server_info', '/get_server_info'])
+
 export async function startRecordingEngineDouble(port = 0): Promise<RecordingEngineDouble> {
   const requests: RecordedRequest[] = []
   const abortions: Promise<void>[] = []
@@ -45,6 +48,10 @@ export async function startRecordingEngineDouble(port = 0): Promise<RecordingEng
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
     incoming.on('end', () => {
       const { method, url, headers, rawHeaders } = incoming
+      if (ownPages.has(url!)) {
+        response.writeHead(404).end()
+        return
+      }
       const request = { method: method!, url: url!, headers, rawHeaders, body: Buffer.concat(chunks) }
       requests.push(request)
       respond(response, request)

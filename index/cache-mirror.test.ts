@@ -98,7 +98,33 @@ test('a half-evicted request is cut, not forgotten', () => {
   expect(heldOf(['x'])).toEqual([])
   expect(mirror.has(request('a'))).toBe(true)
   mirror.apply({ type: 'evicted', request: request('a'), cachedTokens: 0 })
-  expect(mirror.has(request('a'))).toBe(false)
+  expect(mirror.statistics).toMatchObject({ requests: 0, contexts: 0, cachedTokens: 0 })
+})
+
+test('a request that lost everything comes back when the engine stores it anew', () => {
+  mirror.apply({ type: 'sent', request: request('a'), prompt: prompt('x', 'y') })
+  mirror.apply({ type: 'evicted', request: request('a'), cachedTokens: 0 })
+  expect(heldOf(['y', 'x'])).toEqual([])
+  mirror.apply({ type: 'stored', request: request('a'), cachedTokens: 1_000 })
+  expect(heldOf(['y', 'x'])).toEqual(['x', 'y'])
+  expect(mirror.statistics).toMatchObject({ requests: 1, unknownRequests: 0 })
+})
+
+test('of requests that lost everything a bounded number is remembered, those that fell last', () => {
+  const large = new CacheMirror({ maxRequests: 10_000, maxBlocks: 100_000 }, () => new PaperOrdering())
+  for (let i = 0; i <= 5_000; i++) {
+    large.apply({ type: 'sent', request: request(`${i}`), prompt: prompt('x') })
+    large.apply({ type: 'evicted', request: request(`${i}`), cachedTokens: 0 })
+  }
+  expect(['0', '1', '5000'].map((id) => large.has(request(id)))).toEqual([false, true, true])
+  // one that was stored anew is no longer among them
+  large.apply({ type: 'stored', request: request('1'), cachedTokens: 1_000 })
+  for (let i = 0; i < 5_000; i++) {
+    large.apply({ type: 'sent', request: request(`more ${i}`), prompt: prompt('x') })
+    large.apply({ type: 'evicted', request: request(`more ${i}`), cachedTokens: 0 })
+  }
+  expect(large.has(request('1'))).toBe(true)
+  expect(large.statistics).toMatchObject({ requests: 1, contexts: 1 })
 })
 
 test('what another request still holds stays', () => {
@@ -152,6 +178,18 @@ test('a cleared cache holds nothing', () => {
   mirror.apply({ type: 'cleared' })
   expect(mirror.statistics).toMatchObject({ requests: 0, nodes: 0, contexts: 0, cachedTokens: 0 })
   expect(mirror.predictCachedTokens(prompt('x'))).toBe(0)
+})
+
+test('what a cleared cache held comes back when the engine tells of it anew', () => {
+  mirror.apply({ type: 'sent', request: request('a'), prompt: prompt('x', 'y') })
+  mirror.apply({ type: 'sent', request: request('b'), prompt: prompt('x', 'z') })
+  mirror.apply({ type: 'cleared' })
+  mirror.applySnapshot(new Map([[request('b'), 1_000]]))
+  expect(heldOf(['y', 'z', 'x'])).toEqual(['x', 'z'])
+  expect(mirror.statistics).toMatchObject({ requests: 1, unknownRequests: 0 })
+  mirror.apply({ type: 'evicted', request: request('b'), cachedTokens: 0 })
+  expect(mirror.statistics).toMatchObject({ requests: 0, contexts: 0, cachedTokens: 0 })
+  expect(mirror.heldTokens).toBe(0)
 })
 
 test('the oldest requests are forgotten above the bound, with all they held', () => {

@@ -1,4 +1,5 @@
 import { AverageDensity } from './average-density.ts'
+import type { BelievedCache, BelievedRequest } from './believed-cache.ts'
 import type { CacheEvent, SentPrompt } from './cache-event.ts'
 import type { Context, RequestId, ScopeId } from './context-block.ts'
 import { HeldPrefixes, type TokenDensity } from './held-prefixes.ts'
@@ -13,6 +14,9 @@ interface MirroredRequest {
 /** So many scopes are remembered of which nothing is cached; small caches lose all of a scope again and again. */
 const maxIdleScopes = 1_000
 
+/** So many requests are remembered of which nothing is held any more: an engine may store one anew that it had lost. */
+const maxFallen = 5_000
+
 // measured on Node 20 with 5,000 to 50,000 requests of 5 to 30 blocks: within 30 % of the heap's growth
 const bytesPerRequest = 350
 const bytesPerBlock = 120
@@ -26,7 +30,7 @@ const bytesPerNode = 2_000
  * the oldest go first.
  * `apply` is the only writer.
  */
-export class CacheMirror {
+export class CacheMirror implements BelievedCache {
   readonly #maxRequests: number
   readonly #maxBlocks: number
   readonly #requests = new Map<RequestId, MirroredRequest>()
@@ -37,6 +41,10 @@ export class CacheMirror {
   readonly #prefixes = new HeldPrefixes()
   /** characters of all prefixes that are held, each once */
   #heldLength = 0
+  /** characters that requests hold behind the last of these prefixes */
+  #tailLength = 0
+  /** those that lost everything, the longest ago first */
+  readonly #fallen = new Set<RequestId>()
   /** blocks of all requests, each as often as it was sent */
   #blocks = 0
   readonly #average: AverageDensity
@@ -83,6 +91,32 @@ export class CacheMirror {
   /** Whether a request id is mirrored: the engine must not be given it again. */
   has(request: RequestId): boolean {
     return this.#requests.has(request)
+  }
+
+  /** Tokens of all that is held: what several share is counted once, but for what stands behind a prompt's blocks. */
+  get heldTokens(): number {
+    return Math.floor((this.#heldLength + this.#tailLength) * this.#average.tokensPerCharacter)
+  }
+
+  /** Every request that is remembered, those sent longest ago first; goes on through those sent meanwhile. */
+  requestIds(): IterableIterator<RequestId> {
+    return this.#requests.keys()
+  }
+
+  /** What is held of a request; undefined when that is nothing. */
+  heldOf(request: RequestId): BelievedRequest | undefined {
+    const mirrored = this.#requests.get(request)
+    if (!mirrored || mirrored.cachedLength === 0) return undefined
+    const { prompt, density, cachedLength } = mirrored
+    let shared = countUpTo(prompt.ends, cachedLength)
+    while (shared > 0 && !this.#prefixes.isShared(prompt.prefixes[shared - 1]!)) shared -= 1
+    return {
+      request,
+      prompt,
+      cachedLength,
+      sharedLength: prompt.ends[shared - 1] ?? 0,
+      tokensPerCharacter: density.tokensPerCharacter ?? this.#average.tokensPerCharacter,
+    }
   }
 
   /** Figures for the control plane; requests are those that have something cached, bytes are estimated. */
@@ -143,12 +177,7 @@ export class CacheMirror {
         this.#resize(event.request, event.cachedTokens)
         break
       case 'cleared':
-        this.#requests.clear()
-        this.#blocks = 0
-        this.#indexes.clear()
-        this.#idleScopes.clear()
-        this.#prefixes.clear()
-        this.#heldLength = 0
+        this.#clear()
     }
   }
 
@@ -158,7 +187,7 @@ export class CacheMirror {
    */
   applySnapshot(cachedTokens: ReadonlyMap<RequestId, number>): void {
     for (const [request, mirrored] of this.#requests) {
-      if (!cachedTokens.has(request)) this.#hold(request, mirrored, 0)
+      if (!cachedTokens.has(request)) this.#fall(request, mirrored)
     }
     for (const [request, tokens] of cachedTokens) this.#resize(request, tokens)
   }
@@ -191,18 +220,44 @@ export class CacheMirror {
       return
     }
     if (cachedTokens <= 0) {
-      this.#forget(request)
+      this.#fall(request, mirrored)
       return
     }
+    this.#fallen.delete(request)
     const { prompt, density } = mirrored
     const tokensPerCharacter = density.tokensPerCharacter ?? this.#average.tokensPerCharacter
     this.#hold(request, mirrored, Math.min(prompt.length, Math.floor(cachedTokens / tokensPerCharacter)))
+  }
+
+  /** All have lost everything. They stay known: a sender that fell behind says so before it tells all it holds anew. */
+  #clear(): void {
+    for (const [request, mirrored] of this.#requests) {
+      mirrored.cachedLength = 0
+      this.#fallen.add(request)
+    }
+    this.#indexes.clear()
+    this.#idleScopes.clear()
+    this.#prefixes.clear()
+    this.#heldLength = 0
+    this.#tailLength = 0
+  }
+
+  /** It holds nothing now; of too many such those that fell first are forgotten, by and by. */
+  #fall(request: RequestId, mirrored: MirroredRequest): void {
+    this.#hold(request, mirrored, 0)
+    this.#fallen.delete(request)
+    this.#fallen.add(request)
+    for (let i = 0; i < 2 && this.#fallen.size > maxFallen; i++) {
+      const [first] = this.#fallen
+      this.#forget(first!)
+    }
   }
 
   /** From now on the request holds the first `length` characters of its prompt. */
   #hold(request: RequestId, mirrored: MirroredRequest, length: number): void {
     const { prompt, cachedLength: before } = mirrored
     mirrored.cachedLength = length
+    this.#tailLength += lengthBehind(prompt.ends, length) - lengthBehind(prompt.ends, before)
     for (const { scope, blocks, sizes, ends } of prompt.contexts) {
       const kept = countUpTo(ends, length)
       if (kept === countUpTo(ends, before)) continue
@@ -216,6 +271,7 @@ export class CacheMirror {
     const mirrored = this.#requests.get(request)
     if (!mirrored) return
     this.#requests.delete(request)
+    this.#fallen.delete(request)
     this.#blocks -= countBlocks(mirrored.prompt)
     this.#hold(request, mirrored, 0)
   }
@@ -280,4 +336,9 @@ function countUpTo(ends: readonly number[], limit: number): number {
     else high = middle
   }
   return low
+}
+
+/** What of the first `length` characters stands behind the last end among them. */
+function lengthBehind(ends: readonly number[], length: number): number {
+  return length - (ends[countUpTo(ends, length) - 1] ?? 0)
 }

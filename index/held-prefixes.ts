@@ -44,6 +44,12 @@ export class HeldPrefixes {
     return held && isShared(held) ? held.density : held
   }
 
+  /** Whether several hold a prefix. */
+  isShared(prefix: ScopeId): boolean {
+    const held = this.#held.get(prefix)
+    return held !== undefined && isShared(held) && held.holders > 1
+  }
+
   clear(): void {
     this.#held.clear()
   }

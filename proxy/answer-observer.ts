@@ -18,6 +18,10 @@ export interface Observed {
   readonly promptIds: readonly RequestId[]
   /** The head of the answer has come. */
   onHead(status: number): void
+  /** Some of the body of an answer that is no error. */
+  onChunk(chunk: Buffer): void
+  /** How many tokens the engine has cached of it; undefined: not known to the token. */
+  predict(): number | undefined
 }
 
 /** Watches the engine's answer to one request, describes the decision in its head, and feeds back what it says. */
@@ -52,15 +56,17 @@ export class AnswerObserver implements ForwardObserver {
     this.#exchange.telemetry.admitted(id, adapter.kind)
   }
 
-  onHead(status: number, headers: IncomingHttpHeaders): Record<string, string> {
+  onHead(status: number, headers: IncomingHttpHeaders): void {
     this.#status = status
     this.#observed.onHead(status)
     if (this.#isSuccess) this.#usage = new UsageReader(headers['content-type'] ?? '')
-    return this.describe()
   }
 
   onChunk(chunk: Buffer): void {
-    if (this.#isSuccess) this.#exchange.telemetry.firstByte()
+    if (this.#isSuccess) {
+      this.#exchange.telemetry.firstByte()
+      this.#observed.onChunk(chunk)
+    }
     this.#usage?.push(chunk)
   }
 
@@ -90,7 +96,8 @@ export class AnswerObserver implements ForwardObserver {
   /** The headers of ours; of a request that still waits they say what is intended. */
   describe(): Record<string, string> {
     const { decision, replica } = this.#routed
-    const { blocks, moved, deduplicated, predictedCachedTokens, skipped, timing } = decision
+    const { blocks, moved, deduplicated, skipped, timing } = decision
+    this.#exchange.telemetry.predicted(this.#observed.predict())
     const now = this.#pipeline.now()
     const admitted = this.#admitted ?? now
     const stages = { parse: timing.parse, index: timing.index, queue: admitted - this.#decided, engine: now - admitted }
@@ -100,7 +107,7 @@ export class AnswerObserver implements ForwardObserver {
       'x-reprise-blocks': String(blocks),
       'x-reprise-moved': String(moved),
       'x-reprise-deduplicated': String(deduplicated),
-      'x-reprise-predicted-cached-tokens': String(predictedCachedTokens),
+      'x-reprise-predicted-cached-tokens': String(this.#exchange.telemetry.predictedCachedTokens),
       ...(skipped === undefined ? {} : { 'x-reprise-skipped': skipped }),
       'server-timing': Object.entries(stages)
         .map(([stage, duration]) => `${stage};dur=${duration.toFixed(2)}`)
@@ -131,7 +138,8 @@ export class AnswerObserver implements ForwardObserver {
       if (!this.#isSuccess) replica.mirror.apply({ type: 'failed', request })
       else if (usage) {
         const share = decision.sent[i]!.length / length
-        replica.mirror.apply({ type: 'used', request, promptTokens: Math.round(usage.promptTokens * share) })
+        const cached = this.#observed.promptIds.length === 1 ? usage.cachedTokens : undefined
+        replica.replicaMirror.used(request, Math.round(usage.promptTokens * share), cached)
       }
     }
   }

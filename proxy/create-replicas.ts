@@ -14,6 +14,7 @@ import { ReplicaMirror } from './replica-mirror.ts'
 import { type BreakerOptions, CircuitBreaker } from './replicas/circuit-breaker.ts'
 import { HealthState } from './replicas/health-state.ts'
 import { Replica } from './replicas/replica.ts'
+import { TokenAsker } from './tokens/token-asker.ts'
 
 /** How much is remembered of each replica before the oldest is forgotten. */
 const mirrored = { maxRequests: 50_000, maxBlocks: 4_000_000 }
@@ -32,9 +33,11 @@ export function createReplicas(
   return engines.map(({ url, kind, id }, i) => {
     const replica = id as ReplicaId
     const mirror = new CacheMirror(mirrored, createIndex, average)
+    const engine = createEngineClient(url, tls[i])
     return new Replica({
       adapter: adapterFor(kind),
-      engine: createEngineClient(url, tls[i]),
+      engine,
+      tokens: kind === 'openai' ? undefined : new TokenAsker(engine, kind),
       replicaMirror: new ReplicaMirror(replica, mirror, () => processed.forget(replica)),
       admission: new Admission(toAdmissionLimits(config)),
       breaker: new CircuitBreaker(toBreakerOptions(config)),

@@ -29,6 +29,8 @@ export interface Decision {
   /** as estimated before the engine has counted */
   readonly promptTokens: number
   readonly predictedCachedTokens: number
+  /** of the candidate that holds most of it */
+  readonly mostPredictedCachedTokens: number
   readonly blocks: number
   readonly moved: number
   readonly deduplicated: number
@@ -87,6 +89,7 @@ const untouched = {
   turns: new Map<TurnKey, SentTurn>(),
   promptTokens: 0,
   predictedCachedTokens: 0,
+  mostPredictedCachedTokens: 0,
   blocks: 0,
   moved: 0,
   deduplicated: 0,
@@ -177,6 +180,7 @@ function reuse(
     turns: reused.turns,
     promptTokens: route.promptTokens,
     predictedCachedTokens: route.predictedCachedTokens,
+    mostPredictedCachedTokens: Math.max(...routes.map(({ predictedCachedTokens }) => predictedCachedTokens)),
     citations: options.citations === false ? [] : citationMapOf(layout.texts, contexts),
     // a document that is missing is told of, whatever was done with the others
     skipped: layout.unresolved ?? (isUnchanged ? reasonFor(input, counts.blocks) : undefined),

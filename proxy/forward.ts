@@ -13,8 +13,9 @@ export type ForwardOutcome = 'finished' | 'client_left' | 'engine_broke_off'
 
 /** What is told about an answer while it passes; none may throw. */
 export interface ForwardObserver {
-  /** before the head is written: may add headers */
-  onHead(status: number, headers: IncomingHttpHeaders): Record<string, string>
+  onHead(status: number, headers: IncomingHttpHeaders): void
+  /** the headers of ours that go out with the head */
+  describe(): Record<string, string>
   onChunk(chunk: Buffer): void
 }
 
@@ -25,6 +26,8 @@ export interface ForwardOptions {
   /** what rewrites the answer with this head, if anything does */
   readonly rewriterFor?: (status: number, headers: IncomingHttpHeaders) => AnswerRewriter | undefined
   readonly keepAlive?: KeepAlive | undefined
+  /** for how long a head that comes alone is kept back, to be described better; 0: it goes at once */
+  readonly headMilliseconds?: number | undefined
 }
 
 /** The engine could not be reached, or broke off before the head of its answer. */
@@ -75,6 +78,9 @@ class Forwarding implements Dispatcher.DispatchHandler {
   #rewriter: AnswerRewriter | undefined
   #lateError: LateError | undefined
   #hasEngineHead = false
+  /** what writes a head that is kept back */
+  #head: (() => void) | undefined
+  #headTimer: NodeJS.Timeout | undefined
   readonly #gathered: Buffer[] = []
 
   constructor(
@@ -107,22 +113,13 @@ class Forwarding implements Dispatcher.DispatchHandler {
     // informational: the final head follows
     if (status < 200 || response.destroyed) return
     this.#hasEngineHead = true
-    const added = this.#observer.onHead(status, headers)
+    this.#observer.onHead(status, headers)
     const isStream = (headers['content-type'] ?? '').startsWith('text/event-stream')
     // our own head may have gone out while the engine was silent
     const isLateError = response.headersSent && (status >= 300 || !isStream)
     if (isLateError) this.#lateError = new LateError(this.#options.api, status)
     else this.#rewriter = this.#options.rewriterFor?.(status, headers)
-    if (!response.headersSent) {
-      const passed = withoutHopByHop(headers)
-      if (this.#rewriter) for (const name of headersOfBytes) delete passed[name]
-      response.writeHead(status, { ...passed, ...added })
-      // what the engine sent along with its head goes out in the same write
-      process.nextTick(() => {
-        this.#passOn()
-        if (!response.writableEnded) response.flushHeaders()
-      })
-    }
+    if (!response.headersSent) this.#takeHead(status, headers)
     this.#options.keepAlive?.onHead(isStream && headers['content-encoding'] === undefined)
   }
 
@@ -133,6 +130,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.#passOn()
+    this.#writeHead()
     const rest = this.#lateError?.end() ?? this.#rewriter?.end()
     this.#response.end(rest)
     this.#settle('finished')
@@ -146,6 +144,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
       this.#reject(new UnreachableError(this.#engine, error, this.#controller !== undefined))
       return
     }
+    this.#writeHead()
     const rest = this.#rewriter?.end()
     if (rest && rest.length > 0) this.#response.write(rest)
     // the client must see that the answer is not whole, and get all there is of it
@@ -153,8 +152,36 @@ class Forwarding implements Dispatcher.DispatchHandler {
     this.#settle('engine_broke_off')
   }
 
+  #takeHead(status: number, headers: IncomingHttpHeaders): void {
+    const passed = withoutHopByHop(headers)
+    if (this.#rewriter) for (const name of headersOfBytes) delete passed[name]
+    if (!this.#options.headMilliseconds) {
+      this.#response.writeHead(status, { ...passed, ...this.#observer.describe() })
+      // what the engine sent along with its head goes out in the same write
+      process.nextTick(this.#begin)
+      return
+    }
+    // what cannot be passed on throws here, where the engine's answer is ended for it
+    for (const [name, value] of Object.entries(passed)) this.#response.setHeader(name, value)
+    this.#head = () => this.#response.writeHead(status, this.#observer.describe())
+    this.#headTimer = setTimeout(this.#begin, this.#options.headMilliseconds)
+  }
+
+  readonly #begin = (): void => {
+    this.#passOn()
+    this.#writeHead()
+    if (!this.#response.writableEnded) this.#response.flushHeaders()
+  }
+
+  #writeHead(): void {
+    clearTimeout(this.#headTimer)
+    if (!this.#response.headersSent) this.#head?.()
+    this.#head = undefined
+  }
+
   readonly #passOn = (): void => {
     if (this.#gathered.length === 0) return
+    this.#writeHead()
     const received = this.#gathered.length === 1 ? this.#gathered[0]! : Buffer.concat(this.#gathered)
     this.#gathered.length = 0
     this.#observer.onChunk(received)
@@ -181,6 +208,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
   }
 
   #stop(): void {
+    clearTimeout(this.#headTimer)
     this.#options.keepAlive?.stop()
     this.#clientLeft.removeEventListener('abort', this.#onClientLeft)
     this.#response.off('drain', this.#onDrain)

@@ -16,7 +16,8 @@ import { followEngines } from './kv-events/follow-engines.ts'
 import { Listener, type ListenerTls } from './listener.ts'
 import { createLog, type Log } from './log.ts'
 import { createSharedRedis } from './redis/create-shared-redis.ts'
-import { HealthChecks } from './replicas/health-checks.ts'
+import type { HealthCheckOptions } from './replicas/health-checks.ts'
+import { lookAfterReplicas } from './replicas/look-after-replicas.ts'
 import { ReplicaSet } from './replicas/replica-set.ts'
 import { readVersion } from './telemetry/read-version.ts'
 import { createTelemetry } from './telemetry/telemetry.ts'
@@ -86,8 +87,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   )
   await redis?.connection.connect(redisStartMilliseconds)
   const data = await listen(createApp(live.pipeline, drain), config.listen, requestUploadSeconds, tls)
-  // with a single replica there is nothing to choose
-  const health = replicas.all.length > 1 ? new HealthChecks(replicas.all, toHealthOptions(config)) : undefined
+  const upkeep = lookAfterReplicas(replicas.all, engines, toHealthOptions(config), telemetry)
   history.start()
   return {
     url: data.url,
@@ -104,7 +104,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
     close: async () => {
       drain.isDraining = true
       await data.close(current.drainSeconds * 1000)
-      health?.close()
+      upkeep.close()
       await live.close()
       await Promise.all(replicas.all.map((replica) => replica.close()))
       await emulator?.close()
@@ -123,7 +123,7 @@ function startEmbedded(adminUrl: string, log: Log): Promise<Emulator> {
   return startEmulator({ ...emulatorDefaults, host: '127.0.0.1', port: 0, callbackUrl, warn })
 }
 
-function toHealthOptions({ health }: Config): ConstructorParameters<typeof HealthChecks>[1] {
+function toHealthOptions({ health }: Config): HealthCheckOptions {
   return {
     path: health.path,
     intervalMilliseconds: health.intervalSeconds * 1000,

@@ -24,6 +24,7 @@ export interface Metrics {
   readonly streamAborts: Counter<'phase'>
   readonly mirrorGaps: Counter
   readonly mirrorDivergence: Histogram
+  readonly divergenceByCause: Counter<'cause'>
 }
 
 const shortSeconds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5]
@@ -83,6 +84,11 @@ export function createMetrics(sources: MetricSources): Metrics {
       'mirror_divergence_tokens',
       'Predicted less reported cached tokens of a request, without sign',
       divergentTokens,
+    ),
+    divergenceByCause: count(
+      'divergence_tokens_total',
+      'Predicted less reported cached tokens, without sign, by what is to blame; routing: left on another replica',
+      'cause',
     ),
   }
 }

@@ -27,10 +27,8 @@ export async function passThrough(pipeline: Pipeline, exchange: Exchange): Promi
     body: hasBody ? incoming.pipe(new PassThrough()) : null,
   }
   const observer = {
-    onHead: (status: number) => {
-      replica.breaker.answered(status)
-      return {}
-    },
+    onHead: (status: number) => replica.breaker.answered(status),
+    describe: () => ({}),
     onChunk: () => {},
   }
   telemetry.admitted(replica.id, replica.adapter.kind)

@@ -22,3 +22,14 @@ export function promptIds(kind: EngineKind, request: RequestId, prompts: number,
     return (i === 0 ? request : `${request}-${i}`) as RequestId
   })
 }
+
+/**
+ * What an engine's reports call the first prompt of a request that it answers under an id of its own; undefined where
+ * they keep the id it was given. vLLM 0.32 takes no id from us for `/v1/responses`: it answers as `resp_ID` and runs
+ * `resp_ID_0`. SGLang 0.5 takes none there either, and with n > 1 none at all: each sample has an id of its own, of
+ * which the answer bears the first; of the others, and of all behind `/v1/messages`, nobody tells whose they are.
+ */
+export function reportedName(kind: EngineKind, api: PromptApi, answerId: string): RequestId | undefined {
+  if (kind === 'sglang') return api === 'messages' ? undefined : (answerId as RequestId)
+  return kind === 'vllm' && api === 'responses' ? (`${answerId}_0` as RequestId) : undefined
+}

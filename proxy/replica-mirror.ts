@@ -1,33 +1,19 @@
-import { Ajv, type ValidateFunction } from 'ajv'
 import type { CacheEvent, SentPrompt } from '#index/cache-event.ts'
 import type { CacheMirror } from '#index/cache-mirror.ts'
 import type { ReplicaId, RequestId } from '#index/context-block.ts'
-import { ProxyError } from './errors.ts'
+import { cutContradicted } from '#index/contradicted-belief.ts'
+import { TokenMirror } from '#index/token-mirror.ts'
+import { type EngineEvent, type EventBatch, type Snapshot, toEventBatch, toSnapshot } from './callback-bodies.ts'
+import { AssumedBelief, type KnownCache } from './mirror/assumed-belief.ts'
+import { EngineNames } from './mirror/engine-names.ts'
+import { inSlices } from './mirror/in-slices.ts'
+import { type MirrorMode, ReportSilence } from './mirror/report-silence.ts'
+import { RunningRequests } from './mirror/running-requests.ts'
 
-interface EngineEvent {
-  type: 'stored' | 'evicted' | 'cleared'
-  request_id?: string
-  cached_tokens?: number
-}
-
-/** Body of `POST /v1/replicas/{replica}/events`. */
-export interface EventBatch {
-  generation: string
-  sequence: number
-  events: EngineEvent[]
-}
-
-/** Body of `POST /v1/replicas/{replica}/snapshot`. */
-export interface Snapshot {
-  generation: string
-  sequence: number
-  requests: { request_id: string; cached_tokens: number }[]
-}
+export type { MirrorMode } from './mirror/report-silence.ts'
 
 /** What the sender is told: taken up to a sequence, or what was expected instead. */
 export type Acknowledgement = { readonly sequence: number } | { readonly expected: number }
-
-export type MirrorMode = 'exact' | 'degraded' | 'fallback'
 
 /** Where the reports about a replica stand. */
 export interface MirrorState {
@@ -36,56 +22,45 @@ export interface MirrorState {
   readonly sequence: number
 }
 
-const ajv = new Ajv()
-const sequenced = { generation: { type: 'string', minLength: 1 }, sequence: { type: 'integer', minimum: 0 } }
-const cached = { request_id: { type: 'string' }, cached_tokens: { type: 'integer', minimum: 0 } }
-
-const isEventBatch = ajv.compile<EventBatch>({
-  type: 'object',
-  required: ['generation', 'sequence', 'events'],
-  properties: {
-    ...sequenced,
-    events: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['type'],
-        properties: { type: { enum: ['stored', 'evicted', 'cleared'] }, ...cached },
-        if: { properties: { type: { const: 'cleared' } } },
-        else: { required: ['request_id', 'cached_tokens'] },
-      },
-    },
-  },
-})
-
-const isSnapshot = ajv.compile<Snapshot>({
-  type: 'object',
-  required: ['generation', 'sequence', 'requests'],
-  properties: {
-    ...sequenced,
-    requests: {
-      type: 'array',
-      items: { type: 'object', required: ['request_id', 'cached_tokens'], properties: cached },
-    },
-  },
-})
+/** Of each replica, 4 bytes each: more than engines hold. */
+const mirroredTokens = 32_000_000
 
 /** The receiving end of the callback protocol (CONTRACT §4) for one replica. */
 export class ReplicaMirror {
   readonly replica: ReplicaId
   readonly mirror: CacheMirror
-  #generation: string | undefined
+  /** the same in the engine's own tokens, of requests for whose tokens it was asked */
+  readonly tokens: TokenMirror
   readonly #onLost: () => void
+  readonly #now: () => number
+  #generation: string | undefined
   #sequence = 0
   #mode: MirrorMode = 'fallback'
-  #snapshot: Promise<void> = Promise.resolve()
+  /** undefined: what is reported comes from the engine's own events, which know when they are late */
+  #silence: ReportSilence | undefined = new ReportSilence()
+  readonly #running = new RunningRequests()
+  readonly #names = new EngineNames()
+  readonly #assumed: AssumedBelief
+  #cache: KnownCache = { capacityTokens: undefined, evictsInWhole: false }
+  /** resolves when all that came before is taken */
+  #turn: Promise<void> = Promise.resolve()
   readonly #applied = { stored: 0, evicted: 0, cleared: 0, snapshot: 0 }
 
-  /** `onLost`: the engine holds nothing of what it held: it was cleared, or began anew. */
-  constructor(replica: ReplicaId, mirror: CacheMirror, onLost: () => void = () => {}) {
+  /** `onLost`: the engine holds nothing of what it held: it was cleared, or began anew. `now`: milliseconds, monotonic. */
+  constructor(
+    replica: ReplicaId,
+    mirror: CacheMirror,
+    onLost: () => void = () => {},
+    now: () => number = () => performance.now(),
+  ) {
     this.replica = replica
     this.mirror = mirror
+    this.tokens = new TokenMirror(mirroredTokens, (request) => mirror.has(request))
+    this.#assumed = new AssumedBelief(mirror, ({ type, request, cachedTokens }) =>
+      this.#tell(type, request, cachedTokens),
+    )
     this.#onLost = onLost
+    this.#now = now
   }
 
   /** How many events of each type were applied. */
@@ -95,51 +70,66 @@ export class ReplicaMirror {
 
   /** Where the protocol stands. */
   get state(): MirrorState {
-    return { mode: this.#mode, generation: this.#generation, sequence: this.#sequence }
+    return { mode: this.#modeAt(this.#now()), generation: this.#generation, sequence: this.#sequence }
+  }
+
+  /** What time brings with it; `cache`: what is known by now of the engine's. */
+  tick(cache: KnownCache): void {
+    const now = this.#now()
+    this.#cache = cache
+    this.#assumed.apply(this.#modeAt(now), cache, now)
+  }
+
+  /** A request is about to be sent: from now on it is believed to be cached. */
+  sent(request: RequestId, prompt: SentPrompt): void {
+    const now = this.#now()
+    const mode = this.#modeAt(now)
+    // where the engine reports what it loses, its answer has nothing to add
+    const predicted = mode === 'fallback' ? this.mirror.predictCachedTokens(prompt) : undefined
+    this.#running.begin(request, prompt, predicted)
+    this.mirror.apply({ type: 'sent', request, prompt })
+    this.#assumed.sent(request, mode, this.#cache, now)
+  }
+
+  /** The engine has counted a prompt; `cachedTokens`: how much of it was cached, undefined where it does not say. */
+  used(request: RequestId, promptTokens: number, cachedTokens: number | undefined): void {
+    this.mirror.apply({ type: 'used', request, promptTokens })
+    const contradiction = this.#running.contradicts(request, promptTokens, cachedTokens)
+    if (!contradiction || this.state.mode !== 'fallback') return
+    cutContradicted(this.mirror, contradiction, (cut) => this.#tell(cut.type, cut.request, cut.cachedTokens))
+  }
+
+  /** The engine has ended with requests, well or badly. */
+  ended(requests: readonly RequestId[]): void {
+    for (const request of requests) this.#running.end(request)
+  }
+
+  /** The engine calls a request by a name of its own, and reports about that. */
+  named(request: RequestId, name: RequestId): void {
+    const reported = this.#names.claim(request, name)
+    if (reported !== undefined) this.#tell(reported > 0 ? 'stored' : 'evicted', request, reported)
   }
 
   /** Takes a batch of events; those that arrive while a snapshot is being read wait for it. */
   async takeEvents(body: () => Promise<unknown>): Promise<Acknowledgement> {
-    const batch = await body()
-    assertShape(batch, isEventBatch)
-    await this.#snapshot
-    if (batch.generation !== this.#generation) return { expected: 0 }
-    if (batch.sequence <= this.#sequence) return { sequence: batch.sequence }
-    if (batch.sequence > this.#sequence + 1) {
-      this.#mode = 'degraded'
-      return { expected: this.#sequence + 1 }
-    }
-    this.#sequence = batch.sequence
-    this.#mode = 'exact'
-    for (const event of batch.events) this.#apply(event)
-    return { sequence: batch.sequence }
+    const batch = toEventBatch(await body())
+    this.#heard()
+    return this.#inTurn(() => this.#takeBatch(batch))
   }
 
   /** Takes a snapshot, which replaces the state; one that is older than the state is a repeat and is ignored. */
-  async takeSnapshot(body: () => Promise<unknown>): Promise<Acknowledgement> {
-    const read = body()
+  takeSnapshot(body: () => Promise<unknown>): Promise<Acknowledgement> {
+    const read = body().then(toSnapshot)
+    this.#silence ??= new ReportSilence()
+    this.#silence.begin(read, this.#now)
     // a failed snapshot leaves the state as it was, for the events that wait for it too
-    this.#snapshot = Promise.allSettled([this.#snapshot, read]).then(dropResults)
-    const snapshot = await read
-    assertShape(snapshot, isSnapshot)
-    if (snapshot.generation === this.#generation && snapshot.sequence < this.#sequence) {
-      return { sequence: this.#sequence }
-    }
-    if (snapshot.generation !== this.#generation) this.#onLost()
-    this.#generation = snapshot.generation
-    this.#sequence = snapshot.sequence
-    this.#mode = 'exact'
-    this.mirror.applySnapshot(
-      new Map(snapshot.requests.map(({ request_id, cached_tokens }) => [request_id as RequestId, cached_tokens])),
-    )
-    this.#applied.snapshot += 1
-    return { sequence: snapshot.sequence }
+    return this.#inTurn(async () => this.#replace(await read))
   }
 
   /** Takes what was gathered from the engine's own events, in place of callbacks. */
   report(event: Exclude<CacheEvent, { type: 'sent' | 'failed' }>): void {
     if (event.type !== 'used') this.#applied[event.type] += 1
-    if (event.type === 'cleared') this.clear()
+    if (event.type === 'cleared') this.#lose()
     else this.mirror.apply(event)
   }
 
@@ -150,6 +140,7 @@ export class ReplicaMirror {
 
   /** Where the engine's own events stand. */
   setState({ mode, generation, sequence }: MirrorState): void {
+    this.#silence = undefined
     this.#mode = mode
     this.#generation = generation
     this.#sequence = sequence
@@ -159,23 +150,94 @@ export class ReplicaMirror {
   clear(): void {
     this.#onLost()
     this.mirror.apply({ type: 'cleared' })
+    this.tokens.clear()
+    this.#names.clear()
   }
 
-  #apply(event: EngineEvent): void {
-    this.#applied[event.type] += 1
-    if (event.type === 'cleared') this.clear()
-    else {
-      const { type, request_id, cached_tokens } = event
-      this.mirror.apply({ type, request: request_id as RequestId, cachedTokens: cached_tokens! })
+  async #takeBatch({ generation, sequence, events }: EventBatch): Promise<Acknowledgement> {
+    if (generation !== this.#generation) {
+      // what is believed is of an engine's life that is over
+      if (this.#generation !== undefined) this.#mode = 'degraded'
+      return { expected: 0 }
     }
+    if (sequence <= this.#sequence) return { sequence }
+    if (sequence > this.#sequence + 1) {
+      this.#mode = 'degraded'
+      return { expected: this.#sequence + 1 }
+    }
+    await inSlices(events, (event) => this.#apply(event))
+    this.#sequence = sequence
+    this.#mode = 'exact'
+    return { sequence }
+  }
+
+  async #replace({ generation, sequence, requests }: Snapshot): Promise<Acknowledgement> {
+    if (generation === this.#generation && sequence < this.#sequence) return { sequence: this.#sequence }
+    if (generation !== this.#generation) this.#onLost()
+    const held = new Map<RequestId, number>()
+    for (const { request_id, cached_tokens } of requests) {
+      held.set(this.#names.resolve(request_id as RequestId), cached_tokens)
+    }
+    this.#names.clear()
+    // those that are sent while it is taken are not among them
+    await inSlices([...this.mirror.requestIds()], (request) => {
+      if (held.has(request) || !this.mirror.heldOf(request)) return
+      this.mirror.apply({ type: 'evicted', request, cachedTokens: 0 })
+    })
+    await inSlices(held, ([request, cachedTokens]) => {
+      this.#keepForStrangers(request, cachedTokens)
+      this.mirror.apply({ type: 'stored', request, cachedTokens })
+    })
+    this.tokens.applySnapshot(held)
+    this.#generation = generation
+    this.#sequence = sequence
+    this.#mode = 'exact'
+    this.#applied.snapshot += 1
+    return { sequence }
+  }
+
+  #apply({ type, request_id, cached_tokens = 0 }: EngineEvent): void {
+    this.#applied[type] += 1
+    if (type === 'cleared') {
+      this.#lose()
+      return
+    }
+    const request = this.#names.resolve(request_id as RequestId)
+    this.#keepForStrangers(request, cached_tokens)
+    this.#tell(type, request, cached_tokens)
+  }
+
+  #tell(type: 'stored' | 'evicted', request: RequestId, cachedTokens: number): void {
+    this.tokens.report(request, cachedTokens)
+    this.mirror.apply({ type, request, cachedTokens })
+  }
+
+  #keepForStrangers(request: RequestId, cachedTokens: number): void {
+    if (!this.mirror.has(request)) this.#names.keep(request, cachedTokens)
+  }
+
+  /** The engine was cleared; what has not ended is believed to be held all the same, as if it had been sent just now. */
+  #lose(): void {
+    this.clear()
+    for (const [request, prompt] of this.#running.all()) this.mirror.apply({ type: 'sent', request, prompt })
+  }
+
+  #heard(): void {
+    this.#silence ??= new ReportSilence()
+    this.#silence.heard(this.#now())
+  }
+
+  #modeAt(now: number): MirrorMode {
+    return this.#silence ? this.#silence.limit(this.#mode, now) : this.#mode
+  }
+
+  /** Reports are taken one after the other, each in slices between which requests go on. */
+  #inTurn<T>(take: () => Promise<T>): Promise<T> {
+    const taken = this.#turn.then(take)
+    // each result would hold the one before it, and the body of every snapshot with it
+    this.#turn = taken.then(dropResult, dropResult)
+    return taken
   }
 }
 
-/** Each result would hold the one before it, and the body of every snapshot with it. */
-function dropResults(): void {}
-
-function assertShape<T>(value: unknown, isShape: ValidateFunction<T>): asserts value is T {
-  if (isShape(value)) return
-  const [error] = isShape.errors!
-  throw new ProxyError('invalid_body', `The body${error!.instancePath} ${error!.message}.`)
-}
+function dropResult(): void {}

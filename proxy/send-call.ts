@@ -8,13 +8,17 @@ import type { Decision } from './decide.ts'
 import { type ForwardOutcome, forward, UnreachableError } from './forward.ts'
 import { requestHeaders } from './forwarded-headers.ts'
 import { KeepAlive } from './keep-alive.ts'
-import { RequestFollower } from './kv-events/request-follower.ts'
+import { AnswerName } from './mirror/answer-name.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
 import { memberSplices, type PromptBody, writeBody } from './prompt/prompt-body.ts'
 import { isPromptList, promptIds } from './prompt-ids.ts'
 import { type Call, letBodyGo } from './read-call.ts'
 import { contentsOf, type RoutedCall } from './route-call.ts'
 import { cacheSaltOf } from './tenant.ts'
+import { RequestFollower } from './tokens/request-follower.ts'
+
+/** As long as a prefill takes that nobody waits for: what an engine has lost by then is known. */
+const headMilliseconds = 250
 
 /** Sends a request to its replica, when its turn has come, and the answer back; rejects while it can be tried again. */
 export async function sendCall(
@@ -30,6 +34,9 @@ export async function sendCall(
   const ids = idsOfPrompts(call, routed, request)
   const committed = commit(pipeline, call, routed, request, ids)
   const follower = new RequestFollower(replica, call.api, ids)
+  const name = new AnswerName({ kind: replica.adapter.kind, api: call.api, ids }, (ours, theirs) =>
+    replica.replicaMirror.named(ours, theirs),
+  )
   const turn = {
     tenant: call.caller.tenant,
     tokens: Math.max(0, decision.promptTokens - decision.predictedCachedTokens),
@@ -47,6 +54,8 @@ export async function sendCall(
       follower.answered(status)
       letBodyGo(call)
     },
+    onChunk: (chunk) => name.push(chunk),
+    predict: () => follower.predict(decision.predictedCachedTokens),
   })
   // from here on its client hears nothing, be it of the queue or of the engine
   const comments = keepAlive(exchange, call, observer)
@@ -56,7 +65,12 @@ export async function sendCall(
     await admission.admit(turn, exchange.clientLeft)
     try {
       observer.admitted()
-      const options = { api: call.api, rewriterFor: observer.rewriterFor, keepAlive: comments }
+      const options = {
+        api: call.api,
+        rewriterFor: observer.rewriterFor,
+        keepAlive: comments,
+        headMilliseconds: follower.isFollowed ? headMilliseconds : 0,
+      }
       const outcome = await forward(
         replica.engine,
         follower.sent(toEngineRequest(pipeline, exchange, call, routed, request), decision.sent),
@@ -78,6 +92,7 @@ export async function sendCall(
     if (!(error instanceof UnreachableError && error.wasSent)) committed.takeBack()
     throw error
   } finally {
+    replica.replicaMirror.ended(ids)
     comments?.stop()
   }
 }
@@ -105,7 +120,7 @@ function commit(
   }
   const fresh = [...decision.turns].filter(([turn]) => store.recall(turn) === undefined)
   for (const [turn, sent] of decision.turns) store.remember(turn, sent)
-  for (const [i, id] of ids.entries()) replica.mirror.apply({ type: 'sent', request: id, prompt: decision.sent[i]! })
+  for (const [i, id] of ids.entries()) replica.replicaMirror.sent(id, decision.sent[i]!)
   processed.note(replica.id, call.caller.tenant, contentsOf(decision).blocks)
   return {
     takeBack: () => {

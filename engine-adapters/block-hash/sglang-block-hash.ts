@@ -8,7 +8,7 @@ const saltTag = 'sglang-cache-salt-v1\0'
  * The hashes under which SGLang (0.5.18 to 0.5.23, default event format) publishes the full pages of a prompt: a chain
  * of SHA-256 over the page before and the page's tokens, the first 64 bits of each. Unsigned; SGLang writes them signed.
  */
-export function sglangBlockHashes(tokens: readonly number[], pageSize: number, salt?: string): bigint[] {
+export function sglangBlockHashes(tokens: ArrayLike<number>, pageSize: number, salt?: string): bigint[] {
   const page = Buffer.alloc(digestBytes + pageSize * bytesPerToken)
   // digests are strings of bytes: a Buffer for each takes five times as long
   let before = salt === undefined ? undefined : hash('sha256', saltTag + salt, 'binary')

@@ -15,12 +15,12 @@ export interface VllmHashOptions {
 }
 
 /** The hashes of a prompt's full blocks as `--prefix-caching-hash-algo sha256_cbor` makes them, 32 bytes each. */
-export function vllmBlockHashes(tokens: readonly number[], blockSize: number, options: VllmHashOptions): Buffer[] {
+export function vllmBlockHashes(tokens: ArrayLike<number>, blockSize: number, options: VllmHashOptions): Buffer[] {
   const { seed, salt, isSaltTagged = true } = options
   const saltKey: CborValue = isSaltTagged ? ['cache_salt', salt ?? ''] : (salt ?? '')
   let before = digest(seed)
   return Array.from({ length: Math.floor(tokens.length / blockSize) }, (_, place) => {
-    const block = tokens.slice(place * blockSize, (place + 1) * blockSize)
+    const block = Array.from({ length: blockSize }, (_, i) => tokens[place * blockSize + i]!)
     const extra = place === 0 && salt !== undefined && salt !== '' ? [saltKey] : null
     before = digest([before, block, extra])
     return before

@@ -9,6 +9,8 @@ export interface CallbackSenderOptions {
   token: string | undefined
   /** The state after everything reported so far. */
   snapshot: () => CachedRequest[]
+  /** Milliseconds of silence after which an empty batch is posted. */
+  heartbeat?: number
   /** Told once when posts begin to fail, and once when they succeed again. */
   warn: (message: string) => void
 }
@@ -19,6 +21,8 @@ const firstPause = 100
 const longestPause = 5000
 const answerTimeout = 5000
 const flushTimeout = 1000
+/** Receivers take more than three seconds of silence for a fault. */
+const heartbeat = 2000
 
 /**
  * Posts what the cache reports, in order and one post at a time, by the eviction callback protocol. It never makes
@@ -79,11 +83,20 @@ export class CallbackSender {
     }
   }
 
+  /** An empty batch is something too, after a while: it says that nothing was lost. */
   async #somethingToSend(): Promise<boolean> {
-    while (!this.#needsSnapshot && this.#queue.length === 0) {
+    let isOverdue = false
+    while (!this.#needsSnapshot && this.#queue.length === 0 && !isOverdue) {
       if (this.#closing.signal.aborted) return false
       await new Promise<void>((resolve) => {
-        this.#wake = resolve
+        const timer = setTimeout(() => {
+          isOverdue = true
+          resolve()
+        }, this.#options.heartbeat ?? heartbeat)
+        this.#wake = () => {
+          clearTimeout(timer)
+          resolve()
+        }
       })
     }
     // what this turn of the event loop still reports goes with the same post

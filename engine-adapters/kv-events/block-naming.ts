@@ -13,5 +13,5 @@ export interface BlockNaming {
   forget(hash: BlockHash): void
   forgetAll(): void
   /** The names of a prompt's full blocks. */
-  namesOfPrompt(tokens: readonly number[], blockSize: number, salt: string | undefined): BlockName[]
+  namesOfPrompt(tokens: ArrayLike<number>, blockSize: number, salt: string | undefined): BlockName[]
 }

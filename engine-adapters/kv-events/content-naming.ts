@@ -36,7 +36,7 @@ export class ContentNaming implements BlockNaming {
     this.#names.clear()
   }
 
-  namesOfPrompt(tokens: readonly number[], blockSize: number, salt: string | undefined): BlockName[] {
+  namesOfPrompt(tokens: ArrayLike<number>, blockSize: number, salt: string | undefined): BlockName[] {
     // as vLLM says it: the salt is an extra key of the first block
     const extra = salt === undefined || salt === '' ? undefined : JSON.stringify([salt])
     let before: BlockName | undefined
@@ -53,7 +53,7 @@ let scratch = Buffer.alloc(nameBytes + 1024 * bytesPerToken)
 /** 64 bits of SHA-256 of the block in front, the tokens, and what else tells the block apart. */
 function nameBlock(
   before: BlockName | undefined,
-  tokens: readonly number[],
+  tokens: ArrayLike<number>,
   start: number,
   count: number,
   extra: string | undefined,

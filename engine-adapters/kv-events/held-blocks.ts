@@ -13,6 +13,8 @@ interface Node {
   depth: number
   /** it is on the device, with all that stands in front of it */
   isReachable: boolean
+  /** the moment at which it came to be reachable */
+  since: number
   readonly copies: CopyCounts
 }
 
@@ -33,6 +35,7 @@ export class HeldBlocks {
   readonly #nodes = new Map<BlockName, Node>()
   readonly #onLost: (lost: LostBlocks) => void
   #reachable = 0
+  #moment = 0
 
   constructor(onLost: (lost: LostBlocks) => void = () => {}) {
     this.#onLost = onLost
@@ -48,9 +51,18 @@ export class HeldBlocks {
     return this.#nodes.get(name)?.copies.of(tier) ?? 0
   }
 
-  /** How many of a prompt's blocks, from its beginning, it can be served from. */
-  countHeld(names: readonly BlockName[]): number {
-    const missing = names.findIndex((name) => !this.#nodes.get(name)?.isReachable)
+  /** A moment from which on blocks are new, to be asked about by `countHeld`. */
+  mark(): number {
+    this.#moment += 1
+    return this.#moment
+  }
+
+  /** How many of a prompt's blocks, from its beginning, it can be served from, and could be before a moment. */
+  countHeld(names: readonly BlockName[], before: number = Number.POSITIVE_INFINITY): number {
+    const missing = names.findIndex((name) => {
+      const node = this.#nodes.get(name)
+      return !node?.isReachable || node.since >= before
+    })
     return missing === -1 ? names.length : missing
   }
 
@@ -92,6 +104,7 @@ export class HeldBlocks {
       next: undefined,
       depth: 0,
       isReachable: false,
+      since: 0,
       copies: new CopyCounts(),
     }
     this.#nodes.set(name, node)
@@ -113,6 +126,7 @@ export class HeldBlocks {
       if (!isRooted || node.isReachable || node.copies.of(deviceTier) === 0) continue
       if (node.parent) node.depth = node.parent.depth + 1
       node.isReachable = true
+      node.since = this.#moment
       this.#reachable += 1
       for (let child = node.firstChild; child; child = child.next) stack.push(child)
     }

@@ -62,14 +62,19 @@ export class ReportedCache {
   }
 
   /** The names of a prompt's full blocks; undefined until the engine has shown how it names them. */
-  namesOfPrompt(tokens: readonly number[], salt: string | undefined): BlockName[] | undefined {
+  namesOfPrompt(tokens: ArrayLike<number>, salt: string | undefined): BlockName[] | undefined {
     if (this.#blockSize === 0) return undefined
     return this.#naming?.namesOfPrompt(tokens, this.#blockSize, salt)
   }
 
-  /** How many of a prompt's blocks, from its beginning, it can be served from. */
-  countHeld(names: readonly BlockName[]): number {
-    return this.#blocks.countHeld(names)
+  /** A moment from which on blocks are new, to be asked about by `countHeld`. */
+  mark(): number {
+    return this.#blocks.mark()
+  }
+
+  /** How many of a prompt's blocks, from its beginning, it can be served from, and could be before a moment. */
+  countHeld(names: readonly BlockName[], before?: number): number {
+    return this.#blocks.countHeld(names, before)
   }
 
   /** How many copies of a block a tier holds. */

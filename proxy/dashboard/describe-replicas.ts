@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client'
 import type { ReplicaMirror } from '../replica-mirror.ts'
-import type { Divergence } from '../telemetry/divergence.ts'
+import type { Divergence, DivergentTokens } from '../telemetry/divergence.ts'
 import { readValues } from './read-counts.ts'
 
 /** What is known of one replica, as the control plane tells it. */
@@ -14,6 +14,12 @@ export interface ReplicaDescription {
   readonly unknown_requests: number
   /** tokens by which predictions were off lately, on average; null before the first answer */
   readonly divergence: number | null
+  /** the same by what is to blame */
+  readonly divergence_by: {
+    readonly stale_index: number
+    readonly routing: number
+    readonly tokenisation: number
+  } | null
   /** null where nobody tells */
   readonly state: string | null
   readonly in_flight: number
@@ -38,12 +44,21 @@ export async function describeReplicas(
       requests,
       cached_tokens: cachedTokens,
       unknown_requests: unknownRequests,
-      divergence: off === undefined ? null : Math.round(off),
+      divergence: off === undefined ? null : Math.round(off.total),
+      divergence_by: off === undefined ? null : byCause(off),
       state:
         states.find(({ labels, value }) => labels.replica === replica && value === 1)?.labels.state?.toString() ?? null,
       in_flight: inFlight.find(({ labels }) => labels.replica === replica)?.value ?? 0,
     }
   })
+}
+
+function byCause({ staleIndex, routing, tokenisation }: DivergentTokens): ReplicaDescription['divergence_by'] {
+  return {
+    stale_index: Math.round(staleIndex),
+    routing: Math.round(routing),
+    tokenisation: Math.round(tokenisation),
+  }
 }
 
 /** What all mirrors hold together; heights of trees do not add up, so the highest is told. */

@@ -1,3 +1,4 @@
+import type { CacheConfig } from '#engine-adapters/cache-config.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import { contextLengthOf } from './check-model.ts'
 import type { ServedModel } from './check-reachable.ts'
@@ -5,7 +6,6 @@ import type { EngineConnection, Reply } from './engine-connection.ts'
 import type { Finding } from './finding.ts'
 import { judgePrefixCache } from './judge-prefix-cache.ts'
 import { probePrefixCache } from './probe-prefix-cache.ts'
-import type { CacheConfig } from './read-cache-config.ts'
 
 /** An engine whose cache is to be tried. */
 export interface ProbedEngine {

@@ -1,8 +1,8 @@
+import { type CacheConfig, readSglangCacheConfig, readVllmCacheConfig } from '#engine-adapters/cache-config.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { ServedModel } from './check-reachable.ts'
 import { type EngineConnection, isGood, type Reply } from './engine-connection.ts'
 import type { Finding } from './finding.ts'
-import { type CacheConfig, readSglangCacheConfig, readVllmCacheConfig } from './read-cache-config.ts'
 
 /** What stands behind a URL. */
 export interface EngineIdentity {

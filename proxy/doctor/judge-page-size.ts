@@ -1,6 +1,6 @@
+import type { CacheConfig } from '#engine-adapters/cache-config.ts'
 import type { Finding } from './finding.ts'
 import type { Probe, ProbeRun } from './probe-prefix-cache.ts'
-import type { CacheConfig } from './read-cache-config.ts'
 
 /** From here on much of a context may hang over the last full page. */
 const largePage = 256

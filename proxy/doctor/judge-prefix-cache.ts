@@ -1,8 +1,8 @@
+import type { CacheConfig } from '#engine-adapters/cache-config.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { Finding } from './finding.ts'
 import { judgePageSize } from './judge-page-size.ts'
 import type { ProbeRun } from './probe-prefix-cache.ts'
-import type { CacheConfig } from './read-cache-config.ts'
 
 /** What probes are judged by. */
 export interface CacheEvidence {

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import type { BlockName } from '#engine-adapters/kv-events/block-naming.ts'
 import { EventSubscriber } from '#engine-adapters/kv-events/event-subscriber.ts'
 import type { KvEventBatch } from '#engine-adapters/kv-events/kv-event.ts'
 import { ReportedCache } from '#engine-adapters/kv-events/reported-cache.ts'
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
 import type { MirrorMode, ReplicaMirror } from '../replica-mirror.ts'
-import type { AskedRequest, PromptTokens, TokenAsker } from './prompt-tokens.ts'
+import type { AskedPrompt } from '../tokens/token-asker.ts'
 import { type SentRequest, SentRequests } from './sent-requests.ts'
 import { TiedRequests } from './tied-requests.ts'
 
@@ -14,7 +15,6 @@ export interface EngineEventsOptions {
   readonly eventsUrl: string
   readonly replayUrl: string | undefined
   readonly mirror: ReplicaMirror
-  readonly tokens: Pick<TokenAsker, 'tokensOf'>
   /** milliseconds, monotonic */
   readonly now: () => number
   /** What was noticed about the events, for the log. */
@@ -80,19 +80,33 @@ export class EngineEvents {
     return this.#counts
   }
 
+  /** Tokens in a block; 0 until the engine has said so. */
+  get blockSize(): number {
+    return this.#cache.blockSize
+  }
+
   /** A request goes to the engine. */
   sent(requests: readonly RequestId[], prompts: readonly SentPrompt[]): void {
+    const moment = this.#cache.mark()
     requests.forEach((request, i) => {
       this.#tied.untie(request)
-      this.#sent.add(request, prompts[i]!)
+      this.#sent.add(request, prompts[i]!, moment)
     })
   }
 
-  /** The engine has begun to answer: from now on it can be asked for the tokens. */
-  answered(requests: readonly RequestId[], request: AskedRequest): void {
-    if (requests.length === 0) return
-    const learn = (prompts: readonly PromptTokens[] | undefined): void => this.#sent.learn(requests, prompts)
-    void this.#options.tokens.tokensOf(request).then(learn, () => learn(undefined))
+  /** What the tokens of its prompts are; undefined: they cannot be had. */
+  learn(requests: readonly RequestId[], prompts: readonly AskedPrompt[] | undefined): void {
+    this.#sent.learn(requests, prompts)
+  }
+
+  /** How many tokens of a request that runs the engine can serve from blocks that it had before it was sent. */
+  countHeld(request: RequestId): number {
+    const { tokens, moment } = this.#sent.get(request) ?? {}
+    if (!tokens) return 0
+    const names = this.#namesOf(tokens)
+    // the last token is always computed
+    const most = Math.ceil(tokens.tokens.length / this.#cache.blockSize) - 1
+    return Math.min(this.#cache.countHeld(names, moment), most) * this.#cache.blockSize
   }
 
   /** The engine has ended with a request. */
@@ -103,6 +117,11 @@ export class EngineEvents {
   /** Nothing of a request reached the engine's cache. */
   failed(requests: readonly RequestId[]): void {
     for (const request of requests) this.#sent.delete(request)
+  }
+
+  /** an engine that has named no block in this life holds none */
+  #namesOf({ tokens, salt }: AskedPrompt): BlockName[] {
+    return this.#cache.namesOfPrompt(tokens, salt) ?? []
   }
 
   async close(): Promise<void> {
@@ -144,13 +163,14 @@ export class EngineEvents {
   /** From here on the mirror believes of a request what the events say. */
   #settle({ request, tokens }: SentRequest): void {
     this.#isBlind = !tokens
+    // by now all that the engine holds of it has been heard of
+    this.#options.mirror.tokens.forget(request)
     if (!tokens) {
       this.#counts.untied += 1
       return
     }
     const { mirror } = this.#options
-    // an engine that has named no block in this life holds none
-    const names = this.#cache.namesOfPrompt(tokens.tokens, tokens.salt) ?? []
+    const names = this.#namesOf(tokens)
     const held = this.#cache.countHeld(names)
     mirror.report({ type: 'used', request, promptTokens: tokens.tokens.length })
     if (held > 0) {

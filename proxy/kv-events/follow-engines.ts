@@ -3,7 +3,6 @@ import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ReplicaSet } from '../replicas/replica-set.ts'
 import { EngineEvents } from './engine-events.ts'
-import { TokenAsker } from './prompt-tokens.ts'
 
 /** Reads the KV events of every engine whose place for them is configured (`events=`), into its replica's mirror. */
 export function followEngines(
@@ -21,7 +20,6 @@ export function followEngines(
       eventsUrl,
       replayUrl,
       mirror: replica.replicaMirror,
-      tokens: new TokenAsker(replica.engine, replica.adapter.kind),
       now,
       warn: (details, message) => log.warn({ replica: id, ...details }, message),
       onGap: () => metrics.mirrorGaps.inc(),

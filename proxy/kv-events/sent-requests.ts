@@ -1,13 +1,15 @@
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
-import type { PromptTokens } from './prompt-tokens.ts'
+import type { AskedPrompt } from '../tokens/token-asker.ts'
 
 /** A prompt that was sent, and of which it is not settled yet what the engine keeps. */
 export interface SentRequest {
   readonly request: RequestId
   readonly prompt: SentPrompt
+  /** the moment in the engine's cache at which it was sent */
+  readonly moment: number
   /** undefined: not known yet; null: they cannot be had */
-  tokens: PromptTokens | null | undefined
+  tokens: AskedPrompt | null | undefined
   /** milliseconds; undefined: it runs */
   endedAt: number | undefined
 }
@@ -19,11 +21,15 @@ const maxFollowed = 10_000
 export class SentRequests {
   readonly #requests = new Map<RequestId, SentRequest>()
 
-  add(request: RequestId, prompt: SentPrompt): void {
-    this.#requests.set(request, { request, prompt, tokens: undefined, endedAt: undefined })
+  add(request: RequestId, prompt: SentPrompt, moment: number): void {
+    this.#requests.set(request, { request, prompt, moment, tokens: undefined, endedAt: undefined })
     if (this.#requests.size <= maxFollowed) return
     const [oldest] = this.#requests.keys()
     this.#requests.delete(oldest!)
+  }
+
+  get(request: RequestId): SentRequest | undefined {
+    return this.#requests.get(request)
   }
 
   delete(request: RequestId): void {
@@ -31,7 +37,7 @@ export class SentRequests {
   }
 
   /** What its prompts' tokens are; undefined: they cannot be had. */
-  learn(requests: readonly RequestId[], prompts: readonly PromptTokens[] | undefined): void {
+  learn(requests: readonly RequestId[], prompts: readonly AskedPrompt[] | undefined): void {
     requests.forEach((id, i) => {
       const sent = this.#requests.get(id)
       if (sent) sent.tokens = prompts?.length === requests.length ? prompts[i]! : null

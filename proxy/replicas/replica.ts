@@ -1,3 +1,4 @@
+import type { CacheSize } from '#engine-adapters/cache-config.ts'
 import type { EngineAdapter } from '#engine-adapters/engine-adapter.ts'
 import type { EngineClient } from '#engine-adapters/engine-client.ts'
 import type { CacheMirror } from '#index/cache-mirror.ts'
@@ -5,6 +6,7 @@ import type { ReplicaId } from '#index/context-block.ts'
 import type { Admission } from '../admission.ts'
 import type { EngineEvents } from '../kv-events/engine-events.ts'
 import type { ReplicaMirror } from '../replica-mirror.ts'
+import type { TokenAsker } from '../tokens/token-asker.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 import type { HealthState } from './health-state.ts'
 
@@ -16,6 +18,8 @@ export interface ReplicaParts {
   readonly admission: Admission
   readonly breaker: CircuitBreaker
   readonly health: HealthState
+  /** undefined: the engine cannot be asked for the tokens of prompts */
+  readonly tokens?: TokenAsker | undefined
 }
 
 /** `open`: its circuit breaker lets nothing through. */
@@ -29,18 +33,22 @@ export class Replica implements ReplicaParts {
   readonly admission: Admission
   readonly breaker: CircuitBreaker
   readonly health: HealthState
+  readonly tokens: TokenAsker | undefined
   /** what the engine itself tells of its cache, where it is asked to */
-  events: Pick<EngineEvents, 'sent' | 'answered' | 'ended' | 'failed' | 'close'> | undefined
+  events: Pick<EngineEvents, 'sent' | 'learn' | 'countHeld' | 'blockSize' | 'ended' | 'failed' | 'close'> | undefined
+  /** what the engine says of its cache (vLLM, SGLang); undefined until it has said it */
+  cacheConfig: CacheSize | undefined
   /** it is given no more requests */
   isDraining = false
 
-  constructor({ adapter, engine, replicaMirror, admission, breaker, health }: ReplicaParts) {
+  constructor({ adapter, engine, replicaMirror, admission, breaker, health, tokens }: ReplicaParts) {
     this.adapter = adapter
     this.engine = engine
     this.replicaMirror = replicaMirror
     this.admission = admission
     this.breaker = breaker
     this.health = health
+    this.tokens = tokens
   }
 
   /** Ends the connections to it. */

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { SentPrompt } from '#index/cache-event.ts'
 import { logRequest, type RequestRecord } from './access-log.ts'
+import { divergentTokens } from './divergence.ts'
 import type { Telemetry } from './telemetry.ts'
 import type { RequestSpan } from './tracing.ts'
 
@@ -11,7 +12,9 @@ export interface DecidedRequest {
   readonly deduplicated?: number
   readonly skipped: string | undefined
   readonly fault: unknown
+  /** as estimated, for the replica chosen and for the one that holds most */
   readonly predictedCachedTokens: number
+  readonly mostPredictedCachedTokens: number
   readonly timing: { readonly parse: number; readonly index: number }
   /** its prompts as they are sent; none when they could not be read */
   readonly sent: readonly SentPrompt[]
@@ -40,6 +43,7 @@ export class RequestTelemetry {
   #decidedAt: number | undefined
   #admitted: { at: number; replica: string; provider: string } | undefined
   #firstByteAt: number | undefined
+  #exactlyPredicted: number | undefined
   #usage: ReportedUsage | undefined
   #seenCharacters = 0
 
@@ -71,7 +75,6 @@ export class RequestTelemetry {
     metrics.blocks.inc({ action: 'moved' }, decided.moved)
     metrics.blocks.inc({ action: 'deduplicated' }, deduplicated)
     metrics.blocks.inc({ action: 'kept' }, Math.max(0, decided.blocks - decided.moved - deduplicated))
-    metrics.predictedCachedTokens.inc(decided.predictedCachedTokens)
     for (const prompt of decided.sent) {
       this.#seenCharacters += seen.note(request.tenant, prompt)
       for (const { blocks, sizes } of prompt.contexts) hot.note(blocks, sizes)
@@ -88,6 +91,16 @@ export class RequestTelemetry {
     if (this.#decidedAt === undefined || !isFirst) return
     this.#to.metrics.queueSeconds.observe((at - this.#decidedAt) / 1000)
     this.#span?.stage('queue', this.#decidedAt, at)
+  }
+
+  /** What the engine is predicted to have cached, in its own tokens; undefined: these are not known. */
+  predicted(cachedTokens: number | undefined): void {
+    this.#exactlyPredicted = cachedTokens
+  }
+
+  /** What the engine is predicted to have cached, as well as is known by now. */
+  get predictedCachedTokens(): number {
+    return this.#exactlyPredicted ?? this.#decided?.predictedCachedTokens ?? 0
   }
 
   /** The engine's answer has begun. */
@@ -109,9 +122,13 @@ export class RequestTelemetry {
     if (cachedTokens === undefined) return
     metrics.cachedTokens.inc({ source: 'engine' }, cachedTokens)
     if (sent.length === 0 || !this.#admitted) return
-    const predicted = this.#decided!.predictedCachedTokens
-    metrics.mirrorDivergence.observe(Math.abs(predicted - cachedTokens))
-    divergence.note(this.#admitted.replica, predicted, cachedTokens)
+    const { predictedCachedTokens: estimated, mostPredictedCachedTokens: mostEstimated } = this.#decided!
+    const off = divergentTokens({ estimated, exact: this.#exactlyPredicted, mostEstimated, reported: cachedTokens })
+    metrics.mirrorDivergence.observe(off.total)
+    metrics.divergenceByCause.inc({ cause: 'stale_index' }, off.staleIndex)
+    metrics.divergenceByCause.inc({ cause: 'routing' }, off.routing)
+    metrics.divergenceByCause.inc({ cause: 'tokenisation' }, off.tokenisation)
+    divergence.note(this.#admitted.replica, off)
   }
 
   /** The request has ended, with this answer or without one; called once. */
@@ -120,6 +137,7 @@ export class RequestTelemetry {
     const at = now()
     if (outcome === 'client_left') metrics.streamAborts.inc({ phase: this.#phase(answer.headersSent) })
     metrics.requests.inc({ route: this.#route, outcome })
+    if (answer.headersSent) metrics.predictedCachedTokens.inc(this.predictedCachedTokens)
     this.#leaveReplica(at)
     const record = this.#record(outcome, answer.headersSent ? answer.statusCode : undefined, at)
     logRequest(log, record)
@@ -153,7 +171,7 @@ export class RequestTelemetry {
       moved: decided?.moved ?? 0,
       deduplicated: decided?.deduplicated ?? 0,
       skipped: decided?.skipped,
-      predictedCachedTokens: decided?.predictedCachedTokens,
+      predictedCachedTokens: decided && this.predictedCachedTokens,
       cachedTokens: usage?.cachedTokens,
       promptTokens: usage?.promptTokens,
       completionTokens: usage?.completionTokens,

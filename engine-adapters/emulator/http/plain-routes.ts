@@ -26,8 +26,10 @@ export function createPlainRoutes(engine: EngineCore, reader: PromptReader, cach
 }
 
 function vllmRoutes(engine: EngineCore, { pageTokens, capacityTokens }: CacheSize): Routes {
-  const pages = Number.isFinite(capacityTokens) ? String(capacityTokens / pageTokens) : 'None'
-  const labels = `block_size="${pageTokens}",enable_prefix_caching="True",num_gpu_blocks="${pages}"`
+  // vLLM counts a block that is kept empty
+  const pages = capacityTokens / pageTokens + 1
+  const [blocks, tokens] = Number.isFinite(pages) ? [pages, pages * pageTokens] : ['None', 'None']
+  const labels = `block_size="${pageTokens}",enable_prefix_caching="True",kv_cache_size_tokens="${tokens}",num_gpu_blocks="${blocks}"`
   const metrics = `# TYPE vllm:cache_config_info gauge\nvllm:cache_config_info{${labels}} 1.0\n`
   return new Map([
     [
@@ -54,6 +56,7 @@ function sglangRoutes(engine: EngineCore, { pageTokens, capacityTokens }: CacheS
   }
   return new Map([
     ['GET /server_info', ({ response }: Call) => sendJson(response, info)],
+    ['GET /get_server_info', ({ response }) => sendJson(response, info)],
     ['POST /flush_cache', flush],
     ['GET /flush_cache', flush],
   ])

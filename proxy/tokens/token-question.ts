@@ -22,8 +22,9 @@ export interface TokenQuestions {
   readonly ways: readonly TokenQuestion[]
   /** equal for requests with equal prompts */
   readonly key: string
-  /** what the request's cache is kept apart by */
   readonly salt: string | undefined
+  /** what the request's cache is kept apart by: its salt, and its model, since one engine may serve several */
+  readonly scope: string
 }
 
 type Json = Record<string, unknown>
@@ -54,22 +55,24 @@ export function tokenQuestions(kind: EngineKind, { api, path, body }: SentBody):
   if (!surest) return undefined
   const salt = typeof members.cache_salt === 'string' ? members.cache_salt : undefined
   const key = createHash('sha256').update(surest.path).update('\0').update(surest.body).digest('base64url')
-  return { ways, key, salt }
+  return { ways, key, salt, scope: JSON.stringify([salt, members.model]) }
 }
 
 /** The tokens of each prompt in an engine's answer; undefined when it has none, or the prompt is more than tokens. */
-export function readTokens(text: string): number[][] | undefined {
+export function readTokens(text: string): Uint32Array[] | undefined {
   const answer = readJson(text)
   const tokens = (answer as { tokens?: unknown } | null | undefined)?.tokens
-  if (isTokens(tokens)) return [tokens]
-  if (Array.isArray(tokens)) return tokens.length > 0 && tokens.every(isTokens) ? tokens : undefined
+  if (isTokens(tokens)) return [Uint32Array.from(tokens)]
+  if (Array.isArray(tokens)) {
+    return tokens.length > 0 && tokens.every(isTokens) ? tokens.map((prompt) => Uint32Array.from(prompt)) : undefined
+  }
   const parts = Array.isArray(answer) ? (answer as unknown[]) : [answer]
-  const prompts: number[][] = []
+  const prompts: Uint32Array[] = []
   for (const part of parts) {
     const { token_ids, features } = (part ?? {}) as { token_ids?: unknown; features?: unknown }
     // of images the engine hashes more than their tokens
     if (!isTokens(token_ids) || (features !== undefined && features !== null)) return undefined
-    prompts.push(token_ids)
+    prompts.push(Uint32Array.from(token_ids))
   }
   return prompts
 }

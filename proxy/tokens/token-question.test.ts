@@ -78,5 +78,5 @@ test.each([
   ['a token of more than 32 bits', { tokens: [2 ** 32] }, undefined],
   ['words', { tokens: ['a'] }, undefined],
 ])('%s is read', (_title, answer, tokens) => {
-  expect(readTokens(JSON.stringify(answer))).toEqual(tokens)
+  expect(readTokens(JSON.stringify(answer))).toEqual(tokens?.map((prompt) => Uint32Array.from(prompt)))
 })

@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { EngineClient } from '#engine-adapters/engine-client.ts'
+import type { PromptTokens } from '#index/token-mirror.ts'
 import { askEngine } from './ask-engine.ts'
 import { readTokens, type SentBody, type TokenQuestions, tokenQuestions } from './token-question.ts'
 
-/** The tokens of one prompt of a request. */
-export interface PromptTokens {
-  readonly tokens: readonly number[]
+/** The tokens of one prompt of a request, and what its cache is kept apart by. */
+export interface AskedPrompt extends PromptTokens {
   readonly salt: string | undefined
 }
 
@@ -16,10 +16,10 @@ export interface AskedRequest extends SentBody {
   readonly headers: readonly string[]
 }
 
-/** Tokens of past prompts that are kept: 8 bytes each. */
+/** Tokens of past prompts that are kept: 4 bytes each. */
 const keptTokens = 4_000_000
 /** The engine's own requests come first. */
-const questionsAtOnce = 2
+const questionsAtOnce = 4
 const questionsWaiting = 256
 const timeoutMilliseconds = 10_000
 const refusedMilliseconds = 60_000
@@ -32,11 +32,11 @@ const passedOn = new Set(['authorization', 'x-api-key'])
 export class TokenAsker {
   readonly #engine: EngineClient
   readonly #kind: EngineKind
-  readonly #known = new LRUCache<string, readonly (readonly number[])[]>({
+  readonly #known = new LRUCache<string, readonly Uint32Array[]>({
     maxSize: keptTokens,
     sizeCalculation: (prompts) => prompts.reduce((sum, tokens) => sum + tokens.length, 1),
   })
-  readonly #asked = new Map<string, Promise<readonly (readonly number[])[] | undefined>>()
+  readonly #asked = new Map<string, Promise<readonly Uint32Array[] | undefined>>()
   readonly #waiting: (() => void)[] = []
   /** paths that the engine does not answer at; it may be started anew with others */
   readonly #refused = new LRUCache<string, true>({ max: 16, ttl: refusedMilliseconds })
@@ -48,17 +48,15 @@ export class TokenAsker {
   }
 
   /** The tokens of each prompt of a request; undefined when they cannot be had. Never rejects. */
-  async tokensOf(request: AskedRequest): Promise<readonly PromptTokens[] | undefined> {
+  async tokensOf(request: AskedRequest): Promise<readonly AskedPrompt[] | undefined> {
     const question = tokenQuestions(this.#kind, request)
     if (!question) return undefined
     const prompts = await this.#find(question, request.headers)
-    return prompts?.map((tokens) => ({ tokens, salt: question.salt }))
+    const { salt, scope } = question
+    return prompts?.map((tokens) => ({ tokens, scope, salt }))
   }
 
-  async #find(
-    question: TokenQuestions,
-    headers: readonly string[],
-  ): Promise<readonly (readonly number[])[] | undefined> {
+  async #find(question: TokenQuestions, headers: readonly string[]): Promise<readonly Uint32Array[] | undefined> {
     const known = this.#known.get(question.key) ?? this.#asked.get(question.key)
     if (known) return known
     if (this.#waiting.length >= questionsWaiting) return undefined
@@ -70,7 +68,7 @@ export class TokenAsker {
     return prompts
   }
 
-  async #ask({ ways }: TokenQuestions, headers: readonly string[]): Promise<number[][] | undefined> {
+  async #ask({ ways }: TokenQuestions, headers: readonly string[]): Promise<Uint32Array[] | undefined> {
     if (this.#running >= questionsAtOnce) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     this.#running += 1
     try {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readSglangCacheConfig, readVllmCacheConfig } from './read-cache-config.ts'
+import { readSglangCacheConfig, readVllmCacheConfig, toCacheSize } from './cache-config.ts'
 
 const metrics = (labels: string): string =>
   `# HELP vllm:cache_config_info Information of the LLMEngine CacheConfig\n# TYPE vllm:cache_config_info gauge\nvllm:cache_config_info{${labels}} 1.0\nvllm:num_requests_running{engine="0"} 0.0\n`
@@ -7,7 +7,7 @@ const metrics = (labels: string): string =>
 test("vLLM's metrics say whether prefix caching is on, how large a page is and how many there are", () => {
   const labels =
     'block_size="16",cache_dtype="auto",enable_prefix_caching="True",engine="0",num_gpu_blocks="1000",sliding_window="None"'
-  expect(readVllmCacheConfig(metrics(labels))).toEqual({ isEnabled: true, pageTokens: 16, capacityTokens: 16_000 })
+  expect(readVllmCacheConfig(metrics(labels))).toEqual({ isEnabled: true, pageTokens: 16, capacityTokens: 15_984 })
   expect(readVllmCacheConfig(metrics('block_size="128",enable_prefix_caching="False",num_gpu_blocks="None"'))).toEqual({
     isEnabled: false,
     pageTokens: 128,
@@ -15,10 +15,13 @@ test("vLLM's metrics say whether prefix caching is on, how large a page is and h
   })
 })
 
-test('the size of the cache is read where vLLM says it (0.32.0)', () => {
+test('the size of the cache is read where vLLM says it (0.32.0), less the block that is kept empty', () => {
+  // as `vllm serve --block-size 32 --num-gpu-blocks-override 100` says it, in part
   const labels =
-    'block_size="32",enable_prefix_caching="True",kv_cache_dtype_skip_layers="[]",kv_cache_size_tokens="23296",num_gpu_blocks="999"'
-  expect(readVllmCacheConfig(metrics(labels))).toEqual({ isEnabled: true, pageTokens: 32, capacityTokens: 23_296 })
+    '_block_size_resolved="True",block_size="32",cache_hit_alignment_tokens="None",effective_attention_block_size="32",enable_prefix_caching="True",engine="0",hash_block_size="None",kv_cache_dtype_skip_layers="[]",kv_cache_max_concurrency="1.5625",kv_cache_memory_bytes="1073741824",kv_cache_size_tokens="3200",num_cpu_blocks="None",num_gpu_blocks="100",num_gpu_blocks_override="100",user_specified_block_size="True"'
+  expect(readVllmCacheConfig(metrics(labels))).toEqual({ isEnabled: true, pageTokens: 32, capacityTokens: 3168 })
+  const shared = labels.replace('"3200"', '"1600"')
+  expect(readVllmCacheConfig(metrics(shared))).toMatchObject({ capacityTokens: 1568 })
 })
 
 test('what vLLM does not say stays unknown', () => {
@@ -46,4 +49,15 @@ test("SGLang's server info says the same, the capacity sometimes in its internal
 
 test.each([undefined, null, 'text', [], {}, { vllm_config: {} }])('%j is no server info of SGLang', (json) => {
   expect(readSglangCacheConfig(json)).toBeUndefined()
+})
+
+test('a mirror is told the size of pages and of the cache, and nothing of a cache that is off or of unknown pages', () => {
+  expect(toCacheSize({ isEnabled: true, pageTokens: 16, capacityTokens: 160 })).toEqual({
+    pageTokens: 16,
+    capacityTokens: 160,
+  })
+  expect(toCacheSize({ pageTokens: 16 })).toEqual({ pageTokens: 16, capacityTokens: undefined })
+  expect(toCacheSize({ isEnabled: false, pageTokens: 16 })).toBeUndefined()
+  expect(toCacheSize({ capacityTokens: 160 })).toBeUndefined()
+  expect(toCacheSize(undefined)).toBeUndefined()
 })

@@ -1,0 +1,155 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import {
+  type Emulator,
+  type EmulatorOptions,
+  emulatorDefaults,
+  startEmulator,
+} from '#engine-adapters/emulator/emulator.ts'
+import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
+import type { RunningProxy } from '#proxy/main.ts'
+import { findFreePort } from './demo/find-free-port.ts'
+import { postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
+
+let proxy: RunningProxy
+let emulator: Emulator
+let adminPort = 0
+
+beforeEach(async () => {
+  adminPort = await findFreePort()
+})
+afterEach(async () => {
+  await proxy.close()
+  await emulator.close()
+})
+
+/** An emulator that reports to the proxy only when it is told to. */
+async function start(kind: EngineKind, options: Partial<EmulatorOptions>, reports: boolean): Promise<void> {
+  const place = { host: '127.0.0.1', port: 0, prefillTokensPerSecond: 1e7 }
+  const callbacks = { callbackUrl: `http://127.0.0.1:${adminPort}/v1/replicas/gpu-0` }
+  const kindOf = kind === 'openai' ? 'vllm' : kind
+  emulator = await startEmulator({
+    ...emulatorDefaults,
+    ...place,
+    kind: kindOf,
+    ...options,
+    ...(reports ? callbacks : {}),
+  })
+  const adminListen = { host: '127.0.0.1', port: adminPort }
+  proxy = await startTestProxy({ url: emulator.url, kind, id: 'gpu-0' }, { adminListen })
+}
+
+interface Described {
+  mode: string
+  requests: number
+  unknown_requests: number
+  sequence: number
+}
+
+async function mirror(): Promise<Described> {
+  const { replicas } = (await (await fetch(`${proxy.adminUrl}/v1/mirror`)).json()) as { replicas: [Described] }
+  return replicas[0]
+}
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await delay(20)
+}
+
+const block = (name: string): string => `${name} says ${`so and ${name}, `.repeat(60)}`
+
+interface Answer {
+  readonly predicted: number
+  readonly cached: number
+}
+
+async function ask(names: readonly string[]): Promise<Answer> {
+  const body = ragRequest(`what of ${names.join()}?`, names.map(block), { max_tokens: 2 })
+  const response = await postJson(`${proxy.url}/v1/chat/completions`, body)
+  const { usage } = (await response.json()) as { usage: { prompt_tokens_details?: { cached_tokens: number } } }
+  return {
+    predicted: Number(response.headers.get('x-reprise-predicted-cached-tokens')),
+    cached: usage.prompt_tokens_details?.cached_tokens ?? 0,
+  }
+}
+
+/** The same requests each time: of forty topics those asked for lately are asked for again most. */
+function topics(): string[][] {
+  let state = 7
+  const chance = (): number => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31
+    return state / 2 ** 31
+  }
+  return Array.from({ length: 120 }, (_, i) => {
+    const topic = Math.floor(i / 6 + chance() * 12) % 40
+    return ['x', 'y', 'z'].map((part) => `${part}${topic}`)
+  })
+}
+
+async function errorOverAll(): Promise<{ off: number; cached: number }> {
+  let off = 0
+  let cached = 0
+  for (const names of topics()) {
+    const answer = await ask(names)
+    off += Math.abs(answer.predicted - answer.cached)
+    cached += answer.cached
+  }
+  return { off, cached }
+}
+
+describe('an engine that reports nothing', () => {
+  test.each(['vllm', 'sglang'] as const)(
+    'but says how large its cache is (%s) is predicted by a model of it',
+    async (kind) => {
+      await start(kind, { capacityTokens: 8_000, blockSize: 16 }, false)
+      await delay(700)
+      expect((await mirror()).mode).toBe('fallback')
+      const { off, cached } = await errorOverAll()
+      expect(cached).toBeGreaterThan(20_000)
+      expect(off).toBeLessThan(cached * 0.15)
+    },
+  )
+
+  test('nor how large its cache is is believed to hold no more than it found', async () => {
+    await start('openai', { capacityTokens: 2_000, blockSize: 16 }, false)
+    await ask(['a', 'b', 'c'])
+    for (const name of 'defghijklm') await ask([name])
+    const found = await ask(['a', 'b', 'n'])
+    expect(found.predicted).toBeGreaterThan(found.cached + 300)
+    // c is gone with what stood before it; a and b are there again
+    const again = await ask(['a', 'b', 'c'])
+    expect(Math.abs(again.predicted - again.cached)).toBeLessThan(100)
+    expect(again.cached).toBeGreaterThan(300)
+  })
+})
+
+describe('an engine that reports', () => {
+  test('is exact while it has nothing to tell', async () => {
+    await start('vllm', { capacityTokens: 8_000 }, true)
+    await until(async () => (await mirror()).mode === 'exact')
+    const { sequence } = await mirror()
+    const modes = new Set<string>()
+    for (let i = 0; i < 45; i++) {
+      modes.add((await mirror()).mode)
+      await delay(100)
+    }
+    expect([...modes]).toEqual(['exact'])
+    expect((await mirror()).sequence).toBeGreaterThan(sequence)
+  })
+
+  test('tells of responses by names of its own, and they are understood', async () => {
+    await start('vllm', { capacityTokens: 3_000 }, true)
+    await until(async () => (await mirror()).mode === 'exact')
+    const respond = async (name: string, stream: boolean): Promise<void> => {
+      const input = ['x', 'y', 'z'].map((part) => block(part + name)).join('\n\n---\n\n')
+      const body = { model: 'm', input, max_output_tokens: 2, stream }
+      await (await postJson(`${proxy.url}/v1/responses`, body)).text()
+    }
+    await respond('a', false)
+    await respond('b', true)
+    await until(async () => (await mirror()).requests === 2)
+    // the cache has room for three and a part: what fell out is no longer believed
+    for (const name of 'cdefgh') await respond(name, name < 'f')
+    await until(async () => (await mirror()).requests <= 4)
+    expect((await mirror()).requests).toBeGreaterThan(0)
+  })
+})

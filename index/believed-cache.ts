@@ -1,0 +1,26 @@
+import type { CacheEvent, SentPrompt } from './cache-event.ts'
+import type { RequestId } from './context-block.ts'
+
+/** What is believed to be held of one request. */
+export interface BelievedRequest {
+  readonly request: RequestId
+  readonly prompt: SentPrompt
+  /** characters of the prompt that are held */
+  readonly cachedLength: number
+  /** characters of them that others hold as well */
+  readonly sharedLength: number
+  readonly tokensPerCharacter: number
+}
+
+/** What of a mirror is needed to believe less of it. */
+export interface BelievedCache {
+  /** tokens of all that is held, what is shared counted once */
+  readonly heldTokens: number
+  /** Every request, those sent longest ago first; goes on through those sent meanwhile. */
+  requestIds(): IterableIterator<RequestId>
+  /** What is held of a request; undefined when that is nothing. */
+  heldOf(request: RequestId): BelievedRequest | undefined
+}
+
+/** Told how much of a request is believed to be left. */
+export type BeliefCut = (event: CacheEvent & { readonly type: 'evicted' }) => void

@@ -1,0 +1,161 @@
+import type { RequestId, ScopeId } from './context-block.ts'
+import { type HeldPlace, TokenTree } from './token-tree.ts'
+
+/** The tokens of one prompt, and what its cache is kept apart by: only prompts of equal scope share. */
+export interface PromptTokens {
+  readonly tokens: Uint32Array
+  readonly scope: string
+}
+
+interface TokenRequest {
+  /** in which requests were sent */
+  readonly order: number
+  /** identities of its prompt's prefixes, by characters */
+  readonly prefixes: readonly ScopeId[]
+  isRunning: boolean
+  /** tokens the engine last said it holds of it */
+  reported: number | undefined
+  /** undefined until its tokens are known */
+  held: { place: HeldPlace; readonly scope: string; readonly promptTokens: number } | undefined
+}
+
+/**
+ * What one replica is believed to have cached, in its own tokens: all of a request that runs, and of one that has ended
+ * what the engine reports. Bounded by tokens; the oldest go first.
+ */
+export class TokenMirror {
+  readonly #maxTokens: number
+  readonly #isOurs: (request: RequestId) => boolean
+  readonly #requests = new Map<RequestId, TokenRequest>()
+  #tree = new TokenTree(1)
+  /** requests of ours of which the engine holds something, nobody knows which tokens; their prefixes, where known */
+  readonly #unknown = new Map<RequestId, readonly ScopeId[] | undefined>()
+  #order = 0
+
+  /** `isOurs`: the request was sent by us, so that something may be believed of it although its tokens are not known. */
+  constructor(maxTokens: number, isOurs: (request: RequestId) => boolean) {
+    this.#maxTokens = maxTokens
+    this.#isOurs = isOurs
+  }
+
+  /** Tokens that are kept. */
+  get size(): number {
+    return this.#tree.size
+  }
+
+  /** How many of a prompt's prefixes may be held by requests of ours whose tokens are not known. O(such requests). */
+  countUnknown(prefixes: readonly ScopeId[]): number {
+    let count = 0
+    for (const others of this.#unknown.values()) {
+      if (!others) return prefixes.length
+      while (count < prefixes.length && others.includes(prefixes[count]!)) count += 1
+    }
+    return count
+  }
+
+  /** A request goes to the engine: it finds what those before it left. `prefixes`: of its prompt, by characters. */
+  send(request: RequestId, prefixes: readonly ScopeId[] = []): void {
+    this.forget(request)
+    this.#order += 1
+    this.#requests.set(request, {
+      order: this.#order,
+      prefixes,
+      isRunning: true,
+      reported: undefined,
+      held: undefined,
+    })
+  }
+
+  /** What its tokens are; undefined: they cannot be had. `pageTokens`: only whole pages of so many are cached. */
+  learn(request: RequestId, prompt: PromptTokens | undefined, pageTokens = 1): void {
+    const known = this.#requests.get(request)
+    if (!known || known.held) return
+    if (!prompt) {
+      this.#requests.delete(request)
+      if (known.isRunning || known.reported !== 0) this.#unknown.set(request, known.prefixes)
+      return
+    }
+    if (pageTokens !== this.#tree.pageTokens) this.#restart(pageTokens)
+    const { tokens, scope } = prompt
+    known.held = { place: this.#tree.hold(scope, tokens, known.order), scope, promptTokens: tokens.length }
+    this.#settle(request, known)
+    this.#trim(request)
+  }
+
+  /**
+   * How many of the first tokens of a request that runs were cached when it was sent, in whole pages; never all: an
+   * engine computes the last one itself. Undefined: not known.
+   */
+  predict(request: RequestId): number | undefined {
+    const known = this.#requests.get(request)
+    if (!known?.held) return undefined
+    const { place, promptTokens } = known.held
+    const most = promptTokens - 1
+    return Math.min(this.#tree.countBefore(place, known.order), most - (most % this.#tree.pageTokens))
+  }
+
+  /** The engine tells how many of a request's first tokens it holds. */
+  report(request: RequestId, cachedTokens: number): void {
+    const known = this.#requests.get(request)
+    if (known) {
+      known.reported = cachedTokens
+      this.#settle(request, known)
+    } else if (cachedTokens === 0) this.#unknown.delete(request)
+    else if (this.#isOurs(request)) this.#unknown.set(request, this.#unknown.get(request))
+  }
+
+  /** The engine has ended with a request. */
+  end(request: RequestId): void {
+    const known = this.#requests.get(request)
+    if (!known) return
+    known.isRunning = false
+    this.#settle(request, known)
+  }
+
+  /** Nothing of a request is held, as far as is known. */
+  forget(request: RequestId): void {
+    const held = this.#requests.get(request)?.held
+    this.#requests.delete(request)
+    this.#unknown.delete(request)
+    if (held) this.#tree.release(held.place)
+  }
+
+  /** The engine holds nothing but what runs. */
+  clear(): void {
+    this.applySnapshot(new Map())
+  }
+
+  /** The engine holds this, and what runs. */
+  applySnapshot(cachedTokens: ReadonlyMap<RequestId, number>): void {
+    for (const request of this.#unknown.keys()) if (!cachedTokens.has(request)) this.#unknown.delete(request)
+    for (const [request, { isRunning }] of this.#requests) {
+      if (!isRunning && !cachedTokens.has(request)) this.report(request, 0)
+    }
+    for (const [request, tokens] of cachedTokens) this.report(request, tokens)
+  }
+
+  /** What runs stays in the engine whole; of the rest there is what was reported. */
+  #settle(request: RequestId, known: TokenRequest): void {
+    const { isRunning, reported, held } = known
+    if (isRunning || reported === undefined || !held) return
+    if (reported < held.place.end) held.place = this.#tree.cut(held.place, reported, this.#order)
+    if (reported === 0) this.forget(request)
+  }
+
+  /** The engine's pages are not what they were taken for. */
+  #restart(pageTokens: number): void {
+    const before = this.#tree
+    this.#tree = new TokenTree(pageTokens)
+    for (const { held, order } of this.#requests.values()) {
+      if (held) held.place = this.#tree.hold(held.scope, before.tokensOf(held.place), order)
+    }
+  }
+
+  #trim(last: RequestId): void {
+    for (const [oldest, { prefixes }] of this.#requests) {
+      if (this.size <= this.#maxTokens || oldest === last) return
+      this.forget(oldest)
+      this.#unknown.set(oldest, prefixes)
+    }
+  }
+}

@@ -1,0 +1,157 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type HeldPlace, TokenTree } from './token-tree.ts'
+
+const tokens = (...ids: number[]): Uint32Array => Uint32Array.from(ids)
+
+test('a prompt finds what others held before it, up to where they part', () => {
+  const tree = new TokenTree(1)
+  tree.hold('', tokens(1, 2, 3, 4), 1)
+  const second = tree.hold('', tokens(1, 2, 5), 2)
+  expect(tree.countBefore(second, 2)).toBe(2)
+  expect(tree.size).toBe(5)
+})
+
+test('only whole pages are held, and found', () => {
+  const tree = new TokenTree(2)
+  tree.hold('', tokens(1, 2, 3, 4, 5), 1)
+  expect(tree.size).toBe(4)
+  expect(tree.countBefore(tree.hold('', tokens(1, 2, 3, 9, 9, 9), 2), 2)).toBe(2)
+})
+
+test('a page that is lost is no loss to a prompt that only begins it alike', () => {
+  const tree = new TokenTree(2)
+  tree.hold('', tokens(1, 2, 3, 8), 1)
+  const lost = tree.hold('', tokens(1, 2, 3, 9), 2)
+  const third = tree.hold('', tokens(1, 2, 3, 8, 7, 7), 3)
+  tree.cut(lost, 2, 3)
+  expect(tree.countBefore(third, 3)).toBe(4)
+})
+
+test('prompts of different scopes share nothing', () => {
+  const tree = new TokenTree(1)
+  tree.hold('a', tokens(1, 2), 1)
+  expect(tree.countBefore(tree.hold('b', tokens(1, 2), 2), 2)).toBe(0)
+})
+
+test('what was lost and computed again is new, also to one that holds it', () => {
+  const tree = new TokenTree(1)
+  const first = tree.hold('', tokens(1, 2, 3, 4), 1)
+  const second = tree.hold('', tokens(1, 2, 3, 4), 2)
+  tree.cut(first, 1, 2)
+  expect(tree.countBefore(second, 2)).toBe(1)
+})
+
+test('nothing is kept of prompts that are held no longer', () => {
+  const tree = new TokenTree(1)
+  const places = [tokens(1, 2, 3), tokens(1, 2, 4), tokens(1)].map((prompt, i) => tree.hold('', prompt, i))
+  for (const place of places) tree.release(place)
+  expect(tree.size).toBe(0)
+})
+
+/** What each prefix that is held is held since: the same by definition, in a map of all prefixes. */
+class NaiveTree {
+  readonly since = new Map<string, number>()
+  readonly held = new Map<number, { key: string; tokens: number[] }>()
+  readonly page: number
+
+  constructor(page: number) {
+    this.page = page
+  }
+
+  hold(id: number, scope: string, prompt: number[], order: number): void {
+    this.held.set(id, { key: scope, tokens: prompt })
+    for (const prefix of this.prefixes(id)) this.since.set(prefix, Math.min(this.since.get(prefix) ?? order, order))
+  }
+
+  cut(id: number, length: number, order: number): void {
+    const prompt = this.held.get(id)!
+    for (const prefix of this.prefixes(id).slice(Math.floor(length / this.page))) this.since.set(prefix, order)
+    this.held.set(id, { ...prompt, tokens: prompt.tokens.slice(0, length) })
+    this.drop()
+  }
+
+  release(id: number): void {
+    this.held.delete(id)
+    this.drop()
+  }
+
+  countBefore(id: number, order: number): number {
+    const prefixes = this.prefixes(id)
+    const missing = prefixes.findIndex((prefix) => this.since.get(prefix)! >= order)
+    return (missing === -1 ? prefixes.length : missing) * this.page
+  }
+
+  prefixes(id: number): string[] {
+    const { key, tokens } = this.held.get(id)!
+    const pages = Array.from({ length: Math.floor(tokens.length / this.page) }, (_, i) => (i + 1) * this.page)
+    return pages.map((end) => `${key}/${tokens.slice(0, end)}`)
+  }
+
+  drop(): void {
+    const kept = new Set([...this.held.keys()].flatMap((id) => this.prefixes(id)))
+    for (const prefix of this.since.keys()) if (!kept.has(prefix)) this.since.delete(prefix)
+  }
+}
+
+/** The tree and its specification, side by side. */
+class Both {
+  readonly tree: TokenTree
+  readonly naive: NaiveTree
+  readonly places = new Map<number, HeldPlace>()
+
+  constructor(page: number) {
+    this.tree = new TokenTree(page)
+    this.naive = new NaiveTree(page)
+  }
+
+  hold(id: number, scope: string, prompt: number[], order: number): void {
+    this.places.set(id, this.tree.hold(scope, Uint32Array.from(prompt), order))
+    this.naive.hold(id, scope, prompt, order)
+  }
+
+  cut(id: number, most: number, order: number): void {
+    const length = Math.min(most, this.naive.held.get(id)!.tokens.length)
+    this.places.set(id, this.tree.cut(this.places.get(id)!, length, order))
+    this.naive.cut(id, length, order)
+  }
+
+  release(id: number): void {
+    this.tree.release(this.places.get(id)!)
+    this.places.delete(id)
+    this.naive.release(id)
+  }
+
+  assertEqual(now: number): void {
+    expect(this.tree.size).toBe(this.naive.since.size * this.naive.page)
+    for (const [id, place] of this.places) {
+      for (const order of [now - 1, now, now + 1]) {
+        expect(this.tree.countBefore(place, order)).toBe(this.naive.countBefore(id, order))
+      }
+    }
+  }
+}
+
+test('it tells of every prompt what a list of all prefixes tells', () => {
+  const prompt = fc.array(fc.integer({ min: 0, max: 2 }), { minLength: 1, maxLength: 8 })
+  const step = fc.oneof(
+    fc.record({ type: fc.constant('hold' as const), scope: fc.constantFrom('a', 'b'), prompt, late: fc.nat(2) }),
+    fc.record({ type: fc.constant('cut' as const), which: fc.nat(), length: fc.nat(8) }),
+    fc.record({ type: fc.constant('release' as const), which: fc.nat() }),
+  )
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 30 }), fc.integer({ min: 1, max: 3 }), (steps, page) => {
+      const both = new Both(page)
+      steps.forEach((taken, now) => {
+        const ids = [...both.places.keys()]
+        if (taken.type === 'hold') both.hold(now, taken.scope, taken.prompt, Math.max(0, now - taken.late))
+        else if (ids.length > 0) {
+          const id = ids[taken.which % ids.length]!
+          if (taken.type === 'cut') both.cut(id, taken.length, now)
+          else both.release(id)
+        }
+        both.assertEqual(now)
+      })
+    }),
+  )
+})

@@ -1,0 +1,73 @@
+import { Ajv, type ValidateFunction } from 'ajv'
+import { ProxyError } from './errors.ts'
+
+/** One change that an engine reports. */
+export interface EngineEvent {
+  readonly type: 'stored' | 'evicted' | 'cleared'
+  readonly request_id?: string
+  readonly cached_tokens?: number
+}
+
+/** Body of `POST /v1/replicas/{replica}/events`. */
+export interface EventBatch {
+  readonly generation: string
+  readonly sequence: number
+  readonly events: readonly EngineEvent[]
+}
+
+/** Body of `POST /v1/replicas/{replica}/snapshot`. */
+export interface Snapshot {
+  readonly generation: string
+  readonly sequence: number
+  readonly requests: readonly { readonly request_id: string; readonly cached_tokens: number }[]
+}
+
+const ajv = new Ajv()
+const sequenced = { generation: { type: 'string', minLength: 1 }, sequence: { type: 'integer', minimum: 0 } }
+const cached = { request_id: { type: 'string' }, cached_tokens: { type: 'integer', minimum: 0 } }
+
+const isEventBatch = ajv.compile<EventBatch>({
+  type: 'object',
+  required: ['generation', 'sequence', 'events'],
+  properties: {
+    ...sequenced,
+    events: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['type'],
+        properties: { type: { enum: ['stored', 'evicted', 'cleared'] }, ...cached },
+        if: { properties: { type: { const: 'cleared' } } },
+        else: { required: ['request_id', 'cached_tokens'] },
+      },
+    },
+  },
+})
+
+const isSnapshot = ajv.compile<Snapshot>({
+  type: 'object',
+  required: ['generation', 'sequence', 'requests'],
+  properties: {
+    ...sequenced,
+    requests: {
+      type: 'array',
+      items: { type: 'object', required: ['request_id', 'cached_tokens'], properties: cached },
+    },
+  },
+})
+
+/** A batch of events, or a `ProxyError` that says what of it is wrong. */
+export function toEventBatch(body: unknown): EventBatch {
+  return checked(body, isEventBatch)
+}
+
+/** A snapshot, or a `ProxyError` that says what of it is wrong. */
+export function toSnapshot(body: unknown): Snapshot {
+  return checked(body, isSnapshot)
+}
+
+function checked<T>(value: unknown, isShape: ValidateFunction<T>): T {
+  if (isShape(value)) return value
+  const [error] = isShape.errors!
+  throw new ProxyError('invalid_body', `The body${error!.instancePath} ${error!.message}.`)
+}

@@ -1,0 +1,42 @@
+import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
+import type { RequestId } from '#index/context-block.ts'
+import type { PromptApi } from '../prompt/prompt.ts'
+import { reportedName } from '../prompt-ids.ts'
+
+/** An answer begins with its id, and a stream's first event with the answer's. */
+const headBytes = 2048
+const member = /"(?:type|object|sequence_number)": *(?:"[\w.]+"|\d+), */
+const answerId = new RegExp(
+  `^(?:event:[^\\n]*\\n)?(?:data: *)?\\{(?:${member.source})*(?:"response": *\\{)?"id": *"([\\w-]{1,200})"`,
+)
+
+/** Finds out from the beginning of an engine's answer whether its reports call the request by another name than ours. */
+export class AnswerName {
+  readonly #kind: EngineKind
+  readonly #api: PromptApi
+  readonly #onName: (request: RequestId, name: RequestId) => void
+  /** undefined: nothing is to be found out any more */
+  #request: RequestId | undefined
+  #head = ''
+
+  constructor(
+    { kind, api, ids }: { readonly kind: EngineKind; readonly api: PromptApi; readonly ids: readonly RequestId[] },
+    onName: (request: RequestId, name: RequestId) => void,
+  ) {
+    this.#kind = kind
+    this.#api = api
+    this.#request = reportedName(kind, api, '') === undefined ? undefined : ids[0]
+    this.#onName = onName
+  }
+
+  /** The next bytes of the answer. */
+  push(chunk: Buffer): void {
+    if (this.#request === undefined) return
+    this.#head += chunk.toString('latin1', 0, headBytes)
+    const id = answerId.exec(this.#head)?.[1]
+    if (id === undefined && this.#head.length < headBytes) return
+    const name = id === undefined ? undefined : reportedName(this.#kind, this.#api, id)
+    if (name !== undefined && name !== this.#request) this.#onName(this.#request, name)
+    this.#request = undefined
+  }
+}

@@ -1,0 +1,19 @@
+import { setImmediate as afterIo } from 'node:timers/promises'
+
+/** Requests wait no longer than this for what engines report. */
+const sliceMilliseconds = 1
+/** The clock is looked at now and then. */
+const itemsPerLook = 16
+
+/** Does something with each item, and lets requests in between every millisecond; rejects with the first fault. */
+export async function inSlices<T>(items: Iterable<T>, act: (item: T) => void): Promise<void> {
+  let begun = performance.now()
+  let looked = 0
+  for (const item of items) {
+    act(item)
+    looked += 1
+    if (looked % itemsPerLook !== 0 || performance.now() - begun < sliceMilliseconds) continue
+    await afterIo()
+    begun = performance.now()
+  }
+}

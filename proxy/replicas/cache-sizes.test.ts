@@ -1,0 +1,125 @@
+import { beforeEach, expect, test } from 'vitest'
+import type { CacheSize } from '#engine-adapters/cache-config.ts'
+import type { ReplicaId } from '#index/context-block.ts'
+import { CacheSizes, type CacheSizeTarget } from './cache-sizes.ts'
+import type { ReplicaState } from './replica.ts'
+
+class TargetDouble {
+  readonly id = 'a' as ReplicaId
+  readonly adapter: CacheSizeTarget['adapter']
+  readonly replicaMirror = { state: { generation: 'g' as string | undefined } }
+  readonly events = undefined
+  state: ReplicaState = 'ready'
+  cacheConfig: CacheSize | undefined
+
+  constructor(kind: 'vllm' | 'openai' = 'vllm') {
+    this.adapter = { kind, tagRequest: () => ({ headers: {}, members: {} }) }
+  }
+}
+
+const small = { pageTokens: 16, capacityTokens: 160 }
+const large = { pageTokens: 16, capacityTokens: 320 }
+let replica = new TargetDouble()
+let answers: (CacheSize | undefined)[] = []
+let asked = 0
+let unknown = 0
+let sizes = create()
+
+function create(...replicas: TargetDouble[]): CacheSizes<TargetDouble> {
+  return new CacheSizes(replicas, {
+    ask: () => {
+      asked += 1
+      return Promise.resolve(answers.shift())
+    },
+    onUnknown: () => {
+      unknown += 1
+    },
+  })
+}
+
+async function tick(now: number): Promise<void> {
+  sizes.tick(now)
+  await Promise.resolve()
+  await Promise.resolve()
+}
+
+beforeEach(() => {
+  replica = new TargetDouble()
+  answers = []
+  asked = 0
+  unknown = 0
+  sizes = create(replica)
+})
+
+test('an engine that tells nothing of its cache is not asked, until it does', async () => {
+  answers = [small]
+  replica.replicaMirror.state.generation = undefined
+  await tick(0)
+  expect(asked).toBe(0)
+  replica.replicaMirror.state.generation = 'g'
+  await tick(500)
+  expect(replica.cacheConfig).toEqual(small)
+})
+
+test('an engine is asked at the start, and not again while nothing happens', async () => {
+  answers = [small]
+  for (let now = 0; now < 60_000; now += 500) await tick(now)
+  expect(replica.cacheConfig).toEqual(small)
+  expect(asked).toBe(1)
+})
+
+test('an engine that begins a new life is asked again; until it answers, what was said before is believed', async () => {
+  answers = [small, undefined, large]
+  await tick(0)
+  replica.replicaMirror.state.generation = 'g1'
+  await tick(500)
+  expect([replica.cacheConfig, asked]).toEqual([small, 2])
+  replica.replicaMirror.state.generation = 'g2'
+  await tick(1000)
+  expect([replica.cacheConfig, asked]).toEqual([large, 3])
+})
+
+test.each(['unhealthy', 'open'] as const)('one that is %s is not asked before it is back', async (state) => {
+  answers = [small, large]
+  await tick(0)
+  replica.state = state
+  for (let now = 500; now < 600_000; now += 500) await tick(now)
+  expect(asked).toBe(1)
+  replica.state = 'ready'
+  await tick(600_000)
+  expect([replica.cacheConfig, asked]).toEqual([large, 2])
+})
+
+test('one that says nothing is asked now and then, and complained of once', async () => {
+  answers = [undefined, undefined, undefined, small]
+  for (let now = 0; now < 40_000; now += 500) await tick(now)
+  expect([replica.cacheConfig, asked, unknown]).toEqual([small, 4, 1])
+})
+
+test('without reports an engine is asked again after some minutes', async () => {
+  answers = [small, large]
+  for (let now = 0; now <= 120_000; now += 500) await tick(now)
+  expect([replica.cacheConfig, asked]).toEqual([large, 2])
+})
+
+test('a new life that begins while the last answer is awaited is asked about too', async () => {
+  const waiting: ((size: CacheSize) => void)[] = []
+  sizes = new CacheSizes([replica], {
+    ask: () => new Promise((resolve) => waiting.push(resolve)),
+    onUnknown: () => {},
+  })
+  await tick(0)
+  replica.replicaMirror.state.generation = 'g2'
+  await tick(500)
+  expect(waiting).toHaveLength(1)
+  waiting[0]!(small)
+  await tick(1000)
+  await tick(1500)
+  expect(waiting).toHaveLength(2)
+})
+
+test('engines of other kinds are not asked', async () => {
+  sizes = create(new TargetDouble('openai'))
+  await tick(0)
+  expect(asked).toBe(0)
+})

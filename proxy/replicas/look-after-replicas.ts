@@ -1,0 +1,50 @@
+import { askCacheSize } from '#engine-adapters/ask-cache-config.ts'
+import type { EngineConfig } from '../config/config.ts'
+import type { Log } from '../log.ts'
+import { CacheSizes } from './cache-sizes.ts'
+import { type HealthCheckOptions, HealthChecks } from './health-checks.ts'
+import type { Replica } from './replica.ts'
+
+const tickMilliseconds = 500
+const answerMilliseconds = 5_000
+
+/** Does for replicas, off the path of requests, what time brings with it, until it is closed. Keeps no process running. */
+export function lookAfterReplicas(
+  replicas: readonly Replica[],
+  engines: readonly Pick<EngineConfig, 'id' | 'apiKey'>[],
+  health: HealthCheckOptions,
+  { log, now }: { readonly log: Log; readonly now: () => number },
+): { close(): void } {
+  const closing = new AbortController()
+  const keys = new Map<string, string | undefined>(engines.map(({ id, apiKey }) => [id, apiKey]))
+  const sizes = new CacheSizes(replicas, {
+    ask: ({ id, engine, adapter }) =>
+      askCacheSize(engine, adapter.kind, {
+        apiKey: keys.get(id),
+        signal: AbortSignal.any([closing.signal, AbortSignal.timeout(answerMilliseconds)]),
+      }),
+    onUnknown: ({ id }) => {
+      if (!closing.signal.aborted)
+        log.info({ replica: id }, 'the engine does not say how large its cache is; asked again')
+    },
+  })
+  // with a single replica there is nothing to choose
+  const checks = replicas.length > 1 ? new HealthChecks(replicas, health) : undefined
+  const tick = (): void => {
+    sizes.tick(now())
+    for (const { replicaMirror, cacheConfig, adapter } of replicas) {
+      const capacityTokens = cacheConfig?.capacityTokens
+      replicaMirror.tick({ capacityTokens, evictsInWhole: adapter.kind === 'sglang' })
+    }
+  }
+  tick()
+  const timer = setInterval(tick, tickMilliseconds)
+  timer.unref()
+  return {
+    close: () => {
+      checks?.close()
+      clearInterval(timer)
+      closing.abort()
+    },
+  }
+}
