@@ -2,6 +2,8 @@ import { configDefaults, defineConfig } from 'vitest/config'
 
 // '*.sockets.test.ts' starts real servers and child processes; every other test needs neither
 const sockets = '**/*.sockets.test.ts'
+// real engines, by `npm run test:engines`
+const engines = '**/*.engines.test.ts'
 
 export default defineConfig({
   test: {
@@ -10,7 +12,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['**/*.test.ts'],
-          exclude: [...configDefaults.exclude, sockets],
+          exclude: [...configDefaults.exclude, sockets, engines],
           testTimeout: 60_000,
         },
       },
