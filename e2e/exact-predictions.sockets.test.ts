@@ -95,6 +95,26 @@ async function askAll(
   return answers
 }
 
+test.each(['vllm', 'sglang'] as const)(
+  'a conversation is found up to the end of the last answer (%s)',
+  async (kind) => {
+    await start(kind)
+    const messages: { role: string; content: string }[] = []
+    for (let turn = 0; turn < 4; turn++) {
+      messages.push({ role: 'user', content: `Question ${turn}: ${'why and how '.repeat(30)}?` })
+      const response = await postJson(`${proxy.url}/v1/chat/completions`, { model: 'm', messages, max_tokens: 100 })
+      const answer = (await response.json()) as {
+        choices: [{ message: { role: string; content: string } }]
+        usage: { prompt_tokens: number; prompt_tokens_details?: { cached_tokens: number } | null }
+      }
+      const cached = answer.usage.prompt_tokens_details?.cached_tokens ?? 0
+      expect(Number(response.headers.get('x-reprise-predicted-cached-tokens'))).toBe(cached)
+      if (turn > 0) expect(cached).toBeGreaterThan(answer.usage.prompt_tokens - 120)
+      messages.push(answer.choices[0].message)
+    }
+  },
+)
+
 test('an engine that begins its answer and is silent then keeps nobody waiting for the head', async () => {
   await start('vllm', 1_000)
   // a prefill of seconds behind a head that comes at once

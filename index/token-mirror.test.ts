@@ -42,6 +42,17 @@ test('of a request that has ended there is what the engine reports', () => {
   expect(run('b', 1, 2, 3, 4)).toBe(2)
 })
 
+test('a conversation finds the answer that it goes on from, until one was not found', () => {
+  run('a', 1, 2)
+  mirror.end(id('a'))
+  mirror.report(id('a'), 5)
+  expect(run('b', 1, 2, 3, 4, 5, 6)).toBe(5)
+  mirror.used(id('b'), 2)
+  expect(run('c', 1, 2, 7, 8, 9, 6)).toBe(2)
+  mirror.used(id('c'), 5)
+  expect(run('d', 1, 2, 8, 8, 9, 6)).toBe(5)
+})
+
 test('a report that comes before the tokens, or while the request runs, counts when it has ended', () => {
   mirror.send(id('a'))
   mirror.report(id('a'), 2)

@@ -31,6 +31,8 @@ export class TokenMirror {
   /** requests of ours of which the engine holds something, nobody knows which tokens; their prefixes, where known */
   readonly #unknown = new Map<RequestId, readonly ScopeId[] | undefined>()
   #order = 0
+  /** whether conversations were found cached up to the end of the last answer, the last time */
+  #findsAnswers = true
 
   /** `isOurs`: the request was sent by us, so that something may be believed of it although its tokens are not known. */
   constructor(maxTokens: number, isOurs: (request: RequestId) => boolean) {
@@ -87,11 +89,17 @@ export class TokenMirror {
    * engine computes the last one itself. Undefined: not known.
    */
   predict(request: RequestId): number | undefined {
-    const known = this.#requests.get(request)
-    if (!known?.held) return undefined
-    const { place, promptTokens } = known.held
-    const most = promptTokens - 1
-    return Math.min(this.#tree.countBefore(place, known.order), most - (most % this.#tree.pageTokens))
+    const found = this.#find(request)
+    return this.#findsAnswers ? found?.continued : found?.tokens
+  }
+
+  /** The engine tells how many tokens of a request that runs were cached. */
+  used(request: RequestId, cachedTokens: number): void {
+    const { tokens, continued } = this.#find(request) ?? { tokens: 0, continued: 0 }
+    if (continued === tokens) return
+    // templates that leave something of an answer out, such as its thoughts, make other tokens of it
+    if (cachedTokens >= continued) this.#findsAnswers = true
+    else if (cachedTokens <= tokens) this.#findsAnswers = false
   }
 
   /** The engine tells how many of a request's first tokens it holds. */
@@ -134,11 +142,22 @@ export class TokenMirror {
     for (const [request, tokens] of cachedTokens) this.report(request, tokens)
   }
 
+  #find(request: RequestId): { readonly tokens: number; readonly continued: number } | undefined {
+    const known = this.#requests.get(request)
+    if (!known?.held) return undefined
+    const { place, promptTokens } = known.held
+    const { tokens, continued } = this.#tree.findBefore(place, known.order)
+    const most = promptTokens - 1
+    const wholePages = most - (most % this.#tree.pageTokens)
+    return { tokens: Math.min(tokens, wholePages), continued: Math.min(continued, wholePages) }
+  }
+
   /** What runs stays in the engine whole; of the rest there is what was reported. */
   #settle(request: RequestId, known: TokenRequest): void {
     const { isRunning, reported, held } = known
     if (isRunning || reported === undefined || !held) return
     if (reported < held.place.end) held.place = this.#tree.cut(held.place, reported, this.#order)
+    else this.#tree.continue(held.place, reported)
     if (reported === 0) this.forget(request)
   }
 
