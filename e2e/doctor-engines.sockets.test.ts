@@ -29,7 +29,7 @@ async function startReplay(
   computed: () => Promise<void> = async () => {},
   refuse: (body: Buffer) => Answer | undefined = () => undefined,
 ): Promise<string> {
-  const double = await startRecordingEngineDouble()
+  const double = await startRecordingEngineDouble(0, true)
   closers.push(() => double.close())
   const nameOf = nameChats()
   const answerTo = ({ url, body }: RecordedRequest): Answer => {

@@ -42,7 +42,7 @@ const usageOf = (cached: number | undefined): Json => ({
 
 /** Stands in for an engine that cannot be had otherwise: badly configured, of another make, or broken. */
 async function startDouble(options: DoubleOptions): Promise<RecordingEngineDouble> {
-  const double = await startRecordingEngineDouble()
+  const double = await startRecordingEngineDouble(0, true)
   closers.push(() => double.close())
   const pages: Record<string, unknown> = { '/v1/models': models, '/version': { version: '0.32.0' }, ...options.pages }
   const send = (response: ServerResponse, status: number, body: unknown): void => {

@@ -22,9 +22,6 @@ export interface RawEngineDouble {
   close(): Promise<void>
 }
 
-/** What the proxy asks of its own accord, at times of its own: refused and not counted. */
-const ownPage = /^GET \/(?:metrics|(?:get_)?server_info) /
-
 /** A whole answer as an engine writes it. */
 export function rawAnswer(body: string | Buffer, head = 'content-type: application/json'): Buffer {
   const bytes = Buffer.from(body)
@@ -44,15 +41,10 @@ export async function startRawEngineDouble(first: RawBehaviour = {}): Promise<Ra
     behaviour.onConnection?.(socket)
     const readNext = (buffered: Buffer): void => {
       readRequest(socket, buffered, {
-        onHead: (head) => {
-          if (!ownPage.test(head)) behaviour.onHead?.(socket, head)
-        },
+        onHead: (head) => behaviour.onHead?.(socket, head),
         onRequest: (head, body, rest) => {
-          if (ownPage.test(head)) socket.write('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n')
-          else {
-            requestCount += 1
-            behaviour.onRequest?.(socket, head, body)
-          }
+          requestCount += 1
+          behaviour.onRequest?.(socket, head, body)
           readNext(rest)
         },
       })

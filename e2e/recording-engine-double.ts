@@ -28,7 +28,8 @@ const completion = JSON.stringify({ id: 'x', object: 'chat.completion', choices:
 /** What the proxy asks of its own accord, at times of its own: not recorded. */
 const ownPages = new Set(['/metrics', '/server_info', '/get_server_info'])
 
-export async function startRecordingEngineDouble(port = 0): Promise<RecordingEngineDouble> {
+/** `hasOwnPages`: these are asked for like any other. */
+export async function startRecordingEngineDouble(port = 0, hasOwnPages = false): Promise<RecordingEngineDouble> {
   const requests: RecordedRequest[] = []
   const abortions: Promise<void>[] = []
   let respond = (response: ServerResponse, _request: RecordedRequest): void => {
@@ -48,7 +49,7 @@ export async function startRecordingEngineDouble(port = 0): Promise<RecordingEng
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
     incoming.on('end', () => {
       const { method, url, headers, rawHeaders } = incoming
-      if (ownPages.has(url!)) {
+      if (!hasOwnPages && ownPages.has(url!)) {
         response.writeHead(404).end()
         return
       }
