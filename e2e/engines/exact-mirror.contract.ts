@@ -66,7 +66,7 @@ export function describeExactMirror(spec: EngineSpec, source: Source, setup: Set
       // the newest first: they are the ones that are still there
       for (const { turn } of sent
         .toReversed()
-        .filter((_, i) => i < probes / 2 || i % 9 === 0)
+        .filter((_, i) => i < probes / 2 || i % 15 === 0)
         .slice(0, probes)) {
         await deployment.proxy.waitUntilQuiet()
         probed.push(...(await new Traffic(ask, [turn]).finished()))

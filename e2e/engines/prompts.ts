@@ -13,7 +13,7 @@ const longestDocument = 800
  * What a reader was given is of use to his next question. It is over by then, and far from eviction: of requests that an
  * engine gets at the same moment chance decides which is the first.
  */
-const readers = 6
+const readers = 4
 
 const traceFolder =
   process.env.REPRISE_TEST_TRACE ?? join(import.meta.dirname, '..', '..', '..', 'shared', 'data', 'rag_musique')

@@ -8,8 +8,8 @@ const adapters = join(import.meta.dirname, '..', '..', 'engine-adapters')
 // SGLang has no build for a CPU without AMX: this stands in for one import of its generic code path
 const shim = join(adapters, 'sglang', 'plugin', 'tests', 'engine', 'cpu_shim')
 
-// about twenty prompts: evictions are the rule, but not of what the next requests are about to find
-const poolTokens = 38_400
+// about thirty prompts: evictions are the rule, but seldom of what a request that waits is about to find
+const poolTokens = 64_000
 
 const flags = [
   ['--device', 'cpu'],

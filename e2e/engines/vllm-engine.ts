@@ -3,8 +3,8 @@ import { type EngineSpec, modelName } from './engine.ts'
 
 const adapters = join(import.meta.dirname, '..', '..', 'engine-adapters')
 
-// about twenty prompts: evictions are the rule, but not of what the next requests are about to find
-const blocks = 1_200
+// about thirty prompts: evictions are the rule, but seldom of what a request that waits is about to find
+const blocks = 2_000
 
 const flags = [
   ['--dtype', 'float32'],
