@@ -2,11 +2,20 @@ import { configDefaults, defineConfig } from 'vitest/config'
 
 // '*.sockets.test.ts' starts real servers and child processes; every other test needs neither
 const sockets = '**/*.sockets.test.ts'
+// real engines, by `npm run test:engines`
+const engines = '**/*.engines.test.ts'
 
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['**/*.test.ts'], exclude: [...configDefaults.exclude, sockets] } },
+      {
+        test: {
+          name: 'unit',
+          include: ['**/*.test.ts'],
+          exclude: [...configDefaults.exclude, sockets, engines],
+          testTimeout: 60_000,
+        },
+      },
       { test: { name: 'sockets', include: [sockets], testTimeout: 60_000, hookTimeout: 60_000 } },
     ],
   },

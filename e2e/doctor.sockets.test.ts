@@ -6,39 +6,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { emulatorDefaults, startEmulator } from '#engine-adapters/emulator/emulator.ts'
-import { readEngine } from '#proxy/config/read-arguments.ts'
-import type { DoctorReport, Finding } from '#proxy/doctor/finding.ts'
-import { type DoctorOptions, runDoctor } from '#proxy/doctor/run-doctor.ts'
+import type { DoctorReport } from '#proxy/doctor/finding.ts'
+import { findFreePort } from './demo/find-free-port.ts'
+import { examine, find, levelsOf } from './examine-engine.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
+import { startTestProxy } from './start-test-proxy.ts'
 
 const closers: (() => Promise<void>)[] = []
 afterEach(async () => {
   await Promise.all(closers.splice(0).map((close) => close()))
 })
-
-function examine(engine: string, options: Partial<DoctorOptions> = {}): Promise<DoctorReport> {
-  return runDoctor(
-    {
-      engine: readEngine(engine),
-      engineKey: undefined,
-      model: undefined,
-      prompt: undefined,
-      adminUrl: undefined,
-      adminToken: undefined,
-      timeoutMilliseconds: 10_000,
-      ...options,
-    },
-    new AbortController().signal,
-  )
-}
-
-function levelsOf({ findings }: DoctorReport): Record<string, string> {
-  return Object.fromEntries(findings.map(({ check, level }) => [check, level]))
-}
-
-function find({ findings }: DoctorReport, check: string): Finding {
-  return findings.find((finding) => finding.check === check)!
-}
 
 async function emulate(kind: 'vllm' | 'sglang'): Promise<string> {
   const { sglangBlockSize, ...options } = { ...emulatorDefaults, kind, host: '127.0.0.1', port: 0 }
@@ -304,21 +281,57 @@ describe('keys', () => {
 })
 
 describe('a running proxy', () => {
-  const mirror = (mode: string): DoubleOptions => ({
-    pages: { '/v1/mirror': { replicas: [{ replica: 'gpu-1', mode, generation: null, sequence: 0 }] } },
-  })
+  /** Whose engine reports, or not, between one look at it and the next. */
+  async function startMirror(mode: string, isReporting = mode === 'exact'): Promise<RecordingEngineDouble> {
+    let sequence = 7
+    return startDouble({
+      respond: (response) => {
+        if (isReporting) sequence += 1
+        const replicas = [{ replica: 'gpu-1', mode, generation: 'g', sequence }]
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ replicas }))
+      },
+    })
+  }
 
   test.each([
     ['exact', 'ok'],
     ['degraded', 'warning'],
     ['fallback', 'warning'],
   ])('whose mirror is %s is %s', async (mode, level) => {
-    const { url: adminUrl, requests } = await startDouble(mirror(mode))
-    const report = await examine(await emulate('vllm'), { adminUrl, adminToken: 't' })
+    const { url: adminUrl, requests } = await startMirror(mode)
+    const report = await examine(`${await emulate('vllm')},kind=vllm`, { adminUrl, adminToken: 't' })
     expect(find(report, 'mirror')).toMatchObject({ level, found: expect.stringContaining(`gpu-1: ${mode}`) })
     expect(requests[0]!.headers.authorization).toBe('Bearer t')
-    if (mode === 'fallback')
-      expect(find(report, 'mirror').fix).toContain(`REPRISE_CALLBACK_URL=${adminUrl}/v1/replicas/gpu-1`)
+    if (mode !== 'fallback') return
+    expect(find(report, 'mirror').fix).toContain(`REPRISE_CALLBACK_URL=${adminUrl}/v1/replicas/gpu-1`)
+    expect(find(report, 'mirror').fix).toContain('"kv_connector":"RepriseConnector"')
+  })
+
+  test('whose mirror is exact, but of another engine than this one', async () => {
+    const { url: adminUrl } = await startMirror('exact', false)
+    expect(find(await examine(await emulate('vllm'), { adminUrl }), 'mirror')).toMatchObject({
+      level: 'warning',
+      found: expect.stringContaining('nobody reported while this engine computed'),
+      fix: expect.stringContaining(`REPRISE_CALLBACK_URL=${adminUrl}/v1/replicas/gpu-1`),
+    })
+    // an engine that is not there has computed nothing that could be reported
+    expect(find(await examine('http://127.0.0.1:9', { adminUrl }), 'mirror').level).toBe('ok')
+  })
+
+  test('hears of what this check lets its engine compute', async () => {
+    const port = await findFreePort()
+    const { sglangBlockSize: _, ...options } = { ...emulatorDefaults, kind: 'vllm' as const, host: '127.0.0.1' }
+    const proxy = await startTestProxy({ url: `http://127.0.0.1:${port}`, kind: 'vllm', id: 'gpu-0' })
+    closers.push(() => proxy.close())
+    const emulator = await startEmulator({ ...options, port, callbackUrl: `${proxy.adminUrl}/v1/replicas/gpu-0` })
+    closers.push(() => emulator.close())
+    const report = await examine(`${emulator.url},kind=vllm`, { adminUrl: proxy.adminUrl })
+    expect(find(report, 'mirror')).toEqual({
+      check: 'mirror',
+      level: 'ok',
+      found: 'gpu-0: exact, its reports arrive',
+    })
+    expect(report).toMatchObject({ fatal: 0, warnings: 0 })
   })
 
   test('that refuses or is none is fatal', async () => {
@@ -329,14 +342,6 @@ describe('a running proxy', () => {
       fix: expect.stringContaining('REPRISE_ADMIN_TOKEN'),
     })
     expect(find(await examine(engine, { adminUrl: engine }), 'mirror')).toMatchObject({ level: 'fatal' })
-  })
-
-  test("events of the engine's own are said not to be checked", async () => {
-    const report = await examine(`${await emulate('vllm')},kind=vllm,events=tcp://127.0.0.1:5557`)
-    expect(find(report, 'events')).toMatchObject({
-      level: 'not_checked',
-      found: expect.stringContaining('tcp://127.0.0.1:5557 is not checked'),
-    })
   })
 })
 

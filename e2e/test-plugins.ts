@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process'
 import { delimiter } from 'node:path'
 import { Children } from './demo/children.ts'
 import { setupVllmTests } from './demo/vllm/setup-vllm.ts'
+import { setUpSglang } from './set-up-sglang.ts'
 
 /*
  * `npm run test:plugins`: the tests of the engines' plugins, against the engines' own code. Makes an environment for each
@@ -38,18 +38,8 @@ try {
     const env = { ...plain, PYTHONPATH: [vllm.packages, process.env.PYTHONPATH ?? []].flat().join(delimiter) }
     await test(vllm.python, ['engine-adapters/python', 'engine-adapters/vllm/plugin'], env)
   }
-  const sglang = await orSkip(
-    'SGLang',
-    () =>
-      execFileSync('engine-adapters/sglang/plugin/tests/engine/setup.sh', {
-        encoding: 'utf8',
-        stdio: ['ignore', 'pipe', 2],
-      })
-        .trim()
-        .split('\n')
-        .at(-1)!,
-  )
-  if (sglang) await test(sglang, ['engine-adapters/sglang/plugin/tests'], plain)
+  const sglang = await orSkip('SGLang', setUpSglang)
+  if (sglang) await test(sglang.python, ['engine-adapters/sglang/plugin/tests'], plain)
 } catch (error) {
   say((error as Error).message)
   process.exitCode = 1

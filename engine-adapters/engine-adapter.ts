@@ -14,18 +14,23 @@ export interface RequestTags {
 /** The dialect of one kind of engine. */
 export interface EngineAdapter {
   readonly kind: EngineKind
+  /** whether `cached_tokens` of an answer to several prompts are those of all of them */
+  readonly countsCachedOfAll: boolean
   tagRequest(request: RequestId, cacheSalt: string): RequestTags
 }
 
 const adapters: Record<EngineKind, EngineAdapter> = {
-  // vLLM 0.32 takes the header for its request id (`chatcmpl-<id>`), and a salt for the first page's hash
+  // vLLM 0.32 takes the header for its request id (`chatcmpl-<id>`), and a salt for the first page's hash; of several
+  // prompts it tells what was cached of the last one, streamed of that which answered first
   vllm: {
     kind: 'vllm',
+    countsCachedOfAll: false,
     tagRequest: (request, cacheSalt) => ({ headers: { 'x-request-id': request }, members: { cache_salt: cacheSalt } }),
   },
   // SGLang 0.5 does not read the header; `rid` in the body reaches its cache
   sglang: {
     kind: 'sglang',
+    countsCachedOfAll: true,
     tagRequest: (request, cacheSalt) => ({
       headers: { 'x-request-id': request },
       members: { rid: request, cache_salt: cacheSalt },
@@ -33,6 +38,7 @@ const adapters: Record<EngineKind, EngineAdapter> = {
   },
   openai: {
     kind: 'openai',
+    countsCachedOfAll: true,
     tagRequest: (request) => ({ headers: { 'x-request-id': request }, members: {} }),
   },
 }

@@ -89,3 +89,32 @@ test('a last event that is longer than what is kept still tells its usage', () =
     completionTokens: 2,
   })
 })
+
+test('what only the first event tells of the prompt is kept through a long stream, and what the last adds', () => {
+  const start =
+    'event: message_start\ndata: {"type":"message_start","message":{"usage":{"input_tokens":6,"output_tokens":0,"cache_read_input_tokens":4}}}\n\n'
+  const text = `event: content_block_delta\ndata: {"delta":{"text":"${'x'.repeat(500)}"}}\n\n`
+  const end = 'event: message_delta\ndata: {"type":"message_delta","usage":{"output_tokens":2}}\n\n'
+  const stream = Buffer.from(start + text.repeat(200) + end)
+  fc.assert(
+    fc.property(fc.integer({ min: 100, max: 9_000 }), (size) => {
+      const count = Math.ceil(stream.length / size)
+      const chunks = Array.from({ length: count }, (_, i) => stream.subarray(i * size, (i + 1) * size))
+      expect(read('text/event-stream', chunks)).toEqual({ promptTokens: 10, cachedTokens: 4, completionTokens: 2 })
+    }),
+    { numRuns: 30 },
+  )
+})
+
+test('a stream that is nothing but an error is a refusal; one that fails in the middle is none', () => {
+  const isRefusal = (...events: string[]): boolean => {
+    const reader = new UsageReader('text/event-stream')
+    reader.push(Buffer.from(events.map((event) => `data: ${event}\n\n`).join('')))
+    return reader.isRefusal
+  }
+  const error = '{"error":{"message":"too long","code":400}}'
+  expect(isRefusal(error, '[DONE]')).toBe(true)
+  expect(isRefusal('{"choices":[]}', error)).toBe(false)
+  expect(isRefusal('[DONE]')).toBe(false)
+  expect(isRefusal()).toBe(false)
+})

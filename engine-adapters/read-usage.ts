@@ -1,4 +1,5 @@
 import { createParser } from 'eventsource-parser'
+import { readEngineError } from './read-error.ts'
 
 /** What an engine says it did for a request. */
 export interface Usage {
@@ -10,13 +11,17 @@ export interface Usage {
 
 /** Usage stands in the last events of a stream; this much of its end is kept. */
 const streamTail = 16 * 1024
+/** SGLang's Messages tell of the prompt in the first event alone, as a refused `/generate` tells its error there. */
+const streamHead = 4 * 1024
 /** A longer answer that is not streamed is not searched for usage. */
 const longestBody = 4 * 1024 * 1024
 
 /** Watches an answer go by and finds the usage in it. Costs a push per chunk; nothing is parsed before the end. */
 export class UsageReader {
   readonly #isStream: boolean
+  readonly #head: Buffer[] = []
   readonly #chunks: Buffer[] = []
+  #headKept = 0
   #kept = 0
   #isTooLong = false
 
@@ -29,6 +34,7 @@ export class UsageReader {
     this.#chunks.push(chunk)
     this.#kept += chunk.length
     if (this.#isStream) {
+      this.#keepHead(chunk)
       while (this.#kept - this.#chunks[0]!.length >= streamTail) this.#kept -= this.#chunks.shift()!.length
     } else if (this.#kept > longestBody) {
       this.#isTooLong = true
@@ -39,30 +45,63 @@ export class UsageReader {
   /** The usage of the answer, once it is whole; undefined when it holds none. */
   read(): Usage | undefined {
     const text = Buffer.concat(this.#chunks).toString()
-    return this.#isStream ? readLastUsage(text) : readUsage(text)
+    if (!this.#isStream) return readUsage(text)
+    const head = Buffer.concat(this.#head).toString()
+    const usage = { ...readEvents(head), ...(readEvents(text) ?? readCutUsage(text)) }
+    return isWhole(usage) ? usage : undefined
+  }
+
+  /** Whether a stream that began with success holds nothing but an error: the engine has not run the request. */
+  get isRefusal(): boolean {
+    if (!this.#isStream) return false
+    const [first] = eventsOf(Buffer.concat(this.#head).toString())
+    return first !== undefined && first !== streamEnd && readEngineError(first) !== undefined
+  }
+
+  #keepHead(chunk: Buffer): void {
+    if (this.#headKept >= streamHead) return
+    const kept = chunk.subarray(0, streamHead - this.#headKept)
+    this.#head.push(kept)
+    this.#headKept += kept.length
   }
 }
 
-function readLastUsage(stream: string): Usage | undefined {
-  let usage: Usage | undefined
-  const parser = createParser({
-    onEvent: ({ data }) => {
-      usage = /"(?:usage|meta_info)"/.test(data) ? (readUsage(data) ?? usage) : usage
-    },
-  })
-  parser.feed(stream)
-  return usage ?? readCutUsage(stream)
+const streamEnd = '[DONE]'
+
+function eventsOf(stream: string): string[] {
+  const events: string[] = []
+  createParser({ onEvent: ({ data }) => events.push(data) }).feed(stream)
+  return events
+}
+
+/** What the events of a stream tell together: each may tell a part, and the later ones know more. */
+function readEvents(stream: string): Partial<Usage> | undefined {
+  let usage: Partial<Usage> | undefined
+  for (const data of eventsOf(stream)) {
+    const found = /"(?:usage|meta_info)"/.test(data) ? readParts(data) : undefined
+    if (found) usage = { ...usage, ...found }
+  }
+  return usage
 }
 
 /** The last event of a stream may be longer than what is kept of it: responses repeat the whole answer in it. */
-function readCutUsage(stream: string): Usage | undefined {
+function readCutUsage(stream: string): Partial<Usage> | undefined {
   const [last] = [...stream.matchAll(/"usage":\s?\{(?:[^{}]|\{[^{}]*\})*\}/g)].slice(-1)
-  return last && readUsage(`{${last[0]}}`)
+  return last && readParts(`{${last[0]}}`)
 }
 
 type Json = Record<string, unknown>
 
 function readUsage(json: string): Usage | undefined {
+  const parts = readParts(json)
+  return isWhole(parts) ? parts : undefined
+}
+
+function isWhole(parts: Partial<Usage> | undefined): parts is Usage {
+  return parts?.promptTokens !== undefined
+}
+
+function readParts(json: string): Partial<Usage> | undefined {
   let answer: Json | Json[]
   try {
     answer = JSON.parse(json)
@@ -75,7 +114,7 @@ function readUsage(json: string): Usage | undefined {
 }
 
 /** The usage of one answer: OpenAI's and Anthropic's `usage`, in streams also of the answer within; SGLang's meta_info. */
-function readOne(answer: Json | null): Usage | undefined {
+function readOne(answer: Json | null): Partial<Usage> | undefined {
   const inner = toObject(answer?.response) ?? toObject(answer?.message)
   const usage = toObject(answer?.usage) ?? toObject(inner?.usage) ?? toObject(answer?.meta_info)
   if (!usage) return undefined
@@ -85,22 +124,23 @@ function readOne(answer: Json | null): Usage | undefined {
   const cached = toCount(details.cached_tokens) ?? toCount(usage.cache_read_input_tokens)
   // Anthropic's input tokens are those that were neither read from the cache nor written to it
   const apart = (toCount(usage.cache_read_input_tokens) ?? 0) + (toCount(usage.cache_creation_input_tokens) ?? 0)
-  const promptTokens = total ?? (input === undefined ? undefined : input + apart)
-  if (promptTokens === undefined) return undefined
-  const completionTokens = toCount(usage.completion_tokens) ?? toCount(usage.output_tokens)
-  return { promptTokens, cachedTokens: cached, completionTokens }
+  const prompt = total ?? (input === undefined ? undefined : input + apart)
+  const completion = toCount(usage.completion_tokens) ?? toCount(usage.output_tokens)
+  return {
+    // of a prompt that is told of, all is told; an event without one adds to what is known
+    ...(prompt === undefined ? {} : { promptTokens: prompt, cachedTokens: cached }),
+    ...(completion === undefined && prompt === undefined ? {} : { completionTokens: completion }),
+  }
 }
 
 /** The usage of several prompts that were sent as one. */
-function sumOf(usages: readonly (Usage | undefined)[]): Usage | undefined {
-  return usages.reduce((sum, usage) => {
-    if (!sum || !usage) return undefined
-    return {
-      promptTokens: sum.promptTokens + usage.promptTokens,
-      cachedTokens: add(sum.cachedTokens, usage.cachedTokens),
-      completionTokens: add(sum.completionTokens, usage.completionTokens),
-    }
-  })
+function sumOf(usages: readonly (Partial<Usage> | undefined)[]): Usage | undefined {
+  if (usages.length === 0 || !usages.every(isWhole)) return undefined
+  return usages.reduce((sum, usage) => ({
+    promptTokens: sum.promptTokens + usage.promptTokens,
+    cachedTokens: add(sum.cachedTokens, usage.cachedTokens),
+    completionTokens: add(sum.completionTokens, usage.completionTokens),
+  }))
 }
 
 function add(a: number | undefined, b: number | undefined): number | undefined {

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import type { RequestId } from './context-block.ts'
+import type { RequestId, ScopeId } from './context-block.ts'
 import { TokenMirror } from './token-mirror.ts'
 
 const id = (name: string): RequestId => name as RequestId
@@ -8,13 +8,15 @@ const prompt = (...tokens: number[]): { tokens: Uint32Array; scope: string } => 
   scope: '',
 })
 
+const prefixes = (...names: string[]): ScopeId[] => names as ScopeId[]
+
 let mirror: TokenMirror
 beforeEach(() => {
   mirror = new TokenMirror(100, () => true)
 })
 
 function run(name: string, ...tokens: number[]): number | undefined {
-  mirror.send(id(name))
+  mirror.send(id(name), prefixes(name))
   mirror.learn(id(name), prompt(...tokens), 1)
   return mirror.predict(id(name))
 }
@@ -40,6 +42,17 @@ test('of a request that has ended there is what the engine reports', () => {
   expect(run('b', 1, 2, 3, 4)).toBe(2)
 })
 
+test('a conversation finds the answer that it goes on from, until one was not found', () => {
+  run('a', 1, 2)
+  mirror.end(id('a'))
+  mirror.report(id('a'), 5)
+  expect(run('b', 1, 2, 3, 4, 5, 6)).toBe(5)
+  mirror.used(id('b'), 2)
+  expect(run('c', 1, 2, 7, 8, 9, 6)).toBe(2)
+  mirror.used(id('c'), 5)
+  expect(run('d', 1, 2, 8, 8, 9, 6)).toBe(5)
+})
+
 test('a report that comes before the tokens, or while the request runs, counts when it has ended', () => {
   mirror.send(id('a'))
   mirror.report(id('a'), 2)
@@ -60,30 +73,28 @@ test('what was evicted since is not found, though a request that was sent meanwh
   expect(mirror.predict(id('b'))).toBe(0)
 })
 
-test('requests whose tokens cannot be had are known to be missing for as long as the engine holds them', () => {
-  mirror.send(id('a'))
-  mirror.learn(id('a'), undefined, 1)
-  expect(mirror.isWhole).toBe(false)
+test('of requests whose tokens cannot be had the prefixes are known for as long as the engine holds them', () => {
+  mirror.send(id('a'), prefixes('system', 'x', 'y'))
+  expect(mirror.countUnknown(prefixes('system', 'x', 'z'))).toBe(0)
+  mirror.learn(id('a'), undefined)
+  expect(mirror.countUnknown(prefixes('system', 'x', 'z'))).toBe(2)
   mirror.report(id('a'), 64)
-  expect(mirror.isWhole).toBe(false)
+  expect(mirror.countUnknown(prefixes('system', 'x', 'z'))).toBe(2)
   mirror.report(id('a'), 0)
-  expect(mirror.isWhole).toBe(true)
+  expect(mirror.countUnknown(prefixes('system', 'x', 'z'))).toBe(0)
 })
 
 test('requests of others are not missed', () => {
   mirror = new TokenMirror(100, () => false)
   mirror.report(id('x'), 64)
-  expect(mirror.isWhole).toBe(true)
+  expect(mirror.countUnknown(prefixes('x'))).toBe(0)
 })
 
-test('an engine with pages of another size is not known from before', () => {
-  run('a', 1, 2, 3, 4)
-  mirror.send(id('b'))
-  mirror.learn(id('b'), prompt(1, 2, 3, 4, 5), 2)
-  expect([mirror.predict(id('b')), mirror.isWhole]).toEqual([0, false])
+test('until the size of its pages is known, an engine is taken to have the smallest', () => {
+  expect([run('a', 1, 2, 3, 4, 5), run('b', 1, 2, 3, 9)]).toEqual([0, 3])
   mirror.send(id('c'))
-  mirror.learn(id('c'), prompt(1, 2, 3, 4), 2)
-  expect(mirror.predict(id('c'))).toBe(2)
+  mirror.learn(id('c'), prompt(1, 2, 3, 4, 5, 6), 2)
+  expect([mirror.predict(id('b')), mirror.predict(id('c')), mirror.size]).toEqual([2, 4, 8])
 })
 
 test('an engine that was cleared holds what runs', () => {
@@ -95,22 +106,22 @@ test('an engine that was cleared holds what runs', () => {
   expect(run('d', 4, 5, 6, 7)).toBe(3)
 })
 
-test('a snapshot cuts what has ended, and names what is missing', () => {
+test('a snapshot cuts what has ended; what it names that is not known may be anything', () => {
   run('a', 1, 2, 3, 4)
   run('b', 5, 6, 7)
   mirror.end(id('a'))
   mirror.end(id('b'))
   mirror.applySnapshot(new Map([[id('a'), 2]]))
-  expect(mirror.isWhole).toBe(true)
+  expect(mirror.countUnknown(prefixes('x'))).toBe(0)
   expect([run('c', 1, 2, 3, 4), run('d', 5, 6, 7)]).toEqual([2, 0])
-  mirror.applySnapshot(new Map([[id('before-us'), 512]]))
-  expect(mirror.isWhole).toBe(false)
+  mirror.applySnapshot(new Map([[id('before'), 512]]))
+  expect(mirror.countUnknown(prefixes('x', 'y'))).toBe(2)
 })
 
 test('the oldest go first when there are too many tokens, and are known to be missing', () => {
   mirror = new TokenMirror(5, () => true)
   run('a', 1, 2, 3)
   run('b', 4, 5, 6)
-  expect([mirror.size, mirror.isWhole]).toEqual([3, false])
+  expect([mirror.size, mirror.countUnknown(prefixes('a'))]).toEqual([3, 1])
   expect(run('c', 1, 2, 3)).toBe(0)
 })

@@ -1,4 +1,4 @@
-import type { RequestId } from './context-block.ts'
+import type { RequestId, ScopeId } from './context-block.ts'
 import { type HeldPlace, TokenTree } from './token-tree.ts'
 
 /** The tokens of one prompt, and what its cache is kept apart by: only prompts of equal scope share. */
@@ -10,11 +10,13 @@ export interface PromptTokens {
 interface TokenRequest {
   /** in which requests were sent */
   readonly order: number
+  /** identities of its prompt's prefixes, by characters */
+  readonly prefixes: readonly ScopeId[]
   isRunning: boolean
   /** tokens the engine last said it holds of it */
   reported: number | undefined
   /** undefined until its tokens are known */
-  held: { place: HeldPlace; readonly promptTokens: number } | undefined
+  held: { place: HeldPlace; readonly scope: string; readonly promptTokens: number } | undefined
 }
 
 /**
@@ -26,9 +28,11 @@ export class TokenMirror {
   readonly #isOurs: (request: RequestId) => boolean
   readonly #requests = new Map<RequestId, TokenRequest>()
   #tree = new TokenTree(1)
-  /** requests of ours of which the engine holds something, nobody knows which tokens */
-  readonly #unknown = new Set<RequestId>()
+  /** requests of ours of which the engine holds something, nobody knows which tokens; their prefixes, where known */
+  readonly #unknown = new Map<RequestId, readonly ScopeId[] | undefined>()
   #order = 0
+  /** whether conversations were found cached up to the end of the last answer, the last time */
+  #findsAnswers = true
 
   /** `isOurs`: the request was sent by us, so that something may be believed of it although its tokens are not known. */
   constructor(maxTokens: number, isOurs: (request: RequestId) => boolean) {
@@ -41,30 +45,41 @@ export class TokenMirror {
     return this.#tree.size
   }
 
-  /** Whether the tokens of all of ours that the engine holds are known. */
-  get isWhole(): boolean {
-    return this.#unknown.size === 0
+  /** How many of a prompt's prefixes may be held by requests of ours whose tokens are not known. O(such requests). */
+  countUnknown(prefixes: readonly ScopeId[]): number {
+    let count = 0
+    for (const others of this.#unknown.values()) {
+      if (!others) return prefixes.length
+      while (count < prefixes.length && others.includes(prefixes[count]!)) count += 1
+    }
+    return count
   }
 
-  /** A request goes to the engine: it finds what those before it left. */
-  send(request: RequestId): void {
+  /** A request goes to the engine: it finds what those before it left. `prefixes`: of its prompt, by characters. */
+  send(request: RequestId, prefixes: readonly ScopeId[] = []): void {
     this.forget(request)
     this.#order += 1
-    this.#requests.set(request, { order: this.#order, isRunning: true, reported: undefined, held: undefined })
+    this.#requests.set(request, {
+      order: this.#order,
+      prefixes,
+      isRunning: true,
+      reported: undefined,
+      held: undefined,
+    })
   }
 
   /** What its tokens are; undefined: they cannot be had. `pageTokens`: only whole pages of so many are cached. */
-  learn(request: RequestId, prompt: PromptTokens | undefined, pageTokens: number): void {
+  learn(request: RequestId, prompt: PromptTokens | undefined, pageTokens = 1): void {
     const known = this.#requests.get(request)
     if (!known || known.held) return
     if (!prompt) {
       this.#requests.delete(request)
-      if (known.isRunning || (known.reported ?? 1) > 0) this.#unknown.add(request)
+      if (known.isRunning || known.reported !== 0) this.#unknown.set(request, known.prefixes)
       return
     }
     if (pageTokens !== this.#tree.pageTokens) this.#restart(pageTokens)
     const { tokens, scope } = prompt
-    known.held = { place: this.#tree.hold(scope, tokens, known.order), promptTokens: tokens.length }
+    known.held = { place: this.#tree.hold(scope, tokens, known.order), scope, promptTokens: tokens.length }
     this.#settle(request, known)
     this.#trim(request)
   }
@@ -74,11 +89,17 @@ export class TokenMirror {
    * engine computes the last one itself. Undefined: not known.
    */
   predict(request: RequestId): number | undefined {
-    const known = this.#requests.get(request)
-    if (!known?.held) return undefined
-    const { place, promptTokens } = known.held
-    const most = promptTokens - 1
-    return Math.min(this.#tree.countBefore(place, known.order), most - (most % this.#tree.pageTokens))
+    const found = this.#find(request)
+    return this.#findsAnswers ? found?.continued : found?.tokens
+  }
+
+  /** The engine tells how many tokens of a request that runs were cached. */
+  used(request: RequestId, cachedTokens: number): void {
+    const { tokens, continued } = this.#find(request) ?? { tokens: 0, continued: 0 }
+    if (continued === tokens) return
+    // templates that leave something of an answer out, such as its thoughts, make other tokens of it
+    if (cachedTokens >= continued) this.#findsAnswers = true
+    else if (cachedTokens <= tokens) this.#findsAnswers = false
   }
 
   /** The engine tells how many of a request's first tokens it holds. */
@@ -87,8 +108,8 @@ export class TokenMirror {
     if (known) {
       known.reported = cachedTokens
       this.#settle(request, known)
-    } else if (cachedTokens > 0 && this.#isOurs(request)) this.#unknown.add(request)
-    else this.#unknown.delete(request)
+    } else if (cachedTokens === 0) this.#unknown.delete(request)
+    else if (this.#isOurs(request)) this.#unknown.set(request, this.#unknown.get(request))
   }
 
   /** The engine has ended with a request. */
@@ -114,11 +135,21 @@ export class TokenMirror {
 
   /** The engine holds this, and what runs. */
   applySnapshot(cachedTokens: ReadonlyMap<RequestId, number>): void {
-    this.#unknown.clear()
+    for (const request of this.#unknown.keys()) if (!cachedTokens.has(request)) this.#unknown.delete(request)
     for (const [request, { isRunning }] of this.#requests) {
       if (!isRunning && !cachedTokens.has(request)) this.report(request, 0)
     }
     for (const [request, tokens] of cachedTokens) this.report(request, tokens)
+  }
+
+  #find(request: RequestId): { readonly tokens: number; readonly continued: number } | undefined {
+    const known = this.#requests.get(request)
+    if (!known?.held) return undefined
+    const { place, promptTokens } = known.held
+    const { tokens, continued } = this.#tree.findBefore(place, known.order)
+    const most = promptTokens - 1
+    const wholePages = most - (most % this.#tree.pageTokens)
+    return { tokens: Math.min(tokens, wholePages), continued: Math.min(continued, wholePages) }
   }
 
   /** What runs stays in the engine whole; of the rest there is what was reported. */
@@ -126,25 +157,24 @@ export class TokenMirror {
     const { isRunning, reported, held } = known
     if (isRunning || reported === undefined || !held) return
     if (reported < held.place.end) held.place = this.#tree.cut(held.place, reported, this.#order)
+    else this.#tree.continue(held.place, reported)
     if (reported === 0) this.forget(request)
   }
 
-  /** The engine has other pages than before. */
+  /** The engine's pages are not what they were taken for. */
   #restart(pageTokens: number): void {
+    const before = this.#tree
     this.#tree = new TokenTree(pageTokens)
-    for (const [request, { held }] of this.#requests) {
-      if (!held) continue
-      this.#requests.delete(request)
-      this.#unknown.add(request)
+    for (const { held, order } of this.#requests.values()) {
+      if (held) held.place = this.#tree.hold(held.scope, before.tokensOf(held.place), order)
     }
   }
 
   #trim(last: RequestId): void {
-    while (this.size > this.#maxTokens) {
-      const [oldest] = this.#requests.keys()
-      if (oldest === undefined || oldest === last) return
+    for (const [oldest, { prefixes }] of this.#requests) {
+      if (this.size <= this.#maxTokens || oldest === last) return
       this.forget(oldest)
-      this.#unknown.add(oldest)
+      this.#unknown.set(oldest, prefixes)
     }
   }
 }

@@ -8,7 +8,7 @@ test('a prompt finds what others held before it, up to where they part', () => {
   const tree = new TokenTree(1)
   tree.hold('', tokens(1, 2, 3, 4), 1)
   const second = tree.hold('', tokens(1, 2, 5), 2)
-  expect(tree.countBefore(second, 2)).toBe(2)
+  expect(tree.findBefore(second, 2).tokens).toBe(2)
   expect(tree.size).toBe(5)
 })
 
@@ -16,7 +16,7 @@ test('only whole pages are held, and found', () => {
   const tree = new TokenTree(2)
   tree.hold('', tokens(1, 2, 3, 4, 5), 1)
   expect(tree.size).toBe(4)
-  expect(tree.countBefore(tree.hold('', tokens(1, 2, 3, 9, 9, 9), 2), 2)).toBe(2)
+  expect(tree.findBefore(tree.hold('', tokens(1, 2, 3, 9, 9, 9), 2), 2).tokens).toBe(2)
 })
 
 test('a page that is lost is no loss to a prompt that only begins it alike', () => {
@@ -25,13 +25,13 @@ test('a page that is lost is no loss to a prompt that only begins it alike', () 
   const lost = tree.hold('', tokens(1, 2, 3, 9), 2)
   const third = tree.hold('', tokens(1, 2, 3, 8, 7, 7), 3)
   tree.cut(lost, 2, 3)
-  expect(tree.countBefore(third, 3)).toBe(4)
+  expect(tree.findBefore(third, 3).tokens).toBe(4)
 })
 
 test('prompts of different scopes share nothing', () => {
   const tree = new TokenTree(1)
   tree.hold('a', tokens(1, 2), 1)
-  expect(tree.countBefore(tree.hold('b', tokens(1, 2), 2), 2)).toBe(0)
+  expect(tree.findBefore(tree.hold('b', tokens(1, 2), 2), 2).tokens).toBe(0)
 })
 
 test('what was lost and computed again is new, also to one that holds it', () => {
@@ -39,7 +39,18 @@ test('what was lost and computed again is new, also to one that holds it', () =>
   const first = tree.hold('', tokens(1, 2, 3, 4), 1)
   const second = tree.hold('', tokens(1, 2, 3, 4), 2)
   tree.cut(first, 1, 2)
-  expect(tree.countBefore(second, 2)).toBe(1)
+  expect(tree.findBefore(second, 2).tokens).toBe(1)
+})
+
+test('a prompt may go on as the answer did to the prompt that it begins with, for as long as that is held', () => {
+  const tree = new TokenTree(2)
+  const first = tree.hold('', tokens(1, 2, 3), 1)
+  tree.continue(first, 6)
+  const second = tree.hold('', tokens(1, 2, 3, 4, 5, 6, 7), 2)
+  expect(tree.findBefore(second, 2)).toEqual({ tokens: 2, continued: 6 })
+  expect(tree.findBefore(tree.hold('', tokens(1, 9), 3), 3)).toEqual({ tokens: 0, continued: 0 })
+  tree.cut(first, 2, 3)
+  expect(tree.findBefore(second, 2)).toEqual({ tokens: 2, continued: 2 })
 })
 
 test('nothing is kept of prompts that are held no longer', () => {
@@ -126,7 +137,7 @@ class Both {
     expect(this.tree.size).toBe(this.naive.since.size * this.naive.page)
     for (const [id, place] of this.places) {
       for (const order of [now - 1, now, now + 1]) {
-        expect(this.tree.countBefore(place, order)).toBe(this.naive.countBefore(id, order))
+        expect(this.tree.findBefore(place, order).tokens).toBe(this.naive.countBefore(id, order))
       }
     }
   }

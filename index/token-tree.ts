@@ -12,6 +12,8 @@ interface TokenNode {
   since: number
   /** prompts that are held up to the end of this stretch and no further */
   holders: number
+  /** tokens that are held of a prompt that ends here and of its answer, whose tokens are not known; 0: no more */
+  continued: number
 }
 
 const nothing = new Uint32Array(0)
@@ -62,6 +64,7 @@ export class TokenTree {
   cut(place: HeldPlace, atMost: number, order: number): HeldPlace {
     const length = this.#wholePages(atMost)
     let node = place
+    node.continued = 0
     while (node.end > length) {
       const { end } = node.parent!
       const kept = end < length ? this.#split(node, length - end) : node.parent!
@@ -76,6 +79,7 @@ export class TokenTree {
   /** A prompt that was held up to a place is held no longer. */
   release(place: HeldPlace): void {
     place.holders -= 1
+    if (place.holders === 0) place.continued = 0
     let node = place
     while (node.parent && node.holders === 0 && node.children.size === 0) {
       node.parent.children.delete(node.key)
@@ -85,13 +89,30 @@ export class TokenTree {
     this.#join(node)
   }
 
-  /** How many tokens of the prompt that is held up to a place were held by others before `order`, from its beginning. */
-  countBefore(place: HeldPlace, order: number): number {
-    let count = place.end
+  /** Of the prompt that is held up to a place, and of its answer, so many tokens are held. */
+  continue(place: HeldPlace, tokens: number): void {
+    place.continued = tokens > place.end ? tokens : 0
+  }
+
+  /**
+   * How many tokens of the prompt that is held up to a place were held by others before `order`, from its beginning; and
+   * how many when it goes on as the answer did to the prompt that ends there.
+   */
+  findBefore(place: HeldPlace, order: number): { readonly tokens: number; readonly continued: number } {
+    let last = place
     for (let node: TokenNode | undefined = place; node?.parent; node = node.parent) {
-      if (node.since >= order) count = node.parent.end
+      if (node.since >= order) last = node.parent
     }
-    return count
+    return { tokens: last.end, continued: Math.max(last.end, last.continued) }
+  }
+
+  /** The tokens up to a place. */
+  tokensOf(place: HeldPlace): Uint32Array {
+    const tokens = new Uint32Array(place.end)
+    for (let node: TokenNode | undefined = place; node; node = node.parent) {
+      tokens.set(node.tokens, node.end - node.tokens.length)
+    }
+    return tokens
   }
 
   #wholePages(tokens: number): number {
@@ -139,7 +160,7 @@ export class TokenTree {
 
 function createNode(key: string, tokens: Uint32Array, parent: TokenNode | undefined, since: number): TokenNode {
   const end = (parent?.end ?? 0) + tokens.length
-  return { tokens, parent, children: new Map(), key, end, since, holders: 0 }
+  return { tokens, parent, children: new Map(), key, end, since, holders: 0, continued: 0 }
 }
 
 /** How many tokens of a stretch a prompt has in common with it, read from `start` of the prompt. */

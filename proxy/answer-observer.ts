@@ -85,9 +85,11 @@ export class AnswerObserver implements ForwardObserver {
   /** The answer is over: what the engine did with the request becomes known to the mirror and the metrics. */
   finish(outcome: ForwardOutcome): void {
     if (this.#rewriter) this.#finishRewriting(this.#rewriter)
-    const usage = this.#isSuccess && outcome === 'finished' ? this.#usage?.read() : undefined
-    this.#feedBack(usage)
-    if (this.#status >= 400) this.#observed.charge.settle(0)
+    const usage = this.#isSuccess && outcome === 'finished' ? this.#readUsage() : undefined
+    // SGLang refuses a streamed `/generate` with 200 and an event
+    const isRun = this.#isSuccess && !this.#usage?.isRefusal
+    this.#feedBack(usage, isRun)
+    if (this.#status >= 400 || (this.#isSuccess && !isRun)) this.#observed.charge.settle(0)
     if (!usage) return
     this.#observed.charge.settle(usage.promptTokens)
     this.#exchange.telemetry.used(usage)
@@ -115,6 +117,12 @@ export class AnswerObserver implements ForwardObserver {
     }
   }
 
+  #readUsage(): Usage | undefined {
+    const usage = this.#usage?.read()
+    const isOfAll = this.#observed.promptIds.length === 1 || this.#routed.replica.adapter.countsCachedOfAll
+    return usage && !isOfAll ? { ...usage, cachedTokens: undefined } : usage
+  }
+
   get #isSuccess(): boolean {
     return this.#status >= 200 && this.#status < 300
   }
@@ -131,11 +139,11 @@ export class AnswerObserver implements ForwardObserver {
   }
 
   /** Of several prompts in one request only the sum of their tokens is known: each is taken to have its share. */
-  #feedBack(usage: Usage | undefined): void {
+  #feedBack(usage: Usage | undefined, isRun: boolean): void {
     const { replica, decision } = this.#routed
     const length = decision.sent.reduce((sum, prompt) => sum + prompt.length, 0)
     for (const [i, request] of this.#observed.promptIds.entries()) {
-      if (!this.#isSuccess) replica.mirror.apply({ type: 'failed', request })
+      if (!isRun) replica.mirror.apply({ type: 'failed', request })
       else if (usage) {
         const share = decision.sent[i]!.length / length
         const cached = this.#observed.promptIds.length === 1 ? usage.cachedTokens : undefined

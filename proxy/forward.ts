@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
 import type { EngineClient, EngineRequest } from '#engine-adapters/engine-client.ts'
 import type { AnswerRewriter } from './answer/answer-rewriter.ts'
@@ -27,12 +26,9 @@ export interface ForwardOptions {
   /** what rewrites the answer with this head, if anything does */
   readonly rewriterFor?: (status: number, headers: IncomingHttpHeaders) => AnswerRewriter | undefined
   readonly keepAlive?: KeepAlive | undefined
-  /** until when a head may be kept back that comes without anything else, to say more; undefined: it goes at once */
-  readonly isDescribed?: (() => Promise<void> | undefined) | undefined
+  /** for how long a head that comes alone is kept back, to be described better; 0: it goes at once */
+  readonly headMilliseconds?: number | undefined
 }
-
-/** A head is kept back for so long at most. */
-const headMilliseconds = 250
 
 /** The engine could not be reached, or broke off before the head of its answer. */
 export class UnreachableError extends ProxyError {
@@ -84,6 +80,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
   #hasEngineHead = false
   /** what writes a head that is kept back */
   #head: (() => void) | undefined
+  #headTimer: NodeJS.Timeout | undefined
   readonly #gathered: Buffer[] = []
 
   constructor(
@@ -158,8 +155,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
   #takeHead(status: number, headers: IncomingHttpHeaders): void {
     const passed = withoutHopByHop(headers)
     if (this.#rewriter) for (const name of headersOfBytes) delete passed[name]
-    const described = this.#options.isDescribed?.()
-    if (!described) {
+    if (!this.#options.headMilliseconds) {
       this.#response.writeHead(status, { ...passed, ...this.#observer.describe() })
       // what the engine sent along with its head goes out in the same write
       process.nextTick(this.#begin)
@@ -168,7 +164,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
     // what cannot be passed on throws here, where the engine's answer is ended for it
     for (const [name, value] of Object.entries(passed)) this.#response.setHeader(name, value)
     this.#head = () => this.#response.writeHead(status, this.#observer.describe())
-    void Promise.race([described, pause(headMilliseconds, undefined, { ref: false })]).then(this.#begin)
+    this.#headTimer = setTimeout(this.#begin, this.#options.headMilliseconds)
   }
 
   readonly #begin = (): void => {
@@ -178,6 +174,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
   }
 
   #writeHead(): void {
+    clearTimeout(this.#headTimer)
     if (!this.#response.headersSent) this.#head?.()
     this.#head = undefined
   }
@@ -211,6 +208,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
   }
 
   #stop(): void {
+    clearTimeout(this.#headTimer)
     this.#options.keepAlive?.stop()
     this.#clientLeft.removeEventListener('abort', this.#onClientLeft)
     this.#response.off('drain', this.#onDrain)

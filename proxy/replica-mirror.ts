@@ -99,6 +99,7 @@ export class ReplicaMirror {
   /** The engine has counted a prompt; `cachedTokens`: how much of it was cached, undefined where it does not say. */
   used(request: RequestId, promptTokens: number, cachedTokens: number | undefined): void {
     this.mirror.apply({ type: 'used', request, promptTokens })
+    if (cachedTokens !== undefined) this.tokens.used(request, cachedTokens)
     const contradiction = this.#running.contradicts(request, promptTokens, cachedTokens)
     const now = this.#now()
     if (!contradiction || this.#modeAt(now) !== 'fallback' || now < this.#nextCut) return

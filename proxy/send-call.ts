@@ -17,6 +17,9 @@ import { contentsOf, type RoutedCall } from './route-call.ts'
 import { cacheSaltOf } from './tenant.ts'
 import { RequestFollower } from './tokens/request-follower.ts'
 
+/** As long as a prefill takes that nobody waits for: what an engine has lost by then is known. */
+const headMilliseconds = 250
+
 /** Sends a request to its replica, when its turn has come, and the answer back; rejects while it can be tried again. */
 export async function sendCall(
   pipeline: Pipeline,
@@ -66,7 +69,7 @@ export async function sendCall(
         api: call.api,
         rewriterFor: observer.rewriterFor,
         keepAlive: comments,
-        isDescribed: () => follower.known,
+        headMilliseconds: follower.isFollowed ? headMilliseconds : 0,
       }
       const outcome = await forward(
         replica.engine,

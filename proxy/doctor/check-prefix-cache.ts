@@ -1,5 +1,6 @@
 import type { CacheConfig } from '#engine-adapters/cache-config.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
+import { readEngineError } from '#engine-adapters/read-error.ts'
 import { contextLengthOf } from './check-model.ts'
 import type { ServedModel } from './check-reachable.ts'
 import type { EngineConnection, Reply } from './engine-connection.ts'
@@ -41,7 +42,8 @@ function judgeRefusal(reply: Reply, isSalted: boolean): Finding {
     const fix = 'send the engine a request by hand; a slow one needs --timeout-seconds'
     return { ...finding, found: `a chat completion got no answer: ${reply.message}`, fix }
   }
-  const found = `a chat completion is answered with ${reply.status}: ${excerptOf(reply.text)}`
+  const why = readEngineError(reply.text)?.message ?? reply.text
+  const found = `a chat completion is answered with ${reply.status}: ${excerptOf(why)}`
   const fix =
     /cache_salt/.test(reply.text) && isSalted
       ? 'write --engine URL,kind=openai: then no cache_salt is added'

@@ -2,6 +2,7 @@ import { type CacheConfig, readSglangCacheConfig, readVllmCacheConfig } from '#e
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { ServedModel } from './check-reachable.ts'
 import { type EngineConnection, isGood, type Reply } from './engine-connection.ts'
+import { type EngineFacts, readSglangFacts, readVllmFacts } from './engine-facts.ts'
 import type { Finding } from './finding.ts'
 
 /** What stands behind a URL. */
@@ -10,6 +11,7 @@ export interface EngineIdentity {
   readonly kind: 'vllm' | 'sglang' | undefined
   readonly name: string
   readonly cache: CacheConfig
+  readonly facts: EngineFacts
 }
 
 /** Finds out what an engine is from what only it answers, and what it says of its cache. */
@@ -24,14 +26,15 @@ export async function identifyEngine(
   const owner = models[0]?.owned_by
   const sglang = readSglangCacheConfig(info)
   if (owner === 'sglang' || sglang || typeof jsonOf(infos[2]!)?.model_path === 'string') {
-    return { kind: 'sglang', name: nameOf('SGLang', info?.version), cache: sglang ?? {} }
+    return { kind: 'sglang', name: nameOf('SGLang', info?.version), cache: sglang ?? {}, facts: readSglangFacts(info) }
   }
   const vllm = isGood(metrics) ? readVllmCacheConfig(metrics.text) : undefined
   const number = jsonOf(version)?.version
   if (owner === 'vllm' || vllm || typeof number === 'string') {
-    return { kind: 'vllm', name: nameOf('vLLM', number), cache: vllm ?? {} }
+    const facts = isGood(metrics) ? readVllmFacts(metrics.text) : {}
+    return { kind: 'vllm', name: nameOf('vLLM', number), cache: vllm ?? {}, facts }
   }
-  return { kind: undefined, name: 'an OpenAI-compatible engine', cache: {} }
+  return { kind: undefined, name: 'an OpenAI-compatible engine', cache: {}, facts: {} }
 }
 
 /** Holds the kind that was given against what the engine is. */

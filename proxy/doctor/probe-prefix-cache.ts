@@ -33,8 +33,26 @@ export interface ProbeOptions {
 /** Behind a balancer of two or three replicas one of these meets the first one's. */
 const mostRepeats = 3
 
-/** Sends the probes; what the engine refused is returned as its reply. */
+/** A prompt of fewer words would fill no page. */
+const fewestWords = 16
+
+/**
+ * Sends the probes; what the engine refused is returned as its reply. A prompt that is too long for it, since its
+ * tokenizer takes many tokens for a word, is sent again with half of its words.
+ */
 export async function probePrefixCache(connection: EngineConnection, options: ProbeOptions): Promise<ProbeRun | Reply> {
+  const run = await probeOnce(connection, options)
+  const words = Math.floor(options.words / 2)
+  if ('first' in run || !isTooLong(run) || words < fewestWords) return run
+  return probePrefixCache(connection, { ...options, words })
+}
+
+/** As vLLM and SGLang put it, and OpenAI. */
+function isTooLong(reply: Reply): boolean {
+  return 'status' in reply && reply.status === 400 && /context length|context_length/i.test(reply.text)
+}
+
+async function probeOnce(connection: EngineConnection, options: ProbeOptions): Promise<ProbeRun | Reply> {
   const text = toProbeText(randomUUID(), randomBytes(options.words))
   const send = await createSender(connection, options, text)
   const salt = options.isSalted ? `probe-${randomUUID()}` : undefined

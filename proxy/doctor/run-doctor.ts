@@ -1,13 +1,10 @@
 import type { EngineSettings } from '../config/settings.ts'
-import { checkMirror } from './check-mirror.ts'
-import { contextLengthOf, judgeContextLength, selectModel } from './check-model.ts'
-import { checkPrefixCache } from './check-prefix-cache.ts'
+import { checkEngine } from './check-engine.ts'
+import { type CheckedEngine, checkMirror, type MirrorAtStart, readMirror } from './check-mirror.ts'
 import { checkPrompt } from './check-prompt.ts'
-import { checkReachable } from './check-reachable.ts'
 import { checkRedis } from './check-redis.ts'
 import { EngineConnection } from './engine-connection.ts'
 import type { DoctorReport, Finding } from './finding.ts'
-import { identifyEngine, judgeKind } from './identify-engine.ts'
 import { samplePrompt } from './sample-prompt.ts'
 
 /** What is to be checked, and with what. */
@@ -26,63 +23,55 @@ export interface DoctorOptions {
 /** Checks an engine and everything around it that a user gets wrong. Rejects only when `signal` aborts. */
 export async function runDoctor(options: DoctorOptions, signal: AbortSignal): Promise<DoctorReport> {
   const { engine, prompt } = options
-  const findings = [
-    ...(await checkEngine(options, signal)),
-    ...checkPrompt({ json: prompt?.json ?? samplePrompt, file: prompt?.file }),
-    ...judgeEvents(engine),
-    ...(options.redisUrl === undefined ? [] : await checkRedis(options.redisUrl, options.timeoutMilliseconds, signal)),
-    ...(await checkProxy(options, signal)),
-  ]
-  return {
-    engine: withoutPassword(engine.url),
-    kind: engine.kind ?? null,
-    fatal: findings.filter(({ level }) => level === 'fatal').length,
-    warnings: findings.filter(({ level }) => level === 'warning').length,
-    findings,
-  }
-}
-
-async function checkEngine(options: DoctorOptions, signal: AbortSignal): Promise<Finding[]> {
-  const { engine, engineKey, timeoutMilliseconds } = options
-  const connection = new EngineConnection(engine.url, { token: engineKey, timeoutMilliseconds, signal })
+  const proxy = openProxy(options, signal)
   try {
-    const hasKey = engineKey !== undefined
-    const { finding, models } = await checkReachable(connection, { url: engine.url, hasKey })
-    if (finding.level === 'fatal') return [finding]
-    const identity = await identifyEngine(connection, models)
-    const { finding: selection, model } = selectModel(models, options.model)
-    const findings = [finding, judgeKind(engine.kind, identity), selection]
-    if (!model) return findings
-    const kind = identity.kind ?? engine.kind ?? 'openai'
-    // as the proxy would: without a kind it adds nothing
-    const isSalted = (engine.kind ?? 'openai') !== 'openai'
-    findings.push(judgeContextLength(contextLengthOf(model)))
-    findings.push(...(await checkPrefixCache(connection, { kind, isSalted, model, cache: identity.cache })))
-    return findings
+    // what the engine is asked to compute must show in what the proxy hears
+    const before = await proxy?.readMirror()
+    const checked = await checkEngine(options, signal)
+    const findings = [
+      ...checked.findings,
+      ...checkPrompt({ json: prompt?.json ?? samplePrompt, file: prompt?.file }),
+      ...(options.redisUrl === undefined
+        ? []
+        : await checkRedis(options.redisUrl, options.timeoutMilliseconds, signal)),
+      ...(proxy && before ? await proxy.check(before, checked) : [notAsked]),
+    ]
+    return {
+      engine: withoutPassword(engine.url),
+      kind: engine.kind ?? null,
+      fatal: findings.filter(({ level }) => level === 'fatal').length,
+      warnings: findings.filter(({ level }) => level === 'warning').length,
+      findings,
+    }
   } finally {
-    await connection.close()
+    await proxy?.close()
   }
 }
 
-// what this version cannot look at is said, not passed over
-function judgeEvents({ events }: EngineSettings): Finding[] {
-  if (events === undefined) return []
-  const found = `${events} is not checked: this version does not read engines' own events`
-  return [{ check: 'events', level: 'not_checked', found, fix: "use the engine's plugin, which reports by callbacks" }]
+const notAsked: Finding = {
+  check: 'mirror',
+  level: 'not_checked',
+  found: "whether the engine's reports arrive: that is known to a running proxy",
+  fix: "give --admin URL, what 'reprise serve' prints as admin_url",
 }
 
-async function checkProxy({ adminUrl, ...options }: DoctorOptions, signal: AbortSignal): Promise<Finding[]> {
-  if (adminUrl === undefined) {
-    const found = "whether the engine's reports arrive: that is known to a running proxy"
-    const fix = "give --admin URL, what 'reprise serve' prints as admin_url"
-    return [{ check: 'mirror', level: 'not_checked', found, fix }]
-  }
-  const { adminToken: token, timeoutMilliseconds } = options
+interface AskedProxy {
+  readMirror(): Promise<MirrorAtStart>
+  check(before: MirrorAtStart, engine: CheckedEngine): Promise<readonly Finding[]>
+  close(): Promise<void>
+}
+
+function openProxy(
+  { adminUrl, adminToken: token, timeoutMilliseconds }: DoctorOptions,
+  signal: AbortSignal,
+): AskedProxy | undefined {
+  if (adminUrl === undefined) return undefined
   const connection = new EngineConnection(adminUrl, { token, timeoutMilliseconds, signal })
-  try {
-    return await checkMirror(connection, adminUrl)
-  } finally {
-    await connection.close()
+  return {
+    readMirror: () => readMirror(connection, adminUrl),
+    check: async (before, engine) =>
+      'finding' in before ? [before.finding] : checkMirror(connection, adminUrl, before.replicas, engine),
+    close: () => connection.close(),
   }
 }
 

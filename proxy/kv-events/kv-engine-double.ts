@@ -32,6 +32,10 @@ export class KvEngineDouble {
   constructor(capacityBlocks: number) {
     this.#capacity = capacityBlocks
     this.#server = createServer(async (request, response) => {
+      if (request.method !== 'POST') {
+        response.writeHead(404).end()
+        return
+      }
       const body = await readJson(request)
       const isRender = request.url!.endsWith('/render')
       response.setHeader('content-type', 'application/json')

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { CacheSize } from '#engine-adapters/cache-config.ts'
+import { adapterFor } from '#engine-adapters/engine-adapter.ts'
 import type { ReplicaId } from '#index/context-block.ts'
 import { CacheSizes, type CacheSizeTarget } from './cache-sizes.ts'
 import type { ReplicaState } from './replica.ts'
@@ -7,12 +8,13 @@ import type { ReplicaState } from './replica.ts'
 class TargetDouble {
   readonly id = 'a' as ReplicaId
   readonly adapter: CacheSizeTarget['adapter']
-  readonly replicaMirror = { state: { generation: undefined as string | undefined } }
+  readonly replicaMirror = { state: { generation: 'g' as string | undefined } }
+  readonly events = undefined
   state: ReplicaState = 'ready'
   cacheConfig: CacheSize | undefined
 
   constructor(kind: 'vllm' | 'openai' = 'vllm') {
-    this.adapter = { kind, tagRequest: () => ({ headers: {}, members: {} }) }
+    this.adapter = adapterFor(kind)
   }
 }
 
@@ -48,6 +50,16 @@ beforeEach(() => {
   asked = 0
   unknown = 0
   sizes = create(replica)
+})
+
+test('an engine that tells nothing of its cache is not asked, until it does', async () => {
+  answers = [small]
+  replica.replicaMirror.state.generation = undefined
+  await tick(0)
+  expect(asked).toBe(0)
+  replica.replicaMirror.state.generation = 'g'
+  await tick(500)
+  expect(replica.cacheConfig).toEqual(small)
 })
 
 test('an engine is asked at the start, and not again while nothing happens', async () => {

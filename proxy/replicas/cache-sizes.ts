@@ -2,7 +2,7 @@ import type { CacheSize } from '#engine-adapters/cache-config.ts'
 import type { Replica } from './replica.ts'
 
 /** A replica whose cache is asked about. */
-export type CacheSizeTarget = Pick<Replica, 'id' | 'adapter' | 'state' | 'cacheConfig'> & {
+export type CacheSizeTarget = Pick<Replica, 'id' | 'adapter' | 'state' | 'events' | 'cacheConfig'> & {
   readonly replicaMirror: { readonly state: { readonly generation: string | undefined } }
 }
 
@@ -30,8 +30,8 @@ interface Asked {
 }
 
 /**
- * Keeps every replica's `cacheConfig` true: asked at the start, when its engine begins a new life or is reachable again,
- * and now and then. What an engine said last is believed until it says something else.
+ * Keeps the `cacheConfig` of every replica true whose engine tells what it caches: asked when that begins, when the
+ * engine begins a new life or is reachable again, and now and then. What an engine said last is believed until it says something else.
  */
 export class CacheSizes<T extends CacheSizeTarget> {
   readonly #asked: ReadonlyMap<T, Asked>
@@ -52,8 +52,8 @@ export class CacheSizes<T extends CacheSizeTarget> {
       asked.isDue ||= life !== asked.life
       asked.life = life
       const isOld = now - asked.at >= (replica.cacheConfig ? refreshMilliseconds : askAgainMilliseconds)
-      // one that cannot be reached is asked as soon as it is back
-      if (asked.isPending || !isReachable(replica) || !(asked.isDue || isOld)) continue
+      // an engine that tells nothing is left in peace; one that cannot be reached is asked as soon as it is back
+      if (!isTelling(replica) || asked.isPending || !isReachable(replica) || !(asked.isDue || isOld)) continue
       asked.isDue = false
       asked.at = now
       void this.#ask(replica, asked)
@@ -75,6 +75,10 @@ export class CacheSizes<T extends CacheSizeTarget> {
 /** What changes when the engine is another one than before, or comes back. */
 function lifeOf(replica: CacheSizeTarget): string {
   return `${isReachable(replica)} ${replica.replicaMirror.state.generation}`
+}
+
+function isTelling({ events, replicaMirror }: CacheSizeTarget): boolean {
+  return events !== undefined || replicaMirror.state.generation !== undefined
 }
 
 function isReachable({ state }: CacheSizeTarget): boolean {

@@ -5,43 +5,45 @@ import type { PromptApi } from '../prompt/prompt.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { AskedPrompt } from './token-asker.ts'
 
+/** What is estimated by characters may be too much by this factor. */
+const estimateError = 1.25
+
 /**
  * Follows one request to its replica in the engine's own tokens, where the engine reports what it caches: asks for them
  * beside the request, and predicts by them what it finds cached. Elsewhere it does nothing.
  */
 export class RequestFollower {
+  /** whether there is something to predict by */
+  readonly isFollowed: boolean
   readonly #replica: Replica
   readonly #ids: readonly RequestId[]
   readonly #api: PromptApi
-  readonly #isFollowed: boolean
+  #prompts: readonly SentPrompt[] = []
   #isRefused = true
   #isKnown = false
-  #known: Promise<void> | undefined
+  #isSent = false
 
   constructor(replica: Replica, api: PromptApi, ids: readonly RequestId[]) {
     this.#replica = replica
     this.#api = api
     this.#ids = ids
     const isReported = replica.events !== undefined || replica.replicaMirror.state.mode !== 'fallback'
-    this.#isFollowed = isReported && replica.tokens !== undefined && ids.length > 0
-  }
-
-  /** Resolves when its tokens are known or cannot be had; undefined when there is nothing to wait for. */
-  get known(): Promise<void> | undefined {
-    return this.#isKnown ? undefined : this.#known
+    this.isFollowed = isReported && replica.tokens !== undefined && ids.length > 0
   }
 
   /** It goes to the engine now. */
   sent<T extends EngineRequest>(request: T, prompts: readonly SentPrompt[]): T {
     const { path, headers, body } = request
-    if (!this.#isFollowed || !Buffer.isBuffer(body)) return request
-    const { events, replicaMirror, tokens } = this.#replica
+    if (!this.isFollowed || !Buffer.isBuffer(body)) return request
+    const { events, replicaMirror, tokens, cacheConfig } = this.#replica
     events?.sent(this.#ids, prompts)
-    for (const id of this.#ids) replicaMirror.tokens.send(id)
-    this.#known = tokens!.tokensOf({ api: this.#api, path, headers, body }).then(
-      (asked) => this.#learn(asked),
-      () => this.#learn(undefined),
-    )
+    this.#prompts = prompts
+    for (const [i, id] of this.#ids.entries()) replicaMirror.tokens.send(id, prompts[i]!.prefixes)
+    this.#isSent = true
+    // an engine that does not say how it caches is no vLLM or SGLang, and not bothered with questions
+    const asks = events !== undefined || cacheConfig !== undefined
+    const asked = asks ? tokens!.tokensOf({ api: this.#api, path, headers, body }) : Promise.resolve(undefined)
+    void asked.then(this.#learn, () => this.#learn(undefined))
     return request
   }
 
@@ -50,14 +52,17 @@ export class RequestFollower {
    * characters, which may tell of more where something is held whose tokens are not known.
    */
   predict(estimated: number): number | undefined {
+    const pageTokens = this.#pageTokens
+    if (!this.#isKnown || pageTokens === undefined) return undefined
     const { events, replicaMirror } = this.#replica
-    let sum = 0
-    for (const id of this.#ids) {
+    let [sum, unknown] = [0, 0]
+    for (const [i, id] of this.#ids.entries()) {
       const held = replicaMirror.tokens.predict(id)
       if (held === undefined) return undefined
       sum += Math.max(held, events?.countHeld(id) ?? 0)
+      unknown += this.#shareUnknown(this.#prompts[i]!)
     }
-    return replicaMirror.tokens.isWhole || estimated < sum + this.#pageTokens! ? sum : undefined
+    return Math.min(estimated, unknown) <= sum * estimateError + pageTokens ? sum : undefined
   }
 
   /** The head of the answer has come. */
@@ -67,7 +72,7 @@ export class RequestFollower {
 
   /** It is over, well or badly. */
   ended(): void {
-    if (!this.#known) return
+    if (!this.#isSent) return
     const { events, replicaMirror } = this.#replica
     if (this.#isRefused) {
       events?.failed(this.#ids)
@@ -78,20 +83,24 @@ export class RequestFollower {
     for (const id of this.#ids) replicaMirror.tokens.end(id)
   }
 
+  /** Up to how many tokens of a prompt may be held by requests whose tokens are not known. */
+  #shareUnknown({ prefixes, ends }: SentPrompt): number {
+    const { mirror, tokens } = this.#replica.replicaMirror
+    const count = tokens.countUnknown(prefixes)
+    return count === 0 ? 0 : mirror.estimateTokens(ends[count - 1]!)
+  }
+
   get #pageTokens(): number | undefined {
     const { events, cacheConfig } = this.#replica
     return events?.blockSize || cacheConfig?.pageTokens
   }
 
-  #learn(asked: readonly AskedPrompt[] | undefined): void {
+  readonly #learn = (asked: readonly AskedPrompt[] | undefined): void => {
     const { events, replicaMirror } = this.#replica
     const prompts = asked?.length === this.#ids.length ? asked : undefined
     const pageTokens = this.#pageTokens
     this.#isKnown = true
-    for (const [i, id] of this.#ids.entries()) {
-      if (pageTokens === undefined) replicaMirror.tokens.forget(id)
-      else replicaMirror.tokens.learn(id, prompts?.[i], pageTokens)
-    }
+    for (const [i, id] of this.#ids.entries()) replicaMirror.tokens.learn(id, prompts?.[i], pageTokens)
     events?.learn(this.#ids, prompts)
   }
 }

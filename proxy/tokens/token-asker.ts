@@ -19,7 +19,7 @@ export interface AskedRequest extends SentBody {
 /** Tokens of past prompts that are kept: 4 bytes each. */
 const keptTokens = 4_000_000
 /** The engine's own requests come first. */
-const questionsAtOnce = 2
+const questionsAtOnce = 4
 const questionsWaiting = 256
 const timeoutMilliseconds = 10_000
 const refusedMilliseconds = 60_000

@@ -18,6 +18,7 @@ const REQUIREMENTS = besideThisFile('requirements.txt')
 const OVERRIDES = besideThisFile('overrides.txt')
 const ALIAS_SCRIPT = besideThisFile('alias_distribution.py')
 const CONVERT_SCRIPT = besideThisFile('convert_model.py')
+const TEST_MODEL_SCRIPT = besideThisFile('../../../engine-adapters/vllm/test-model/make_test_model.py')
 
 /** What is needed to serve the model. */
 export interface VllmInstallation {
@@ -52,6 +53,14 @@ export async function setupVllmTests(children: Children): Promise<VllmTestEnviro
   const packages = join(tools.cache, 'test-packages')
   await runSteps(tools, [...installing, installTestPackages(tools, packages)])
   return { python: tools.python, packages }
+}
+
+/** Installs vLLM's CPU build and makes a small model without sense, for tests that send much. */
+export async function setupVllmTestModel(children: Children): Promise<{ python: string; model: string }> {
+  const { tools, installing } = await beginSetup(children)
+  const model = join(tools.cache, 'test-model')
+  await runSteps(tools, [...installing, await makeTestModel(tools, model)])
+  return { python: tools.python, model }
 }
 
 interface Setup {
@@ -135,6 +144,17 @@ function installTestPackages({ uv, python, children }: Tools, target: string): S
       await rm(target, { recursive: true, force: true })
       await children.run(uv, ['pip', 'install', '--python', python, '--target', target, ...TEST_PACKAGES])
     },
+  }
+}
+
+async function makeTestModel({ python, children }: Tools, model: string): Promise<SetupStep> {
+  return {
+    name: 'test-model',
+    announcement: 'making a small model (half a minute)',
+    bytes: 1e7,
+    product: join(model, 'model.safetensors'),
+    inputs: [await readFile(TEST_MODEL_SCRIPT, 'utf8')],
+    run: () => children.run(python, [TEST_MODEL_SCRIPT, model], { ...process.env, HF_HUB_OFFLINE: '1' }),
   }
 }
 

@@ -203,3 +203,20 @@ def test_other_page_sizes(core: str, page_size: int) -> None:
     reported.cache.evict(EvictParams(num_tokens=1))
     cached = reported.scheduled.cached_length(list(range(40)))
     assert reported.mirror.lengths["r-1"] == cached < 40
+
+
+def test_of_nodes_of_one_chain_that_go_at_once_the_first_counts(reported: Reported) -> None:
+    chain = pages(1, 2, 3, 4, 5, 6)
+    for rid, length in (("r-1", 8), ("r-2", 16), ("r-3", 24)):
+        reported.scheduled.serve(rid, chain[:length])
+    reported.mirror.take_told()
+    # two of the chain's three nodes in one eviction, which is one report
+    reported.cache.evict(EvictParams(num_tokens=9))
+    assert reported.scheduled.cached_length(chain) == 8
+    assert reported.mirror.lengths == {"r-1": 8, "r-2": 8, "r-3": 8}
+    assert reported.mirror.take_told()[0] == ("evicted", "r-3", 16)
+    reported.scheduled.serve("r-4", chain)
+    assert reported.mirror.lengths == {"r-1": 8, "r-2": 8, "r-3": 8, "r-4": 24}
+    reported.cache.evict(EvictParams(num_tokens=24))
+    assert reported.mirror.lengths == {}
+    assert reported.mirror.places.requests == 0

@@ -1,0 +1,170 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { Turn } from '../demo/workload.ts'
+import { hasRedis } from '../redis-server.ts'
+import { askAt } from './ask.ts'
+import { Deployment } from './deployment.ts'
+import type { EngineSpec, Source } from './engine.ts'
+import { figuresOf, reportOf } from './figures.ts'
+import { checkoutTurns, hasTrace, repeatedly, traceTurns } from './prompts.ts'
+import type { Setup } from './set-up-engines.ts'
+import { type Sent, Traffic } from './traffic.ts'
+
+const prompts = 200
+/** After a fault: before it, and counted after it. */
+const promptsBeforeFault = 40
+const promptsAfterFault = 100
+const probes = 12
+/** The least share of predictions that are what the engine reports. */
+const leastExact = 0.99
+const settleMilliseconds = 5_000
+const shownLogCharacters = 2_000
+const redisPauseMilliseconds = 10_000
+
+/** What must hold behind every engine, whatever tells the proxy what it has cached. */
+export function describeExactMirror(spec: EngineSpec, source: Source, setup: Setup): void {
+  const missing = 'missing' in setup ? `${spec.name} is not here: ${setup.missing}` : hasRedis ? '' : 'no redis-server'
+  const title = `reprise in front of ${spec.name}, told by ${source === 'callbacks' ? 'its plugin' : 'its KV events'}`
+
+  describe.skipIf(missing !== '')(missing === '' ? title : `${title} (${missing})`, () => {
+    let deployment: Deployment
+    let tenants = 0
+
+    beforeAll(async () => {
+      if ('missing' in setup) return
+      say(`${title}: starting`)
+      deployment = await Deployment.start(spec, source, setup)
+    })
+
+    afterEach(({ task }) => {
+      if (task.result?.state !== 'fail') return
+      say(`${title}: the proxy said:\n${deployment?.proxy.log.slice(-shownLogCharacters)}`)
+      say(`${title}: the engine said:\n${deployment?.engine.log.slice(-shownLogCharacters)}`)
+    })
+
+    afterAll(() => deployment?.close())
+
+    /** Sends turns for a tenant that has nothing cached yet. */
+    const send = (label: string, turns: Iterable<Turn>, tenant = `tenant-${tenants++}`): Traffic =>
+      new Traffic(askAt(deployment.proxy.url, tenant), turns, (answered) => {
+        if (answered % 50 === 0) say(`${title}: ${label}: ${answered}`)
+      })
+
+    const expectTrue = (label: string, sent: readonly Sent[]): void => {
+      const report = reportOf(`${title}: ${label}`, sent, spec.blockSize)
+      say(headOf(report))
+      const { answered, exact, cachedTokens } = figuresOf(sent)
+      expect.soft(cachedTokens, report).toBeGreaterThan(0)
+      // what is off here must not hide what the probes find
+      expect.soft(exact / answered, report).toBeGreaterThanOrEqual(leastExact)
+    }
+
+    /** Repeats prompts one by one, once all is quiet: whatever is believed of them is what the engine finds. */
+    const expectNothingLost = async (sent: readonly Sent[], tenant: string): Promise<void> => {
+      const ask = askAt(deployment.proxy.url, tenant)
+      const probed: Sent[] = []
+      // the newest first: they are the ones that are still there
+      for (const { turn } of sent
+        .toReversed()
+        .filter((_, i) => i < probes / 2 || i % 9 === 0)
+        .slice(0, probes)) {
+        await deployment.proxy.waitUntilQuiet()
+        probed.push(...(await new Traffic(ask, [turn]).finished()))
+      }
+      const report = reportOf(`${title}: repeated`, probed, spec.blockSize)
+      say(headOf(report))
+      expect(failuresOf(probed), report).toEqual([])
+      expect((await deployment.proxy.mirror()).mode, report).toBe('exact')
+      const { over, cachedTokens, promptTokens } = figuresOf(probed)
+      expect(cachedTokens, report).toBeGreaterThan(0)
+      // evictions were forced: not all of it is there
+      expect(cachedTokens, report).toBeLessThan(0.9 * promptTokens)
+      expect(over, report).toBe(0)
+    }
+
+    const expectExactAndNothingLost = async (label: string, turns: readonly Turn[]): Promise<void> => {
+      const tenant = `tenant-${tenants++}`
+      const sent = await send(label, turns, tenant).finished()
+      expect(failuresOf(sent)).toEqual([])
+      expectTrue(label, sent)
+      await expectNothingLost(sent, tenant)
+    }
+
+    test(`predicts what the engine reports of ${prompts} prompts with documentation, and believes nothing lost`, async () => {
+      await expectExactAndNothingLost('documentation', await checkoutTurns(prompts))
+    })
+
+    test.skipIf(!hasTrace)(
+      `predicts what the engine reports of ${prompts} prompts of a trace (rag_musique)`,
+      async () => {
+        await expectExactAndNothingLost('trace', await traceTurns(prompts))
+      },
+    )
+
+    /** A fault in the middle of traffic. What it is to break off is what is under way; returns when all is back. */
+    const expectRecovery = async (
+      label: string,
+      fault: (traffic: Traffic) => Promise<ReadonlySet<string>>,
+    ): Promise<void> => {
+      const tenant = `tenant-${tenants++}`
+      const traffic = send(label, repeatedly(await checkoutTurns(prompts)), tenant)
+      let mayFail: ReadonlySet<string>
+      let counted: Sent[]
+      try {
+        await traffic.more(promptsBeforeFault)
+        mayFail = await fault(traffic)
+        await pause(settleMilliseconds)
+        counted = await traffic.more(promptsAfterFault)
+      } finally {
+        await traffic.end()
+      }
+      const failed = traffic.sent.filter(({ failure }) => failure !== undefined)
+      expect(failed.filter(({ requestId }) => !mayFail.has(requestId)).map(({ failure }) => failure)).toEqual([])
+      expectTrue(label, counted)
+      await expectNothingLost(counted, tenant)
+    }
+
+    test('predicts exactly again within 5 s of Redis being stopped for 10 s', async () => {
+      await expectRecovery('after Redis was stopped', async () => {
+        deployment.redis.signal('SIGSTOP')
+        await pause(redisPauseMilliseconds)
+        deployment.redis.signal('SIGCONT')
+        return new Set()
+      })
+    })
+
+    test('predicts exactly again within 5 s of the proxy being killed and started again', async () => {
+      await expectRecovery('after the proxy was killed', async (traffic) => {
+        const lost = traffic.underWay
+        traffic.hold()
+        await deployment.proxy.kill()
+        await deployment.startProxy()
+        traffic.resume()
+        return lost
+      })
+    })
+
+    test('predicts exactly again within 5 s of the engine being killed and started again', async () => {
+      await expectRecovery('after the engine was killed', async (traffic) => {
+        const lost = traffic.underWay
+        traffic.hold()
+        await deployment.engine.kill()
+        await deployment.engine.start()
+        traffic.resume()
+        return lost
+      })
+    })
+  })
+}
+
+function failuresOf(sent: readonly Sent[]): string[] {
+  return sent.flatMap(({ failure }) => failure ?? [])
+}
+
+function headOf(report: string): string {
+  return report.split('\n', 1)[0]!
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`)
+}

@@ -1,0 +1,84 @@
+import { request } from 'undici'
+import { waitFor } from '../redis-server.ts'
+import { type RunningReprise, startReprise } from '../start-reprise.ts'
+import type { EngineProcess } from './engine-process.ts'
+import { findLastingPort } from './find-lasting-port.ts'
+
+/** What the control plane says of the one replica. */
+export interface MirrorReport {
+  readonly mode: 'exact' | 'degraded' | 'fallback'
+  readonly generation: string | null
+  readonly requests: number
+  readonly cached_tokens: number
+}
+
+const quietMilliseconds = 500
+const quietly = ['--log-level', 'warn']
+/** What the engine is called in the proxy's control plane. */
+const replicaName = 'engine'
+
+/** `reprise serve` in front of one engine, which can be killed and started again at the same addresses. */
+export class ProxyProcess {
+  readonly url: string
+  readonly adminUrl: string
+  #running: RunningReprise | undefined
+
+  private constructor(port: number, adminPort: number) {
+    this.url = `http://127.0.0.1:${port}`
+    this.adminUrl = `http://127.0.0.1:${adminPort}`
+  }
+
+  /** Finds it its addresses: an engine's plugin has to know them before either is started. */
+  static async atFreePorts(): Promise<ProxyProcess> {
+    return new ProxyProcess(await findLastingPort(), await findLastingPort())
+  }
+
+  /** Where the engine's plugin reports to. */
+  get callbackUrl(): string {
+    return `${this.adminUrl}/v1/replicas/${replicaName}`
+  }
+
+  /** Starts it in front of an engine, and waits until it listens. */
+  async start({ url, spec, source, ports }: EngineProcess, redisUrl: string): Promise<void> {
+    const events = [`events=tcp://127.0.0.1:${ports.events}`, `replay=tcp://127.0.0.1:${ports.replay}`]
+    const engine = [url, `kind=${spec.kind}`, `id=${replicaName}`, ...(source === 'kv-events' ? events : [])]
+    const places = ['--listen', new URL(this.url).host, '--admin-listen', new URL(this.adminUrl).host]
+    this.#running = await startReprise([...places, ...quietly, '--engine', engine.join(','), '--redis', redisUrl])
+  }
+
+  async kill(): Promise<void> {
+    this.#running?.child.kill('SIGKILL')
+    await this.#running?.exited
+    this.#running = undefined
+  }
+
+  /** What it has said on stderr since it was started. */
+  get log(): string {
+    return this.#running?.stderr ?? ''
+  }
+
+  async mirror(): Promise<MirrorReport> {
+    const response = await request(`${this.adminUrl}/v1/mirror`)
+    const { replicas } = (await response.body.json()) as { replicas: [MirrorReport] }
+    return replicas[0]
+  }
+
+  /** Waits until it hears from the engine and knows all that it holds. */
+  async waitUntilExact(): Promise<void> {
+    await waitFor(async () => (await this.mirror()).mode === 'exact', 30_000)
+  }
+
+  /** Waits until nothing has changed in the mirror for a while. */
+  async waitUntilQuiet(): Promise<void> {
+    const seen = async (): Promise<string> => {
+      const { requests, cached_tokens } = await this.mirror()
+      return `${requests} ${cached_tokens}`
+    }
+    let [last, since] = [await seen(), Date.now()]
+    await waitFor(async () => {
+      const now = await seen()
+      if (now !== last) [last, since] = [now, Date.now()]
+      return Date.now() - since >= quietMilliseconds
+    }, 30_000)
+  }
+}

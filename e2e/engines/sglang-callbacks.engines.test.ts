@@ -1,0 +1,5 @@
+import { inject } from 'vitest'
+import { describeExactMirror } from './exact-mirror.contract.ts'
+import { sglangEngine } from './sglang-engine.ts'
+
+describeExactMirror(sglangEngine, 'callbacks', inject('sglang'))

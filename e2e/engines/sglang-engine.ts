@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process'
+import { cp } from 'node:fs/promises'
+import { delimiter, join, sep } from 'node:path'
+import { promisify } from 'node:util'
+import { type EngineSpec, modelName } from './engine.ts'
+
+const adapters = join(import.meta.dirname, '..', '..', 'engine-adapters')
+// SGLang has no build for a CPU without AMX: this stands in for one import of its generic code path
+const shim = join(adapters, 'sglang', 'plugin', 'tests', 'engine', 'cpu_shim')
+
+// about twenty prompts: evictions are the rule, but not of what the next requests are about to find
+const poolTokens = 38_400
+
+const flags = [
+  ['--device', 'cpu'],
+  ['--attention-backend', 'torch_native'],
+  ['--sampling-backend', 'pytorch'],
+  ['--mem-fraction-static', '0.3'],
+  ['--max-total-tokens', String(poolTokens)],
+  ['--log-level-http', 'warning'],
+  // prompts of one batch are looked up before any of them is computed: whether one finds what another computes is chance
+  ['--prefill-max-requests', '1'],
+  '--disable-overlap-schedule',
+  '--enable-cache-report',
+].flat()
+
+/** SGLang on the generic code path, which needs no kernels of its own. */
+export const sglangEngine: EngineSpec = {
+  name: 'SGLang',
+  kind: 'sglang',
+  blockSize: 16,
+  prepare: async ({ python }, source, folder) => {
+    if (source === 'callbacks') await installPlugin(python, folder)
+  },
+  command: ({ installation, source, ports, callbackUrl, folder }) => {
+    const events = {
+      publisher: 'zmq',
+      endpoint: `tcp://127.0.0.1:${ports.events}`,
+      bind: true,
+      replay_endpoint: `tcp://127.0.0.1:${ports.replay}`,
+    }
+    const place = ['--host', '127.0.0.1', '--port', String(ports.api), '--served-model-name', modelName]
+    const cache = ['--page-size', String(sglangEngine.blockSize)]
+    const reports =
+      source === 'callbacks' ? ['--radix-cache-backend', 'reprise'] : ['--kv-events-config', JSON.stringify(events)]
+    return {
+      file: installation.python,
+      args: [
+        '-m',
+        'sglang.launch_server',
+        '--model-path',
+        installation.model,
+        ...place,
+        ...cache,
+        ...flags,
+        ...reports,
+      ],
+      env: {
+        HF_HUB_OFFLINE: '1',
+        OMP_NUM_THREADS: '1',
+        PYTHONPATH: [sitePackages(folder), shim].join(delimiter),
+        ...(source === 'callbacks' ? { REPRISE_CALLBACK_URL: callbackUrl } : {}),
+      },
+    }
+  },
+}
+
+/** As users do, since SGLang finds it by its entry point; from a copy: a build leaves folders beside its sources. */
+async function installPlugin(python: string, folder: string): Promise<void> {
+  const copied = join(folder, 'engine-adapters')
+  const beside = new Set(['tests', 'benchmarks', 'build', '__pycache__'])
+  for (const part of ['python', join('sglang', 'plugin')]) {
+    const filter = (path: string): boolean => !beside.has(path.split(sep).at(-1)!) && !path.endsWith('.egg-info')
+    await cp(join(adapters, part), join(copied, part), { recursive: true, filter })
+  }
+  const quietly = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--no-build-isolation']
+  const target = ['--target', sitePackages(folder), join(copied, 'sglang', 'plugin')]
+  await promisify(execFile)(python, [...quietly, ...target])
+}
+
+function sitePackages(folder: string): string {
+  return join(folder, 'site-packages')
+}

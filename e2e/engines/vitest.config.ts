@@ -1,0 +1,19 @@
+import { defineConfig, type ViteUserConfig } from 'vitest/config'
+
+const minutes = 60_000
+
+// `npm run test:engines`; two engines at a time, each with one thread, so that one starts while the other is asked
+const config: ViteUserConfig = defineConfig({
+  test: {
+    name: 'engines',
+    root: import.meta.dirname,
+    include: ['*.engines.test.ts'],
+    globalSetup: ['set-up-engines.ts'],
+    testTimeout: 10 * minutes,
+    hookTimeout: 15 * minutes,
+    maxWorkers: 2,
+    reporters: ['verbose'],
+  },
+})
+
+export default config

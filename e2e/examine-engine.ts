@@ -1,0 +1,30 @@
+import { readEngine } from '#proxy/config/read-arguments.ts'
+import type { DoctorReport, Finding } from '#proxy/doctor/finding.ts'
+import { type DoctorOptions, runDoctor } from '#proxy/doctor/run-doctor.ts'
+
+/** What `reprise doctor --engine ENGINE` finds. */
+export function examine(engine: string, options: Partial<DoctorOptions> = {}): Promise<DoctorReport> {
+  return runDoctor(
+    {
+      engine: readEngine(engine),
+      engineKey: undefined,
+      model: undefined,
+      prompt: undefined,
+      adminUrl: undefined,
+      adminToken: undefined,
+      timeoutMilliseconds: 10_000,
+      ...options,
+    },
+    new AbortController().signal,
+  )
+}
+
+/** Every check with its level, in the order of the report. */
+export function levelsOf({ findings }: DoctorReport): Record<string, string> {
+  return Object.fromEntries(findings.map(({ check, level }) => [check, level]))
+}
+
+/** What a check found. */
+export function find({ findings }: DoctorReport, check: string): Finding {
+  return findings.find((finding) => finding.check === check)!
+}

@@ -1,0 +1,49 @@
+/** Why an engine did not do what it was asked. */
+export interface EngineError {
+  readonly message: string
+  /** the engine's own number or word for it, mostly the HTTP status again */
+  readonly code: number | string | undefined
+}
+
+type Json = Record<string, unknown>
+
+/**
+ * Reads an engine's error in any of the shapes that vLLM and SGLang answer with: OpenAI's and Anthropic's `error`,
+ * SGLang's flat `object: "error"`, and their web framework's `detail`. Undefined when the text is no error.
+ */
+export function readEngineError(text: string): EngineError | undefined {
+  const answer = readObject(text)
+  if (!answer) return undefined
+  const { error, detail } = answer
+  if (isObject(error) && typeof error.message === 'string') return toError(error.message, error.code)
+  // `"error": null` is part of OpenAI's Responses, which are none
+  if (typeof error === 'string') return toError(error, undefined)
+  if (answer.object === 'error' && typeof answer.message === 'string') return toError(answer.message, answer.code)
+  if (typeof detail === 'string') return toError(detail, undefined)
+  return Array.isArray(detail) ? toError(detail.map(wordOf).join('; '), undefined) : undefined
+}
+
+function toError(message: string, code: unknown): EngineError {
+  return { message, code: typeof code === 'number' || typeof code === 'string' ? code : undefined }
+}
+
+/** One of the faults that a body's check has found. */
+function wordOf(fault: unknown): string {
+  if (!isObject(fault)) return String(fault)
+  const place = Array.isArray(fault.loc) ? `${fault.loc.join('.')}: ` : ''
+  return `${place}${String(fault.msg ?? 'not valid')}`
+}
+
+function readObject(text: string): Json | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    // a page or a plain text: whoever asks shows it as it is
+    return undefined
+  }
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
