@@ -44,6 +44,7 @@ interface Described {
   requests: number
   unknown_requests: number
   sequence: number
+  generation: string | null
 }
 
 async function mirror(): Promise<Described> {
@@ -123,7 +124,7 @@ describe('an engine that reports nothing', () => {
 })
 
 describe('an engine that reports', () => {
-  test('is exact while it has nothing to tell', async () => {
+  test('is no less exact for having nothing to tell', async () => {
     await start('vllm', { capacityTokens: 8_000 }, true)
     await until(async () => (await mirror()).mode === 'exact')
     const { sequence } = await mirror()
@@ -132,8 +133,55 @@ describe('an engine that reports', () => {
       modes.add((await mirror()).mode)
       await delay(100)
     }
-    expect([...modes]).toEqual(['exact'])
-    expect((await mirror()).sequence).toBeGreaterThan(sequence)
+    expect(modes).not.toContain('fallback')
+    await until(async () => (await mirror()).mode === 'exact' && (await mirror()).sequence > sequence)
+  })
+
+  const exactly = (holds: (described: Described) => boolean): Promise<void> =>
+    until(async () => {
+      const described = await mirror()
+      return described.mode === 'exact' && holds(described)
+    })
+
+  test('and is cleared while it is idle is believed to hold nothing', async () => {
+    await start('vllm', { capacityTokens: 8_000 }, true)
+    await exactly(() => true)
+    await ask(['a', 'b', 'c'])
+    expect((await mirror()).requests).toBe(1)
+    await fetch(`${emulator.url}/reset_prefix_cache`, { method: 'POST' })
+    await exactly(({ requests }) => requests === 0)
+    expect(await ask(['a', 'b', 'c'])).toMatchObject({ cached: 0 })
+    await exactly(({ requests }) => requests >= 1)
+  })
+
+  test('and is started anew is believed to hold nothing, then what it stores', async () => {
+    await start('vllm', { capacityTokens: 8_000 }, true)
+    await exactly(() => true)
+    await ask(['a', 'b', 'c'])
+    const port = Number(new URL(emulator.url).port)
+    const { generation } = await mirror()
+    await emulator.close()
+    const callbackUrl = `http://127.0.0.1:${adminPort}/v1/replicas/gpu-0`
+    emulator = await startEmulator({ ...emulatorDefaults, host: '127.0.0.1', port, callbackUrl })
+    await exactly((described) => described.generation !== generation && described.requests === 0)
+    await ask(['a', 'b', 'c'])
+    const again = await ask(['a', 'b', 'c'])
+    expect(again.cached).toBeGreaterThan(300)
+    expect(Math.abs(again.predicted - again.cached)).toBeLessThan(100)
+  })
+
+  test('to a proxy that is started anew is exact for what is sent from then on', async () => {
+    await start('vllm', { capacityTokens: 8_000 }, true)
+    await exactly(() => true)
+    await ask(['a', 'b', 'c'])
+    await proxy.close()
+    const adminListen = { host: '127.0.0.1', port: adminPort }
+    proxy = await startTestProxy({ url: emulator.url, kind: 'vllm', id: 'gpu-0' }, { adminListen })
+    // of what the engine holds nothing is known but that it was somebody's
+    await exactly(({ requests, unknown_requests }) => requests === 0 && unknown_requests > 0)
+    await ask(['a', 'b', 'd'])
+    const again = await ask(['a', 'b', 'd'])
+    expect(Math.abs(again.predicted - again.cached)).toBeLessThan(100)
   })
 
   test('tells of responses by names of its own, and they are understood', async () => {

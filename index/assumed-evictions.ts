@@ -32,8 +32,9 @@ export class AssumedEvictions {
     }
   }
 
-  #shorten({ request, cachedLength, sharedLength, tokensPerCharacter }: BelievedRequest, surplus: number): void {
-    const own = (cachedLength - sharedLength) * tokensPerCharacter
+  #shorten(held: BelievedRequest, surplus: number): void {
+    const { request, cachedLength, tokensPerCharacter } = held
+    const own = (cachedLength - this.#cache.sharedLengthOf(held)) * tokensPerCharacter
     const cachedTokens = own > surplus ? Math.floor(cachedLength * tokensPerCharacter - surplus) : 0
     this.#cut({ type: 'evicted', request, cachedTokens })
     if (cachedTokens > 0) this.#halved = request

@@ -7,8 +7,6 @@ export interface BelievedRequest {
   readonly prompt: SentPrompt
   /** characters of the prompt that are held */
   readonly cachedLength: number
-  /** characters of them that others hold as well */
-  readonly sharedLength: number
   readonly tokensPerCharacter: number
 }
 
@@ -20,6 +18,8 @@ export interface BelievedCache {
   requestIds(): IterableIterator<RequestId>
   /** What is held of a request; undefined when that is nothing. */
   heldOf(request: RequestId): BelievedRequest | undefined
+  /** How many of the characters that a request holds others hold as well. */
+  sharedLengthOf(held: BelievedRequest): number
 }
 
 /** Told how much of a request is believed to be left. */

@@ -108,15 +108,15 @@ export class CacheMirror implements BelievedCache {
     const mirrored = this.#requests.get(request)
     if (!mirrored || mirrored.cachedLength === 0) return undefined
     const { prompt, density, cachedLength } = mirrored
+    const tokensPerCharacter = density.tokensPerCharacter ?? this.#average.tokensPerCharacter
+    return { request, prompt, cachedLength, tokensPerCharacter }
+  }
+
+  /** How many of the characters that a request holds others hold as well. */
+  sharedLengthOf({ prompt, cachedLength }: BelievedRequest): number {
     let shared = countUpTo(prompt.ends, cachedLength)
     while (shared > 0 && !this.#prefixes.isShared(prompt.prefixes[shared - 1]!)) shared -= 1
-    return {
-      request,
-      prompt,
-      cachedLength,
-      sharedLength: prompt.ends[shared - 1] ?? 0,
-      tokensPerCharacter: density.tokensPerCharacter ?? this.#average.tokensPerCharacter,
-    }
+    return prompt.ends[shared - 1] ?? 0
   }
 
   /** Figures for the control plane; requests are those that have something cached, bytes are estimated. */
@@ -257,14 +257,17 @@ export class CacheMirror implements BelievedCache {
   #hold(request: RequestId, mirrored: MirroredRequest, length: number): void {
     const { prompt, cachedLength: before } = mirrored
     mirrored.cachedLength = length
-    this.#tailLength += lengthBehind(prompt.ends, length) - lengthBehind(prompt.ends, before)
     for (const { scope, blocks, sizes, ends } of prompt.contexts) {
       const kept = countUpTo(ends, length)
       if (kept === countUpTo(ends, before)) continue
       if (kept > 0) this.#indexOf(scope).insert(blocks.slice(0, kept), sizes.slice(0, kept), request)
       else this.#removeContext(request, scope)
     }
-    this.#countPrefixes(mirrored, countUpTo(prompt.ends, before), countUpTo(prompt.ends, length))
+    const from = countUpTo(prompt.ends, before)
+    const to = countUpTo(prompt.ends, length)
+    this.#countPrefixes(mirrored, from, to)
+    // what stands behind the last of them
+    this.#tailLength += length - (prompt.ends[to - 1] ?? 0) - (before - (prompt.ends[from - 1] ?? 0))
   }
 
   #forget(request: RequestId): void {
@@ -336,9 +339,4 @@ function countUpTo(ends: readonly number[], limit: number): number {
     else high = middle
   }
   return low
-}
-
-/** What of the first `length` characters stands behind the last end among them. */
-function lengthBehind(ends: readonly number[], length: number): number {
-  return length - (ends[countUpTo(ends, length) - 1] ?? 0)
 }

@@ -25,6 +25,9 @@ export interface MirrorState {
 /** Of each replica, 4 bytes each: more than engines hold. */
 const mirroredTokens = 32_000_000
 
+/** To find who else believes takes a millisecond of 50,000 requests; an engine that caches nothing denies every answer. */
+const cutMilliseconds = 50
+
 /** The receiving end of the callback protocol (CONTRACT §4) for one replica. */
 export class ReplicaMirror {
   readonly replica: ReplicaId
@@ -41,6 +44,8 @@ export class ReplicaMirror {
   readonly #running = new RunningRequests()
   readonly #names = new EngineNames()
   readonly #assumed: AssumedBelief
+  /** from when on belief is held against an answer again */
+  #nextCut = 0
   #cache: KnownCache = { capacityTokens: undefined, evictsInWhole: false }
   /** resolves when all that came before is taken */
   #turn: Promise<void> = Promise.resolve()
@@ -96,7 +101,9 @@ export class ReplicaMirror {
     this.mirror.apply({ type: 'used', request, promptTokens })
     if (cachedTokens !== undefined) this.tokens.used(request, cachedTokens)
     const contradiction = this.#running.contradicts(request, promptTokens, cachedTokens)
-    if (!contradiction || this.state.mode !== 'fallback') return
+    const now = this.#now()
+    if (!contradiction || this.#modeAt(now) !== 'fallback' || now < this.#nextCut) return
+    this.#nextCut = now + cutMilliseconds
     cutContradicted(this.mirror, contradiction, (cut) => this.#tell(cut.type, cut.request, cut.cachedTokens))
   }
 

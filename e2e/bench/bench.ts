@@ -5,6 +5,7 @@ import { benchGrowth } from './bench-growth.ts'
 import { benchIndex, corpusFor } from './bench-index.ts'
 import { benchMemory } from './bench-memory.ts'
 import { benchPlan } from './bench-plan.ts'
+import { printMirror } from './print-mirror.ts'
 import { printOverhead, printSoak } from './print-overhead.ts'
 import { printTable, report } from './print-table.ts'
 import { sayMachine } from './say-machine.ts'
@@ -89,6 +90,7 @@ const usual = {
   plan: printPlan,
   detection: printDetection,
   overhead: printOverhead,
+  mirror: printMirror,
 }
 // takes minutes and answers one question: only when it is asked for
 const parts = { ...usual, soak: printSoak }

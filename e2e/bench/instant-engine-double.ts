@@ -4,10 +4,11 @@ import type { AddressInfo } from 'node:net'
 /*
  * Stands in for an engine that takes no time, in a process of its own: what is measured in front of it is the proxy.
  * `POST` is answered at once; with a header `x-bench-events: N` by a stream of so many events, one write each, with
- * `x-bench-interval: MS` in between.
+ * `x-bench-interval: MS` in between. `x-bench-prompt-tokens: N`: how many tokens it says the prompt had.
  */
 
-const usage = '"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}'
+const usageOf = (prompt: number): string =>
+  `"usage":{"prompt_tokens":${prompt},"completion_tokens":1,"total_tokens":${prompt + 1}}`
 const event = `data: {"id":"x","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":" word"}}]}\n\n`
 const last = 'data: [DONE]\n\n'
 
@@ -34,9 +35,10 @@ function stream(response: ServerResponse, events: number, interval: number): voi
 const server = createServer((incoming, response) => {
   incoming.resume()
   incoming.on('end', () => {
+    const promptTokens = Number(incoming.headers['x-bench-prompt-tokens'] ?? 1)
     const events = Number(incoming.headers['x-bench-events'] ?? 0)
     if (events > 0) stream(response, events, Number(incoming.headers['x-bench-interval'] ?? 0))
-    else response.writeHead(200, { 'content-type': 'application/json' }).end(`{"choices":[],${usage}}`)
+    else response.writeHead(200, { 'content-type': 'application/json' }).end(`{"choices":[],${usageOf(promptTokens)}}`)
   })
 })
 server.keepAliveTimeout = 600_000

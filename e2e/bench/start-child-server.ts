@@ -5,6 +5,8 @@ import { createInterface } from 'node:readline'
 /** A server in a process of its own. */
 export interface ChildServer {
   readonly url: string
+  /** where the control plane is, of a proxy */
+  readonly adminUrl: string | undefined
   readonly pid: number
   stop(): void
 }
@@ -23,6 +25,6 @@ export async function startChildServer(args: readonly string[], isQuiet = false)
     once(createInterface(child.stdout), 'line'),
     once(child, 'exit').then(() => Promise.reject(new Error(`${args.join(' ')} did not start`))),
   ])
-  const { url } = JSON.parse(line as string) as { url: string }
-  return { url, pid: child.pid!, stop }
+  const { url, admin_url: adminUrl } = JSON.parse(line as string) as { url: string; admin_url?: string }
+  return { url, adminUrl, pid: child.pid!, stop }
 }

@@ -21,10 +21,10 @@ describe('CallbackSender', () => {
   let cached: CachedRequest[]
   const warnings: string[] = []
 
-  function createSender(token?: string): CallbackSender {
+  function createSender(token?: string, heartbeat = 60_000): CallbackSender {
     warnings.length = 0
     const warn = (message: string): void => void warnings.push(message)
-    return new CallbackSender({ url: receiver.url, token, snapshot: () => [...cached], warn })
+    return new CallbackSender({ url: receiver.url, token, snapshot: () => [...cached], warn, heartbeat })
   }
 
   function report(...reports: StoredReport[]): void {
@@ -46,6 +46,23 @@ describe('CallbackSender', () => {
   afterEach(async () => {
     await sender.close()
     await receiver.stop()
+  })
+
+  it('says that it is there while it has nothing to tell, and so notices a receiver that began anew', async () => {
+    sender = createSender(undefined, 20)
+    await vi.waitFor(() => expect(receiver.posts.length).toBeGreaterThan(3))
+    const kinds = receiver.posts
+      .slice(0, 3)
+      .map(({ path, body }) => [path.split('/').at(-1), body.sequence, body.events])
+    expect(kinds).toEqual([
+      ['snapshot', 0, undefined],
+      ['events', 1, []],
+      ['events', 2, []],
+    ])
+    report(stored('a', 16))
+    await stateArrives({ a: 16 })
+    receiver.forget()
+    await stateArrives({ a: 16 })
   })
 
   it('begins with an empty snapshot and counts the posts of its generation', async () => {

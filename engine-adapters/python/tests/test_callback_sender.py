@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -48,6 +49,17 @@ def test_without_a_step_what_was_reported_arrives_within_a_second(receiver: Rece
     receiver.wait_until(lambda: len(receiver.events) == 1)
     assert time.monotonic() - began < 1
     sender.close()
+
+
+def test_a_sender_with_nothing_to_tell_says_so_before_its_silence_counts_as_a_fault(receiver: Receiver) -> None:
+    limits = SenderLimits()
+    assert limits.heartbeat + limits.idle_gap + limits.gap < 3
+    sender = CallbackSender(receiver.url, limits=replace(limits, heartbeat=0.1))
+    receiver.wait_until(lambda: len(receiver.posts) >= 4)
+    sender.close()
+    assert [kind for kind, _ in receiver.posts[:4]] == ["snapshot", "events", "events", "events"]
+    assert receiver.events == []
+    assert [body["sequence"] for _, body in receiver.posts[:4]] == [0, 1, 2, 3]
 
 
 def test_close_posts_what_is_left(receiver: Receiver) -> None:

@@ -1,0 +1,15 @@
+"""What vLLM calls the requests of its Responses API, which takes no id from reprise: its own code says it."""
+
+from reprise_vllm.request_ids import reported_id
+from vllm.entrypoints.openai.responses.protocol import ResponsesRequest
+
+
+def test_a_response_has_an_id_of_vllms_own_and_its_turns_are_numbered() -> None:
+    request = ResponsesRequest(model="m", input="x")
+    assert request.request_id.startswith("resp_")
+    # as `serving.py` names the first turn for the engine, which adds eight digits
+    assert reported_id(f"{request.request_id}_0-0a1b2c3d") == f"{request.request_id}_0"
+
+
+def test_an_id_in_the_body_is_the_only_one_that_is_taken() -> None:
+    assert ResponsesRequest(model="m", input="x", request_id="mine-7").request_id == "mine-7"
