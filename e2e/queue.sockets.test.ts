@@ -199,10 +199,12 @@ describe('a queue that is full', () => {
     const settled = Promise.all([...asked, other].map(statusOf))
     await vi.waitFor(async () => expect(await metricOf(proxy.adminUrl, 'reprise_queue_depth')).toBeGreaterThan(0))
     await delay(100)
-    let answered = 0
-    while (held.length > answered) {
-      held[answered++]!.end('{}')
-      await delay(30)
+    let isSettled = false
+    void settled.finally(() => {
+      isSettled = true
+    })
+    for (let answered = 0; !isSettled; await delay(10)) {
+      while (held.length > answered) held[answered++]!.end('{}')
     }
     expect((await settled).at(-1)).toBe(200)
     expect(said()).toContain('other')
