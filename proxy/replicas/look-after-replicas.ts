@@ -5,7 +5,8 @@ import { CacheSizes } from './cache-sizes.ts'
 import { type HealthCheckOptions, HealthChecks } from './health-checks.ts'
 import type { Replica } from './replica.ts'
 
-const tickMilliseconds = 500
+/** Requests to an engine that has just begun wait for what it says of its cache to be predicted to the token. */
+const tickMilliseconds = 100
 const answerMilliseconds = 5_000
 
 /** Does for replicas, off the path of requests, what time brings with it, until it is closed. Keeps no process running. */

@@ -1,7 +1,8 @@
 """What vLLM calls the requests of its Responses API, which takes no id from reprise: its own code says it."""
 
-from reprise_vllm.request_ids import reported_id
 from vllm.entrypoints.openai.responses.protocol import ResponsesRequest
+
+from reprise_vllm.request_ids import reported_id
 
 
 def test_a_response_has_an_id_of_vllms_own_and_its_turns_are_numbered() -> None:
