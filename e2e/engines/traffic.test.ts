@@ -17,7 +17,8 @@ test('traffic sends every turn once, in order, never more than four at a time', 
   const ask: Ask = async ({ id }) => {
     asked.push(id)
     most = Math.max(most, ++running)
-    await pause(1)
+    // longer than it takes until all lanes are busy
+    await pause(400)
     running--
     return answer
   }
@@ -30,19 +31,22 @@ test('traffic sends every turn once, in order, never more than four at a time', 
 })
 
 test('traffic that is held sends nothing more; what is counted from then on was sent from then on', async () => {
-  const traffic = new Traffic(async () => {
-    await pause(1)
-    return answer
-  }, repeatedly(turns))
-  await traffic.more(8)
+  const traffic = new Traffic(
+    async () => {
+      await pause(1)
+      return answer
+    },
+    repeatedly(turns.slice(0, 3)),
+  )
+  await traffic.more(4)
   traffic.hold()
-  await pause(30)
+  await pause(200)
   const before = traffic.count
-  await pause(30)
+  await pause(200)
   expect(traffic.count).toBe(before)
   expect(traffic.underWay.size).toBe(0)
   traffic.resume()
-  const counted = await traffic.more(20)
+  const counted = await traffic.more(6)
   await traffic.end()
   expect(counted.every(({ at }) => at >= before)).toBe(true)
   expect(new Set(traffic.sent.map(({ turn }) => turn.question)).size).toBe(traffic.count)

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Turn } from '../demo/workload.ts'
 import { waitFor } from '../redis-server.ts'
 import type { Answer, Ask } from './ask.ts'
@@ -18,6 +19,11 @@ export interface Sent {
 
 /** So many requests are under way at a time. */
 export const lanes = 4
+/**
+ * Nobody sends sooner behind another. SGLang 0.5.23 reads chats in a pool of threads: which of two that come at once it
+ * takes first is chance, and with it which of the two finds what the other computes.
+ */
+const apartMilliseconds = 50
 
 /** Requests on their way to one proxy, four at a time, until there are no more turns or it is ended. */
 export class Traffic {
@@ -28,6 +34,8 @@ export class Traffic {
   readonly #onAnswered: (answered: number) => void
   readonly #done: Promise<void>
   #count = 0
+  /** when the next may be sent */
+  #nextAt = 0
   #isEnded = false
   #isHeld = false
 
@@ -84,6 +92,7 @@ export class Traffic {
 
   async #drive(): Promise<void> {
     while (!this.#isEnded) {
+      await this.#untilItsTurn()
       if (this.#isHeld) await waitFor(() => !this.#isHeld || this.#isEnded, 600_000)
       if (this.#isEnded) return
       const { done, value: turn } = this.#turns.next() as IteratorResult<Turn, undefined>
@@ -91,6 +100,13 @@ export class Traffic {
       await this.#send(turn)
       this.#onAnswered(this.#sent.length)
     }
+  }
+
+  async #untilItsTurn(): Promise<void> {
+    const now = performance.now()
+    const at = Math.max(now, this.#nextAt)
+    this.#nextAt = at + apartMilliseconds
+    if (at > now) await pause(at - now)
   }
 
   async #send(turn: Turn): Promise<void> {
