@@ -8,6 +8,28 @@ interface MirroredRequest {
   readonly prompt: SentPrompt
   readonly density: TokenDensity
   cachedLength: number
+  at: number
+}
+
+/** What is believed of one request. */
+export interface MirroredBelief {
+  readonly prompt: SentPrompt
+  /** how many tokens a character took; undefined until the engine has counted */
+  readonly tokensPerCharacter: number | undefined
+  /** so many characters of the prompt are held, from its start */
+  readonly heldLength: number
+}
+
+/** Hears of what changes the mirror, if it is not a `shared` event: whoever shares it tells others. */
+export interface MirrorListener {
+  /** Something else is believed of a request: it was sent just now, its tokens were counted, more or less of it is held. */
+  changed(request: RequestId, what: 'sent' | 'counted' | 'held'): void
+  /** A request is mirrored no longer; `at` as it was noted. */
+  forgotten(request: RequestId, at: number): void
+  /** The engine has told of a request that is not mirrored. */
+  unknown(request: RequestId, cachedTokens: number): void
+  /** Nothing is held any more but what is told of next; `cleared`: requests are forgotten, too. */
+  reset(type: 'replaced' | 'cleared'): void
 }
 
 /** So many scopes are remembered of which nothing is cached; small caches lose all of a scope again and again. */
@@ -41,6 +63,7 @@ export class CacheMirror {
   #blocks = 0
   readonly #average: AverageDensity
   #unknownRequests = 0
+  #listener: MirrorListener | undefined
 
   /** `average`: one for all replicas of a model, so that what they are predicted to do can be compared. */
   constructor(
@@ -83,6 +106,40 @@ export class CacheMirror {
   /** Whether a request id is mirrored: the engine must not be given it again. */
   has(request: RequestId): boolean {
     return this.#requests.has(request)
+  }
+
+  /** From now on tells of its changes. */
+  listen(listener: MirrorListener): void {
+    this.#listener = listener
+  }
+
+  /** What is believed of a request. */
+  recall(request: RequestId): MirroredBelief | undefined {
+    const mirrored = this.#requests.get(request)
+    if (!mirrored) return undefined
+    const { prompt, density, cachedLength } = mirrored
+    return { prompt, tokensPerCharacter: density.tokensPerCharacter, heldLength: cachedLength }
+  }
+
+  /** How many requests are mirrored, be anything of them cached or not. */
+  get size(): number {
+    return this.#requests.size
+  }
+
+  /** All requests that are mirrored, in the order they were sent. */
+  requests(): IterableIterator<RequestId> {
+    return this.#requests.keys()
+  }
+
+  /** Notes with a request when it was sent, in any unit. */
+  noteTime(request: RequestId, at: number): void {
+    const mirrored = this.#requests.get(request)
+    if (mirrored) mirrored.at = at
+  }
+
+  /** What was noted with a request; 0 for nothing. */
+  timeOf(request: RequestId): number {
+    return this.#requests.get(request)?.at ?? 0
   }
 
   /** Figures for the control plane; requests are those that have something cached, bytes are estimated. */
@@ -138,6 +195,9 @@ export class CacheMirror {
       case 'used':
         this.#used(event.request, event.promptTokens)
         break
+      case 'shared':
+        this.#share(event)
+        break
       case 'stored':
       case 'evicted':
         this.#resize(event.request, event.cachedTokens)
@@ -149,6 +209,7 @@ export class CacheMirror {
         this.#idleScopes.clear()
         this.#prefixes.clear()
         this.#heldLength = 0
+        this.#listener?.reset('cleared')
     }
   }
 
@@ -160,15 +221,37 @@ export class CacheMirror {
     for (const [request, mirrored] of this.#requests) {
       if (!cachedTokens.has(request)) this.#hold(request, mirrored, 0)
     }
+    this.#listener?.reset('replaced')
     for (const [request, tokens] of cachedTokens) this.#resize(request, tokens)
   }
 
   #sent(request: RequestId, prompt: SentPrompt): void {
     this.#forget(request)
-    const mirrored = { prompt, density: { tokensPerCharacter: undefined }, cachedLength: 0 }
+    this.#add(request, prompt, prompt.length)
+    this.#listener?.changed(request, 'sent')
+    this.#bound()
+  }
+
+  #share({ request, prompt, heldLength, tokensPerCharacter, at }: CacheEvent & { type: 'shared' }): void {
+    let mirrored = this.#requests.get(request)
+    if (mirrored) this.#hold(request, mirrored, Math.min(heldLength, mirrored.prompt.length))
+    else if (prompt) mirrored = this.#add(request, prompt, Math.min(heldLength, prompt.length))
+    else return
+    mirrored.at = at
+    if (tokensPerCharacter !== undefined) mirrored.density.tokensPerCharacter = tokensPerCharacter
+    this.#listener?.changed(request, 'held')
+    this.#bound()
+  }
+
+  #add(request: RequestId, prompt: SentPrompt, length: number): MirroredRequest {
+    const mirrored: MirroredRequest = { prompt, density: { tokensPerCharacter: undefined }, cachedLength: 0, at: 0 }
     this.#requests.set(request, mirrored)
-    this.#hold(request, mirrored, prompt.length)
+    this.#hold(request, mirrored, length)
     this.#blocks += countBlocks(prompt)
+    return mirrored
+  }
+
+  #bound(): void {
     while (this.#requests.size > this.#maxRequests || (this.#blocks > this.#maxBlocks && this.#requests.size > 1)) {
       const [oldest] = this.#requests.keys()
       this.#forget(oldest!)
@@ -181,6 +264,7 @@ export class CacheMirror {
     const density = promptTokens / mirrored.prompt.length
     mirrored.density.tokensPerCharacter = density
     this.#average.note(density)
+    this.#listener?.changed(request, 'counted')
   }
 
   /** Cuts (or grows again) what is believed of a request to its longest prefix that is still cached. */
@@ -188,6 +272,7 @@ export class CacheMirror {
     const mirrored = this.#requests.get(request)
     if (!mirrored) {
       this.#unknownRequests += 1
+      this.#listener?.unknown(request, cachedTokens)
       return
     }
     if (cachedTokens <= 0) {
@@ -197,6 +282,7 @@ export class CacheMirror {
     const { prompt, density } = mirrored
     const tokensPerCharacter = density.tokensPerCharacter ?? this.#average.tokensPerCharacter
     this.#hold(request, mirrored, Math.min(prompt.length, Math.floor(cachedTokens / tokensPerCharacter)))
+    this.#listener?.changed(request, 'held')
   }
 
   /** From now on the request holds the first `length` characters of its prompt. */
@@ -218,6 +304,7 @@ export class CacheMirror {
     this.#requests.delete(request)
     this.#blocks -= countBlocks(mirrored.prompt)
     this.#hold(request, mirrored, 0)
+    this.#listener?.forgotten(request, mirrored.at)
   }
 
   #removeContext(request: RequestId, scope: ScopeId): void {

@@ -79,6 +79,7 @@ export class ReplicaMirror {
   #sequence = 0
   #mode: MirrorMode = 'fallback'
   #snapshot: Promise<void> = Promise.resolve()
+  #held: Promise<void> = Promise.resolve()
   readonly #applied = { stored: 0, evicted: 0, cleared: 0, snapshot: 0 }
 
   /** `onLost`: the engine holds nothing of what it held: it was cleared, or began anew. */
@@ -102,6 +103,7 @@ export class ReplicaMirror {
   async takeEvents(body: () => Promise<unknown>): Promise<Acknowledgement> {
     const batch = await body()
     assertShape(batch, isEventBatch)
+    await this.#held
     await this.#snapshot
     if (batch.generation !== this.#generation) return { expected: 0 }
     if (batch.sequence <= this.#sequence) return { sequence: batch.sequence }
@@ -122,6 +124,7 @@ export class ReplicaMirror {
     this.#snapshot = Promise.allSettled([this.#snapshot, read]).then(dropResults)
     const snapshot = await read
     assertShape(snapshot, isSnapshot)
+    await this.#held
     if (snapshot.generation === this.#generation && snapshot.sequence < this.#sequence) {
       return { sequence: this.#sequence }
     }
@@ -137,7 +140,7 @@ export class ReplicaMirror {
   }
 
   /** Takes what was gathered from the engine's own events, in place of callbacks. */
-  report(event: Exclude<CacheEvent, { type: 'sent' | 'failed' }>): void {
+  report(event: Exclude<CacheEvent, { type: 'sent' | 'failed' | 'shared' }>): void {
     if (event.type !== 'used') this.#applied[event.type] += 1
     if (event.type === 'cleared') this.clear()
     else this.mirror.apply(event)
@@ -153,6 +156,11 @@ export class ReplicaMirror {
     this.#mode = mode
     this.#generation = generation
     this.#sequence = sequence
+  }
+
+  /** What is reported waits until something has happened, well or badly. */
+  hold(until: Promise<unknown>): void {
+    this.#held = Promise.allSettled([this.#held, until]).then(dropResults)
   }
 
   /** Nothing is believed to be cached any more. */
