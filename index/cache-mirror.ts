@@ -1,15 +1,9 @@
 import { AverageDensity } from './average-density.ts'
-import type { CacheEvent, SentPrompt } from './cache-event.ts'
+import type { CacheEvent, SentContext, SentPrompt } from './cache-event.ts'
 import type { Context, RequestId, ScopeId } from './context-block.ts'
-import { HeldPrefixes, type TokenDensity } from './held-prefixes.ts'
+import { MirroredPrompts } from './mirrored-prompts.ts'
+import { type MirroredRequest, MirroredRequests } from './mirrored-requests.ts'
 import type { Ordering, OrderingIndex } from './ordering-index.ts'
-
-interface MirroredRequest {
-  readonly prompt: SentPrompt
-  readonly density: TokenDensity
-  cachedLength: number
-  at: number
-}
 
 /** What is believed of one request. */
 export interface MirroredBelief {
@@ -35,10 +29,6 @@ export interface MirrorListener {
 /** So many scopes are remembered of which nothing is cached; small caches lose all of a scope again and again. */
 const maxIdleScopes = 1_000
 
-// measured on Node 20 with 5,000 to 50,000 requests of 5 to 30 blocks: within 30 % of the heap's growth
-const bytesPerRequest = 350
-const bytesPerBlock = 120
-const bytesPerPrefix = 50
 /** of an index that does not say what it takes */
 const bytesPerNode = 2_000
 
@@ -51,14 +41,14 @@ const bytesPerNode = 2_000
 export class CacheMirror {
   readonly #maxRequests: number
   readonly #maxBlocks: number
-  readonly #requests = new Map<RequestId, MirroredRequest>()
+  readonly #requests = new MirroredRequests()
   readonly #indexes = new Map<ScopeId, OrderingIndex>()
   /** scopes of which nothing is held any more: their indexes still know what is asked for behind them */
   readonly #idleScopes = new Set<ScopeId>()
   readonly #createIndex: () => OrderingIndex
-  readonly #prefixes = new HeldPrefixes()
-  /** characters of all prefixes that are held, each once */
-  #heldLength = 0
+  #prompts = new MirroredPrompts()
+  /** requests of which something is held */
+  #holding = 0
   /** blocks of all requests, each as often as it was sent */
   #blocks = 0
   readonly #average: AverageDensity
@@ -105,7 +95,7 @@ export class CacheMirror {
 
   /** Whether a request id is mirrored: the engine must not be given it again. */
   has(request: RequestId): boolean {
-    return this.#requests.has(request)
+    return this.#requests.find(request) !== undefined
   }
 
   /** From now on tells of its changes. */
@@ -115,10 +105,10 @@ export class CacheMirror {
 
   /** What is believed of a request. */
   recall(request: RequestId): MirroredBelief | undefined {
-    const mirrored = this.#requests.get(request)
-    if (!mirrored) return undefined
-    const { prompt, density, cachedLength } = mirrored
-    return { prompt, tokensPerCharacter: density.tokensPerCharacter, heldLength: cachedLength }
+    const number = this.#requests.find(request)
+    if (number === undefined) return undefined
+    const tokensPerCharacter = this.#densityOf(number)
+    return { prompt: this.#promptOf(number), tokensPerCharacter, heldLength: this.#requests.heldLengths.array[number]! }
   }
 
   /** How many requests are mirrored, be anything of them cached or not. */
@@ -128,18 +118,19 @@ export class CacheMirror {
 
   /** All requests that are mirrored, in the order they were sent. */
   requests(): IterableIterator<RequestId> {
-    return this.#requests.keys()
+    return this.#requests.ids()
   }
 
   /** Notes with a request when it was sent, in any unit. */
   noteTime(request: RequestId, at: number): void {
-    const mirrored = this.#requests.get(request)
-    if (mirrored) mirrored.at = at
+    const number = this.#requests.find(request)
+    if (number !== undefined) this.#requests.times.array[number] = at
   }
 
   /** What was noted with a request; 0 for nothing. */
   timeOf(request: RequestId): number {
-    return this.#requests.get(request)?.at ?? 0
+    const number = this.#requests.find(request)
+    return number === undefined ? 0 : this.#requests.times.array[number]!
   }
 
   /** Figures for the control plane; requests are those that have something cached, bytes are estimated. */
@@ -151,20 +142,17 @@ export class CacheMirror {
     bytes: number
     unknownRequests: number
   } {
-    let requests = 0
-    for (const { cachedLength } of this.#requests.values()) if (cachedLength > 0) requests += 1
     let nodes = 0
     let contexts = 0
-    let bytes =
-      this.#requests.size * bytesPerRequest + this.#blocks * bytesPerBlock + this.#prefixes.size * bytesPerPrefix
+    let bytes = this.#requests.bytes + this.#prompts.bytes
     for (const index of this.#indexes.values()) {
       nodes += index.nodes
       contexts += index.requests
       bytes += index.bytes ?? index.nodes * bytesPerNode
     }
     return {
-      requests,
-      cachedTokens: Math.floor(this.#heldLength * this.#average.tokensPerCharacter),
+      requests: this.#holding,
+      cachedTokens: Math.floor(this.#prompts.heldLength * this.#average.tokensPerCharacter),
       nodes,
       contexts,
       bytes,
@@ -175,8 +163,8 @@ export class CacheMirror {
   /** The longest search path of all that is held, in nodes. O(requests · height). */
   get height(): number {
     let height = 0
-    for (const [request, { prompt }] of this.#requests) {
-      for (const { scope } of prompt.contexts) {
+    for (const [request, number] of this.#requests.entries()) {
+      for (const { scope } of this.#promptOf(number).contexts) {
         height = Math.max(height, this.#indexes.get(scope)?.pathOf(request)?.length ?? 0)
       }
     }
@@ -205,10 +193,10 @@ export class CacheMirror {
       case 'cleared':
         this.#requests.clear()
         this.#blocks = 0
+        this.#holding = 0
         this.#indexes.clear()
         this.#idleScopes.clear()
-        this.#prefixes.clear()
-        this.#heldLength = 0
+        this.#prompts = new MirroredPrompts()
         this.#listener?.reset('cleared')
     }
   }
@@ -218,8 +206,8 @@ export class CacheMirror {
    * but not forgotten: one that was sent while the snapshot was taken is still to be reported.
    */
   applySnapshot(cachedTokens: ReadonlyMap<RequestId, number>): void {
-    for (const [request, mirrored] of this.#requests) {
-      if (!cachedTokens.has(request)) this.#hold(request, mirrored, 0)
+    for (const [request, number] of this.#requests.entries()) {
+      if (!cachedTokens.has(request)) this.#hold(request, number, 0)
     }
     this.#listener?.reset('replaced')
     for (const [request, tokens] of cachedTokens) this.#resize(request, tokens)
@@ -233,44 +221,54 @@ export class CacheMirror {
   }
 
   #share({ request, prompt, heldLength, tokensPerCharacter, at }: CacheEvent & { type: 'shared' }): void {
-    let mirrored = this.#requests.get(request)
-    if (mirrored) this.#hold(request, mirrored, Math.min(heldLength, mirrored.prompt.length))
-    else if (prompt) mirrored = this.#add(request, prompt, Math.min(heldLength, prompt.length))
-    else return
-    mirrored.at = at
-    if (tokensPerCharacter !== undefined) mirrored.density.tokensPerCharacter = tokensPerCharacter
+    let number = this.#requests.find(request)
+    if (number === undefined && !prompt) return
+    // counted first: what it holds from now on is as dense
+    if (number !== undefined && tokensPerCharacter !== undefined) this.#count(number, tokensPerCharacter)
+    if (number !== undefined) this.#hold(request, number, Math.min(heldLength, this.#requests.lengths.array[number]!))
+    else number = this.#add(request, prompt!, Math.min(heldLength, prompt!.length), tokensPerCharacter)
+    this.#requests.times.array[number] = at
     this.#listener?.changed(request, 'held')
     this.#bound()
   }
 
-  #add(request: RequestId, prompt: SentPrompt, length: number): MirroredRequest {
-    const mirrored: MirroredRequest = { prompt, density: { tokensPerCharacter: undefined }, cachedLength: 0, at: 0 }
-    this.#requests.set(request, mirrored)
-    this.#hold(request, mirrored, length)
-    this.#blocks += countBlocks(prompt)
-    return mirrored
+  #add(request: RequestId, prompt: SentPrompt, length: number, tokensPerCharacter?: number): MirroredRequest {
+    const end = this.#prompts.add(prompt)
+    const blocks = countBlocks(prompt)
+    const number = this.#requests.add(request, end, prompt.length, blocks)
+    if (tokensPerCharacter !== undefined) this.#requests.densities.array[number] = tokensPerCharacter
+    if (!isSame(this.#prompts.promptAt(end, prompt.length), prompt)) this.#requests.keepPrompt(number, prompt)
+    this.#blocks += blocks
+    this.#hold(request, number, length, prompt.contexts)
+    return number
   }
 
   #bound(): void {
     while (this.#requests.size > this.#maxRequests || (this.#blocks > this.#maxBlocks && this.#requests.size > 1)) {
-      const [oldest] = this.#requests.keys()
-      this.#forget(oldest!)
+      this.#forget(this.#requests.oldest()!)
     }
   }
 
   #used(request: RequestId, promptTokens: number): void {
-    const mirrored = this.#requests.get(request)
-    if (!mirrored || promptTokens <= 0 || mirrored.prompt.length === 0) return
-    const density = promptTokens / mirrored.prompt.length
-    mirrored.density.tokensPerCharacter = density
+    const number = this.#requests.find(request)
+    const length = number === undefined ? 0 : this.#requests.lengths.array[number]!
+    if (number === undefined || promptTokens <= 0 || length === 0) return
+    const density = promptTokens / length
+    this.#count(number, density)
     this.#average.note(density)
     this.#listener?.changed(request, 'counted')
   }
 
+  #count(number: MirroredRequest, density: number): void {
+    const { ends, densities, heldLengths } = this.#requests
+    densities.array[number] = density
+    this.#prompts.count(ends.array[number]!, heldLengths.array[number]!, density)
+  }
+
   /** Cuts (or grows again) what is believed of a request to its longest prefix that is still cached. */
   #resize(request: RequestId, cachedTokens: number): void {
-    const mirrored = this.#requests.get(request)
-    if (!mirrored) {
+    const number = this.#requests.find(request)
+    if (number === undefined) {
       this.#unknownRequests += 1
       this.#listener?.unknown(request, cachedTokens)
       return
@@ -279,32 +277,51 @@ export class CacheMirror {
       this.#forget(request)
       return
     }
-    const { prompt, density } = mirrored
-    const tokensPerCharacter = density.tokensPerCharacter ?? this.#average.tokensPerCharacter
-    this.#hold(request, mirrored, Math.min(prompt.length, Math.floor(cachedTokens / tokensPerCharacter)))
+    const tokensPerCharacter = this.#densityOf(number) ?? this.#average.tokensPerCharacter
+    const length = Math.floor(cachedTokens / tokensPerCharacter)
+    this.#hold(request, number, Math.min(this.#requests.lengths.array[number]!, length))
     this.#listener?.changed(request, 'held')
   }
 
   /** From now on the request holds the first `length` characters of its prompt. */
-  #hold(request: RequestId, mirrored: MirroredRequest, length: number): void {
-    const { prompt, cachedLength: before } = mirrored
-    mirrored.cachedLength = length
-    for (const { scope, blocks, sizes, ends } of prompt.contexts) {
+  #hold(
+    request: RequestId,
+    number: MirroredRequest,
+    length: number,
+    contexts: readonly SentContext[] = this.#promptOf(number).contexts,
+  ): void {
+    const { heldLengths, ends } = this.#requests
+    const before = heldLengths.array[number]!
+    if (before === length) return
+    heldLengths.array[number] = length
+    this.#holding += Number(length > 0) - Number(before > 0)
+    for (const { scope, blocks, sizes, ends } of contexts) {
       const kept = countUpTo(ends, length)
       if (kept === countUpTo(ends, before)) continue
       if (kept > 0) this.#indexOf(scope).insert(blocks.slice(0, kept), sizes.slice(0, kept), request)
       else this.#removeContext(request, scope)
     }
-    this.#countPrefixes(mirrored, countUpTo(prompt.ends, before), countUpTo(prompt.ends, length))
+    this.#prompts.hold(ends.array[number]!, before, length, this.#densityOf(number))
   }
 
   #forget(request: RequestId): void {
-    const mirrored = this.#requests.get(request)
-    if (!mirrored) return
+    const number = this.#requests.find(request)
+    if (number === undefined) return
+    const { blocks, times, ends } = this.#requests
+    this.#hold(request, number, 0)
+    this.#blocks -= blocks.array[number]!
+    this.#prompts.remove(ends.array[number]!)
     this.#requests.delete(request)
-    this.#blocks -= countBlocks(mirrored.prompt)
-    this.#hold(request, mirrored, 0)
-    this.#listener?.forgotten(request, mirrored.at)
+    this.#listener?.forgotten(request, times.array[number]!)
+  }
+
+  #densityOf(number: MirroredRequest): number | undefined {
+    return this.#requests.densities.array[number] || undefined
+  }
+
+  #promptOf(number: MirroredRequest): SentPrompt {
+    const { ends, lengths } = this.#requests
+    return this.#requests.keptPrompt(number) ?? this.#prompts.promptAt(ends.array[number]!, lengths.array[number]!)
   }
 
   #removeContext(request: RequestId, scope: ScopeId): void {
@@ -318,28 +335,10 @@ export class CacheMirror {
     this.#indexes.delete(longest!)
   }
 
-  /** A request that held its first `before` prefixes holds its first `after` from now on. */
-  #countPrefixes({ prompt, density }: MirroredRequest, before: number, after: number): void {
-    const { prefixes, ends } = prompt
-    for (let i = after; i < before; i++) {
-      if (this.#prefixes.remove(prefixes[i]!)) this.#heldLength -= ends[i]! - (ends[i - 1] ?? 0)
-    }
-    for (let i = before; i < after; i++) {
-      if (this.#prefixes.add(prefixes[i]!, density)) this.#heldLength += ends[i]! - (ends[i - 1] ?? 0)
-    }
-  }
-
   /** The longest prefix of a prompt that is held, in characters and in tokens. */
-  #findHeld({ prefixes, ends }: Pick<SentPrompt, 'prefixes' | 'ends'>): { length: number; tokens: number } {
-    let length = 0
-    let density: TokenDensity | undefined
-    for (let i = 0; i < prefixes.length; i++) {
-      const held = this.#prefixes.find(prefixes[i]!)
-      if (!held) break
-      length = ends[i]!
-      density = held
-    }
-    return { length, tokens: length * (density?.tokensPerCharacter ?? this.#average.tokensPerCharacter) }
+  #findHeld(prompt: Pick<SentPrompt, 'prefixes' | 'ends'>): { length: number; tokens: number } {
+    const { length, tokensPerCharacter } = this.#prompts.find(prompt)
+    return { length, tokens: length * (tokensPerCharacter ?? this.#average.tokensPerCharacter) }
   }
 
   #indexOf(scope: ScopeId): OrderingIndex {
@@ -351,6 +350,27 @@ export class CacheMirror {
     }
     return index
   }
+}
+
+/** Whether two prompts are the same but for the names of their prefixes. */
+function isSame(one: SentPrompt, other: SentPrompt): boolean {
+  return (
+    areEqual(one.ends, other.ends) &&
+    one.contexts.length === other.contexts.length &&
+    one.contexts.every((context, i) => {
+      const { scope, blocks, sizes, ends } = other.contexts[i]!
+      return (
+        context.scope === scope &&
+        areEqual(context.blocks, blocks) &&
+        areEqual(context.sizes, sizes) &&
+        areEqual(context.ends, ends)
+      )
+    })
+  )
+}
+
+function areEqual<T>(one: readonly T[], other: readonly T[]): boolean {
+  return one.length === other.length && one.every((value, i) => value === other[i])
 }
 
 function countBlocks({ contexts }: SentPrompt): number {

@@ -1,0 +1,223 @@
+import { BlockTable } from './block-table.ts'
+import type { SentContext, SentPrompt } from './cache-event.ts'
+import type { BlockId, ScopeId } from './context-block.ts'
+import { floatColumn, wholeColumn } from './number-column.ts'
+import { toPrefixName, toPrefixSymbol } from './prefix-symbol.ts'
+import { SequenceTree } from './sequence-tree.ts'
+
+/** The longest prefix of a prompt that is held. */
+export interface HeldPrefix {
+  /** characters */
+  readonly length: number
+  /** as a request that holds it was counted; undefined when none was */
+  readonly tokensPerCharacter: number | undefined
+}
+
+/** What stands where a prefix ends: a scope begins (its number, negative, less one), a block ends (its number and one), or 0. */
+type Code = number
+
+/**
+ * The prompts that were sent, and which of their prefixes are held by how many: a tree of prefixes, in which a prompt is
+ * the node it ends at. A prefix of many prompts is kept once; by place lie 12 bytes: its symbol, where it ends, what stands
+ * there.
+ */
+export class MirroredPrompts {
+  readonly #ends = wholeColumn()
+  readonly #codes = wholeColumn()
+  /** by node: requests that hold all of it */
+  readonly #holders = wholeColumn()
+  /** by node: tokens per character as counted last of one that holds it; 0 when none was */
+  readonly #densities = floatColumn()
+  readonly #tree: SequenceTree
+  readonly #blocks = new BlockTable()
+  readonly #scopes = new BlockTable<ScopeId>()
+  /** by block: its size in characters */
+  readonly #sizes: number[] = []
+  #heldLength = 0
+
+  constructor() {
+    this.#tree = new SequenceTree({
+      nodeColumns: [this.#holders, this.#densities],
+      placeColumns: [this.#ends, this.#codes],
+      mayMerge: (node, child) =>
+        this.#holders.array[node] === this.#holders.array[child] &&
+        this.#densities.array[node] === this.#densities.array[child],
+      onDrop: (start, length) => this.#releaseCodes(start, length),
+    })
+  }
+
+  /** Characters of all prefixes that are held, each once. */
+  get heldLength(): number {
+    return this.#heldLength
+  }
+
+  /** An estimate of the memory it takes. */
+  get bytes(): number {
+    return this.#tree.bytes + this.#blocks.size * bytesPerBlock
+  }
+
+  /** Keeps a prompt, of which nothing is held yet; returns where it ends. */
+  add({ prefixes, ends, contexts }: SentPrompt): number {
+    const { end, known } = this.#tree.insert(prefixes.map(toPrefixSymbol))
+    const codes = known < prefixes.length ? this.#acquireCodes(prefixes, ends, contexts, known) : []
+    const last = this.#tree.starts.array[end]! + this.#tree.lengths.array[end]!
+    for (let i = known; i < prefixes.length; i++) {
+      const place = last - prefixes.length + i
+      this.#ends.array[place] = ends[i]!
+      this.#codes.array[place] = codes[i - known]!
+    }
+    return end
+  }
+
+  /** Lets go of a prompt of which nothing is held. */
+  remove(end: number): void {
+    this.#tree.remove(end)
+  }
+
+  /** A request that held the first `before` characters of a prompt holds the first `after` from now on. */
+  hold(end: number, before: number, after: number, tokensPerCharacter: number | undefined): void {
+    const [from, to] = before < after ? [before, after] : [after, before]
+    const path = this.#tree.pathTo(end)
+    for (const whole of path) {
+      let node = whole
+      const known = this.#countUpTo(node, from)
+      if (known === this.#tree.lengths.array[node]) continue
+      if (known > 0) this.#tree.split(node, known)
+      const meant = this.#countUpTo(node, to)
+      if (meant === 0) break
+      const isPart = meant < this.#tree.lengths.array[node]!
+      if (isPart) node = this.#tree.split(node, meant)
+      this.#change(node, before < after ? 1 : -1, tokensPerCharacter)
+      if (isPart) break
+    }
+    this.#mergeAlong(end)
+  }
+
+  /** The tokens of a request were counted: what it holds is as dense. */
+  count(end: number, heldLength: number, tokensPerCharacter: number): void {
+    for (const node of this.#tree.pathTo(end)) {
+      if (this.#countUpTo(node, heldLength) < this.#tree.lengths.array[node]!) break
+      this.#densities.array[node] = tokensPerCharacter
+    }
+    this.#mergeAlong(end)
+  }
+
+  /** The longest prefix of a prompt that is held. */
+  find({ prefixes, ends }: Pick<SentPrompt, 'prefixes' | 'ends'>): HeldPrefix {
+    const tree = this.#tree
+    let [length, density] = [0, 0]
+    let node = tree.root
+    for (let i = 0; i < prefixes.length; ) {
+      node = tree.child(node, toPrefixSymbol(prefixes[i]!))
+      if (node < 0 || this.#holders.array[node] === 0) break
+      density = this.#densities.array[node]!
+      const [start, edge] = [tree.starts.array[node]!, tree.lengths.array[node]!]
+      let shared = 1
+      while (shared < edge && i + shared < prefixes.length) {
+        if (tree.symbolAt(start + shared) !== toPrefixSymbol(prefixes[i + shared]!)) break
+        shared += 1
+      }
+      i += shared
+      length = ends[i - 1]!
+      if (shared < edge) break
+    }
+    return { length, tokensPerCharacter: density === 0 ? undefined : density }
+  }
+
+  /** A prompt of so many characters, as it was sent but for the names of its prefixes. */
+  promptAt(end: number, length: number): SentPrompt {
+    const contexts: { scope: ScopeId; blocks: BlockId[]; sizes: number[]; ends: number[] }[] = []
+    const prefixes: ScopeId[] = []
+    const ends: number[] = []
+    for (const place of this.#placesTo(end)) {
+      const code: Code = this.#codes.array[place]!
+      prefixes.push(toPrefixName(this.#tree.symbolAt(place)))
+      ends.push(this.#ends.array[place]!)
+      if (code < 0) contexts.push({ scope: this.#scopes.idOf(-code - 1), blocks: [], sizes: [], ends: [] })
+      if (code <= 0) continue
+      const context = contexts.at(-1)
+      if (!context) continue
+      context.blocks.push(this.#blocks.idOf(code - 1))
+      context.sizes.push(this.#sizes[code - 1]!)
+      context.ends.push(ends.at(-1)!)
+    }
+    return { contexts, prefixes, ends, length }
+  }
+
+  #placesTo(end: number): number[] {
+    return this.#tree.pathTo(end).flatMap((node) => {
+      const start = this.#tree.starts.array[node]!
+      return Array.from({ length: this.#tree.lengths.array[node]! }, (_, i) => start + i)
+    })
+  }
+
+  #change(node: number, by: 1 | -1, tokensPerCharacter: number | undefined): void {
+    const { starts, lengths, parents } = this.#tree
+    const parent = parents.array[node]!
+    const before = parent > 0 ? this.#ends.array[starts.array[parent]! + lengths.array[parent]! - 1]! : 0
+    const length = this.#ends.array[starts.array[node]! + lengths.array[node]! - 1]! - before
+    const holders = this.#holders.array[node]! + by
+    this.#holders.array[node] = holders
+    if (by > 0 && holders === 1) this.#heldLength += length
+    if (by > 0 && this.#densities.array[node] === 0) this.#densities.array[node] = tokensPerCharacter ?? 0
+    if (holders > 0) return
+    this.#heldLength -= length
+    this.#densities.array[node] = 0
+  }
+
+  #mergeAlong(end: number): void {
+    for (const node of this.#tree.pathTo(end).reverse()) this.#tree.mergeWithOnlyChild(node)
+  }
+
+  /** How many prefixes of a node's edge end within so many characters. */
+  #countUpTo(node: number, limit: number): number {
+    const [start, length] = [this.#tree.starts.array[node]!, this.#tree.lengths.array[node]!]
+    const ends = this.#ends.array
+    if (ends[start + length - 1]! <= limit) return length
+    let count = 0
+    while (ends[start + count]! <= limit) count++
+    return count
+  }
+
+  /** What stands where the prefixes from `known` on end; contexts that no prefixes tell of are left out. */
+  #acquireCodes(
+    prefixes: readonly ScopeId[],
+    ends: readonly number[],
+    contexts: readonly SentContext[],
+    known: number,
+  ): Code[] {
+    const codes = new Array<Code>(prefixes.length - known).fill(0)
+    let at = 0
+    for (const context of contexts) {
+      const symbol = toPrefixSymbol(context.scope)
+      while (at < prefixes.length && toPrefixSymbol(prefixes[at]!) !== symbol) at++
+      if (at >= known && at < prefixes.length) codes[at - known] = -this.#scopes.acquire(context.scope) - 1
+      at += 1
+      for (let i = 0; i < context.blocks.length; i++) {
+        while (at < ends.length && ends[at]! < context.ends[i]!) at++
+        if (at >= known && at < ends.length) codes[at - known] = this.#acquireBlock(context, i) + 1
+        at += 1
+      }
+    }
+    return codes
+  }
+
+  #acquireBlock({ blocks, sizes }: SentContext, i: number): number {
+    const block = this.#blocks.acquire(blocks[i]!)
+    // a size as others have it: one content has one
+    if ((this.#sizes[block] ?? none) === none) this.#sizes[block] = sizes[i]!
+    return block
+  }
+
+  #releaseCodes(start: number, length: number): void {
+    for (let place = start; place < start + length; place++) {
+      const code: Code = this.#codes.array[place]!
+      if (code > 0 && this.#blocks.release(code - 1)) this.#sizes[code - 1] = none
+      if (code < 0) this.#scopes.release(-code - 1)
+    }
+  }
+}
+
+const none = -1
+/** of the table of blocks; measured with 22 characters a block */
+const bytesPerBlock = 130
