@@ -73,7 +73,10 @@ class PlainMirror {
 
   /** `average`: what a character costs where the request was not counted. */
   apply(event: CacheEvent, average: number): void {
-    if (event.type === 'cleared') return this.requests.clear()
+    if (event.type === 'cleared') {
+      this.requests.clear()
+      return
+    }
     const known = this.requests.get(event.request)
     switch (event.type) {
       case 'sent':
@@ -171,7 +174,7 @@ test('nothing is left of requests that are gone', () => {
         mirror.apply({ type: 'sent', request: `${i}` as RequestId, prompt })
         mirror.apply({ type: 'evicted', request: `${i}` as RequestId, cachedTokens: 1 + 7 * i })
       })
-      prompts.forEach((_, i) => mirror.apply({ type: 'failed', request: `${i}` as RequestId }))
+      for (const i of prompts.keys()) mirror.apply({ type: 'failed', request: `${i}` as RequestId })
       expect(mirror.statistics).toMatchObject({ requests: 0, contexts: 0, nodes: 0, cachedTokens: 0 })
       for (const prompt of prompts) expect(mirror.predictCachedTokens(prompt)).toBe(0)
     }),

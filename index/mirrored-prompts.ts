@@ -187,17 +187,19 @@ export class MirroredPrompts {
     known: number,
   ): Code[] {
     const codes = new Array<Code>(prefixes.length - known).fill(0)
+    const symbols = prefixes.map(toPrefixSymbol)
+    const put = (at: number, acquire: () => Code): void => {
+      if (at >= known && at < prefixes.length) codes[at - known] = acquire()
+    }
     let at = 0
     for (const context of contexts) {
-      const symbol = toPrefixSymbol(context.scope)
-      while (at < prefixes.length && toPrefixSymbol(prefixes[at]!) !== symbol) at++
-      if (at >= known && at < prefixes.length) codes[at - known] = -this.#scopes.acquire(context.scope) - 1
-      at += 1
+      at = firstFrom(at, prefixes.length, (i) => symbols[i] === toPrefixSymbol(context.scope))
+      put(at, () => -this.#scopes.acquire(context.scope) - 1)
       for (let i = 0; i < context.blocks.length; i++) {
-        while (at < ends.length && ends[at]! < context.ends[i]!) at++
-        if (at >= known && at < ends.length) codes[at - known] = this.#acquireBlock(context, i) + 1
-        at += 1
+        at = firstFrom(at + 1, prefixes.length, (place) => ends[place]! >= context.ends[i]!)
+        put(at, () => this.#acquireBlock(context, i) + 1)
       }
+      at += 1
     }
     return codes
   }
@@ -216,6 +218,13 @@ export class MirroredPrompts {
       if (code < 0) this.#scopes.release(-code - 1)
     }
   }
+}
+
+/** The first place of those from `from` on of which something is so; `end` when it is of none. */
+function firstFrom(from: number, end: number, isSo: (place: number) => boolean): number {
+  let place = from
+  while (place < end && !isSo(place)) place++
+  return place
 }
 
 const none = -1

@@ -1,16 +1,19 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { wholeColumn } from './number-column.ts'
+import { type NumberColumn, wholeColumn } from './number-column.ts'
 import { SequenceTree } from './sequence-tree.ts'
 
 const sequence = fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 6 })
 const steps = fc.array(fc.oneof(sequence, fc.nat()), { maxLength: 60 })
 
-function sequenceAt(tree: SequenceTree, end: number): number[] {
-  return tree.pathTo(end).flatMap((node) => {
+/** Each node on the way is the child that its parent has for it, and what was kept at each place is still there. */
+function expectWhole(tree: SequenceTree, end: number, tags: NumberColumn): void {
+  for (const node of tree.pathTo(end)) {
     const start = tree.starts.array[node]!
-    return Array.from({ length: tree.lengths.array[node]! }, (_, i) => tree.symbolAt(start + i))
-  })
+    expect(tree.child(tree.parents.array[node]!, tree.symbolAt(start))).toBe(node)
+    for (let i = 0; i < tree.lengths.array[node]!; i++)
+      expect(tags.array[start + i]).toBe(tree.symbolAt(start + i) + 10)
+  }
 }
 
 /** A node for every place where sequences part or end, as a tree that is built anew would have. */
@@ -35,25 +38,16 @@ test('sequences come and go: each is found where it ends, and nothing is left of
       const held: { symbols: readonly number[]; end: number }[] = []
       for (const step of all) {
         if (typeof step === 'number') {
-          const [gone] = held.splice(step % Math.max(1, held.length), 1)
-          if (gone) tree.remove(gone.end)
+          for (const { end } of held.splice(step % Math.max(1, held.length), 1)) tree.remove(end)
         } else {
           const { end, known } = tree.insert(step)
           const last = tree.starts.array[end]! + tree.lengths.array[end]!
           for (let i = known; i < step.length; i++) tags.array[last - step.length + i] = step[i]! + 10
           held.push({ symbols: step, end })
         }
-        for (const { symbols, end } of held) expect(sequenceAt(tree, end)).toEqual(symbols)
         expect(tree.nodes).toBe(countBranches(held.map(({ symbols }) => symbols)))
-        for (const { end } of held) {
-          for (const node of tree.pathTo(end)) {
-            const start = tree.starts.array[node]!
-            expect(tree.child(tree.parents.array[node]!, tree.symbolAt(start))).toBe(node)
-            for (let i = 0; i < tree.lengths.array[node]!; i++) {
-              expect(tags.array[start + i]).toBe(tree.symbolAt(start + i) + 10)
-            }
-          }
-        }
+        expect(held.map(({ end }) => tree.sequenceTo(end))).toEqual(held.map(({ symbols }) => symbols))
+        for (const { end } of held) expectWhole(tree, end, tags)
       }
       for (const { end } of held) tree.remove(end)
       expect([tree.nodes, tree.places]).toEqual([0, 0])

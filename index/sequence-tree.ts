@@ -10,6 +10,10 @@ export interface SequenceTreeOptions {
   readonly placeColumns?: readonly NumberColumn[]
   /** Whether a node and its only child are alike in what is kept besides; default: they are. */
   readonly mayMerge?: (node: number, child: number) => boolean
+  /** Hears of a node that was split, and of its upper half. */
+  readonly onSplit?: (node: number, upper: number) => void
+  /** Hears of a node whose place its only child takes. */
+  readonly onMerge?: (node: number, child: number) => void
   /** Hears of places that are let go of. */
   readonly onDrop?: (start: number, length: number) => void
 }
@@ -31,19 +35,17 @@ export class SequenceTree {
   /** all children of a node, each taken in by exclusive or: of an only child its number */
   readonly #childXor: NumberColumn = wholeColumn()
   readonly #columns: readonly NumberColumn<Int32Array | Float64Array>[]
-  readonly #mayMerge: (node: number, child: number) => boolean
-  readonly #onDrop: (start: number, length: number) => void
+  readonly #options: SequenceTreeOptions
   readonly #pool: EdgePool
   readonly #table: ChildTable
   readonly #unused: number[] = []
   #end = 1
 
   constructor(options: SequenceTreeOptions = {}) {
-    const { nodeColumns = [], placeColumns = [], mayMerge = () => true, onDrop = () => {} } = options
+    const { nodeColumns = [], placeColumns = [] } = options
     const own = [this.parents, this.starts, this.lengths, this.holders, this.#children, this.#childXor]
     this.#columns = [...own, ...nodeColumns]
-    this.#mayMerge = mayMerge
-    this.#onDrop = onDrop
+    this.#options = options
     this.#pool = new EdgePool(placeColumns)
     const { symbols } = this.#pool
     this.#table = new ChildTable(this.parents, (node) => symbols.array[this.starts.array[node]!]!)
@@ -72,6 +74,26 @@ export class SequenceTree {
   /** The child of a node whose edge begins with a symbol; −1 when there is none. */
   child(node: number, symbol: number): number {
     return this.#children.array[node] === 0 ? -1 : this.#table.find(node, symbol)
+  }
+
+  /** The child of a node that has but one; −1 where it has none, or more. */
+  onlyChild(node: number): number {
+    return this.#children.array[node] === 1 ? this.#childXor.array[node]! : -1
+  }
+
+  /** How many children a node has. */
+  countChildren(node: number): number {
+    return this.#children.array[node]!
+  }
+
+  /** The symbols from below the root to the end of a node. */
+  sequenceTo(node: number): number[] {
+    const symbols: number[] = []
+    for (const at of this.pathTo(node)) {
+      const start = this.starts.array[at]!
+      for (let i = 0; i < this.lengths.array[at]!; i++) symbols.push(this.symbolAt(start + i))
+    }
+    return symbols
   }
 
   /** Adds a sequence; returns the node it ends at. Places behind `known` are new: the last ones of that node's edge. */
@@ -123,6 +145,7 @@ export class SequenceTree {
     this.starts.array[node]! += length
     this.lengths.array[node]! -= length
     this.#table.add(node)
+    this.#options.onSplit?.(node, upper)
     return upper
   }
 
@@ -130,7 +153,8 @@ export class SequenceTree {
   mergeWithOnlyChild(node: number): void {
     if (this.#children.array[node] !== 1) return
     const child = this.#childXor.array[node]!
-    if (this.holders.array[child] !== this.holders.array[node] || !this.#mayMerge(node, child)) return
+    if (this.holders.array[child] !== this.holders.array[node] || this.#options.mayMerge?.(node, child) === false)
+      return
     const parent = this.parents.array[node]!
     this.#table.delete(child)
     const start = this.#joined(node, child)
@@ -139,6 +163,7 @@ export class SequenceTree {
     this.#childXor.array[parent]! ^= node ^ child
     this.starts.array[child] = start
     this.lengths.array[child]! += this.lengths.array[node]!
+    this.#options.onMerge?.(node, child)
     this.#unused.push(node)
   }
 
@@ -183,7 +208,7 @@ export class SequenceTree {
 
   #drop(node: number, parent: number): void {
     this.#table.delete(node)
-    this.#onDrop(this.starts.array[node]!, this.lengths.array[node]!)
+    this.#options.onDrop?.(this.starts.array[node]!, this.lengths.array[node]!)
     this.#pool.give(this.starts.array[node]!, this.lengths.array[node]!)
     this.#children.array[parent]! -= 1
     this.#childXor.array[parent]! ^= node

@@ -73,7 +73,6 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const telemetry = createTelemetry({ metrics, log, tracing, now: () => performance.now() })
   const live = createPipeline(config, { replicas, processed, telemetry, log, redis })
   followEngines(replicas, engines, telemetry)
-  // an embedded engine is this process' own
   const mirrors = redis && shareMirrors(replicas.all, config.engines, redis, metrics)
   const history = new History({ read: () => readCounts(metrics.registry), now: Date.now })
   adminApp.resolve(

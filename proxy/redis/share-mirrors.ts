@@ -14,7 +14,8 @@ export interface SharedMirrors {
 
 /**
  * Shares the mirrors of these engines' replicas through Redis. One whose own events are read is left out: every proxy
- * hears those itself, and blocks that are evicted can be tied to no request of another.
+ * hears those itself, and blocks that are evicted can be tied to no request of another. So is an embedded engine, which is
+ * no other process' and not configured.
  */
 export function shareMirrors(
   replicas: readonly Replica[],
