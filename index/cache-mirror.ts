@@ -164,7 +164,7 @@ export class CacheMirror {
   get height(): number {
     let height = 0
     for (const [request, number] of this.#requests.entries()) {
-      for (const { scope } of this.#promptOf(number).contexts) {
+      for (const { scope } of this.#contextsOf(number)) {
         height = Math.max(height, this.#indexes.get(scope)?.pathOf(request)?.length ?? 0)
       }
     }
@@ -237,7 +237,7 @@ export class CacheMirror {
     const blocks = countBlocks(prompt)
     const number = this.#requests.add(request, end, prompt.length, blocks)
     if (tokensPerCharacter !== undefined) this.#requests.densities.array[number] = tokensPerCharacter
-    if (!isSame(this.#prompts.promptAt(end, prompt.length), prompt)) this.#requests.keepPrompt(number, prompt)
+    if (!this.#prompts.canTell(end, prompt)) this.#requests.keepPrompt(number, prompt)
     this.#blocks += blocks
     this.#hold(request, number, length, prompt.contexts)
     return number
@@ -288,7 +288,7 @@ export class CacheMirror {
     request: RequestId,
     number: MirroredRequest,
     length: number,
-    contexts: readonly SentContext[] = this.#promptOf(number).contexts,
+    contexts: readonly SentContext[] = this.#contextsOf(number),
   ): void {
     const { heldLengths, ends } = this.#requests
     const before = heldLengths.array[number]!
@@ -324,6 +324,10 @@ export class CacheMirror {
     return this.#requests.keptPrompt(number) ?? this.#prompts.promptAt(ends.array[number]!, lengths.array[number]!)
   }
 
+  #contextsOf(number: MirroredRequest): readonly SentContext[] {
+    return this.#requests.keptPrompt(number)?.contexts ?? this.#prompts.contextsAt(this.#requests.ends.array[number]!)
+  }
+
   #removeContext(request: RequestId, scope: ScopeId): void {
     const index = this.#indexes.get(scope)
     index?.remove(request)
@@ -350,27 +354,6 @@ export class CacheMirror {
     }
     return index
   }
-}
-
-/** Whether two prompts are the same but for the names of their prefixes. */
-function isSame(one: SentPrompt, other: SentPrompt): boolean {
-  return (
-    areEqual(one.ends, other.ends) &&
-    one.contexts.length === other.contexts.length &&
-    one.contexts.every((context, i) => {
-      const { scope, blocks, sizes, ends } = other.contexts[i]!
-      return (
-        context.scope === scope &&
-        areEqual(context.blocks, blocks) &&
-        areEqual(context.sizes, sizes) &&
-        areEqual(context.ends, ends)
-      )
-    })
-  )
-}
-
-function areEqual<T>(one: readonly T[], other: readonly T[]): boolean {
-  return one.length === other.length && one.every((value, i) => value === other[i])
 }
 
 function countBlocks({ contexts }: SentPrompt): number {

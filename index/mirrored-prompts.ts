@@ -58,8 +58,9 @@ export class MirroredPrompts {
 
   /** Keeps a prompt, of which nothing is held yet; returns where it ends. */
   add({ prefixes, ends, contexts }: SentPrompt): number {
-    const { end, known } = this.#tree.insert(prefixes.map(toPrefixSymbol))
-    const codes = known < prefixes.length ? this.#acquireCodes(prefixes, ends, contexts, known) : []
+    const symbols = prefixes.map(toPrefixSymbol)
+    const { end, known } = this.#tree.insert(symbols)
+    const codes = known < prefixes.length ? this.#acquireCodes(symbols, ends, contexts, known) : []
     const last = this.#tree.starts.array[end]! + this.#tree.lengths.array[end]!
     for (let i = known; i < prefixes.length; i++) {
       const place = last - prefixes.length + i
@@ -126,29 +127,46 @@ export class MirroredPrompts {
 
   /** A prompt of so many characters, as it was sent but for the names of its prefixes. */
   promptAt(end: number, length: number): SentPrompt {
+    const places = this.#placesTo(end)
+    const prefixes = places.map((place) => toPrefixName(this.#tree.symbolAt(place)))
+    const ends = places.map((place) => this.#ends.array[place]!)
+    return { contexts: this.#contextsOf(places), prefixes, ends, length }
+  }
+
+  /** Whether it can tell of a prompt that ends there as it was sent, but for the names of its prefixes. */
+  canTell(end: number, { contexts, ends }: SentPrompt): boolean {
+    const places = this.#placesTo(end)
+    if (places.length !== ends.length || places.some((place, i) => this.#ends.array[place] !== ends[i])) return false
+    const told = this.#contextsOf(places)
+    return told.length === contexts.length && told.every((context, i) => isSame(context, contexts[i]!))
+  }
+
+  /** The contexts of a prompt that ends there. */
+  contextsAt(end: number): SentContext[] {
+    return this.#contextsOf(this.#placesTo(end))
+  }
+
+  #contextsOf(places: readonly number[]): SentContext[] {
     const contexts: { scope: ScopeId; blocks: BlockId[]; sizes: number[]; ends: number[] }[] = []
-    const prefixes: ScopeId[] = []
-    const ends: number[] = []
-    for (const place of this.#placesTo(end)) {
+    for (const place of places) {
       const code: Code = this.#codes.array[place]!
-      prefixes.push(toPrefixName(this.#tree.symbolAt(place)))
-      ends.push(this.#ends.array[place]!)
       if (code < 0) contexts.push({ scope: this.#scopes.idOf(-code - 1), blocks: [], sizes: [], ends: [] })
-      if (code <= 0) continue
-      const context = contexts.at(-1)
+      const context = code > 0 ? contexts.at(-1) : undefined
       if (!context) continue
       context.blocks.push(this.#blocks.idOf(code - 1))
       context.sizes.push(this.#sizes[code - 1]!)
-      context.ends.push(ends.at(-1)!)
+      context.ends.push(this.#ends.array[place]!)
     }
-    return { contexts, prefixes, ends, length }
+    return contexts
   }
 
   #placesTo(end: number): number[] {
-    return this.#tree.pathTo(end).flatMap((node) => {
+    const places: number[] = []
+    for (const node of this.#tree.pathTo(end)) {
       const start = this.#tree.starts.array[node]!
-      return Array.from({ length: this.#tree.lengths.array[node]! }, (_, i) => start + i)
-    })
+      for (let i = 0; i < this.#tree.lengths.array[node]!; i++) places.push(start + i)
+    }
+    return places
   }
 
   #change(node: number, by: 1 | -1, tokensPerCharacter: number | undefined): void {
@@ -166,7 +184,11 @@ export class MirroredPrompts {
   }
 
   #mergeAlong(end: number): void {
-    for (const node of this.#tree.pathTo(end).reverse()) this.#tree.mergeWithOnlyChild(node)
+    for (let node = end; node > 0; ) {
+      const parent = this.#tree.parents.array[node]!
+      this.#tree.mergeWithOnlyChild(node)
+      node = parent
+    }
   }
 
   /** How many prefixes of a node's edge end within so many characters. */
@@ -181,22 +203,22 @@ export class MirroredPrompts {
 
   /** What stands where the prefixes from `known` on end; contexts that no prefixes tell of are left out. */
   #acquireCodes(
-    prefixes: readonly ScopeId[],
+    symbols: readonly number[],
     ends: readonly number[],
     contexts: readonly SentContext[],
     known: number,
   ): Code[] {
-    const codes = new Array<Code>(prefixes.length - known).fill(0)
-    const symbols = prefixes.map(toPrefixSymbol)
+    const codes = new Array<Code>(symbols.length - known).fill(0)
     const put = (at: number, acquire: () => Code): void => {
-      if (at >= known && at < prefixes.length) codes[at - known] = acquire()
+      if (at >= known && at < symbols.length) codes[at - known] = acquire()
     }
     let at = 0
     for (const context of contexts) {
-      at = firstFrom(at, prefixes.length, (i) => symbols[i] === toPrefixSymbol(context.scope))
+      const scope = toPrefixSymbol(context.scope)
+      at = firstFrom(at, symbols.length, (place) => symbols[place] === scope)
       put(at, () => -this.#scopes.acquire(context.scope) - 1)
       for (let i = 0; i < context.blocks.length; i++) {
-        at = firstFrom(at + 1, prefixes.length, (place) => ends[place]! >= context.ends[i]!)
+        at = firstFrom(at + 1, symbols.length, (place) => ends[place]! >= context.ends[i]!)
         put(at, () => this.#acquireBlock(context, i) + 1)
       }
       at += 1
@@ -218,6 +240,19 @@ export class MirroredPrompts {
       if (code < 0) this.#scopes.release(-code - 1)
     }
   }
+}
+
+function isSame(one: SentContext, other: SentContext): boolean {
+  return (
+    one.scope === other.scope &&
+    areEqual(one.blocks, other.blocks) &&
+    areEqual(one.sizes, other.sizes) &&
+    areEqual(one.ends, other.ends)
+  )
+}
+
+function areEqual<T>(one: readonly T[], other: readonly T[]): boolean {
+  return one.length === other.length && one.every((value, i) => value === other[i])
 }
 
 /** The first place of those from `from` on of which something is so; `end` when it is of none. */

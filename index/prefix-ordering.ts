@@ -117,7 +117,10 @@ export class PrefixOrdering implements OrderingIndex {
     } else this.#record(sequence)
     const end = this.#tree.insert(sequence, held === undefined ? this.#now : this.#sentAt.array[held]!)
     this.#ends.array[held ?? this.#add(request)] = end
-    while (this.#held.size > this.#maxContexts || (this.bytes > this.#maxBytes && this.#held.size > 1)) {
+    while (
+      this.#held.size > this.#maxContexts ||
+      (this.#maxBytes < Number.POSITIVE_INFINITY && this.bytes > this.#maxBytes && this.#held.size > 1)
+    ) {
       // the first that was sent; what later ones share with it stays, so the least recently used nodes go
       const [coldest] = this.#held.keys()
       this.#forget(coldest!)

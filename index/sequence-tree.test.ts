@@ -42,7 +42,9 @@ test('sequences come and go: each is found where it ends, and nothing is left of
         } else {
           const { end, known } = tree.insert(step)
           const last = tree.starts.array[end]! + tree.lengths.array[end]!
-          for (let i = known; i < step.length; i++) tags.array[last - step.length + i] = step[i]! + 10
+          step.slice(known).forEach((symbol, i) => {
+            tags.array[last - step.length + known + i] = symbol + 10
+          })
           held.push({ symbols: step, end })
         }
         expect(tree.nodes).toBe(countBranches(held.map(({ symbols }) => symbols)))

@@ -16,7 +16,6 @@ import { followEngines } from './kv-events/follow-engines.ts'
 import { Listener, type ListenerTls } from './listener.ts'
 import { createLog, type Log } from './log.ts'
 import { createSharedRedis } from './redis/create-shared-redis.ts'
-import { shareMirrors } from './redis/share-mirrors.ts'
 import { HealthChecks } from './replicas/health-checks.ts'
 import { ReplicaSet } from './replicas/replica-set.ts'
 import { readVersion } from './telemetry/read-version.ts'
@@ -31,8 +30,6 @@ const callbackUploadSeconds = 10
 const processedBlocks = 200_000
 /** How long the start waits for Redis, so that the first request finds what was sent before it. */
 const redisStartMilliseconds = 2_000
-/** How long the end waits for what Redis has not been told of the mirrors yet. */
-const mirrorFlushMilliseconds = 2_000
 
 /** A running proxy. */
 export interface RunningProxy {
@@ -73,7 +70,6 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const telemetry = createTelemetry({ metrics, log, tracing, now: () => performance.now() })
   const live = createPipeline(config, { replicas, processed, telemetry, log, redis })
   followEngines(replicas, engines, telemetry)
-  const mirrors = redis && shareMirrors(replicas.all, config.engines, redis, metrics)
   const history = new History({ read: () => readCounts(metrics.registry), now: Date.now })
   adminApp.resolve(
     createAdminApp({
@@ -88,8 +84,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
       resumeReplica: (id) => replicas.resume(id),
     }),
   )
-  await redis?.connection.connect(redisStartMilliseconds)
-  mirrors?.start()
+  await live.connect(redisStartMilliseconds)
   const data = await listen(createApp(live.pipeline, drain), config.listen, requestUploadSeconds, tls)
   // with a single replica there is nothing to choose
   const health = replicas.all.length > 1 ? new HealthChecks(replicas.all, toHealthOptions(config)) : undefined
@@ -110,7 +105,6 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
       drain.isDraining = true
       await data.close(current.drainSeconds * 1000)
       health?.close()
-      await mirrors?.close(mirrorFlushMilliseconds)
       await live.close()
       await Promise.all(replicas.all.map((replica) => replica.close()))
       await emulator?.close()

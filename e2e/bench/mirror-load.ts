@@ -20,7 +20,7 @@ const redis = createSharedRedis({ url, namespace: 'bench', ttlSeconds: 3_600 }, 
 await redis.connection.connect(5_000)
 const history = new HistoryWindow(1 << 20)
 const mirror = new CacheMirror({ maxRequests: count, maxBlocks: 20 * count }, () => new PrefixOrdering({ history }))
-let now = 0
+let asked = 0
 const shared = new SharedMirror({
   replicaMirror: new ReplicaMirror('engine' as ReplicaId, mirror),
   redis: redis.connection,
@@ -28,7 +28,10 @@ const shared = new SharedMirror({
   ttlSeconds: 3_600,
   proxy: redis.proxy,
   // as if a few hundred a second had been sent
-  wallClock: () => 1_700_000_000_000 + (now += 4),
+  wallClock: () => {
+    asked += 1
+    return 1_700_000_000_000 + 4 * asked
+  },
   onFault: (reason) => {
     throw new Error(reason)
   },
@@ -48,6 +51,8 @@ if (what === 'write') {
 }
 delay.disable()
 const seconds = (performance.now() - started) / 1_000
-process.stdout.write(`${JSON.stringify({ requests: mirror.size, seconds, blockedMilliseconds: delay.max / 1e6 - 5 })}\n`)
+process.stdout.write(
+  `${JSON.stringify({ requests: mirror.size, seconds, blockedMilliseconds: delay.max / 1e6 - 5 })}\n`,
+)
 await shared.close(0)
 redis.connection.close()

@@ -235,7 +235,7 @@ export class SharedMirror {
     if (reset) this.#toldSequence = 0
     else if (isWhole) this.#toldSequence = sequence
     if (result.head.life !== this.#known!.life) await this.#lost(result)
-    else if (result.missing.length > 0) await this.#writeAgain(result.missing.map((at) => batch.changes[at]![0]))
+    if (result.missing.length > 0) await this.#writeAgain(result.missing.map((at) => batch.changes[at]![0]))
     return true
   }
 
@@ -282,11 +282,8 @@ export class SharedMirror {
 
   /** What Redis has no longer, unless others have said that it is gone. */
   async #writeAgain(requests: readonly RequestId[]): Promise<void> {
-    if (!(await this.#follow())) return
-    for (const request of requests) {
-      if (this.#options.replicaMirror.mirror.has(request) && !this.#changes.peek(request))
-        this.#changes.put(request, 'r')
-    }
+    for (const request of requests) if (this.#options.replicaMirror.mirror.has(request)) this.#changes.put(request, 'r')
+    if (!this.#mustLoad) await this.#follow()
   }
 
   /** Loads what Redis has, and finds out what it has lost. */
