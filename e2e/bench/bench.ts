@@ -5,13 +5,15 @@ import { benchGrowth } from './bench-growth.ts'
 import { benchIndex, corpusFor } from './bench-index.ts'
 import { benchMemory } from './bench-memory.ts'
 import { benchPlan } from './bench-plan.ts'
+import { printMirrorRedis } from './print-mirror-redis.ts'
 import { printOverhead, printSoak } from './print-overhead.ts'
 import { printTable, report } from './print-table.ts'
 import { sayMachine } from './say-machine.ts'
 
 /*
  * `npm run bench`: what reprise itself costs. Prints Markdown tables, as docs/benchmarks.md holds them.
- * `npm run bench -- index plan` runs only these parts, `npm run bench -- soak` the one that is not among the usual ones.
+ * `npm run bench -- index plan` runs only these parts, `npm run bench -- soak` and
+ * `mirror-redis` those that are not among the usual ones.
  */
 
 const us = (duration: number): string => `${duration.toFixed(1)} µs`
@@ -90,8 +92,8 @@ const usual = {
   detection: printDetection,
   overhead: printOverhead,
 }
-// takes minutes and answers one question: only when it is asked for
-const parts = { ...usual, soak: printSoak }
+// take minutes, or a redis-server: only when they are asked for
+const parts = { ...usual, soak: printSoak, 'mirror-redis': printMirrorRedis }
 const asked = process.argv.slice(2)
 const wanted = asked.length > 0 ? asked : Object.keys(usual)
 if (wanted.every((name) => name in parts)) {
