@@ -54,6 +54,15 @@ describe.skipIf(!hasRedis)('kinds of Redis (needs redis-server)', () => {
       await waitFor(async () => (await keysOf(...servers)).length === 2 * (turn + 3))
     }
     expect(await metricOf(one.adminUrl, 'reprise_redis_up')).toBe(1)
+    // each has sent some, and knows of all; one that joins then, too
+    const all = [one, other, await startProxy(url, tls)]
+    await waitFor(async () => (await Promise.all(all.map(mirroredBy))).every((count) => count === 5))
+  }
+
+  const mirroredBy = async ({ adminUrl }: RunningProxy): Promise<number> => {
+    const response = await fetch(`${adminUrl}/v1/mirror`)
+    const { replicas } = (await response.json()) as { replicas: { requests: number }[] }
+    return replicas[0]!.requests
   }
 
   test('a server that asks for user and password', async () => {
@@ -139,6 +148,7 @@ describe.skipIf(!hasRedis)('kinds of Redis (needs redis-server)', () => {
     await waitFor(async () => (await replica.client.info('replication')).includes('role:master'), 30_000)
     await waitFor(async () => (await keysOf(replica)).length === 6, 5_000)
     const other = await startProxy(url)
+    await waitFor(async () => (await mirroredBy(other)) === 3)
     await conversation.bias(other, 'HGFEDCBA')
     await conversation.ask(other, 'FADG')
   })

@@ -38,7 +38,7 @@ export function createEngineClient(url: string, { serverName, ...pem }: EngineTl
   const pool = new Pool(origin, {
     pipelining: 1,
     // below the 5 s after which vLLM's server closes idle connections
-    keepAliveTimeout: 4_000,
+    keepAliveTimeout: 2_000,
     keepAliveMaxTimeout: 4_000,
     headersTimeout: 0,
     bodyTimeout: 0,

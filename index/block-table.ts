@@ -4,9 +4,9 @@ import type { BlockId } from './context-block.ts'
  * The blocks an index knows, as small whole numbers: what is kept for a block lies in arrays. A number lives as long
  * as somebody uses it and is then given to another block.
  */
-export class BlockTable {
-  readonly #numbers = new Map<BlockId, number>()
-  readonly #ids: (BlockId | undefined)[] = []
+export class BlockTable<Id extends string = BlockId> {
+  readonly #numbers = new Map<Id, number>()
+  readonly #ids: (Id | undefined)[] = []
   readonly #uses: number[] = []
   readonly #free: number[] = []
 
@@ -16,12 +16,17 @@ export class BlockTable {
   }
 
   /** The number of a block; −1 when it is not in use. */
-  find(id: BlockId): number {
+  find(id: Id): number {
     return this.#numbers.get(id) ?? -1
   }
 
+  /** The block of a number that is in use. */
+  idOf(number: number): Id {
+    return this.#ids[number]!
+  }
+
   /** The number of a block, with one use more. */
-  acquire(id: BlockId): number {
+  acquire(id: Id): number {
     const known = this.#numbers.get(id)
     if (known !== undefined) {
       this.retain(known)
@@ -39,13 +44,14 @@ export class BlockTable {
     this.#uses[number] = this.#uses[number]! + 1
   }
 
-  /** Takes one use back. */
-  release(number: number): void {
+  /** Takes one use back; true when it was the last. */
+  release(number: number): boolean {
     const uses = this.#uses[number]! - 1
     this.#uses[number] = uses
-    if (uses > 0) return
+    if (uses > 0) return false
     this.#numbers.delete(this.#ids[number]!)
     this.#ids[number] = undefined
     this.#free.push(number)
+    return true
   }
 }

@@ -29,3 +29,13 @@ export type CacheEvent =
   /** `cachedTokens`: length of the request's longest prefix that is still cached */
   | { readonly type: 'stored' | 'evicted'; readonly request: RequestId; readonly cachedTokens: number }
   | { readonly type: 'cleared' }
+  /** what another proxy believes of a request; `prompt` counts where it is not mirrored here, without one it is left out */
+  | {
+      readonly type: 'shared'
+      readonly request: RequestId
+      readonly prompt?: SentPrompt | undefined
+      readonly heldLength: number
+      readonly tokensPerCharacter: number | undefined
+      /** when it was sent, as `CacheMirror.noteTime` notes it */
+      readonly at: number
+    }

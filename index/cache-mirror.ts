@@ -1,14 +1,30 @@
 import { AverageDensity } from './average-density.ts'
 import type { BelievedCache, BelievedRequest } from './believed-cache.ts'
-import type { CacheEvent, SentPrompt } from './cache-event.ts'
+import type { CacheEvent, SentContext, SentPrompt } from './cache-event.ts'
 import type { Context, RequestId, ScopeId } from './context-block.ts'
-import { HeldPrefixes, type TokenDensity } from './held-prefixes.ts'
+import { MirroredPrompts } from './mirrored-prompts.ts'
+import { type MirroredRequest, MirroredRequests } from './mirrored-requests.ts'
 import type { Ordering, OrderingIndex } from './ordering-index.ts'
 
-interface MirroredRequest {
+/** What is believed of one request. */
+export interface MirroredBelief {
   readonly prompt: SentPrompt
-  readonly density: TokenDensity
-  cachedLength: number
+  /** how many tokens a character took; undefined until the engine has counted */
+  readonly tokensPerCharacter: number | undefined
+  /** so many characters of the prompt are held, from its start */
+  readonly heldLength: number
+}
+
+/** Hears of what changes the mirror, if it is not a `shared` event: whoever shares it tells others. */
+export interface MirrorListener {
+  /** Something else is believed of a request: it was sent just now, its tokens were counted, more or less of it is held. */
+  changed(request: RequestId, what: 'sent' | 'counted' | 'held'): void
+  /** A request is mirrored no longer; `at` as it was noted. */
+  forgotten(request: RequestId, at: number): void
+  /** The engine has told of a request that is not mirrored. */
+  unknown(request: RequestId, cachedTokens: number): void
+  /** Nothing is held any more but what is told of next; `cleared`: requests are forgotten, too. */
+  reset(type: 'replaced' | 'cleared'): void
 }
 
 /** So many scopes are remembered of which nothing is cached; small caches lose all of a scope again and again. */
@@ -17,10 +33,6 @@ const maxIdleScopes = 1_000
 /** So many requests are remembered of which nothing is held any more: an engine may store one anew that it had lost. */
 const maxFallen = 5_000
 
-// measured on Node 20 with 5,000 to 50,000 requests of 5 to 30 blocks: within 30 % of the heap's growth
-const bytesPerRequest = 350
-const bytesPerBlock = 120
-const bytesPerPrefix = 50
 /** of an index that does not say what it takes */
 const bytesPerNode = 2_000
 
@@ -33,15 +45,15 @@ const bytesPerNode = 2_000
 export class CacheMirror implements BelievedCache {
   readonly #maxRequests: number
   readonly #maxBlocks: number
-  readonly #requests = new Map<RequestId, MirroredRequest>()
+  readonly #requests = new MirroredRequests()
   readonly #indexes = new Map<ScopeId, OrderingIndex>()
   /** scopes of which nothing is held any more: their indexes still know what is asked for behind them */
   readonly #idleScopes = new Set<ScopeId>()
   readonly #createIndex: () => OrderingIndex
-  readonly #prefixes = new HeldPrefixes()
-  /** characters of all prefixes that are held, each once */
-  #heldLength = 0
-  /** characters that requests hold behind the last of these prefixes */
+  readonly #prompts = new MirroredPrompts()
+  /** requests of which something is held */
+  #holding = 0
+  /** characters that requests hold behind the last of their prefixes */
   #tailLength = 0
   /** those that lost everything, the longest ago first */
   readonly #fallen = new Set<RequestId>()
@@ -49,6 +61,7 @@ export class CacheMirror implements BelievedCache {
   #blocks = 0
   readonly #average: AverageDensity
   #unknownRequests = 0
+  #listener: MirrorListener | undefined
 
   /** `average`: one for all replicas of a model, so that what they are predicted to do can be compared. */
   constructor(
@@ -90,33 +103,62 @@ export class CacheMirror implements BelievedCache {
 
   /** Whether a request id is mirrored: the engine must not be given it again. */
   has(request: RequestId): boolean {
-    return this.#requests.has(request)
+    return this.#requests.find(request) !== undefined
   }
 
-  /** Tokens of all that is held: what several share is counted once, but for what stands behind a prompt's blocks. */
-  get heldTokens(): number {
-    return Math.floor((this.#heldLength + this.#tailLength) * this.#average.tokensPerCharacter)
+  /** From now on tells of its changes. */
+  listen(listener: MirrorListener): void {
+    this.#listener = listener
+  }
+
+  /** What is believed of a request. */
+  recall(request: RequestId): MirroredBelief | undefined {
+    const number = this.#requests.find(request)
+    if (number === undefined) return undefined
+    const tokensPerCharacter = this.#densityOf(number)
+    return { prompt: this.#promptOf(number), tokensPerCharacter, heldLength: this.#requests.heldLengths.array[number]! }
+  }
+
+  /** How many requests are mirrored, be anything of them cached or not. */
+  get size(): number {
+    return this.#requests.size
   }
 
   /** Every request that is remembered, those sent longest ago first; goes on through those sent meanwhile. */
   requestIds(): IterableIterator<RequestId> {
-    return this.#requests.keys()
+    return this.#requests.ids()
+  }
+
+  /** Tokens of all that is held: what several share is counted once, but for what stands behind a prompt's blocks. */
+  get heldTokens(): number {
+    return Math.floor((this.#prompts.heldLength + this.#tailLength) * this.#average.tokensPerCharacter)
   }
 
   /** What is held of a request; undefined when that is nothing. */
   heldOf(request: RequestId): BelievedRequest | undefined {
-    const mirrored = this.#requests.get(request)
-    if (!mirrored || mirrored.cachedLength === 0) return undefined
-    const { prompt, density, cachedLength } = mirrored
-    const tokensPerCharacter = density.tokensPerCharacter ?? this.#average.tokensPerCharacter
-    return { request, prompt, cachedLength, tokensPerCharacter }
+    const number = this.#requests.find(request)
+    const cachedLength = number === undefined ? 0 : this.#requests.heldLengths.array[number]!
+    if (number === undefined || cachedLength === 0) return undefined
+    const tokensPerCharacter = this.#densityOf(number) ?? this.#average.tokensPerCharacter
+    return { request, prompt: this.#promptOf(number), cachedLength, tokensPerCharacter }
   }
 
   /** How many of the characters that a request holds others hold as well. */
-  sharedLengthOf({ prompt, cachedLength }: BelievedRequest): number {
-    let shared = countUpTo(prompt.ends, cachedLength)
-    while (shared > 0 && !this.#prefixes.isShared(prompt.prefixes[shared - 1]!)) shared -= 1
-    return prompt.ends[shared - 1] ?? 0
+  sharedLengthOf({ request, cachedLength }: BelievedRequest): number {
+    const number = this.#requests.find(request)
+    return number === undefined ? 0 : this.#prompts.sharedLength(this.#requests.ends.array[number]!, cachedLength)
+  }
+
+  /** Notes with a request when it was sent, in any unit. */
+  noteTime(request: RequestId, at: number): void {
+    const number = this.#requests.find(request)
+    if (number !== undefined) this.#requests.times.array[number] = at
+  }
+
+  /** What was noted with a request; 0 for nothing. */
+  timeOf(request: RequestId): number {
+    const number = this.#requests.find(request)
+    return number === undefined ? 0 : this.#requests.times.array[number]!
   }
 
   /** Figures for the control plane; requests are those that have something cached, bytes are estimated. */
@@ -128,20 +170,17 @@ export class CacheMirror implements BelievedCache {
     bytes: number
     unknownRequests: number
   } {
-    let requests = 0
-    for (const { cachedLength } of this.#requests.values()) if (cachedLength > 0) requests += 1
     let nodes = 0
     let contexts = 0
-    let bytes =
-      this.#requests.size * bytesPerRequest + this.#blocks * bytesPerBlock + this.#prefixes.size * bytesPerPrefix
+    let bytes = this.#requests.bytes + this.#prompts.bytes
     for (const index of this.#indexes.values()) {
       nodes += index.nodes
       contexts += index.requests
       bytes += index.bytes ?? index.nodes * bytesPerNode
     }
     return {
-      requests,
-      cachedTokens: Math.floor(this.#heldLength * this.#average.tokensPerCharacter),
+      requests: this.#holding,
+      cachedTokens: Math.floor(this.#prompts.heldLength * this.#average.tokensPerCharacter),
       nodes,
       contexts,
       bytes,
@@ -152,8 +191,8 @@ export class CacheMirror implements BelievedCache {
   /** The longest search path of all that is held, in nodes. O(requests · height). */
   get height(): number {
     let height = 0
-    for (const [request, { prompt }] of this.#requests) {
-      for (const { scope } of prompt.contexts) {
+    for (const [request, number] of this.#requests.entries()) {
+      for (const { scope } of this.#contextsOf(number)) {
         height = Math.max(height, this.#indexes.get(scope)?.pathOf(request)?.length ?? 0)
       }
     }
@@ -172,12 +211,16 @@ export class CacheMirror implements BelievedCache {
       case 'used':
         this.#used(event.request, event.promptTokens)
         break
+      case 'shared':
+        this.#share(event)
+        break
       case 'stored':
       case 'evicted':
         this.#resize(event.request, event.cachedTokens)
         break
       case 'cleared':
         this.#clear()
+        this.#listener?.reset('cleared')
     }
   }
 
@@ -186,65 +229,104 @@ export class CacheMirror implements BelievedCache {
    * but not forgotten: one that was sent while the snapshot was taken is still to be reported.
    */
   applySnapshot(cachedTokens: ReadonlyMap<RequestId, number>): void {
-    for (const [request, mirrored] of this.#requests) {
-      if (!cachedTokens.has(request)) this.#fall(request, mirrored)
+    for (const [request, number] of this.#requests.entries()) {
+      if (!cachedTokens.has(request)) this.#fall(request, number)
     }
+    this.#listener?.reset('replaced')
     for (const [request, tokens] of cachedTokens) this.#resize(request, tokens)
   }
 
   #sent(request: RequestId, prompt: SentPrompt): void {
     this.#forget(request)
-    const mirrored = { prompt, density: { tokensPerCharacter: undefined }, cachedLength: 0 }
-    this.#requests.set(request, mirrored)
-    this.#hold(request, mirrored, prompt.length)
-    this.#blocks += countBlocks(prompt)
+    this.#add(request, prompt, prompt.length)
+    this.#listener?.changed(request, 'sent')
+    this.#bound()
+  }
+
+  #share({ request, prompt, heldLength, tokensPerCharacter, at }: CacheEvent & { type: 'shared' }): void {
+    let number = this.#requests.find(request)
+    if (number === undefined && !prompt) return
+    // counted first: what it holds from now on is as dense
+    if (number !== undefined && tokensPerCharacter !== undefined) this.#count(number, tokensPerCharacter)
+    this.#fallen.delete(request)
+    if (number !== undefined) this.#hold(request, number, Math.min(heldLength, this.#requests.lengths.array[number]!))
+    else number = this.#add(request, prompt!, Math.min(heldLength, prompt!.length), tokensPerCharacter)
+    this.#requests.times.array[number] = at
+    if (heldLength === 0) this.#fall(request, number)
+    this.#listener?.changed(request, 'held')
+    this.#bound()
+  }
+
+  #add(request: RequestId, prompt: SentPrompt, length: number, tokensPerCharacter?: number): MirroredRequest {
+    const end = this.#prompts.add(prompt)
+    const blocks = countBlocks(prompt)
+    const number = this.#requests.add(request, end, prompt.length, blocks)
+    if (tokensPerCharacter !== undefined) this.#requests.densities.array[number] = tokensPerCharacter
+    if (!this.#prompts.canTell(end, prompt)) this.#requests.keepPrompt(number, prompt)
+    this.#blocks += blocks
+    this.#hold(request, number, length, prompt.contexts)
+    return number
+  }
+
+  #bound(): void {
     while (this.#requests.size > this.#maxRequests || (this.#blocks > this.#maxBlocks && this.#requests.size > 1)) {
-      const [oldest] = this.#requests.keys()
-      this.#forget(oldest!)
+      this.#forget(this.#requests.oldest()!)
     }
   }
 
   #used(request: RequestId, promptTokens: number): void {
-    const mirrored = this.#requests.get(request)
-    if (!mirrored || promptTokens <= 0 || mirrored.prompt.length === 0) return
-    const density = promptTokens / mirrored.prompt.length
-    mirrored.density.tokensPerCharacter = density
+    const number = this.#requests.find(request)
+    const length = number === undefined ? 0 : this.#requests.lengths.array[number]!
+    if (number === undefined || promptTokens <= 0 || length === 0) return
+    const density = promptTokens / length
+    this.#count(number, density)
     this.#average.note(density)
+    this.#listener?.changed(request, 'counted')
+  }
+
+  #count(number: MirroredRequest, density: number): void {
+    const { ends, densities, heldLengths } = this.#requests
+    densities.array[number] = density
+    this.#prompts.count(ends.array[number]!, heldLengths.array[number]!, density)
   }
 
   /** Cuts (or grows again) what is believed of a request to its longest prefix that is still cached. */
   #resize(request: RequestId, cachedTokens: number): void {
-    const mirrored = this.#requests.get(request)
-    if (!mirrored) {
+    const number = this.#requests.find(request)
+    if (number === undefined) {
       this.#unknownRequests += 1
+      this.#listener?.unknown(request, cachedTokens)
       return
     }
     if (cachedTokens <= 0) {
-      this.#fall(request, mirrored)
+      this.#fall(request, number)
+      this.#listener?.changed(request, 'held')
       return
     }
     this.#fallen.delete(request)
-    const { prompt, density } = mirrored
-    const tokensPerCharacter = density.tokensPerCharacter ?? this.#average.tokensPerCharacter
-    this.#hold(request, mirrored, Math.min(prompt.length, Math.floor(cachedTokens / tokensPerCharacter)))
+    const tokensPerCharacter = this.#densityOf(number) ?? this.#average.tokensPerCharacter
+    const length = Math.floor(cachedTokens / tokensPerCharacter)
+    this.#hold(request, number, Math.min(this.#requests.lengths.array[number]!, length))
+    this.#listener?.changed(request, 'held')
   }
 
   /** All have lost everything. They stay known: a sender that fell behind says so before it tells all it holds anew. */
   #clear(): void {
-    for (const [request, mirrored] of this.#requests) {
-      mirrored.cachedLength = 0
+    const { ends, heldLengths } = this.#requests
+    for (const [request, number] of this.#requests.entries()) {
+      this.#prompts.hold(ends.array[number]!, heldLengths.array[number]!, 0, undefined)
+      heldLengths.array[number] = 0
       this.#fallen.add(request)
     }
     this.#indexes.clear()
     this.#idleScopes.clear()
-    this.#prefixes.clear()
-    this.#heldLength = 0
+    this.#holding = 0
     this.#tailLength = 0
   }
 
   /** It holds nothing now; of too many such those that fell first are forgotten, by and by. */
-  #fall(request: RequestId, mirrored: MirroredRequest): void {
-    this.#hold(request, mirrored, 0)
+  #fall(request: RequestId, number: MirroredRequest): void {
+    this.#hold(request, number, 0)
     this.#fallen.delete(request)
     this.#fallen.add(request)
     for (let i = 0; i < 2 && this.#fallen.size > maxFallen; i++) {
@@ -254,29 +336,51 @@ export class CacheMirror implements BelievedCache {
   }
 
   /** From now on the request holds the first `length` characters of its prompt. */
-  #hold(request: RequestId, mirrored: MirroredRequest, length: number): void {
-    const { prompt, cachedLength: before } = mirrored
-    mirrored.cachedLength = length
-    for (const { scope, blocks, sizes, ends } of prompt.contexts) {
+  #hold(
+    request: RequestId,
+    number: MirroredRequest,
+    length: number,
+    contexts: readonly SentContext[] = this.#contextsOf(number),
+  ): void {
+    const { heldLengths, ends } = this.#requests
+    const before = heldLengths.array[number]!
+    if (before === length) return
+    heldLengths.array[number] = length
+    this.#holding += Number(length > 0) - Number(before > 0)
+    for (const { scope, blocks, sizes, ends } of contexts) {
       const kept = countUpTo(ends, length)
       if (kept === countUpTo(ends, before)) continue
       if (kept > 0) this.#indexOf(scope).insert(blocks.slice(0, kept), sizes.slice(0, kept), request)
       else this.#removeContext(request, scope)
     }
-    const from = countUpTo(prompt.ends, before)
-    const to = countUpTo(prompt.ends, length)
-    this.#countPrefixes(mirrored, from, to)
-    // what stands behind the last of them
-    this.#tailLength += length - (prompt.ends[to - 1] ?? 0) - (before - (prompt.ends[from - 1] ?? 0))
+    const end = ends.array[number]!
+    this.#tailLength += this.#prompts.tailLength(end, length) - this.#prompts.tailLength(end, before)
+    this.#prompts.hold(end, before, length, this.#densityOf(number))
   }
 
   #forget(request: RequestId): void {
-    const mirrored = this.#requests.get(request)
-    if (!mirrored) return
-    this.#requests.delete(request)
+    const number = this.#requests.find(request)
+    if (number === undefined) return
+    const { blocks, times, ends } = this.#requests
     this.#fallen.delete(request)
-    this.#blocks -= countBlocks(mirrored.prompt)
-    this.#hold(request, mirrored, 0)
+    this.#hold(request, number, 0)
+    this.#blocks -= blocks.array[number]!
+    this.#prompts.remove(ends.array[number]!)
+    this.#requests.delete(request)
+    this.#listener?.forgotten(request, times.array[number]!)
+  }
+
+  #densityOf(number: MirroredRequest): number | undefined {
+    return this.#requests.densities.array[number] || undefined
+  }
+
+  #promptOf(number: MirroredRequest): SentPrompt {
+    const { ends, lengths } = this.#requests
+    return this.#requests.keptPrompt(number) ?? this.#prompts.promptAt(ends.array[number]!, lengths.array[number]!)
+  }
+
+  #contextsOf(number: MirroredRequest): readonly SentContext[] {
+    return this.#requests.keptPrompt(number)?.contexts ?? this.#prompts.contextsAt(this.#requests.ends.array[number]!)
   }
 
   #removeContext(request: RequestId, scope: ScopeId): void {
@@ -290,28 +394,10 @@ export class CacheMirror implements BelievedCache {
     this.#indexes.delete(longest!)
   }
 
-  /** A request that held its first `before` prefixes holds its first `after` from now on. */
-  #countPrefixes({ prompt, density }: MirroredRequest, before: number, after: number): void {
-    const { prefixes, ends } = prompt
-    for (let i = after; i < before; i++) {
-      if (this.#prefixes.remove(prefixes[i]!)) this.#heldLength -= ends[i]! - (ends[i - 1] ?? 0)
-    }
-    for (let i = before; i < after; i++) {
-      if (this.#prefixes.add(prefixes[i]!, density)) this.#heldLength += ends[i]! - (ends[i - 1] ?? 0)
-    }
-  }
-
   /** The longest prefix of a prompt that is held, in characters and in tokens. */
-  #findHeld({ prefixes, ends }: Pick<SentPrompt, 'prefixes' | 'ends'>): { length: number; tokens: number } {
-    let length = 0
-    let density: TokenDensity | undefined
-    for (let i = 0; i < prefixes.length; i++) {
-      const held = this.#prefixes.find(prefixes[i]!)
-      if (!held) break
-      length = ends[i]!
-      density = held
-    }
-    return { length, tokens: length * (density?.tokensPerCharacter ?? this.#average.tokensPerCharacter) }
+  #findHeld(prompt: Pick<SentPrompt, 'prefixes' | 'ends'>): { length: number; tokens: number } {
+    const { length, tokensPerCharacter } = this.#prompts.find(prompt)
+    return { length, tokens: length * (tokensPerCharacter ?? this.#average.tokensPerCharacter) }
   }
 
   #indexOf(scope: ScopeId): OrderingIndex {

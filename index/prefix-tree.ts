@@ -1,145 +1,115 @@
-/**
- * A node of a radix tree over the block sequences that were sent, blocks by number. Its edge holds the blocks that
- * lead here from the parent; a node ends where sequences part or end.
- */
-export interface PrefixNode {
-  edge: readonly number[]
-  parent: PrefixNode | undefined
-  /** place among the parent's children, for search paths */
-  slot: number
-  /** by the first block of their edges; undefined while there are none */
-  children: Map<number, PrefixNode> | undefined
-  nextSlot: number
-  /** sequences that run through this node or end here */
-  holders: number
-  /** when a sequence last ran through it, on the clock of whoever inserts */
-  lastUsed: number
-}
+import { type NumberColumn, wholeColumn } from './number-column.ts'
+import { SequenceTree } from './sequence-tree.ts'
 
-/** A radix tree of sequences, each of which ends at a node. */
+/** A node: a number, which stays that of a sequence's end until the sequence is removed. */
+export type PrefixNode = number
+
+/**
+ * A radix tree over the block sequences that were sent, blocks by number. The edge of a node holds the blocks that lead to
+ * it from its parent; a node ends where sequences part or end. About fifty bytes a node and four a block of its edge.
+ */
 export class PrefixTree {
-  readonly root: PrefixNode = createNode([], undefined, 0, 0)
-  #nodes = 0
-  #edgeBlocks = 0
+  /** place among the parent's children, for search paths */
+  readonly #slots = wholeColumn()
+  readonly #nextSlots = wholeColumn()
+  /** when a sequence last ran through a node, on the clock of whoever inserts */
+  readonly #lastUsed: NumberColumn = wholeColumn()
+  readonly #tree: SequenceTree = new SequenceTree({
+    nodeColumns: [this.#slots, this.#nextSlots, this.#lastUsed],
+    onSplit: (node, upper) => {
+      this.#slots.array[node] = 0
+      this.#nextSlots.array[upper] = 1
+    },
+    onMerge: (node, child) => {
+      this.#slots.array[child] = this.#slots.array[node]!
+    },
+  })
+  readonly root: PrefixNode = this.#tree.root
 
   /** Nodes below the root. */
   get nodes(): number {
-    return this.#nodes
+    return this.#tree.nodes
   }
 
-  /** Blocks of all edges: what the tree stores of the sequences. */
-  get edgeBlocks(): number {
-    return this.#edgeBlocks
+  /** An estimate of the memory it takes. */
+  get bytes(): number {
+    return this.#tree.bytes
   }
 
   /** Adds a sequence; returns the node it ends at. O(length). */
   insert(sequence: readonly number[], now: number): PrefixNode {
-    let node = this.root
-    let at = 0
-    touch(node, now)
-    while (at < sequence.length) {
-      const child = node.children?.get(sequence[at]!)
-      if (!child) return this.#addLeaf(node, sequence.slice(at), now)
-      const shared = sharedLength(child.edge, sequence, at)
-      node = shared < child.edge.length ? this.#split(child, shared) : child
-      touch(node, now)
-      at += shared
+    const { end, known } = this.#tree.insert(sequence)
+    if (known < sequence.length) {
+      const parent = this.#tree.parents.array[end]!
+      this.#slots.array[end] = this.#nextSlots.array[parent]!
+      this.#nextSlots.array[parent]! += 1
     }
-    return node
+    const lastUsed = this.#lastUsed.array
+    for (let node = end; node >= 0; node = this.#tree.parents.array[node]!) {
+      lastUsed[node] = Math.max(lastUsed[node]!, now)
+    }
+    return end
+  }
+
+  /** Takes out a sequence that ends at `end`; nodes that nothing needs any more go with it. */
+  remove(end: PrefixNode): void {
+    this.#tree.remove(end)
   }
 
   /** The last node that shares a block of its edge with a sequence, on the sequence's own way. */
   follow(sequence: readonly number[]): PrefixNode {
     let node = this.root
-    for (let at = 0; ; at += node.edge.length) {
-      const child = node.children?.get(sequence[at]!)
-      if (!child) return node
+    for (let at = 0; at < sequence.length; at += this.edgeLength(node)) {
+      const child = this.#tree.child(node, sequence[at]!)
+      if (child < 0) return node
       node = child
-      if (sharedLength(child.edge, sequence, at) < child.edge.length) return node
+      for (let i = 1; i < this.edgeLength(node); i++) if (this.blockAt(node, i) !== sequence[at + i]) return node
     }
+    return node
   }
 
-  /** Takes out a sequence that ends at `end`; nodes that nothing needs any more go with it. */
-  remove(end: PrefixNode): void {
-    for (let node: PrefixNode | undefined = end; node; ) {
-      const parent: PrefixNode | undefined = node.parent
-      node.holders -= 1
-      if (parent && node.holders === 0) this.#drop(node, parent)
-      else if (parent) this.#mergeWithOnlyChild(node, parent)
-      node = parent
-    }
+  /** When a sequence last ran through a node. */
+  lastUsed(node: PrefixNode): number {
+    return this.#lastUsed.array[node]!
   }
 
-  #addLeaf(parent: PrefixNode, edge: readonly number[], now: number): PrefixNode {
-    const leaf = createNode(edge, parent, parent.nextSlot++, now)
-    leaf.holders = 1
-    childrenOf(parent).set(edge[0]!, leaf)
-    this.#nodes += 1
-    this.#edgeBlocks += edge.length
-    return leaf
+  /** How many blocks lead to a node from its parent. */
+  edgeLength(node: PrefixNode): number {
+    return node === this.root ? 0 : this.#tree.lengths.array[node]!
   }
 
-  #drop(node: PrefixNode, parent: PrefixNode): void {
-    parent.children!.delete(node.edge[0]!)
-    if (parent.children!.size === 0) parent.children = undefined
-    this.#nodes -= 1
-    this.#edgeBlocks -= node.edge.length
+  /** A block of those that lead to a node from its parent. */
+  blockAt(node: PrefixNode, i: number): number {
+    return this.#tree.symbolAt(this.#tree.starts.array[node]! + i)
   }
 
-  /** Puts a node between `node` and its parent, with the first `length` blocks of the edge. */
-  #split(node: PrefixNode, length: number): PrefixNode {
-    const upper = createNode(node.edge.slice(0, length), node.parent, node.slot, node.lastUsed)
-    upper.holders = node.holders
-    childrenOf(node.parent!).set(upper.edge[0]!, upper)
-    node.edge = node.edge.slice(length)
-    node.parent = upper
-    node.slot = upper.nextSlot++
-    childrenOf(upper).set(node.edge[0]!, node)
-    this.#nodes += 1
-    return upper
+  /** The child that begins with a block; −1 when there is none. */
+  child(node: PrefixNode, block: number): PrefixNode {
+    return this.#tree.child(node, block)
   }
 
-  /** Takes a node out at which nothing parts or ends any more; its only child takes its place. */
-  #mergeWithOnlyChild(node: PrefixNode, parent: PrefixNode): void {
-    if (node.children?.size !== 1) return
-    const [child] = node.children.values()
-    if (child!.holders !== node.holders) return
-    child!.edge = node.edge.concat(child!.edge)
-    child!.parent = parent
-    child!.slot = node.slot
-    parent.children!.set(child!.edge[0]!, child!)
-    this.#nodes -= 1
+  /** The child of a node that has but one; −1 where it has none, or more. */
+  onlyChild(node: PrefixNode): PrefixNode {
+    return this.#tree.onlyChild(node)
   }
-}
 
-/** The nodes from below the root to `node`. */
-export function pathTo(node: PrefixNode): PrefixNode[] {
-  const path: PrefixNode[] = []
-  for (let at = node; at.parent; at = at.parent) path.push(at)
-  return path.reverse()
-}
+  /** How many children a node has. */
+  countChildren(node: PrefixNode): number {
+    return this.#tree.countChildren(node)
+  }
 
-function createNode(
-  edge: readonly number[],
-  parent: PrefixNode | undefined,
-  slot: number,
-  lastUsed: number,
-): PrefixNode {
-  return { edge, parent, slot, children: undefined, nextSlot: 0, holders: 0, lastUsed }
-}
+  /** The place of a node among its parent's children: those that came later have a later one. */
+  slotOf(node: PrefixNode): number {
+    return this.#slots.array[node]!
+  }
 
-function childrenOf(node: PrefixNode): Map<number, PrefixNode> {
-  node.children ??= new Map()
-  return node.children
-}
+  /** The blocks from below the root to the end of a node. */
+  blocksTo(node: PrefixNode): number[] {
+    return this.#tree.sequenceTo(node)
+  }
 
-function touch(node: PrefixNode, now: number): void {
-  node.holders += 1
-  node.lastUsed = Math.max(node.lastUsed, now)
-}
-
-function sharedLength(edge: readonly number[], sequence: readonly number[], from: number): number {
-  let length = 0
-  while (length < edge.length && edge[length] === sequence[from + length]) length++
-  return length
+  /** The search path to a node. */
+  slotsTo(node: PrefixNode): number[] {
+    return this.#tree.pathTo(node).map((at) => this.#slots.array[at]!)
+  }
 }

@@ -7,6 +7,7 @@ import type { Log } from './log.ts'
 import { PatternFinder } from './patterns/pattern-finder.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { SharedRedis } from './redis/create-shared-redis.ts'
+import { shareMirrors } from './redis/share-mirrors.ts'
 import { RequestIds } from './request-ids.ts'
 import type { Settings } from './settings.ts'
 import { MemoryConversationStore } from './store/memory-conversation-store.ts'
@@ -22,6 +23,8 @@ export interface LivePipeline {
   readonly pipeline: Pipeline
   /** Takes on a new configuration; throws, and stays as it was, when it cannot. */
   reload(config: Config): void
+  /** Connects to Redis and begins to share what is known with other proxies; waits no longer for it than this. */
+  connect(longestMilliseconds: number): Promise<void>
   close(): Promise<void>
 }
 
@@ -33,6 +36,7 @@ export function createPipeline(
   const { replicas, processed, telemetry, log, redis } = parts
   const memory = new MemoryConversationStore(conversationBytes)
   const shared = redis && createSharedStore(memory, redis, telemetry)
+  const mirrors = redis && shareMirrors(replicas.all, config.engines, redis, telemetry.metrics)
   const rateLimits = new RateLimits()
   const keyStore = new KeyStore(config.keys, { log, onChange: (keys) => rateLimits.retain(keys.entries) })
   let settings = toSettings(config, keyStore)
@@ -69,10 +73,14 @@ export function createPipeline(
         breaker.setOptions(toBreakerOptions(next))
       }
     },
+    connect: async (longestMilliseconds) => {
+      await redis?.connection.connect(longestMilliseconds)
+      mirrors?.start()
+    },
     close: async () => {
       keyStore.close()
       await patterns?.close()
-      await shared?.close(flushMilliseconds)
+      await Promise.all([shared?.close(flushMilliseconds), mirrors?.close(flushMilliseconds)])
       redis?.connection.close()
     },
   }

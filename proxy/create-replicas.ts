@@ -16,8 +16,8 @@ import { HealthState } from './replicas/health-state.ts'
 import { Replica } from './replicas/replica.ts'
 import { TokenAsker } from './tokens/token-asker.ts'
 
-/** How much is remembered of each replica before the oldest is forgotten. */
-const mirrored = { maxRequests: 50_000, maxBlocks: 4_000_000 }
+/** Blocks of each replica's requests that are remembered, for each request: few have as many. */
+const blocksPerRequest = 80
 /** Requests and their blocks, of all scopes together, from which the requests to come are judged: about 25 MB. */
 const rememberedBlocks = 1 << 20
 
@@ -30,9 +30,11 @@ export function createReplicas(
 ): Replica[] {
   const createIndex = createOrdering(config)
   const average = new AverageDensity()
+  const maxRequests = config.mirroredRequests
+  const bounds = { maxRequests, maxBlocks: blocksPerRequest * maxRequests }
   return engines.map(({ url, kind, id }, i) => {
     const replica = id as ReplicaId
-    const mirror = new CacheMirror(mirrored, createIndex, average)
+    const mirror = new CacheMirror(bounds, createIndex, average)
     const engine = createEngineClient(url, tls[i])
     return new Replica({
       adapter: adapterFor(kind),

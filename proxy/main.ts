@@ -85,7 +85,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
       resumeReplica: (id) => replicas.resume(id),
     }),
   )
-  await redis?.connection.connect(redisStartMilliseconds)
+  await live.connect(redisStartMilliseconds)
   const data = await listen(createApp(live.pipeline, drain), config.listen, requestUploadSeconds, tls)
   const upkeep = lookAfterReplicas(replicas.all, engines, toHealthOptions(config), telemetry)
   history.start()

@@ -135,7 +135,7 @@ export class ReplicaMirror {
   }
 
   /** Takes what was gathered from the engine's own events, in place of callbacks. */
-  report(event: Exclude<CacheEvent, { type: 'sent' | 'failed' }>): void {
+  report(event: Exclude<CacheEvent, { type: 'sent' | 'failed' | 'shared' }>): void {
     if (event.type !== 'used') this.#applied[event.type] += 1
     if (event.type === 'cleared') this.#lose()
     else this.mirror.apply(event)
@@ -147,11 +147,20 @@ export class ReplicaMirror {
   }
 
   /** Where the engine's own events stand. */
-  setState({ mode, generation, sequence }: MirrorState): void {
+  setState(state: MirrorState): void {
+    this.#goOn(state)
     this.#silence = undefined
-    this.#mode = mode
-    this.#generation = generation
-    this.#sequence = sequence
+  }
+
+  /** Goes on where another proxy that shares this mirror has got to with the engine's reports. */
+  adopt(state: MirrorState): void {
+    this.#goOn(state)
+    this.#heard()
+  }
+
+  /** What is reported waits until something has happened, well or badly. */
+  hold(until: Promise<unknown>): void {
+    this.#turn = Promise.allSettled([this.#turn, until]).then(dropResult)
   }
 
   /** Nothing is believed to be cached any more. */
@@ -228,6 +237,12 @@ export class ReplicaMirror {
   #lose(): void {
     this.clear()
     for (const [request, prompt] of this.#running.all()) this.mirror.apply({ type: 'sent', request, prompt })
+  }
+
+  #goOn({ mode, generation, sequence }: MirrorState): void {
+    this.#mode = mode
+    this.#generation = generation
+    this.#sequence = sequence
   }
 
   #heard(): void {

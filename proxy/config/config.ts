@@ -86,6 +86,8 @@ export interface Config {
   readonly ordering: 'reprise' | 'paper'
   /** furthest a block may stand from its rank, in places; undefined: anywhere. The paper's ordering has no bound */
   readonly maxDisplacement?: number | undefined
+  /** requests of each replica that are mirrored before the oldest is forgotten */
+  readonly mirroredRequests: number
   readonly wording: Wording
   /** what requests get that say nothing in `x-reprise-options` */
   readonly options: Required<RequestOptions>

@@ -33,6 +33,9 @@ export const reuseSchemas: Record<string, SettingSchema> = {
     },
     max_displacement: whole('Furthest a block may stand from its rank, in places. Without it: anywhere.', 0),
   }),
+  mirror: group('What is remembered of the requests that replicas were sent.', {
+    requests: whole('Requests of each replica that are remembered; about 600 bytes each.', 1, 50_000),
+  }),
   annotations: group('Texts that tell the model what was moved.', {
     order: matching(
       'Stands behind blocks that were reordered; `{order}` becomes their labels in rank order.',

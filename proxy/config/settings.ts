@@ -24,6 +24,7 @@ export interface Settings {
   engines: EngineSettings[]
   engine_api_key?: string
   ordering: { policy: 'reprise' | 'paper'; max_displacement?: number }
+  mirror: { requests: number }
   annotations: { order: string; location: string }
   explicit: { template: string }
   options: { reorder: Switch; dedup: Switch; annotate: Switch; schedule: Switch; citations: 'remap' | 'keep' }

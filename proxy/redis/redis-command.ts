@@ -3,7 +3,7 @@ export interface RedisCommand {
   readonly key: string
   readonly name: string
   /** what follows the name, the key included */
-  readonly args: readonly (string | number)[]
+  readonly args: readonly (string | number | Buffer)[]
 }
 
 /** What a command was answered with, or why it was not. */
@@ -22,4 +22,13 @@ export function setCommand(key: string, value: string, seconds: number, ...flags
 /** Runs a script on a key: where reading and writing have to be one step. */
 export function evalCommand(script: string, key: string, ...args: (string | number)[]): RedisCommand {
   return { key, name: 'eval', args: [script, 1, key, ...args] }
+}
+
+/** Runs a script on keys of one slot; texts in its reply are bytes. */
+export function evalBytesCommand(
+  script: string,
+  keys: readonly string[],
+  args: readonly (string | number | Buffer)[],
+): RedisCommand {
+  return { key: keys[0]!, name: 'evalBuffer', args: [script, keys.length, ...keys, ...args] }
 }

@@ -123,6 +123,7 @@ export class WriteBehind<Key, Change> {
   }
 }
 
-function isToBeRepeated(error: Error): boolean {
+/** Whether what Redis did not take is worth to be written again. */
+export function isToBeRepeated(error: Error): boolean {
   return isNoAnswer(error) || /^(OOM|READONLY|MISCONF|NOREPLICAS|TRYAGAIN|NOPERM|NOAUTH)/.test(error.message)
 }

@@ -1,0 +1,58 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { CacheMirror } from '#index/cache-mirror.ts'
+import type { ReplicaId } from '#index/context-block.ts'
+import { HistoryWindow } from '#index/demand-history.ts'
+import { PrefixOrdering } from '#index/prefix-ordering.ts'
+import { createLog } from '#proxy/log.ts'
+import { createSharedRedis } from '#proxy/redis/create-shared-redis.ts'
+import { SharedMirror } from '#proxy/redis/shared-mirror.ts'
+import { ReplicaMirror } from '#proxy/replica-mirror.ts'
+import { waitFor } from '../redis-server.ts'
+import { createPrompts } from './sent-prompts.ts'
+
+/*
+ * `node --import tsx e2e/bench/mirror-load.ts write|load URL REQUESTS`: writes a mirror of so many requests to a Redis, or
+ * loads it as a proxy that joins does. Prints how long it took and for how long the event loop stood still, as JSON.
+ */
+
+const [what, url, count] = [process.argv[2], process.argv[3]!, Number(process.argv[4])]
+const redis = createSharedRedis({ url, namespace: 'bench', ttlSeconds: 3_600 }, createLog('silent'))
+await redis.connection.connect(5_000)
+const history = new HistoryWindow(1 << 20)
+const mirror = new CacheMirror({ maxRequests: count, maxBlocks: 20 * count }, () => new PrefixOrdering({ history }))
+let asked = 0
+const shared = new SharedMirror({
+  replicaMirror: new ReplicaMirror('engine' as ReplicaId, mirror),
+  redis: redis.connection,
+  namespace: 'bench',
+  ttlSeconds: 3_600,
+  proxy: redis.proxy,
+  // as if a few hundred a second had been sent
+  wallClock: () => {
+    asked += 1
+    return 1_700_000_000_000 + 4 * asked
+  },
+  onFault: (reason) => {
+    throw new Error(reason)
+  },
+})
+const delay = monitorEventLoopDelay({ resolution: 5 })
+const started = performance.now()
+delay.enable()
+shared.start()
+await waitFor(() => shared.isLoaded, 600_000)
+if (what === 'write') {
+  const next = createPrompts(mirror, count, 'zipf')
+  for (let i = 0; i < count; i++) {
+    mirror.apply({ type: 'sent', ...next(i) })
+    if (i % 1_000 === 999) await waitFor(() => shared.waiting < 20_000, 600_000)
+  }
+  await waitFor(() => shared.waiting === 0, 600_000)
+}
+delay.disable()
+const seconds = (performance.now() - started) / 1_000
+process.stdout.write(
+  `${JSON.stringify({ requests: mirror.size, seconds, blockedMilliseconds: delay.max / 1e6 - 5 })}\n`,
+)
+await shared.close(0)
+redis.connection.close()

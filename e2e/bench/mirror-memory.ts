@@ -1,0 +1,32 @@
+import { CacheMirror } from '#index/cache-mirror.ts'
+import { HistoryWindow } from '#index/demand-history.ts'
+import { PrefixOrdering } from '#index/prefix-ordering.ts'
+import { createPrompts, type Sharing } from './sent-prompts.ts'
+
+/*
+ * `node --expose-gc --import tsx e2e/bench/mirror-memory.ts REQUESTS SHARING`: the memory of a mirror with all that
+ * orders by it, in a process of its own: what grows on the heap and beside it. Prints JSON.
+ */
+
+function memoryUsed(): number {
+  for (let i = 0; i < 3; i++) globalThis.gc!()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
+
+function fill(requests: number, sharing: Sharing): CacheMirror {
+  const history = new HistoryWindow(1 << 20)
+  const bounds = { maxRequests: requests, maxBlocks: 20 * requests }
+  const mirror = new CacheMirror(bounds, () => new PrefixOrdering({ history }))
+  const next = createPrompts(mirror, requests, sharing)
+  for (let i = 0; i < requests; i++) mirror.apply({ type: 'sent', ...next(i) })
+  return mirror
+}
+
+const [requests, sharing] = [Number(process.argv[2]), process.argv[3] as Sharing]
+fill(1_000, sharing)
+await new Promise((resolve) => setImmediate(resolve))
+const before = memoryUsed()
+const mirror = fill(requests, sharing)
+const bytes = memoryUsed() - before
+process.stdout.write(`${JSON.stringify({ requests: mirror.size, bytes, estimate: mirror.statistics.bytes })}\n`)

@@ -1,0 +1,148 @@
+import type { CacheEvent, SentPrompt } from '#index/cache-event.ts'
+import { CacheMirror } from '#index/cache-mirror.ts'
+import { digestOf, type ReplicaId, type RequestId, toBlockId } from '#index/context-block.ts'
+import { PrefixOrdering } from '#index/prefix-ordering.ts'
+import { createLog } from '#proxy/log.ts'
+import { createSharedRedis, type SharedRedis } from '#proxy/redis/create-shared-redis.ts'
+import type { RedisAccess } from '#proxy/redis/redis-connection.ts'
+import { SharedMirror } from '#proxy/redis/shared-mirror.ts'
+import { ReplicaMirror } from '#proxy/replica-mirror.ts'
+import { waitFor } from './redis-server.ts'
+
+export interface MirrorProxyOptions {
+  readonly url: string
+  readonly replica?: string
+  readonly maxRequests?: number
+  /** milliseconds by which its clock is off */
+  readonly clockOffset?: number
+}
+
+/** A connection on which a proxy can be made slow: what it says is held up until it goes on. */
+class HeldUpRedis implements RedisAccess {
+  readonly #redis: RedisAccess
+  #gate: Promise<void> = Promise.resolve()
+  goOn: () => void = () => {}
+
+  constructor(redis: RedisAccess) {
+    this.#redis = redis
+  }
+
+  get isUp(): boolean {
+    return this.#redis.isUp
+  }
+
+  hold(): void {
+    this.#gate = new Promise((resolve) => {
+      this.goOn = resolve
+    })
+  }
+
+  read: RedisAccess['read'] = (...args) => this.#redis.read(...args)
+
+  write: RedisAccess['write'] = async (commands) => {
+    await this.#gate
+    return this.#redis.write(commands)
+  }
+
+  listen: RedisAccess['listen'] = (listener) => this.#redis.listen(listener)
+}
+
+/** What one proxy has of a replica: its mirror, shared through Redis. */
+export class MirrorProxy {
+  readonly mirror: CacheMirror
+  readonly replicaMirror: ReplicaMirror
+  readonly shared: SharedMirror
+  readonly redis: SharedRedis
+  readonly link: HeldUpRedis
+  readonly faults: string[] = []
+
+  constructor({ url, replica = 'engine', maxRequests = 10_000, clockOffset = 0 }: MirrorProxyOptions) {
+    this.redis = createSharedRedis({ url, namespace: 'test', ttlSeconds: 100 }, createLog('silent'))
+    this.mirror = new CacheMirror({ maxRequests, maxBlocks: 16 * maxRequests }, () => new PrefixOrdering())
+    this.replicaMirror = new ReplicaMirror(replica as ReplicaId, this.mirror)
+    this.link = new HeldUpRedis(this.redis.connection)
+    this.shared = new SharedMirror({
+      replicaMirror: this.replicaMirror,
+      redis: this.link,
+      namespace: 'test',
+      ttlSeconds: 100,
+      proxy: this.redis.proxy,
+      wallClock: () => Date.now() + clockOffset,
+      onFault: (reason) => this.faults.push(reason),
+      pollMilliseconds: 5,
+    })
+  }
+
+  /** Connects and begins to share. */
+  async start(): Promise<this> {
+    await this.redis.connection.connect(2_000)
+    this.shared.start()
+    return this
+  }
+
+  send(request: string, ...blocks: string[]): void {
+    this.apply({ type: 'sent', request: request as RequestId, prompt: promptOf(...blocks) })
+  }
+
+  apply(event: CacheEvent): void {
+    this.mirror.apply(event)
+  }
+
+  /** Reports as an engine does; resolves with what it is told. */
+  report(generation: string, sequence: number, cached: Readonly<Record<string, number>>): Promise<object> {
+    const events = Object.entries(cached).map(([request_id, cached_tokens]) => {
+      return { type: cached_tokens > 0 ? 'stored' : 'evicted', request_id, cached_tokens }
+    })
+    return this.replicaMirror.takeEvents(async () => ({ generation, sequence, events }))
+  }
+
+  snapshot(generation: string, sequence: number, cached: Readonly<Record<string, number>> = {}): Promise<object> {
+    const requests = Object.entries(cached).map(([request_id, cached_tokens]) => ({ request_id, cached_tokens }))
+    return this.replicaMirror.takeSnapshot(async () => ({ generation, sequence, requests }))
+  }
+
+  /** All that is believed, but of requests of which nothing is held. */
+  get beliefs(): Record<string, unknown> {
+    const all = [...this.mirror.requestIds()].map((request) => [request, this.mirror.recall(request)!] as const)
+    return Object.fromEntries(
+      all.filter(([, { heldLength }]) => heldLength > 0).toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    )
+  }
+
+  /** The held length of each request. */
+  get held(): Record<string, number> {
+    const all = [...this.mirror.requestIds()].map(
+      (request) => [request, this.mirror.recall(request)!.heldLength] as const,
+    )
+    return Object.fromEntries(all.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  }
+
+  async close(): Promise<void> {
+    this.link.goOn()
+    await this.shared.close(0)
+    this.redis.connection.close()
+  }
+}
+
+/** A prompt of a system text of 100 characters, blocks of 100 characters each and a question of 100. */
+export function promptOf(...names: string[]): SentPrompt {
+  const ends = names.map((_, i) => 200 + 100 * i)
+  const scope = digestOf('system')
+  const prefixes = names.map((_, i) => digestOf(`system|${names.slice(0, i + 1).join('|')}`))
+  return {
+    contexts: [{ scope, blocks: names.map(toBlockId), sizes: names.map(() => 100), ends }],
+    prefixes: [scope, ...prefixes],
+    ends: [100, ...ends],
+    length: 200 + 100 * names.length,
+  }
+}
+
+/** Resolves once nothing waits to be written, nothing is left to be read, and both believe the same. */
+export async function agree(...proxies: MirrorProxy[]): Promise<void> {
+  await waitFor(() => {
+    const texts = proxies.map(({ beliefs, replicaMirror: { state } }) => {
+      return JSON.stringify([beliefs, state.generation, state.sequence])
+    })
+    return proxies.every(({ shared }) => shared.waiting === 0) && new Set(texts).size === 1
+  }, 5_000)
+}

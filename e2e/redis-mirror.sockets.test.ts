@@ -1,0 +1,166 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { RequestId } from '#index/context-block.ts'
+import { agree, MirrorProxy, type MirrorProxyOptions, promptOf } from './mirror-proxies.ts'
+import { hasRedis, type RunningRedis, startRedis, waitFor } from './redis-server.ts'
+
+describe.skipIf(!hasRedis)('the mirror of a replica that proxies share through Redis (needs redis-server)', () => {
+  let server: RunningRedis
+  const open: MirrorProxy[] = []
+
+  beforeAll(async () => {
+    server = await startRedis()
+  })
+
+  afterAll(() => server.close())
+
+  beforeEach(async () => {
+    await server.client.flushall()
+  })
+
+  afterEach(async () => {
+    for (const proxy of open.splice(0)) await proxy.close()
+  })
+
+  async function start(options: Partial<MirrorProxyOptions> = {}): Promise<MirrorProxy> {
+    const proxy = new MirrorProxy({ url: server.url, ...options })
+    open.push(proxy)
+    await proxy.start()
+    await waitFor(() => proxy.shared.isLoaded)
+    return proxy
+  }
+
+  const written = (proxy: MirrorProxy): Promise<void> => waitFor(() => proxy.shared.waiting === 0)
+
+  test('what one proxy sent the other knows, to order and to predict by, and what the engine counted', async () => {
+    const [one, other] = [await start(), await start()]
+    one.send('a', 'x', 'y')
+    one.apply({ type: 'used', request: 'a' as RequestId, promptTokens: 200 })
+    await agree(one, other)
+    expect(other.mirror.predictCachedTokens(promptOf('x', 'y'))).toBe(150)
+    const { contexts } = promptOf('y', 'x')
+    const { scope, blocks, sizes } = contexts[0]!
+    expect(other.mirror.order(scope, blocks, sizes)?.order).toEqual([1, 0])
+    one.apply({ type: 'failed', request: 'a' as RequestId })
+    await waitFor(() => !other.mirror.has('a' as RequestId))
+    expect(await server.client.keys('reprise:test:mirror:{engine}:sent:*')).toEqual([])
+  })
+
+  test('what the engine tells one proxy of a request of the other both know', async () => {
+    const [one, other] = [await start(), await start()]
+    await other.snapshot('g', 0)
+    await waitFor(() => one.replicaMirror.state.generation === 'g')
+    one.send('a', 'x', 'y')
+    one.apply({ type: 'used', request: 'a' as RequestId, promptTokens: 400 })
+    await agree(one, other)
+    await other.report('g', 1, { a: 200 })
+    await waitFor(() => one.held.a === 200)
+    await agree(one, other)
+    await waitFor(() => one.replicaMirror.state.sequence === 1)
+    // its engine may go on with either
+    expect(await one.report('g', 2, { a: 0 })).toEqual({ sequence: 2 })
+    await waitFor(() => !other.mirror.has('a' as RequestId))
+  })
+
+  test('a report that comes before the other proxy has told of the request counts once it has', async () => {
+    const [one, other] = [await start(), await start()]
+    await other.snapshot('g', 0)
+    await waitFor(() => one.replicaMirror.state.generation === 'g')
+    await other.report('g', 1, { a: 50 })
+    one.send('a', 'x', 'y')
+    // 50 tokens of four characters
+    await waitFor(() => other.held.a === 200 && one.held.a === 200)
+  })
+
+  test('a proxy that was started anew, or joins late, loads it all, and a snapshot then names requests it knows', async () => {
+    const one = await start()
+    await one.snapshot('g', 0)
+    for (let i = 0; i < 500; i++) one.send(`r${i}`, 'x', `y${i}`)
+    await one.report('g', 1, { r7: 50, r8: 0 })
+    await written(one)
+    const { held } = one
+    await one.close()
+    open.length = 0
+    const late = await start()
+    expect(late.held).toEqual(held)
+    expect(late.replicaMirror.state).toMatchObject({ generation: 'g', sequence: 1 })
+    expect(await late.report('g', 2, { r9: 0 })).toEqual({ sequence: 2 })
+    await late.snapshot('g', 3, { r10: 50 })
+    expect(late.mirror.statistics).toMatchObject({ requests: 1, unknownRequests: 0 })
+    const later = await start()
+    await agree(late, later)
+  })
+
+  test('what is reported while all of it is loaded waits for it', async () => {
+    const one = await start()
+    for (let i = 0; i < 300; i++) one.send(`r${i}`, 'x', `y${i}`)
+    await written(one)
+    const late = new MirrorProxy({ url: server.url })
+    open.push(late)
+    await late.redis.connection.connect(2_000)
+    late.shared.start()
+    await late.snapshot('g', 0, { r299: 50 })
+    expect(late.mirror.statistics).toMatchObject({ requests: 1, unknownRequests: 0 })
+    await agree(one, late)
+  })
+
+  test.each(['replaced', 'cleared'])('when all begins anew (%s) it does for every proxy', async (type) => {
+    const [one, other] = [await start(), await start()]
+    one.send('a', 'x')
+    other.send('b', 'y')
+    await agree(one, other)
+    if (type === 'replaced') await other.snapshot('g2', 0, { a: 50 })
+    else other.replicaMirror.clear()
+    const named = type === 'replaced' ? { a: 200, b: 0 } : {}
+    await waitFor(() => [one, other].every(({ held }) => JSON.stringify(held) === JSON.stringify(named)))
+    one.send('c', 'z')
+    await agree(one, other)
+    const late = await start()
+    await agree(one, late)
+  })
+
+  test('a slow writer of an older generation changes nothing of a newer one, and goes on with it', async () => {
+    const [slow, fresh] = [await start(), await start()]
+    await slow.snapshot('old', 0)
+    slow.send('a', 'x')
+    await agree(slow, fresh)
+    await waitFor(() => fresh.replicaMirror.state.generation === 'old')
+    // Redis hears nothing of it for a while
+    slow.link.hold()
+    await slow.report('old', 1, { a: 25 })
+    await slow.snapshot('old', 2, { a: 50 })
+    await pause(5)
+    await fresh.snapshot('new', 0, { a: 10 })
+    fresh.send('b', 'y')
+    await written(fresh)
+    slow.link.goOn()
+    await agree(slow, fresh)
+    expect(fresh.held).toMatchObject({ a: 40, b: 300 })
+    expect(slow.replicaMirror.state).toMatchObject({ generation: 'new', sequence: 0 })
+  })
+
+  test('what cannot be relied on is left out and counted, and all else is loaded', async () => {
+    const one = await start()
+    for (const name of ['a', 'b', 'c', 'd']) one.send(name, name)
+    await written(one)
+    const [bucket] = await server.client.keys('reprise:test:mirror:{engine}:sent:*')
+    const value = (await server.client.hgetBuffer(bucket!, 'a'))!
+    await server.client.hset(bucket!, 'b', value.subarray(0, value.length - 1), 'c', 'nonsense')
+    await server.client.hset(bucket!, 'e', value)
+    const late = await start()
+    expect(Object.keys(late.held)).toEqual(['a', 'd'])
+    expect(late.faults).toEqual(['redis_value', 'redis_value'])
+  })
+
+  test('every key has a time to live, and all of a replica lie in one slot', async () => {
+    const one = await start({ replica: 'an {odd} name' })
+    await one.snapshot('g', 0)
+    one.send('a', 'x')
+    await written(one)
+    await waitFor(async () => (await server.client.keys('reprise:test:mirror:*')).length === 4)
+    for (const key of await server.client.keys('reprise:*')) {
+      expect(await server.client.ttl(key)).toBeGreaterThan(0)
+      if (key.includes(':mirror:')) expect(key).toMatch(/^reprise:test:mirror:\{[^{}]+\}:/)
+    }
+  })
+})

@@ -1,0 +1,198 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { CacheEvent, SentPrompt } from './cache-event.ts'
+import { CacheMirror } from './cache-mirror.ts'
+import type { Context, RequestId, ScopeId } from './context-block.ts'
+import { PrefixOrdering } from './prefix-ordering.ts'
+import { toPrefixName, toPrefixSymbol } from './prefix-symbol.ts'
+
+/** Prompts of one or two contexts, which share beginnings in all ways; some as no proxy writes them. */
+const prompt: fc.Arbitrary<SentPrompt> = fc
+  .record({
+    first: fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 4 }),
+    second: fc.option(fc.array(fc.constantFrom('a', 'b', 'x'), { maxLength: 2 }), { nil: undefined }),
+    oddity: fc.constantFrom('none', 'none', 'none', 'no prefixes', 'no contexts', 'other sizes'),
+  })
+  .map(({ first, second, oddity }) => toPrompt([first, ...(second ? [second] : [])], oddity))
+
+function toPrompt(contexts: readonly string[][], oddity: string): SentPrompt {
+  const prefixes: ScopeId[] = []
+  const ends: number[] = []
+  let [text, length] = ['', 0]
+  const mark = (added: string, size: number): ScopeId => {
+    text += `${added}|`
+    length += size
+    prefixes.push(text as ScopeId)
+    ends.push(length)
+    return text as ScopeId
+  }
+  const sent = contexts.map((names) => {
+    const scope = mark('front', 100)
+    const own = names.map((name) => {
+      mark(name, 50)
+      return length
+    })
+    const sizes = names.map(() => (oddity === 'other sizes' ? 41 : 40))
+    return { scope, blocks: names as unknown as Context, sizes, ends: own }
+  })
+  return {
+    contexts: oddity === 'no contexts' ? [] : sent,
+    prefixes: oddity === 'no prefixes' ? [] : prefixes,
+    ends: oddity === 'no prefixes' ? [] : ends,
+    length: length + 30,
+  }
+}
+
+const request = fc.constantFrom('r', 's', 't', 'u') as fc.Arbitrary<string> as fc.Arbitrary<RequestId>
+const event: fc.Arbitrary<CacheEvent> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ type: fc.constant('sent' as const), request, prompt }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      type: fc.constantFrom('stored' as const, 'evicted' as const),
+      request,
+      cachedTokens: fc.integer({ min: 0, max: 120 }),
+    }),
+  },
+  fc.record({ type: fc.constant('used' as const), request, promptTokens: fc.integer({ min: 20, max: 300 }) }),
+  fc.record({ type: fc.constant('failed' as const), request }),
+  fc.record({
+    type: fc.constant('shared' as const),
+    request,
+    prompt: fc.option(prompt, { nil: undefined }),
+    heldLength: fc.nat(400),
+    tokensPerCharacter: fc.option(fc.constantFrom(0.25, 0.5), { nil: undefined }),
+    at: fc.nat(),
+  }),
+  { weight: 1, arbitrary: fc.constant({ type: 'cleared' as const }) },
+)
+
+/** What the mirror is, said plainly: each request with its prompt and how much of it is held. */
+class PlainMirror {
+  readonly requests = new Map<RequestId, { prompt: SentPrompt; held: number; density: number | undefined }>()
+
+  /** `average`: what a character costs where the request was not counted. */
+  apply(event: CacheEvent, average: number): void {
+    if (event.type === 'cleared') {
+      for (const known of this.requests.values()) known.held = 0
+      return
+    }
+    const known = this.requests.get(event.request)
+    switch (event.type) {
+      case 'sent':
+        this.requests.delete(event.request)
+        this.requests.set(event.request, { prompt: event.prompt, held: event.prompt.length, density: undefined })
+        break
+      case 'failed':
+        this.requests.delete(event.request)
+        break
+      case 'used':
+        if (known) known.density = event.promptTokens / known.prompt.length
+        break
+      case 'shared': {
+        const prompt = known?.prompt ?? event.prompt
+        if (!prompt) break
+        const density = event.tokensPerCharacter ?? known?.density
+        this.requests.set(event.request, { prompt, held: Math.min(event.heldLength, prompt.length), density })
+        break
+      }
+      default:
+        if (known)
+          known.held = Math.min(known.prompt.length, Math.floor(event.cachedTokens / (known.density ?? average)))
+    }
+  }
+
+  /** Characters of a prompt that are held. */
+  find({ prefixes, ends }: SentPrompt): number {
+    const isHeld = (prefix: ScopeId): boolean =>
+      [...this.requests.values()].some(({ prompt, held }) => {
+        const at = prompt.prefixes.indexOf(prefix)
+        return at >= 0 && prompt.ends[at]! <= held
+      })
+    const first = prefixes.findIndex((prefix) => !isHeld(prefix))
+    return ends[(first < 0 ? prefixes.length : first) - 1] ?? 0
+  }
+
+  /** Characters behind the last prefix of what each request holds. */
+  get tailLength(): number {
+    return [...this.requests.values()].reduce((sum, { prompt, held }) => {
+      return sum + held - (prompt.ends.findLast((end) => end <= held) ?? 0)
+    }, 0)
+  }
+
+  get heldLength(): number {
+    const held = new Map<ScopeId, number>()
+    for (const { prompt, held: most } of this.requests.values()) {
+      prompt.prefixes.forEach((prefix, i) => {
+        if (prompt.ends[i]! <= most) held.set(prefix, prompt.ends[i]! - (prompt.ends[i - 1] ?? 0))
+      })
+    }
+    return [...held.values()].reduce((sum, length) => sum + length, 0)
+  }
+}
+
+test('whatever happens, the mirror knows of each request and each prefix what a plain one does', () => {
+  fc.assert(
+    fc.property(
+      fc.array(event, { maxLength: 40 }),
+      fc.array(prompt, { minLength: 1, maxLength: 4 }),
+      (events, asked) => {
+        const mirror = new CacheMirror({ maxRequests: 100, maxBlocks: 1_000 }, () => new PrefixOrdering())
+        const plain = new PlainMirror()
+        for (const event of events) {
+          const average = mirror.estimateTokens(1e9) / 1e9
+          mirror.apply(event)
+          plain.apply(event, average)
+          expect([...mirror.requestIds()]).toEqual([...plain.requests.keys()])
+          for (const [request, { prompt, held, density }] of plain.requests) {
+            const { prompt: recalled, heldLength, tokensPerCharacter } = mirror.recall(request)!
+            expect({ ...recalled, prefixes: recalled.prefixes.map(toPrefixSymbol) }).toEqual({
+              ...prompt,
+              prefixes: prompt.prefixes.map(toPrefixSymbol),
+            })
+            expect(Math.abs(heldLength - held)).toBeLessThanOrEqual(1)
+            // rounding is the model's own
+            plain.requests.get(request)!.held = heldLength
+            expect(tokensPerCharacter).toBe(density)
+          }
+          const { requests, cachedTokens } = mirror.statistics
+          expect(requests).toBe([...plain.requests.values()].filter(({ held }) => held > 0).length)
+          const tokensPerCharacter = mirror.estimateTokens(1e9) / 1e9
+          expect(cachedTokens).toBe(Math.floor(plain.heldLength * tokensPerCharacter))
+          expect(mirror.heldTokens).toBe(Math.floor((plain.heldLength + plain.tailLength) * tokensPerCharacter))
+        }
+        for (const one of asked) {
+          // no density is so small that nothing of the shortest prefix would be left
+          expect(mirror.predictCachedTokens(one) > 0).toBe(plain.find(one) > 0)
+          const rest = mirror.estimatePromptTokens(one) - mirror.predictCachedTokens(one)
+          const average = mirror.estimateTokens(1e9) / 1e9
+          expect(Math.abs(rest - (one.length - plain.find(one)) * average)).toBeLessThanOrEqual(2)
+        }
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+test('nothing is left of requests that are gone', () => {
+  fc.assert(
+    fc.property(fc.array(prompt, { maxLength: 10 }), (prompts) => {
+      const mirror = new CacheMirror({ maxRequests: 100, maxBlocks: 1_000 }, () => new PrefixOrdering())
+      prompts.forEach((prompt, i) => {
+        mirror.apply({ type: 'sent', request: `${i}` as RequestId, prompt })
+        mirror.apply({ type: 'evicted', request: `${i}` as RequestId, cachedTokens: 1 + 7 * i })
+      })
+      for (const i of prompts.keys()) mirror.apply({ type: 'failed', request: `${i}` as RequestId })
+      expect(mirror.statistics).toMatchObject({ requests: 0, contexts: 0, nodes: 0, cachedTokens: 0 })
+      for (const prompt of prompts) expect(mirror.predictCachedTokens(prompt)).toBe(0)
+    }),
+  )
+})
+
+test('a name made of a symbol has that symbol, and that of a name made of it', () => {
+  fc.assert(
+    fc.property(fc.integer(), (symbol) => {
+      expect(toPrefixSymbol(toPrefixName(symbol))).toBe(symbol | 0)
+    }),
+  )
+})

@@ -1,0 +1,31 @@
+/** Numbers by place, in an array that grows: a quarter more at a time, as there may be millions. */
+export class NumberColumn<T extends Int32Array | Float64Array = Int32Array> {
+  /** what lies behind the places in use is 0 or what was there before */
+  array: T
+
+  constructor(array: T) {
+    this.array = array
+  }
+
+  /** Makes room for so many. */
+  reserve(count: number): void {
+    if (count <= this.array.length) return
+    const larger = new (this.array.constructor as new (length: number) => T)(Math.ceil(count * 1.25) + 16)
+    larger.set(this.array)
+    this.array = larger
+  }
+
+  get bytes(): number {
+    return this.array.byteLength
+  }
+}
+
+/** Whole numbers of 32 bits. */
+export function wholeColumn(): NumberColumn<Int32Array> {
+  return new NumberColumn(new Int32Array(16))
+}
+
+/** Any numbers. */
+export function floatColumn(): NumberColumn<Float64Array> {
+  return new NumberColumn(new Float64Array(16))
+}

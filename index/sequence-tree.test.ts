@@ -1,0 +1,74 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type NumberColumn, wholeColumn } from './number-column.ts'
+import { SequenceTree } from './sequence-tree.ts'
+
+const sequence = fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 6 })
+const steps = fc.array(fc.oneof(sequence, fc.nat()), { maxLength: 60 })
+
+/** Each node on the way is the child that its parent has for it, and what was kept at each place is still there. */
+function expectWhole(tree: SequenceTree, end: number, tags: NumberColumn): void {
+  for (const node of tree.pathTo(end)) {
+    const start = tree.starts.array[node]!
+    expect(tree.child(tree.parents.array[node]!, tree.symbolAt(start))).toBe(node)
+    for (let i = 0; i < tree.lengths.array[node]!; i++)
+      expect(tags.array[start + i]).toBe(tree.symbolAt(start + i) + 10)
+  }
+}
+
+/** A node for every place where sequences part or end, as a tree that is built anew would have. */
+function countBranches(sequences: readonly (readonly number[])[]): number {
+  const ends = new Set(sequences.map(String))
+  const next = new Map<string, Set<number>>()
+  for (const symbols of sequences) {
+    symbols.forEach((symbol, i) => {
+      const front = String(symbols.slice(0, i))
+      next.set(front, (next.get(front) ?? new Set()).add(symbol))
+    })
+  }
+  const parts = [...next].filter(([front, symbols]) => front !== '' && symbols.size > 1).map(([front]) => front)
+  return new Set([...ends, ...parts]).size
+}
+
+test('sequences come and go: each is found where it ends, and nothing is left of those that are gone', () => {
+  fc.assert(
+    fc.property(steps, (all) => {
+      const tags = wholeColumn()
+      const tree = new SequenceTree({ placeColumns: [tags] })
+      const held: { symbols: readonly number[]; end: number }[] = []
+      for (const step of all) {
+        if (typeof step === 'number') {
+          for (const { end } of held.splice(step % Math.max(1, held.length), 1)) tree.remove(end)
+        } else {
+          const { end, known } = tree.insert(step)
+          const last = tree.starts.array[end]! + tree.lengths.array[end]!
+          step.slice(known).forEach((symbol, i) => {
+            tags.array[last - step.length + known + i] = symbol + 10
+          })
+          held.push({ symbols: step, end })
+        }
+        expect(tree.nodes).toBe(countBranches(held.map(({ symbols }) => symbols)))
+        expect(held.map(({ end }) => tree.sequenceTo(end))).toEqual(held.map(({ symbols }) => symbols))
+        for (const { end } of held) expectWhole(tree, end, tags)
+      }
+      for (const { end } of held) tree.remove(end)
+      expect([tree.nodes, tree.places]).toEqual([0, 0])
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('room that was freed is used again', () => {
+  const tree = new SequenceTree()
+  const add = (round: number): number[] =>
+    Array.from({ length: 500 }, (_, i) => tree.insert([i, round, 1 + (i % 9), 2, i % 7].slice(0, 2 + (i % 4))).end)
+  let ends = add(0)
+  for (let round = 1; round < 50; round++) {
+    for (const end of ends) tree.remove(end)
+    ends = add(round)
+  }
+  expect(tree.bytes).toBeLessThan(200_000)
+  tree.clear()
+  expect([tree.nodes, tree.places, tree.child(0, 1)]).toEqual([0, 0, -1])
+  expect(tree.insert([1, 2]).known).toBe(0)
+})

@@ -1,0 +1,38 @@
+import type { CacheMirror } from '#index/cache-mirror.ts'
+import type { RequestId } from '#index/context-block.ts'
+import type { MirrorChanges } from './mirror-changes.ts'
+import type { MirrorFollower } from './mirror-follower.ts'
+import { TimeSlices } from './time-slices.ts'
+
+/** All requests of a mirror, gathered in slices. */
+export async function requestsOf(mirror: CacheMirror): Promise<Set<RequestId>> {
+  const slices = new TimeSlices()
+  const requests = new Set<RequestId>()
+  for (const request of mirror.requestIds()) {
+    requests.add(request)
+    if (slices.isOver) await slices.pass()
+  }
+  return requests
+}
+
+/** Has everything written that memory has: Redis may have lost it. */
+export async function writeAllAgain(mirror: CacheMirror, changes: MirrorChanges): Promise<void> {
+  const slices = new TimeSlices()
+  for (const request of mirror.requestIds()) {
+    if (!changes.peek(request)) changes.put(request, 'r')
+    if (slices.isOver) await slices.pass()
+  }
+}
+
+/** Forgets requests that memory has and Redis has not: others have said that they are gone. */
+export async function forgetUnseen(
+  unseen: ReadonlySet<RequestId>,
+  changes: MirrorChanges,
+  follower: MirrorFollower,
+): Promise<void> {
+  const slices = new TimeSlices()
+  for (const request of unseen) {
+    if (!changes.peek(request)) follower.forget(request)
+    if (slices.isOver) await slices.pass()
+  }
+}

@@ -1,0 +1,82 @@
+import type { CacheMirror } from '#index/cache-mirror.ts'
+import type { RequestId } from '#index/context-block.ts'
+import type { MirrorChange, MirrorChanges, Reset } from './mirror-changes.ts'
+import type { Stamp } from './mirror-follower.ts'
+import type { MirrorKeys } from './mirror-keys.ts'
+import { writePrompt, writeRecordHead } from './mirror-record.ts'
+import { writeMirror } from './mirror-scripts.ts'
+import { evalBytesCommand, type RedisCommand } from './redis-command.ts'
+
+/** What is written in one step. */
+export interface MirrorBatch {
+  readonly command: RedisCommand
+  readonly changes: readonly (readonly [RequestId, MirrorChange])[]
+}
+
+export interface BatchOptions {
+  readonly stamp: Stamp
+  readonly fence: { readonly epoch: number; readonly life: string; readonly generation: string; readonly born: number }
+  readonly reset: Reset | undefined
+  readonly proxy: string
+  readonly ttlSeconds: number
+}
+
+const mostChanges = 256
+/** A prompt costs as much to write down as so many heads. */
+const headsPerPrompt = 8
+const mostBytes = 1 << 18
+/** Some twenty seconds of a busy proxy, within which others have to read it. */
+const feedEntries = 2_048
+
+/** Takes what waits out of `changes`, as much as is written in a millisecond or so. */
+export function takeBatch(
+  changes: MirrorChanges,
+  mirror: CacheMirror,
+  keys: MirrorKeys,
+  { stamp, fence, reset, proxy, ttlSeconds }: BatchOptions,
+): MirrorBatch {
+  const taken: (readonly [RequestId, MirrorChange])[] = []
+  const places = new Map<number, number>()
+  const args: (string | number | Buffer)[] = []
+  let [cost, bytes] = [0, 0]
+  // what is believed anew can be said once it is known as of when
+  for (const [request, change] of reset ? [] : changes.take()) {
+    const written = writeChange(request, change, mirror, stamp)
+    if (!written) continue
+    const { bucket, head, prompt } = written
+    let place = places.get(bucket)
+    if (place === undefined) {
+      place = 4 + places.size
+      places.set(bucket, place)
+    }
+    taken.push([request, change])
+    args.push(place, bucket, request, change.kind, head, prompt)
+    cost += prompt.length > 0 ? headsPerPrompt : 1
+    bytes += prompt.length
+    if (cost >= mostChanges || bytes >= mostBytes) break
+  }
+  // reports count as taken in once all that they changed is there
+  const isWhole = changes.size === 0 && !reset ? 1 : 0
+  const { epoch, life, generation, born } = fence
+  const fixed = [ttlSeconds, feedEntries, proxy, epoch, life, generation, born, stamp.sequence, isWhole, reset ?? '']
+  const all = [keys.head, keys.feed, keys.buckets, ...[...places.keys()].map((bucket) => keys.bucket(bucket))]
+  return { command: evalBytesCommand(writeMirror, all, [...fixed, ...args]), changes: taken }
+}
+
+function writeChange(
+  request: RequestId,
+  { kind, bucket }: MirrorChange,
+  mirror: CacheMirror,
+  stamp: Stamp,
+): { bucket: number; head: Buffer; prompt: Buffer } | undefined {
+  const none = Buffer.alloc(0)
+  if (kind === 'g') {
+    return { bucket, head: writeRecordHead({ ...stamp, heldLength: 0, tokensPerCharacter: undefined }), prompt: none }
+  }
+  const belief = mirror.recall(request)
+  if (!belief) return undefined
+  const { heldLength, tokensPerCharacter } = belief
+  const head = writeRecordHead({ ...stamp, heldLength, tokensPerCharacter })
+  const prompt = kind === 'p' || kind === 'u' ? none : writePrompt(request, belief.prompt)
+  return prompt && { bucket: mirror.timeOf(request), head, prompt }
+}

@@ -1,0 +1,90 @@
+import type { SentPrompt } from '#index/cache-event.ts'
+import type { RequestId } from '#index/context-block.ts'
+import { type RecordHead, readPrompt, readRecordHead, recordHeadBytes } from './mirror-record.ts'
+
+/** Why a record is written: it is new, is there again, its tokens were counted, its held part changed, or it is gone. */
+export type RecordKind = 'w' | 'r' | 'u' | 'p' | 'g'
+
+/** What was written of one request. */
+export interface FedRecord {
+  readonly kind: RecordKind
+  readonly bucket: number
+  readonly request: RequestId
+  readonly head: RecordHead
+  /** Reads the prompt, where there is one that can be relied on. */
+  prompt(): SentPrompt | undefined
+}
+
+/** What one proxy wrote in one step. */
+export interface FeedEntry {
+  readonly id: string
+  readonly count: number
+  readonly proxy: string
+  readonly life: string
+  readonly epoch: number
+  readonly anew: 'replaced' | 'cleared' | undefined
+  readonly generation: string
+  readonly born: number
+  readonly sequence: number
+  readonly records: readonly FedRecord[]
+}
+
+const fixedBytes = 4 + 2 + 4 + 1 + recordHeadBytes
+
+/** Understands a reply to XREAD: entries up to the first that cannot be relied on, which is undefined. */
+export function readFeed(reply: unknown): (FeedEntry | undefined)[] {
+  const entries = Array.isArray(reply) ? (reply[0]?.[1] as unknown) : undefined
+  return Array.isArray(entries) ? entries.map(readEntry) : []
+}
+
+function readEntry(entry: unknown): FeedEntry | undefined {
+  const [id, fields] = Array.isArray(entry) ? entry : []
+  if (!Buffer.isBuffer(id) || !Array.isArray(fields) || fields.length !== 4 || !fields.every(Buffer.isBuffer)) {
+    return undefined
+  }
+  const [, line, , data] = fields as [Buffer, Buffer, Buffer, Buffer]
+  const [, count, proxy, life, epoch, anew, born, sequence, generation] =
+    /^(\d+) (\S+) (\S+) (\d+) (replaced|cleared|) (\d+) (\d+) (.*)$/s.exec(line.toString()) ?? []
+  const records = readRecords(data)
+  if (count === undefined || !records) return undefined
+  return {
+    id: id.toString(),
+    count: Number(count),
+    proxy: proxy!,
+    life: life!,
+    epoch: Number(epoch),
+    anew: (anew || undefined) as FeedEntry['anew'],
+    born: Number(born),
+    sequence: Number(sequence),
+    generation: generation!,
+    records,
+  }
+}
+
+function readRecords(data: Buffer): FedRecord[] | undefined {
+  const records: FedRecord[] = []
+  for (let at = 0; at < data.length; ) {
+    if (at + fixedBytes > data.length) return undefined
+    const [bucket, nameLength, promptLength] = [
+      data.readUInt32BE(at),
+      data.readUInt16BE(at + 4),
+      data.readUInt32BE(at + 6),
+    ]
+    const kind = String.fromCharCode(data[at + 10]!) as RecordKind
+    const head = readRecordHead(data.subarray(at + 11, at + fixedBytes))
+    const name = at + fixedBytes
+    const prompt = name + nameLength
+    at = prompt + promptLength
+    if (!head || at > data.length || !'wrupg'.includes(kind)) return undefined
+    const request = data.toString('utf8', name, prompt) as RequestId
+    const bytes = data.subarray(prompt, at)
+    records.push({ kind, bucket, request, head, prompt: () => promptOf(request, bytes) })
+  }
+  return records
+}
+
+/** What was copied from another request does not count. */
+function promptOf(request: RequestId, bytes: Buffer): SentPrompt | undefined {
+  const read = bytes.length > 0 ? readPrompt(bytes) : undefined
+  return read?.request === request ? read.prompt : undefined
+}

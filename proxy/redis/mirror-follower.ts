@@ -1,0 +1,140 @@
+import { LRUCache } from 'lru-cache'
+import type { CacheMirror, MirrorListener } from '#index/cache-mirror.ts'
+import type { RequestId } from '#index/context-block.ts'
+import type { MirrorChanges, Reset } from './mirror-changes.ts'
+import type { FedRecord } from './mirror-feed.ts'
+
+/** How often a replica has begun anew, and up to where its reports are taken in. */
+export interface Stamp {
+  readonly epoch: number
+  readonly sequence: number
+}
+
+/** Requests that are gone here, in case a proxy that has not heard of it writes them again. */
+const maxGone = 1 << 16
+/** Reports of requests that another proxy has sent, and has not told of yet. */
+const maxParked = 1 << 16
+
+const kindOf = { sent: 'w', counted: 'u', held: 'p' } as const
+
+/** Between a mirror and what is shared of it: hears of its own changes, and brings in those of others. */
+export class MirrorFollower implements MirrorListener {
+  readonly #mirror: CacheMirror
+  readonly #changes: MirrorChanges
+  readonly #stamp: () => Stamp
+  readonly #bucketNow: () => number
+  readonly #onReset: (type: Reset) => void
+  readonly #gone = new LRUCache<RequestId, Stamp>({ max: maxGone })
+  readonly #parked = new LRUCache<RequestId, number>({ max: maxParked })
+  /** what happens now others have told of */
+  #isMuted = false
+
+  /** `stamp`: of what is believed now; `onReset`: the engine has begun anew, as this proxy heard from it. */
+  constructor(
+    mirror: CacheMirror,
+    changes: MirrorChanges,
+    told: {
+      readonly stamp: () => Stamp
+      readonly bucketNow: () => number
+      readonly onReset: (type: Reset) => void
+    },
+  ) {
+    this.#mirror = mirror
+    this.#changes = changes
+    this.#stamp = told.stamp
+    this.#bucketNow = told.bucketNow
+    this.#onReset = told.onReset
+    mirror.listen(this)
+  }
+
+  changed(request: RequestId, what: keyof typeof kindOf): void {
+    if (this.#isMuted) return
+    if (what === 'sent') {
+      this.#gone.delete(request)
+      this.#mirror.noteTime(request, this.#bucketNow())
+    }
+    this.#changes.put(request, kindOf[what])
+  }
+
+  forgotten(request: RequestId, bucket: number): void {
+    if (this.#isMuted) return
+    this.#gone.set(request, this.#stamp())
+    this.#changes.put(request, 'g', bucket)
+  }
+
+  unknown(request: RequestId, cachedTokens: number): void {
+    this.#parked.set(request, cachedTokens)
+  }
+
+  reset(type: Reset): void {
+    this.#gone.clear()
+    this.#parked.clear()
+    this.#changes.reset(type)
+    // what is mirrored still is believed anew
+    if (type === 'cleared') for (const request of this.#mirror.requestIds()) this.#changes.put(request, 'w')
+    if (!this.#isMuted) this.#onReset(type)
+  }
+
+  /** The engine has begun anew, as another proxy heard from it. */
+  begin(type: Reset): void {
+    this.#mute(() => (type === 'cleared' ? this.#mirror.apply({ type }) : this.#mirror.applySnapshot(new Map())))
+  }
+
+  /** A request that no proxy has any more. */
+  forget(request: RequestId): void {
+    this.#changes.delete(request)
+    this.#mute(() => this.#mirror.apply({ type: 'failed', request }))
+  }
+
+  /** Brings in a record as it came out; false when it cannot be relied on. */
+  take(record: FedRecord, isOwn: boolean): boolean {
+    const { kind, request, bucket, head } = record
+    const waiting = this.#changes.peek(request)
+    if (kind === 'g') {
+      if (isOwn || waiting?.kind === 'w') return true
+      this.forget(request)
+      this.#gone.set(request, head)
+      return true
+    }
+    // what waits here is later, and comes back as all proxies will have it
+    if (waiting) return true
+    const { epoch } = this.#stamp()
+    const isPast = head.epoch < epoch
+    const isKnown = this.#mirror.has(request)
+    if (isKnown ? isPast : isOwn || kind === 'p' || kind === 'u') return true
+    if (!isKnown && kind === 'r' && this.#wasGoneBy(request, head)) {
+      this.#changes.put(request, 'g', bucket)
+      return true
+    }
+    const prompt = isKnown ? undefined : record.prompt()
+    if (!isKnown && !prompt) return false
+    this.#share(record, isPast ? 0 : head.heldLength, prompt)
+    return true
+  }
+
+  #share({ request, bucket, head }: FedRecord, heldLength: number, prompt: ReturnType<FedRecord['prompt']>): void {
+    const { tokensPerCharacter } = head
+    this.#mute(() =>
+      this.#mirror.apply({ type: 'shared', request, prompt, heldLength, tokensPerCharacter, at: bucket }),
+    )
+    const parked = this.#parked.get(request)
+    if (parked === undefined) return
+    // what the engine told of it before it was known here
+    this.#parked.delete(request)
+    this.#mirror.apply({ type: parked > 0 ? 'stored' : 'evicted', request, cachedTokens: parked })
+  }
+
+  #wasGoneBy(request: RequestId, { epoch, sequence }: Stamp): boolean {
+    const gone = this.#gone.get(request)
+    return gone !== undefined && (epoch < gone.epoch || (epoch === gone.epoch && sequence <= gone.sequence))
+  }
+
+  #mute(run: () => void): void {
+    this.#isMuted = true
+    try {
+      run()
+    } finally {
+      this.#isMuted = false
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { SentPrompt } from '#index/cache-event.ts'
+import { toBlockId } from '#index/context-block.ts'
+import { readPrompt, readRecordHead, recordHeadBytes, writePrompt, writeRecordHead } from './mirror-record.ts'
+
+const name = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.nat().map((n) => toBlockId(String(n))),
+  fc.string({ minLength: 22, maxLength: 22 }),
+)
+const wellFormed = name.filter((text) => text.isWellFormed())
+const ascending = (length: number): fc.Arbitrary<number[]> =>
+  fc.array(fc.nat(1 << 20), { minLength: length, maxLength: length }).map((all) => all.toSorted((a, b) => a - b))
+const context = fc.nat(5).chain((count) =>
+  fc.record({
+    scope: wellFormed,
+    blocks: fc.array(wellFormed, { minLength: count, maxLength: count }),
+    sizes: fc.array(fc.nat(), { minLength: count, maxLength: count }),
+    ends: ascending(count),
+  }),
+)
+const sentPrompt = fc.nat(5).chain((count) =>
+  fc.record({
+    contexts: fc.array(context, { maxLength: 3 }),
+    prefixes: fc.array(wellFormed, { minLength: count, maxLength: count }),
+    ends: ascending(count),
+    length: fc.integer({ min: 1 << 20, max: 2 ** 31 }),
+  }),
+) as fc.Arbitrary<unknown> as fc.Arbitrary<SentPrompt>
+const requestName = wellFormed.filter((text) => text !== '')
+
+test('every prompt is read as it was written', () => {
+  fc.assert(
+    fc.property(requestName, sentPrompt, (request, prompt) => {
+      expect(readPrompt(writePrompt(request, prompt)!)).toEqual({ request, prompt })
+    }),
+  )
+})
+
+test('what was cut, grown or is any bytes at all makes nothing throw, and is believed only if it is whole', () => {
+  fc.assert(
+    fc.property(requestName, sentPrompt, fc.nat(), (request, prompt, at) => {
+      const bytes = writePrompt(request, prompt)!
+      expect(readPrompt(bytes.subarray(0, at % bytes.length))).toBeUndefined()
+      expect(readPrompt(Buffer.concat([bytes, Buffer.from([0])]))).toBeUndefined()
+    }),
+  )
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+      const read = readPrompt(Buffer.from(bytes))
+      if (!read) return
+      for (const { blocks, sizes, ends } of read.prompt.contexts) {
+        expect([sizes.length, ends.length]).toEqual([blocks.length, blocks.length])
+      }
+      expect(read.prompt.ends.every((end) => end <= read.prompt.length)).toBe(true)
+    }),
+    { numRuns: 1_000 },
+  )
+})
+
+test('a head is read as it was written, and nothing that cannot be one', () => {
+  fc.assert(
+    fc.property(
+      fc.record({
+        epoch: fc.nat(),
+        sequence: fc.maxSafeNat(),
+        heldLength: fc.nat(),
+        tokensPerCharacter: fc.option(fc.double({ min: 1e-6, max: 4, noNaN: true }), { nil: undefined }),
+      }),
+      (head) => {
+        const bytes = writeRecordHead(head)
+        expect(bytes).toHaveLength(recordHeadBytes)
+        expect(readRecordHead(bytes)).toEqual(head)
+        expect(readRecordHead(bytes.subarray(1))).toBeUndefined()
+        for (const density of [Number.NaN, -1, Number.POSITIVE_INFINITY]) {
+          bytes.writeDoubleBE(density, 17)
+          expect(readRecordHead(bytes)).toBeUndefined()
+        }
+      },
+    ),
+  )
+})
+
+test('a prompt without end is not written down', () => {
+  const prompt = { contexts: [], prefixes: ['x'.repeat(1 << 20)], ends: [1], length: 1 } as unknown as SentPrompt
+  expect(writePrompt('r', prompt)).toBeUndefined()
+})

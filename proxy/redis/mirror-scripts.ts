@@ -1,0 +1,108 @@
+/*
+ * A replica's mirror in Redis:
+ * - head, a hash: `epoch` (how often the replica began anew), `life` (of this head: another one means that Redis has lost
+ *   it), `generation` and `born` (of the engine's life, and when a proxy first heard of it), `sequence` (up to which its
+ *   reports are in the records), `seen` (the latest that any proxy had heard of), `count` (entries of the feed so far)
+ * - buckets, hashes: request → record (mirror-record.ts)
+ * - feed, a stream: what was written, as it came out
+ */
+
+/**
+ * Writes a batch, in one step. Refused, with nothing done, when the replica has begun anew and the writer has not heard
+ * of it, or when the writer's own news are older than what is there. Of each record the later report stays, whoever
+ * writes last.
+ *
+ * KEYS: head, feed, buckets, then the buckets of the batch. ARGV: seconds, entries of the feed, proxy, epoch, life for a
+ * head that is not there, generation, born, sequence, 1 when nothing up to it is still to come, 'replaced' or 'cleared' when
+ * all has begun anew, then for each record: place of its bucket in KEYS, bucket, request, kind (w: written, r: written
+ * again, u: density alone, p: head alone, g: gone), head, prompt. Answers: '' or 'refused', epoch, life, generation, born, sequence, count,
+ * id of the feed's entry, places of records that are not there.
+ */
+export const writeMirror: string = `
+local ttl, isWhole, anew = ARGV[1], ARGV[9] == '1', ARGV[10]
+local mine, generation, born, sequence = tonumber(ARGV[4]), ARGV[6], tonumber(ARGV[7]), tonumber(ARGV[8])
+local known = redis.call('HMGET', KEYS[1], 'epoch', 'life', 'generation', 'born', 'seen')
+local epoch, life = tonumber(known[1]), known[2] or ARGV[5]
+local function answer(status, id, missing)
+  local now = redis.call('HMGET', KEYS[1], 'epoch', 'life', 'generation', 'born', 'sequence', 'count')
+  return {status, now[1], now[2], now[3], now[4], now[5], now[6] or '0', id or '0-0', missing or ''}
+end
+if epoch and anew ~= '' then
+  local isOlder
+  if known[3] == generation then isOlder = sequence < (tonumber(known[5]) or 0)
+  else isOlder = born <= (tonumber(known[4]) or 0) end
+  if isOlder then return answer('refused') end
+elseif epoch and mine < epoch then
+  return answer('refused')
+end
+if not epoch or mine > epoch then
+  if epoch then life = ARGV[5] end
+  epoch = mine
+  redis.call('HSET', KEYS[1], 'epoch', epoch, 'life', life, 'generation', generation, 'born', ARGV[7], 'sequence', 0, 'seen', 0)
+end
+if anew ~= '' then
+  epoch = epoch + 1
+  redis.call('HSET', KEYS[1], 'epoch', epoch, 'generation', generation, 'born', ARGV[7], 'sequence', 0, 'seen', 0)
+end
+if anew == 'cleared' then
+  local prefix = string.sub(KEYS[3], 1, -8) .. 'sent:'
+  for _, bucket in ipairs(redis.call('ZRANGE', KEYS[3], 0, -1)) do redis.call('UNLINK', prefix .. bucket) end
+  redis.call('DEL', KEYS[3])
+end
+if generation == redis.call('HGET', KEYS[1], 'generation') then
+  local before = redis.call('HMGET', KEYS[1], 'sequence', 'seen')
+  if isWhole and sequence > (tonumber(before[1]) or 0) then redis.call('HSET', KEYS[1], 'sequence', ARGV[8]) end
+  if sequence > (tonumber(before[2]) or 0) then redis.call('HSET', KEYS[1], 'seen', ARGV[8]) end
+end
+local out, missing = {}, {}
+local function tell(bucket, request, kind, head, prompt)
+  out[#out + 1] = struct.pack('>I4I2I4', tonumber(bucket), #request, #prompt) .. kind .. head .. request .. prompt
+end
+for at = 11, #ARGV, 6 do
+  local key, bucket, request, kind = KEYS[tonumber(ARGV[at])], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+  local head, prompt = ARGV[at + 4], ARGV[at + 5]
+  local old = redis.call('HGET', key, request)
+  if kind == 'g' then
+    if old then
+      redis.call('HDEL', key, request)
+      if redis.call('EXISTS', key) == 0 then redis.call('ZREM', KEYS[3], bucket) end
+    end
+    tell(bucket, request, kind, head, '')
+  elseif (kind == 'p' or kind == 'u') and not old then
+    missing[#missing + 1] = tostring((at - 11) / 6)
+  else
+    if old and kind ~= 'w' and #old >= 25 and string.byte(old) == 1 then
+      local e, s, held, density = struct.unpack('>I4dI4d', old, 2)
+      local newE, newS, newHeld, newDensity = struct.unpack('>I4dI4d', head, 2)
+      if newDensity == 0 then newDensity = density end
+      local isLater = s > newS or kind == 'u' or (kind == 'r' and s == newS)
+      if e > newE or (e == newE and isLater) then newE, newS, newHeld = e, s, held end
+      head = string.char(1) .. struct.pack('>I4dI4d', newE, newS, newHeld, newDensity)
+    end
+    redis.call('HSET', key, request, head .. (#prompt == 0 and string.sub(old, 26) or prompt))
+    redis.call('EXPIRE', key, ttl)
+    redis.call('ZADD', KEYS[3], bucket, bucket)
+    tell(bucket, request, kind, head, prompt)
+  end
+end
+local count = redis.call('HINCRBY', KEYS[1], 'count', 1)
+local now = redis.call('HMGET', KEYS[1], 'generation', 'born', 'sequence')
+local id = redis.call('XADD', KEYS[2], 'MAXLEN', '~', ARGV[2], '*', 'v', table.concat({
+  count, ARGV[3], life, epoch, anew, now[2], now[3], now[1]}, ' '), 'd', table.concat(out))
+for i = 1, 3 do redis.call('EXPIRE', KEYS[i], ttl) end
+return answer('', id, table.concat(missing, ' '))
+`
+
+/**
+ * Where a mirror stands. KEYS: head, feed, buckets. Answers: epoch, life, generation, born, sequence, count, the id of
+ * the last entry of the feed, how many records there are.
+ */
+export const readMirrorStand: string = `
+local head = redis.call('HMGET', KEYS[1], 'epoch', 'life', 'generation', 'born', 'sequence', 'count')
+local last = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)
+local prefix = string.sub(KEYS[3], 1, -8) .. 'sent:'
+local records = 0
+for _, bucket in ipairs(redis.call('ZRANGE', KEYS[3], 0, -1)) do records = records + redis.call('HLEN', prefix .. bucket) end
+return {head[1] or '', head[2] or '', head[3] or '', head[4] or '', head[5] or '', head[6] or '',
+  last[1] and last[1][1] or '0-0', records}
+`

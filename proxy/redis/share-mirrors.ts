@@ -1,0 +1,48 @@
+import type { EngineConfig } from '../config/config.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Replica } from '../replicas/replica.ts'
+import type { SharedRedis } from './create-shared-redis.ts'
+import { SharedMirror } from './shared-mirror.ts'
+
+/** The mirrors that proxies share. */
+export interface SharedMirrors {
+  /** Begins to share them; Redis may have been connected to by then. */
+  start(): void
+  /** Writes what can be written in so many milliseconds, and no more. */
+  close(milliseconds: number): Promise<void>
+}
+
+/**
+ * Shares the mirrors of these engines' replicas through Redis. One whose own events are read is left out: every proxy
+ * hears those itself, and blocks that are evicted can be tied to no request of another. So is an embedded engine, which is
+ * no other process' and not configured.
+ */
+export function shareMirrors(
+  replicas: readonly Replica[],
+  engines: readonly EngineConfig[],
+  { connection, namespace, ttlSeconds, proxy }: SharedRedis,
+  { failOpen }: Pick<Metrics, 'failOpen'>,
+): SharedMirrors {
+  const shared = replicas
+    .filter(({ id }) => engines.some((engine) => engine.id === id && engine.eventsUrl === undefined))
+    .map(({ replicaMirror }) => {
+      const onFault = (reason: string): void => failOpen.inc({ reason })
+      return new SharedMirror({
+        replicaMirror,
+        redis: connection,
+        namespace,
+        ttlSeconds,
+        proxy,
+        wallClock: Date.now,
+        onFault,
+      })
+    })
+  return {
+    start: () => {
+      for (const mirror of shared) mirror.start()
+    },
+    close: async (milliseconds) => {
+      await Promise.all(shared.map((mirror) => mirror.close(milliseconds)))
+    },
+  }
+}
