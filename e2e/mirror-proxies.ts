@@ -109,12 +109,10 @@ export class MirrorProxy {
     )
   }
 
-  /** The held length of each request. */
+  /** The held length of each request of which something is held. */
   get held(): Record<string, number> {
-    const all = [...this.mirror.requestIds()].map(
-      (request) => [request, this.mirror.recall(request)!.heldLength] as const,
-    )
-    return Object.fromEntries(all.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    const beliefs = this.beliefs as Record<string, { heldLength: number }>
+    return Object.fromEntries(Object.entries(beliefs).map(([request, { heldLength }]) => [request, heldLength]))
   }
 
   async close(): Promise<void> {

@@ -37,7 +37,7 @@ export function createEngineClient(url: string, { serverName, ...pem }: EngineTl
   const prefix = pathname.replace(/\/+$/, '').replace(/\/v1$/, '')
   const pool = new Pool(origin, {
     pipelining: 1,
-    // below the 5 s after which vLLM's server closes idle connections
+    // vLLM's server closes idle connections after 5 s; far enough below them for a process that is held up for a second
     keepAliveTimeout: 2_000,
     keepAliveMaxTimeout: 4_000,
     headersTimeout: 0,

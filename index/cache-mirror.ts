@@ -224,15 +224,20 @@ export class CacheMirror implements BelievedCache {
     }
   }
 
+  /** The engine is about to tell of all that it holds; what it does not tell of it holds no longer. */
+  beginSnapshot(): void {
+    this.#listener?.reset('replaced')
+  }
+
   /**
    * Replaces everything by what the engine says it holds. Requests it does not name are taken to have nothing cached,
    * but not forgotten: one that was sent while the snapshot was taken is still to be reported.
    */
   applySnapshot(cachedTokens: ReadonlyMap<RequestId, number>): void {
+    this.beginSnapshot()
     for (const [request, number] of this.#requests.entries()) {
       if (!cachedTokens.has(request)) this.#fall(request, number)
     }
-    this.#listener?.reset('replaced')
     for (const [request, tokens] of cachedTokens) this.#resize(request, tokens)
   }
 

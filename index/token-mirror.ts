@@ -19,6 +19,17 @@ interface TokenRequest {
   held: { place: HeldPlace; readonly scope: string; readonly promptTokens: number } | undefined
 }
 
+/** Hears of prompts whose tokens became known, and of those that are known no longer. */
+export interface TokenListener {
+  learned(request: RequestId): void
+  forgotten(request: RequestId): void
+}
+
+interface UnknownRequest {
+  readonly prefixes: readonly ScopeId[] | undefined
+  readonly reported: number | undefined
+}
+
 /**
  * What one replica is believed to have cached, in its own tokens: all of a request that runs, and of one that has ended
  * what the engine reports. Bounded by tokens; the oldest go first.
@@ -28,8 +39,9 @@ export class TokenMirror {
   readonly #isOurs: (request: RequestId) => boolean
   readonly #requests = new Map<RequestId, TokenRequest>()
   #tree = new TokenTree(1)
-  /** requests of ours of which the engine holds something, nobody knows which tokens; their prefixes, where known */
-  readonly #unknown = new Map<RequestId, readonly ScopeId[] | undefined>()
+  /** requests of ours of which the engine holds something, nobody knows which tokens */
+  readonly #unknown = new Map<RequestId, UnknownRequest>()
+  #listener: TokenListener | undefined
   #order = 0
   /** whether conversations were found cached up to the end of the last answer, the last time */
   #findsAnswers = true
@@ -40,6 +52,11 @@ export class TokenMirror {
     this.#isOurs = isOurs
   }
 
+  /** From now on tells which requests' tokens are known. */
+  listen(listener: TokenListener): void {
+    this.#listener = listener
+  }
+
   /** Tokens that are kept. */
   get size(): number {
     return this.#tree.size
@@ -48,11 +65,49 @@ export class TokenMirror {
   /** How many of a prompt's prefixes may be held by requests of ours whose tokens are not known. O(such requests). */
   countUnknown(prefixes: readonly ScopeId[]): number {
     let count = 0
-    for (const others of this.#unknown.values()) {
+    for (const { prefixes: others } of this.#unknown.values()) {
       if (!others) return prefixes.length
       while (count < prefixes.length && others.includes(prefixes[count]!)) count += 1
     }
     return count
+  }
+
+  /** Requests of ours of which the engine holds something, nobody knows which tokens. */
+  unknown(): IterableIterator<RequestId> {
+    return this.#unknown.keys()
+  }
+
+  /** All requests whose tokens are known. */
+  *known(): Generator<RequestId> {
+    for (const [request, { held }] of this.#requests) if (held) yield request
+  }
+
+  /** The tokens of what is held of a request, in whole pages. */
+  recall(request: RequestId): PromptTokens | undefined {
+    const held = this.#requests.get(request)?.held
+    return held && { tokens: this.#tree.tokensOf(held.place), scope: held.scope }
+  }
+
+  /** Another proxy has sent a request, or this one in an earlier life; the engine holds something of it, or nothing. */
+  inherit(request: RequestId, isHeld: boolean): void {
+    if (this.#requests.has(request)) return
+    if (!isHeld) this.#unknown.delete(request)
+    else if (!this.#unknown.has(request)) this.#unknown.set(request, { prefixes: undefined, reported: undefined })
+  }
+
+  /** What the tokens of an unknown request are; `cachedTokens`: believed to be held, where the engine did not say. */
+  restore(request: RequestId, { tokens, scope }: PromptTokens, cachedTokens: number, pageTokens: number): void {
+    const unknown = this.#unknown.get(request)
+    if (!unknown) return
+    this.#unknown.delete(request)
+    const { prefixes = [], reported = cachedTokens } = unknown
+    // whatever is sent comes after it
+    const restored: TokenRequest = { order: 0, prefixes, isRunning: false, reported, held: undefined }
+    this.#requests.set(request, restored)
+    if (pageTokens !== this.#tree.pageTokens) this.#restart(pageTokens)
+    restored.held = { place: this.#tree.hold(scope, tokens, 0), scope, promptTokens: tokens.length }
+    this.#settle(request, restored)
+    this.#trim(request)
   }
 
   /** A request goes to the engine: it finds what those before it left. `prefixes`: of its prompt, by characters. */
@@ -74,12 +129,14 @@ export class TokenMirror {
     if (!known || known.held) return
     if (!prompt) {
       this.#requests.delete(request)
-      if (known.isRunning || known.reported !== 0) this.#unknown.set(request, known.prefixes)
+      if (known.isRunning || known.reported !== 0)
+        this.#unknown.set(request, { prefixes: known.prefixes, reported: known.reported })
       return
     }
     if (pageTokens !== this.#tree.pageTokens) this.#restart(pageTokens)
     const { tokens, scope } = prompt
     known.held = { place: this.#tree.hold(scope, tokens, known.order), scope, promptTokens: tokens.length }
+    this.#listener?.learned(request)
     this.#settle(request, known)
     this.#trim(request)
   }
@@ -109,7 +166,9 @@ export class TokenMirror {
       known.reported = cachedTokens
       this.#settle(request, known)
     } else if (cachedTokens === 0) this.#unknown.delete(request)
-    else if (this.#isOurs(request)) this.#unknown.set(request, this.#unknown.get(request))
+    else if (this.#isOurs(request)) {
+      this.#unknown.set(request, { prefixes: this.#unknown.get(request)?.prefixes, reported: cachedTokens })
+    }
   }
 
   /** The engine has ended with a request. */
@@ -125,7 +184,9 @@ export class TokenMirror {
     const held = this.#requests.get(request)?.held
     this.#requests.delete(request)
     this.#unknown.delete(request)
-    if (held) this.#tree.release(held.place)
+    if (!held) return
+    this.#tree.release(held.place)
+    this.#listener?.forgotten(request)
   }
 
   /** The engine holds nothing but what runs. */
@@ -171,10 +232,10 @@ export class TokenMirror {
   }
 
   #trim(last: RequestId): void {
-    for (const [oldest, { prefixes }] of this.#requests) {
+    for (const [oldest, { prefixes, reported }] of this.#requests) {
       if (this.size <= this.#maxTokens || oldest === last) return
       this.forget(oldest)
-      this.#unknown.set(oldest, prefixes)
+      this.#unknown.set(oldest, { prefixes, reported })
     }
   }
 }

@@ -190,7 +190,12 @@ export class ReplicaMirror {
 
   async #replace({ generation, sequence, requests }: Snapshot): Promise<Acknowledgement> {
     if (generation === this.#generation && sequence < this.#sequence) return { sequence: this.#sequence }
-    if (generation !== this.#generation) this.#onLost()
+    if (generation !== this.#generation) {
+      this.#onLost()
+      this.#generation = generation
+      this.#sequence = 0
+    }
+    this.mirror.beginSnapshot()
     const held = new Map<RequestId, number>()
     for (const { request_id, cached_tokens } of requests) {
       held.set(this.#names.resolve(request_id as RequestId), cached_tokens)
@@ -206,7 +211,6 @@ export class ReplicaMirror {
       this.mirror.apply({ type: 'stored', request, cachedTokens })
     })
     this.tokens.applySnapshot(held)
-    this.#generation = generation
     this.#sequence = sequence
     this.#mode = 'exact'
     this.#applied.snapshot += 1

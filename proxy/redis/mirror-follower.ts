@@ -24,12 +24,13 @@ export class MirrorFollower implements MirrorListener {
   readonly #stamp: () => Stamp
   readonly #bucketNow: () => number
   readonly #onReset: (type: Reset) => void
+  readonly #onShared: (request: RequestId, isHeld: boolean) => void
   readonly #gone = new LRUCache<RequestId, Stamp>({ max: maxGone })
   readonly #parked = new LRUCache<RequestId, number>({ max: maxParked })
   /** what happens now others have told of */
   #isMuted = false
 
-  /** `stamp`: of what is believed now; `onReset`: the engine has begun anew, as this proxy heard from it. */
+  /** `stamp`: of what is believed now; `onReset`: the engine has begun anew, as this proxy heard from it; `onShared`: others tell of a request. */
   constructor(
     mirror: CacheMirror,
     changes: MirrorChanges,
@@ -37,6 +38,7 @@ export class MirrorFollower implements MirrorListener {
       readonly stamp: () => Stamp
       readonly bucketNow: () => number
       readonly onReset: (type: Reset) => void
+      readonly onShared: (request: RequestId, isHeld: boolean) => void
     },
   ) {
     this.#mirror = mirror
@@ -44,6 +46,7 @@ export class MirrorFollower implements MirrorListener {
     this.#stamp = told.stamp
     this.#bucketNow = told.bucketNow
     this.#onReset = told.onReset
+    this.#onShared = told.onShared
     mirror.listen(this)
   }
 
@@ -117,6 +120,7 @@ export class MirrorFollower implements MirrorListener {
     this.#mute(() =>
       this.#mirror.apply({ type: 'shared', request, prompt, heldLength, tokensPerCharacter, at: bucket }),
     )
+    this.#onShared(request, heldLength > 0)
     const parked = this.#parked.get(request)
     if (parked === undefined) return
     // what the engine told of it before it was known here

@@ -1,4 +1,4 @@
-import type { ReplicaId } from '#index/context-block.ts'
+import type { ReplicaId, RequestId } from '#index/context-block.ts'
 
 /** Where the mirror of one replica is kept: all of it in one slot of a cluster. */
 export interface MirrorKeys {
@@ -10,6 +10,8 @@ export interface MirrorKeys {
   readonly buckets: string
   /** Requests that were sent at about the same time. */
   bucket(number: number): string
+  /** The tokens of a request's prompt. */
+  tokens(request: RequestId): string
 }
 
 /** The keys of a replica's mirror. */
@@ -21,5 +23,6 @@ export function mirrorRedisKeys(namespace: string, replica: ReplicaId): MirrorKe
     feed: `${prefix}:feed`,
     buckets: `${prefix}:buckets`,
     bucket: (number) => `${prefix}:sent:${number}`,
+    tokens: (request) => `${prefix}:tokens:${request}`,
   }
 }

@@ -3,6 +3,7 @@ import type { Metrics } from '../metrics.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { SharedRedis } from './create-shared-redis.ts'
 import { SharedMirror } from './shared-mirror.ts'
+import { SharedTokens } from './shared-tokens.ts'
 
 /** The mirrors that proxies share. */
 export interface SharedMirrors {
@@ -25,17 +26,14 @@ export function shareMirrors(
 ): SharedMirrors {
   const shared = replicas
     .filter(({ id }) => engines.some((engine) => engine.id === id && engine.eventsUrl === undefined))
-    .map(({ replicaMirror }) => {
+    .flatMap((replica) => {
       const onFault = (reason: string): void => failOpen.inc({ reason })
-      return new SharedMirror({
-        replicaMirror,
-        redis: connection,
-        namespace,
-        ttlSeconds,
-        proxy,
-        wallClock: Date.now,
-        onFault,
-      })
+      const common = { redis: connection, namespace, ttlSeconds, onFault }
+      const { replicaMirror } = replica
+      return [
+        new SharedMirror({ ...common, replicaMirror, proxy, wallClock: Date.now }),
+        new SharedTokens({ ...common, replica }),
+      ]
     })
   return {
     start: () => {

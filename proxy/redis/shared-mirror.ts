@@ -16,7 +16,7 @@ import { TimeSlices } from './time-slices.ts'
 import { isToBeRepeated } from './write-behind.ts'
 
 export interface SharedMirrorOptions {
-  readonly replicaMirror: Pick<ReplicaMirror, 'replica' | 'mirror' | 'state' | 'adopt' | 'hold'>
+  readonly replicaMirror: Pick<ReplicaMirror, 'replica' | 'mirror' | 'tokens' | 'state' | 'adopt' | 'hold'>
   readonly redis: RedisAccess
   readonly namespace: string
   readonly ttlSeconds: number
@@ -77,6 +77,7 @@ export class SharedMirror {
       stamp: () => this.#stamp,
       bucketNow: () => Math.floor(wallClock() / bucketMilliseconds),
       onReset: (type) => this.#onReset(type),
+      onShared: (request, isHeld) => replicaMirror.tokens.inherit(request, isHeld),
     })
     redis.listen({
       onUp: () => {},

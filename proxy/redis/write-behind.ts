@@ -105,7 +105,8 @@ export class WriteBehind<Key, Change> {
       if (!command) continue
       batch.push([key, change])
       commands.push(command)
-      for (const argument of command.args) characters += String(argument).length
+      for (const argument of command.args)
+        characters += Buffer.isBuffer(argument) ? argument.length : String(argument).length
     }
     if (commands.length === 0) return true
     const replies = await this.#redis.write(commands)

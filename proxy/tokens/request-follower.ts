@@ -5,8 +5,8 @@ import type { PromptApi } from '../prompt/prompt.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { AskedPrompt } from './token-asker.ts'
 
-/** What is estimated by characters may be too much by this factor. */
-const estimateError = 1.25
+/** What is estimated by characters may be too much by this factor: short texts are as dense as none before them. */
+const estimateError = 2
 
 /**
  * Follows one request to its replica in the engine's own tokens, where the engine reports what it caches: asks for them

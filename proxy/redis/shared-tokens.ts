@@ -1,0 +1,129 @@
+import { LRUCache } from 'lru-cache'
+import type { RequestId } from '#index/context-block.ts'
+import type { ReplicaMirror } from '../replica-mirror.ts'
+import type { Replica } from '../replicas/replica.ts'
+import { mirrorRedisKeys } from './mirror-keys.ts'
+import type { RedisAccess } from './redis-connection.ts'
+import { readTokensRecord, writeTokens } from './tokens-record.ts'
+import { WriteBehind } from './write-behind.ts'
+
+export interface SharedTokensOptions {
+  readonly replica: Pick<Replica, 'id' | 'cacheConfig'> & {
+    readonly replicaMirror: Pick<ReplicaMirror, 'mirror' | 'tokens'>
+  }
+  readonly redis: RedisAccess
+  readonly namespace: string
+  readonly ttlSeconds: number
+  /** counts what Redis held and could not be relied on, or did not take */
+  readonly onFault: (reason: 'redis_value' | 'redis_write') => void
+}
+
+const pollMilliseconds = 100
+const requestsPerRead = 16
+/** Whoever sent a request may not have learned its tokens yet. */
+const askAgainMilliseconds = 1_000
+const maxAsked = 1 << 16
+const maxWaiting = 10_000
+
+/**
+ * The tokens of prompts, shared through Redis: written behind for what this proxy learned, and read for requests of which
+ * the engine holds something and which another proxy sent, or this one before it was started anew.
+ */
+export class SharedTokens {
+  readonly #options: SharedTokensOptions
+  readonly #writing: WriteBehind<RequestId, 'learned' | 'forgotten'>
+  readonly #asked = new LRUCache<RequestId, true>({ max: maxAsked, ttl: askAgainMilliseconds })
+  #timer: NodeJS.Timeout | undefined
+  #isReading = false
+
+  constructor(options: SharedTokensOptions) {
+    this.#options = options
+    const { namespace, redis, replica, ttlSeconds, onFault } = options
+    const { tokens } = replica.replicaMirror
+    const keys = mirrorRedisKeys(namespace, replica.id)
+    this.#writing = new WriteBehind(redis, {
+      maxKeys: maxWaiting,
+      toCommand: (request, change) => {
+        const key = keys.tokens(request)
+        if (change === 'forgotten') return { key, name: 'unlink', args: [key] }
+        const prompt = tokens.recall(request)
+        const bytes = prompt && writeTokens(prompt)
+        return bytes && { key, name: 'set', args: [key, bytes, 'EX', ttlSeconds] }
+      },
+      onReply: (_request, _change, reply, isRepeated) => {
+        if ('error' in reply && !isRepeated) onFault('redis_write')
+      },
+      onGivenUp: () => this.#writeAll(),
+    })
+    tokens.listen({
+      learned: (request) => this.#writing.put(request, 'learned'),
+      forgotten: (request) => this.#writing.put(request, 'forgotten'),
+    })
+    redis.listen({ onUp: () => this.#writing.wake(), onLost: () => this.#writeAll() })
+  }
+
+  /** Begins to read what is missing. */
+  start(): void {
+    this.#timer = setInterval(() => void this.#read(), pollMilliseconds)
+    this.#timer.unref()
+  }
+
+  /** Writes no more after what can be written in so many milliseconds. */
+  async close(milliseconds: number): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#writing.close(milliseconds, () => performance.now())
+  }
+
+  #writeAll(): void {
+    for (const request of this.#options.replica.replicaMirror.tokens.known()) this.#writing.put(request, 'learned')
+  }
+
+  async #read(): Promise<void> {
+    const { redis, replica } = this.#options
+    // in pages of another size they would be taken in twice
+    if (this.#isReading || !redis.isUp || !replica.cacheConfig) return
+    this.#isReading = true
+    try {
+      for (let missing = this.#missing(); missing.length > 0; missing = this.#missing()) await this.#readSome(missing)
+    } finally {
+      this.#isReading = false
+    }
+  }
+
+  /** Some of the requests that are to be asked for. */
+  #missing(): RequestId[] {
+    const missing: RequestId[] = []
+    for (const request of this.#options.replica.replicaMirror.tokens.unknown()) {
+      if (this.#asked.has(request)) continue
+      missing.push(request)
+      if (missing.length === requestsPerRead) break
+    }
+    return missing
+  }
+
+  async #readSome(requests: readonly RequestId[]): Promise<void> {
+    const { namespace, redis, replica, onFault } = this.#options
+    const keys = mirrorRedisKeys(namespace, replica.id)
+    for (const request of requests) this.#asked.set(request, true)
+    const commands = requests.map((request) => {
+      const key = keys.tokens(request)
+      return { key, name: 'getBuffer', args: [key] }
+    })
+    const replies = await redis.write(commands)
+    for (const [i, request] of requests.entries()) {
+      const reply = replies[i]!
+      if ('error' in reply || reply.value === null) continue
+      const prompt = readTokensRecord(reply.value)
+      if (prompt) this.#restore(request, prompt)
+      else onFault('redis_value')
+    }
+  }
+
+  #restore(request: RequestId, prompt: NonNullable<ReturnType<typeof readTokensRecord>>): void {
+    const { replicaMirror, cacheConfig } = this.#options.replica
+    const held = replicaMirror.mirror.heldOf(request)
+    // the mirror has it in characters, rounded down
+    const cachedTokens = held ? Math.ceil(held.cachedLength * held.tokensPerCharacter - 1e-6) : 0
+    replicaMirror.tokens.restore(request, prompt, cachedTokens, cacheConfig!.pageTokens)
+  }
+}
