@@ -18,6 +18,8 @@ export interface BelievedCache {
   requestIds(): IterableIterator<RequestId>
   /** What is held of a request; undefined when that is nothing. */
   heldOf(request: RequestId): BelievedRequest | undefined
+  /** The requests that hold the prefix of a prompt that ends at a place, those sent longest ago first. */
+  holdersOf(prompt: Pick<SentPrompt, 'prefixes' | 'ends'>, place: number): readonly RequestId[]
   /** How many of the characters that a request holds others hold as well. */
   sharedLengthOf(held: BelievedRequest): number
 }

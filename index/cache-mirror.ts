@@ -143,6 +143,19 @@ export class CacheMirror implements BelievedCache {
     return { request, prompt: this.#promptOf(number), cachedLength, tokensPerCharacter }
   }
 
+  /** The requests that hold the prefix of a prompt that ends at a place, those sent longest ago first. */
+  holdersOf({ prefixes, ends }: Pick<SentPrompt, 'prefixes' | 'ends'>, place: number): RequestId[] {
+    const node = this.#prompts.nodeOf(prefixes, place + 1)
+    if (node === undefined) return []
+    const { ends: endNodes, heldLengths } = this.#requests
+    const holders: RequestId[] = []
+    for (const [request, number] of this.#requests.entries()) {
+      if (heldLengths.array[number]! < ends[place]!) continue
+      if (this.#prompts.leadsThrough(endNodes.array[number]!, node)) holders.push(request)
+    }
+    return holders
+  }
+
   /** How many of the characters that a request holds others hold as well. */
   sharedLengthOf({ request, cachedLength }: BelievedRequest): number {
     const number = this.#requests.find(request)

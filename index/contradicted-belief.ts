@@ -16,12 +16,8 @@ export function cutContradicted(cache: BelievedCache, contradiction: Contradicti
   const { prompt, cachedTokens, tokensPerCharacter, until } = contradiction
   const missed = prompt.ends.findIndex((end) => end * tokensPerCharacter > cachedTokens)
   if (missed < 0) return
-  const prefix = prompt.prefixes[missed]!
-  for (const request of cache.requestIds()) {
+  for (const request of cache.holdersOf(prompt, missed)) {
     if (request === until) return
-    const held = cache.heldOf(request)
-    // what they share ends at the same place in both
-    if (held?.prompt.prefixes[missed] !== prefix || held.cachedLength < prompt.ends[missed]!) continue
     cut({ type: 'evicted', request, cachedTokens })
   }
 }

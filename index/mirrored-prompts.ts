@@ -125,6 +125,29 @@ export class MirroredPrompts {
     return { length, tokensPerCharacter: density === 0 ? undefined : density }
   }
 
+  /** The node in which the first `count` prefixes of a prompt end, until the tree changes; undefined: no prompt has them. */
+  nodeOf(prefixes: readonly ScopeId[], count: number): number | undefined {
+    const tree = this.#tree
+    let node = tree.root
+    for (let i = 0; i < count; ) {
+      node = tree.child(node, toPrefixSymbol(prefixes[i]!))
+      if (node < 0) return undefined
+      const start = tree.starts.array[node]!
+      const end = Math.min(count, i + tree.lengths.array[node]!)
+      for (const first = i; i < end; i++) {
+        if (tree.symbolAt(start + i - first) !== toPrefixSymbol(prefixes[i]!)) return undefined
+      }
+    }
+    return node
+  }
+
+  /** Whether a node lies on the way to where a prompt ends. */
+  leadsThrough(end: number, node: number): boolean {
+    let at = end
+    while (at > 0 && at !== node) at = this.#tree.parents.array[at]!
+    return at === node
+  }
+
   /** How many of the first characters of a prompt more than one request holds. */
   sharedLength(end: number, heldLength: number): number {
     let shared = 0

@@ -105,8 +105,7 @@ export class WriteBehind<Key, Change> {
       if (!command) continue
       batch.push([key, change])
       commands.push(command)
-      for (const argument of command.args)
-        characters += Buffer.isBuffer(argument) ? argument.length : String(argument).length
+      characters += sizeOf(command)
     }
     if (commands.length === 0) return true
     const replies = await this.#redis.write(commands)
@@ -122,6 +121,12 @@ export class WriteBehind<Key, Change> {
     }
     return isTaken
   }
+}
+
+function sizeOf({ args }: RedisCommand): number {
+  return args.reduce<number>((sum, argument) => {
+    return sum + (Buffer.isBuffer(argument) ? argument.length : String(argument).length)
+  }, 0)
 }
 
 /** Whether what Redis did not take is worth to be written again. */
