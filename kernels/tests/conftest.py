@@ -4,13 +4,21 @@ import os
 
 import pytest
 import torch
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 HAS_GPU = torch.cuda.is_available()
 if not HAS_GPU:
     os.environ["TRITON_INTERPRET"] = "1"
-# two tests of one file differ in what they draw; how long an example takes says nothing about it
-settings.register_profile("kernels", deadline=None, max_examples=12, suppress_health_check=list(HealthCheck))
+# explaining a failure costs minutes under the interpreter; how long an example takes says nothing
+# more of them: --hypothesis-profile=thorough
+for name, examples in (("kernels", 8), ("thorough", 100)):
+    settings.register_profile(
+        name,
+        deadline=None,
+        max_examples=examples,
+        phases=[phase for phase in Phase if phase != Phase.explain],
+        suppress_health_check=list(HealthCheck),
+    )
 settings.load_profile("kernels")
 torch.set_num_threads(1)
 
