@@ -43,7 +43,7 @@ def naive_sparse_prefill_attention(
             keys = _turned(keys, turns, b)
         for i in range(int(cu_q[b]), int(cu_q[b + 1])):
             seen = min(int(q_pos[i]) + 1, len(slots))
-            out[i], lse[i] = _attend(q[i].double(), keys[:seen], values[:seen], scale)
+            out[i], lse[i] = attend_one(q[i].double(), keys[:seen], values[:seen], scale)
     return out, lse
 
 
@@ -82,14 +82,14 @@ def naive_shared_prefill_attention(
         places |= {p: int(own_table[b, j // page_size]) * page_size + j % page_size for p, j in own.items()}
         for i in range(int(cu_q[b]), int(cu_q[b + 1])):
             slots = torch.tensor([slot for p, slot in places.items() if p <= q_pos[i]], dtype=torch.long)
-            out[i], lse[i] = _attend(q[i].double(), flat_k[slots], flat_v[slots], scale)
+            out[i], lse[i] = attend_one(q[i].double(), flat_k[slots], flat_v[slots], scale)
     return out, lse
 
 
-def _attend(
+def attend_one(
     q: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, scale: float | None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """One query [Hq, D] over keys and values [n, Hkv, D]."""
+    """Attention of one query [Hq, D] over keys and values [n, Hkv, D], all float64: out [Hq, D] and lse [Hq]."""
     if len(keys) == 0:
         return torch.zeros_like(q), torch.full(q.shape[:1], -math.inf, dtype=q.dtype)
     group = q.shape[0] // keys.shape[1]
