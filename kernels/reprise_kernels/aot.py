@@ -20,7 +20,13 @@ from reprise_kernels.compile_spec import CompileSpec
 TABLE = Path(__file__).resolve().parent.parent / "COMPILED.md"
 # Triton compiles for 9.0 with the features of sm_90a
 TARGETS = {"sm_90a": GPUTarget("cuda", 90, 32), "sm_80": GPUTarget("cuda", 80, 32)}
-OPERATIONS = ["rope_shift", "sparse_prefill_attention", "sparse_decode_attention"]
+OPERATIONS = [
+    "rope_shift",
+    "sparse_prefill_attention",
+    "sparse_decode_attention",
+    "question_scores",
+    "select_tokens",
+]
 HEADING = """# What the compiler makes of the kernels
 
 Written by `python -m reprise_kernels.aot`, which needs no GPU; a test compares. A kernel with a stack would be one
