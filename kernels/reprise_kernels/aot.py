@@ -26,6 +26,9 @@ OPERATIONS = [
     "sparse_decode_attention",
     "question_scores",
     "select_tokens",
+    "page_summary",
+    "hierarchical_select",
+    "generation_uncertainty",
 ]
 HEADING = """# What the compiler makes of the kernels
 
