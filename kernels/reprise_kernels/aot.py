@@ -29,6 +29,8 @@ OPERATIONS = [
     "page_summary",
     "hierarchical_select",
     "generation_uncertainty",
+    "kv_deviation",
+    "kv_copy",
 ]
 HEADING = """# What the compiler makes of the kernels
 

@@ -16,5 +16,5 @@ def _spec(dtype: str) -> CompileSpec:
     types = floats | integers | {"max_entropy": "fp32", "max_varentropy": "fp32"}
     return CompileSpec(
         f"generation_uncertainty ({dtype})", generation_uncertainty_kernel, types, {"BLOCK": BLOCK}, WARPS,
-        even=("stride_logits",),
+        even=("stride_logits", "vocabulary"),
     )  # fmt: skip
