@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
 
@@ -26,9 +27,14 @@ class Rotary:
     def turns(self, distance: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """The cosines and sines, float32 [C, R/2], of moves by `distance` [C] positions; stays on its device."""
         # in float32 an angle of 1e5 radians is off by 8e-3
-        frequencies = torch.tensor(self.frequencies, dtype=torch.float64, device=distance.device)
-        angles = distance.to(torch.float64)[:, None] * frequencies
+        angles = distance.to(torch.float64)[:, None] * _on_device(self.frequencies, distance.device)
         return torch.cos(angles).float(), torch.sin(angles).float()
+
+
+@lru_cache(maxsize=64)
+def _on_device(frequencies: tuple[float, ...], device: torch.device) -> torch.Tensor:
+    """Copied once: a copy from the host waits, and cannot be part of a CUDA graph."""
+    return torch.tensor(frequencies, dtype=torch.float64, device=device)
 
 
 def plain_rotary(dim: int, base: float = 10_000.0, interleaved: bool = False) -> Rotary:
