@@ -6,8 +6,14 @@ import torch
 TOLERANCES = {torch.float32: (1e-5, 1e-4), torch.float16: (2e-3, 1e-2), torch.bfloat16: (1.5e-2, 6e-2)}
 
 
-def assert_close(name: str, actual: torch.Tensor, expected: torch.Tensor, dtype: torch.dtype | None = None) -> None:
-    """Raises AssertionError unless `actual` is finite and as near to the float64 `expected` as its dtype allows."""
+def assert_close(
+    name: str, actual: torch.Tensor, expected: torch.Tensor, dtype: torch.dtype | None = None, unit: float = 1e-6
+) -> None:
+    """Raises AssertionError unless `actual` is finite and as near to the float64 `expected` as its dtype allows.
+
+    Errors are relative to the size of `expected`, or to `unit` where it is smaller: a log-sum-exp of almost 0 is of a
+    sum of almost 1 and has an absolute error.
+    """
     rms_limit, worst_limit = TOLERANCES[dtype or actual.dtype]
     actual, expected = actual.detach().double().cpu(), expected.double().cpu()
     assert actual.shape == expected.shape, f"{name}: shape {tuple(actual.shape)}, not {tuple(expected.shape)}"
@@ -16,9 +22,8 @@ def assert_close(name: str, actual: torch.Tensor, expected: torch.Tensor, dtype:
         return
     difference = torch.where(expected.isfinite(), actual - expected, 0.0)
     size = torch.where(expected.isfinite(), expected, 0.0)
-    # a result that is almost nothing, as the score of a distant token, has no digits of its own
-    rms = float(difference.pow(2).mean().sqrt() / max(float(size.pow(2).mean().sqrt()), 1e-6))
-    worst = float(difference.abs().max() / max(float(size.abs().max()), 1e-6))
+    rms = float(difference.pow(2).mean().sqrt() / max(float(size.pow(2).mean().sqrt()), unit))
+    worst = float(difference.abs().max() / max(float(size.abs().max()), unit))
     assert rms <= rms_limit, f"{name}: RMS error {rms:.2e} is over {rms_limit:.0e} (worst {worst:.2e})"
     assert worst <= worst_limit, f"{name}: worst error {worst:.2e} is over {worst_limit:.0e} (RMS {rms:.2e})"
 
