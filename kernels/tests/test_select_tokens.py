@@ -42,6 +42,10 @@ def test_any_float_has_its_place_with_both_zeros_equal_and_nan_last(values):
         check(scores, torch.tensor([len(values)]), ratio)
 
 
+def test_both_zeros_are_the_same_score_so_the_lower_position_goes_first():
+    check(torch.tensor([[-0.0, 0.0, -0.0, 0.0, -1.0]]), torch.tensor([5]), 0.4)
+
+
 def test_scores_past_a_requests_length_are_never_chosen():
     scores = torch.tensor([[1.0, 2.0, 99.0, math.nan]])
     positions, counts = select_tokens(scores.to(DEVICE), indices([2]), 1.0)

@@ -15,7 +15,7 @@ def copy_pages_kernel(
     """
     PIECES: tl.constexpr = (WORDS + BLOCK - 1) // BLOCK
     word = tl.arange(0, BLOCK)
-    host = host_base.to(tl.int64)
+    host = tl.full((), 0, tl.int64) + host_base
     for piece in tl.range(tl.program_id(0), count * PLANES * PIECES, tl.num_programs(0)):
         item = piece // (PLANES * PIECES)
         plane = piece // PIECES % PLANES

@@ -4,13 +4,13 @@ from reprise_kernels.compile_spec import CompileSpec
 from reprise_kernels.page_summary.dispatch import BLOCK, ROW_BLOCK
 from reprise_kernels.page_summary.triton import mean_rows_kernel, page_summary_kernel
 
-PAGE_STRIDES = ("stride_page", "stride_slot", "stride_head", "stride_out_page", "stride_out_layer")
+PAGE_STRIDES = ("stride_page", "stride_slot", "stride_head", "stride_out_page")
 ROW_STRIDES = ("columns", "stride_request", "stride_row", "stride_out_request", "stride_out_row")
 
 
 def compile_specs() -> list[CompileSpec]:
     """Pages, and the means of listed rows, of consecutive ones, and of the last ones."""
-    types = {"K": "*bf16", "PageIds": "*i32", "Tokens": "*i32", "Out": "*bf16", "layer": "i32"}
+    types = {"K": "*bf16", "PageIds": "*i32", "Tokens": "*i32", "Out": "*bf16"}
     constants = {"PAGE": 16, "BLOCK_T": 16, "HEAD_DIM": 128, "COLUMNS": 1024, "BLOCK": BLOCK}
     pages = CompileSpec(
         "page_summary (pages bf16)", page_summary_kernel, types | dict.fromkeys(PAGE_STRIDES, "i32"), constants,

@@ -29,7 +29,7 @@ def page_summary(
         raise ValueError(f"there is no layer {layer} of {out.shape[1]}")
     if len(page_ids):
         page_summary_kernel[(len(page_ids), triton.cdiv(heads * head_dim, BLOCK))](
-            k, page_ids, tokens, out, k.stride(0), k.stride(1), k.stride(2), out.stride(0), out.stride(1), layer,
+            k, page_ids, tokens, out[:, layer], k.stride(0), k.stride(1), k.stride(2), out.stride(0),
             PAGE=page_size, BLOCK_T=triton.next_power_of_2(page_size), HEAD_DIM=head_dim, COLUMNS=heads * head_dim,
             BLOCK=BLOCK, num_warps=4,
         )  # fmt: skip

@@ -6,7 +6,7 @@ import triton.language as tl
 
 @triton.jit
 def page_summary_kernel(
-    K, PageIds, Tokens, Out, stride_page, stride_slot, stride_head, stride_out_page, stride_out_layer, layer,
+    K, PageIds, Tokens, Out, stride_page, stride_slot, stride_head, stride_out_page,
     PAGE: tl.constexpr, BLOCK_T: tl.constexpr, HEAD_DIM: tl.constexpr, COLUMNS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """One program: BLOCK of the columns (heads x dimensions) of one page."""
@@ -19,7 +19,7 @@ def page_summary_kernel(
     place += (column // HEAD_DIM * stride_head + column % HEAD_DIM)[None, :]
     there = ((t < tokens) & (t < PAGE))[:, None] & (column < COLUMNS)[None, :]
     mean = tl.sum(tl.load(K + place, mask=there, other=0.0).to(tl.float32), 0) / tokens.to(tl.float32)
-    out = Out + page * stride_out_page + layer.to(tl.int64) * stride_out_layer + column
+    out = Out + page * stride_out_page + column
     tl.store(out, mean.to(Out.dtype.element_ty), mask=column < COLUMNS)
 
 
