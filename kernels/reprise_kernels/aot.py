@@ -36,7 +36,7 @@ OPERATIONS = [
 HEADING = """# What the compiler makes of the kernels
 
 Written by `python -m reprise_kernels.aot`, which needs no GPU; a test compares. A kernel with a stack would be one
-whose registers do not suffice ("spills"): there must be none.
+whose registers do not suffice ("spills"): there must be none. A number behind the type is the size of a head, else 128.
 
 """
 

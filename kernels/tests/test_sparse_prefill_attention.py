@@ -186,7 +186,7 @@ def test_what_the_kernel_cannot_take_is_refused_in_one_line(change, message):
     ("head_dim", "tile", "tables", "message"),
     [
         (32, 48, 2, "tiles of 48 positions"),
-        (40, 16, 2, "heads of 32, 64, 128 or 256 dimensions, these have 40"),
+        (40, 16, 2, "heads of 32, 64 or 128 dimensions, these have 40"),
         (32, 16, 1, "turns.of_tile has shape"),
     ],
 )

@@ -6,25 +6,25 @@ from reprise_kernels.compile_spec import TRITON_NAMES, CompileSpec
 from reprise_kernels.question_scores.dispatch import choose_tile
 from reprise_kernels.question_scores.triton import question_scores_kernel
 
-GROUP, KEY_HEADS, HEAD_DIM = 4, 8, 128
+GROUP, KEY_HEADS = 4, 8
 INDICES = dict.fromkeys(("QPos", "CuQ", "SlotTable", "KvLen"), "*i32")
 EVEN = ("stride_q_token", "stride_q_head", "stride_lse_token", "stride_slot", "stride_head")
 
 
 def compile_specs() -> list[CompileSpec]:
-    """In bf16 and fp32."""
-    return [_spec(torch.bfloat16), _spec(torch.float32)]
+    """In bf16 and fp32, for heads of several sizes."""
+    return [_spec(dtype, size) for dtype in (torch.bfloat16, torch.float32) for size in (64, 128, 256)]
 
 
-def _spec(dtype: torch.dtype) -> CompileSpec:
+def _spec(dtype: torch.dtype, head_dim: int) -> CompileSpec:
     name = TRITON_NAMES[str(dtype).removeprefix("torch.")]
-    tile = choose_tile(dtype, HEAD_DIM)
+    tile = choose_tile(dtype, head_dim)
     floats = {"Q": f"*{name}", "K": f"*{name}", "Lse": "*fp32", "Out": "*fp32", "scale": "fp32", "weight": "fp32"}
     types = floats | INDICES | dict.fromkeys((*EVEN, "stride_table", "stride_out"), "i32")
     constants = {
-        "KEY_HEADS": KEY_HEADS, "GROUP": GROUP, "HEAD_DIM": HEAD_DIM, "BLOCK_D": tile.dim, "BLOCK_M": tile.rows,
+        "KEY_HEADS": KEY_HEADS, "GROUP": GROUP, "HEAD_DIM": head_dim, "BLOCK_D": tile.dim, "BLOCK_M": tile.rows,
         "BLOCK_Q": tile.rows // GROUP, "BLOCK_N": tile.keys, "PRECISION": tile.precision,
     }  # fmt: skip
     return CompileSpec(
-        f"question_scores ({name})", question_scores_kernel, types, constants, tile.warps, tile.stages, EVEN
+        f"question_scores ({name}, {head_dim})", question_scores_kernel, types, constants, tile.warps, tile.stages, EVEN
     )

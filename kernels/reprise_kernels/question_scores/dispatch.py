@@ -29,7 +29,7 @@ def choose_tile(dtype: torch.dtype, head_dim: int) -> Tile:
     if knobs.runtime.interpret:
         return Tile(64, 32, 4, 2, "ieee", dim)
     if dtype == torch.float32:
-        return Tile(64, 32, 8, 1, "ieee", dim)
+        return Tile(64, 16 if dim > 128 else 32, 8, 1, "ieee", dim)
     return Tile(64, 64, 4, 2, "tf32", dim)
 
 

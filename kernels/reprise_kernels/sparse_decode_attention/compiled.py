@@ -6,7 +6,7 @@ from reprise_kernels.compile_spec import TRITON_NAMES, CompileSpec
 from reprise_kernels.sparse_decode_attention.tiles import choose_tile
 from reprise_kernels.sparse_decode_attention.triton import combine_kernel, decode_kernel
 
-GROUP, HEAD_DIM, SPLITS = 4, 128, 32
+GROUP, SPLITS = 4, 32
 INDICES = dict.fromkeys(("KvLen", "Table", "List", "Count"), "*i32")
 STRIDES = ("stride_q_token", "stride_q_head", "stride_slot", "stride_head")
 TABLE_STRIDES = ("stride_table", "stride_list")
@@ -16,22 +16,22 @@ def compile_specs() -> list[CompileSpec]:
     """All pages by slot table, listed pages by page table; and what puts the shares together."""
     return [
         _decode("slot table", torch.bfloat16, paged=False, listed=False),
-        _decode("page list", torch.bfloat16, paged=True, listed=True),
+        *(_decode("page list", torch.bfloat16, paged=True, listed=True, head_dim=size) for size in (64, 128, 256)),
         _decode("page list", torch.float32, paged=True, listed=True),
         _combine(),
     ]
 
 
-def _decode(variant: str, dtype: torch.dtype, paged: bool, listed: bool) -> CompileSpec:
+def _decode(variant: str, dtype: torch.dtype, paged: bool, listed: bool, head_dim: int = 128) -> CompileSpec:
     name = TRITON_NAMES[str(dtype).removeprefix("torch.")]
-    tile = choose_tile(dtype, HEAD_DIM, GROUP)
+    tile = choose_tile(dtype, head_dim, GROUP)
     floats = dict.fromkeys(("Q", "K", "V"), f"*{name}") | {"PartOut": "*fp32", "PartLse": "*fp32", "scale": "fp32"}
     constants = {
-        "PAGE": 16, "PAGED": paged, "LISTED": listed, "SPLITS": SPLITS, "GROUP": GROUP, "HEAD_DIM": HEAD_DIM,
+        "PAGE": 16, "PAGED": paged, "LISTED": listed, "SPLITS": SPLITS, "GROUP": GROUP, "HEAD_DIM": head_dim,
         "BLOCK_D": tile.dim, "BLOCK_M": tile.rows, "BLOCK_N": tile.keys, "PRECISION": tile.precision,
     }  # fmt: skip
     return CompileSpec(
-        f"sparse_decode_attention ({variant} {name})", decode_kernel,
+        f"sparse_decode_attention ({variant} {name}, {head_dim})", decode_kernel,
         floats | INDICES | dict.fromkeys((*STRIDES, *TABLE_STRIDES), "i32"), constants,
         tile.warps, tile.stages, STRIDES,
     )  # fmt: skip
@@ -40,5 +40,5 @@ def _decode(variant: str, dtype: torch.dtype, paged: bool, listed: bool) -> Comp
 def _combine() -> CompileSpec:
     strides = ("stride_out_token", "stride_out_head")
     types = {"PartOut": "*fp32", "PartLse": "*fp32", "Out": "*bf16", "Lse": "*fp32"} | dict.fromkeys(strides, "i32")
-    constants = {"SPLITS": SPLITS, "BLOCK_S": SPLITS, "HEAD_DIM": HEAD_DIM, "BLOCK_D": HEAD_DIM}
+    constants = {"SPLITS": SPLITS, "BLOCK_S": SPLITS, "HEAD_DIM": 128, "BLOCK_D": 128}
     return CompileSpec("sparse_decode_attention (combine)", combine_kernel, types, constants, warps=4, even=strides)

@@ -1,5 +1,7 @@
 """What of sparse prefill attention is compiled ahead of time."""
 
+from typing import Any
+
 import torch
 
 from reprise_kernels.compile_spec import TRITON_NAMES, CompileSpec
@@ -9,13 +11,15 @@ from reprise_kernels.sparse_prefill_attention.tiles import choose_tile
 from reprise_kernels.sparse_prefill_attention.triton import slot_prefill_kernel
 from reprise_kernels.sparse_prefill_attention.turned_triton import turned_prefill_kernel
 
-GROUP, HEAD_DIM = 4, 128
+GROUP = 4
 
 
 def compile_specs() -> list[CompileSpec]:
     """Both layouts, and the turned queries."""
     return [
         _attention("slot table", slot_prefill_kernel, torch.bfloat16),
+        *(_attention("slot table", slot_prefill_kernel, torch.bfloat16, head_dim=size) for size in (64, 256)),
+        _attention("queries turned", turned_prefill_kernel, torch.bfloat16, False, 64),
         _attention("slot table", slot_prefill_kernel, torch.float32),
         _attention("queries turned", turned_prefill_kernel, torch.bfloat16, interleaved=False),
         _attention("queries turned, interleaved", turned_prefill_kernel, torch.bfloat16, interleaved=True),
@@ -26,13 +30,15 @@ def compile_specs() -> list[CompileSpec]:
     ]
 
 
-def _attention(variant: str, kernel: object, dtype: torch.dtype, interleaved: bool | None = None) -> CompileSpec:
+def _attention(
+    variant: str, kernel: Any, dtype: torch.dtype, interleaved: bool | None = None, head_dim: int = 128
+) -> CompileSpec:
     name = TRITON_NAMES[str(dtype).removeprefix("torch.")]
-    tile = choose_tile(dtype, HEAD_DIM, GROUP, interleaved is not None)
+    tile = choose_tile(dtype, head_dim, GROUP, interleaved is not None)
     sizes = {
-        "PAGE": 16, "GROUP": GROUP, "HEAD_DIM": HEAD_DIM, "BLOCK_D": tile.dim, "BLOCK_B": 64, "BLOCK_M": tile.rows,
+        "PAGE": 16, "GROUP": GROUP, "HEAD_DIM": head_dim, "BLOCK_D": tile.dim, "BLOCK_B": 64, "BLOCK_M": tile.rows,
         "BLOCK_Q": tile.tokens(GROUP), "BLOCK_N": tile.keys, "PRECISION": tile.precision,
-        "ROTARY_DIM": HEAD_DIM, "INTERLEAVED": interleaved, "TILE": 64,
+        "ROTARY_DIM": head_dim, "INTERLEAVED": interleaved, "TILE": 64,
     }  # fmt: skip
     floats = dict.fromkeys(("Q", "K", "V", "Out"), f"*{name}") | dict.fromkeys(("Cos", "Sin", "Lse"), "*fp32")
     known = floats | {"scale": "fp32", "requests": "i32", "places": "i32"}
@@ -42,7 +48,13 @@ def _attention(variant: str, kernel: object, dtype: torch.dtype, interleaved: bo
     even = tuple(one for one in arguments if one.startswith(("stride_q", "stride_slot", "stride_head", "stride_out")))
     constants = {one: size for one, size in sizes.items() if one in kernel.arg_names}
     return CompileSpec(
-        f"sparse_prefill_attention ({variant} {name})", kernel, types, constants, tile.warps, tile.stages, even
+        f"sparse_prefill_attention ({variant} {name}, {head_dim})",
+        kernel,
+        types,
+        constants,
+        tile.warps,
+        tile.stages,
+        even,
     )
 
 

@@ -86,7 +86,8 @@ def _check_turns(turns: KeyTurns, q: torch.Tensor, slot_table: torch.Tensor) -> 
     tiles = triton.cdiv(slot_table.shape[1], turns.tile)
     check_index("turns.of_tile", turns.of_tile, (slot_table.shape[0], tiles), q.device)
     check_tensor("turns.distances", turns.distances, (None,), (torch.int32, torch.int64), q.device)
-    if head_dim < 32 or head_dim & (head_dim - 1):
-        raise ValueError(f"queries are turned in heads of 32, 64, 128 or 256 dimensions, these have {head_dim}")
+    # in heads of 256 the two halves and what they become do not fit into registers
+    if head_dim not in (32, 64, 128):
+        raise ValueError(f"queries are turned in heads of 32, 64 or 128 dimensions, these have {head_dim}")
     if not 2 <= rotary.dim <= head_dim:
         raise ValueError(f"the rotary embedding turns {rotary.dim} dimensions, a head has {head_dim}")
