@@ -82,9 +82,7 @@ def reuse(layer: Layer, ratio: float, turned: bool) -> tuple[torch.Tensor, torch
 
     some = (q[question], indices(question), indices([0, QUESTION]))
     _, lse = sparse_prefill_attention(*some, *caches, table, length, turns=turns)
-    # the scores are over keys at their places: with turned queries a moved copy of them stands in
-    scored = layer.cache_k if turns is None else moved_copy(layer, distance)
-    scores = question_scores(*some, lse, scored, table, length)
+    scores = question_scores(*some, lse, layer.cache_k, table, length, turns=turns)
     positions, count = select_tokens(scores, indices([CONTEXT]), ratio)
     own = indices(OWN + torch.arange(positions.shape[1])[None])
     chosen = positions[0, : int(count[0])].long()
@@ -96,13 +94,6 @@ def reuse(layer: Layer, ratio: float, turned: bool) -> tuple[torch.Tensor, torch
         q[computed], indices(computed), indices([0, len(computed)]), *caches, overlaid, length, turns=turns
     )
     return out, computed, overlaid
-
-
-def moved_copy(layer: Layer, distance: torch.Tensor) -> torch.Tensor:
-    """The request's keys at their places, in a cache of its own."""
-    every = indices(torch.arange(TOTAL))
-    moved = poisoned(tuple(layer.cache_k.shape), torch.float32, DEVICE)
-    return rope_shift(layer.cache_k, indices(layer.slots), every, distance, ROTARY, moved, indices(layer.slots))
 
 
 @pytest.mark.parametrize("turned", [False, True], ids=["keys moved", "queries turned"])

@@ -8,7 +8,9 @@ import triton
 from triton import knobs
 
 from reprise_kernels.checks import check_cache, check_index, check_runnable, check_tensor
+from reprise_kernels.key_turns import KeyTurns
 from reprise_kernels.question_scores.triton import question_scores_kernel
+from reprise_kernels.question_scores.turned_triton import turned_question_scores_kernel
 
 
 @dataclass(frozen=True)
@@ -23,13 +25,13 @@ class Tile:
     dim: int
 
 
-def choose_tile(dtype: torch.dtype, head_dim: int) -> Tile:
+def choose_tile(dtype: torch.dtype, head_dim: int, turned: bool = False) -> Tile:
     """The tile for these queries."""
     dim = triton.next_power_of_2(head_dim)
     if knobs.runtime.interpret:
         return Tile(64, 32, 4, 2, "ieee", dim)
     if dtype == torch.float32:
-        return Tile(64, 16 if dim > 128 else 32, 8, 1, "ieee", dim)
+        return Tile(64, 16 if turned or dim > 128 else 32, 8, 1, "ieee", dim)
     return Tile(64, 64, 4, 2, "tf32", dim)
 
 
@@ -44,6 +46,7 @@ def question_scores(
     weight: float = 1.0,
     scale: float | None = None,
     out: torch.Tensor | None = None,
+    turns: KeyTurns | None = None,
 ) -> torch.Tensor:
     """Mean attention weights as `naive_question_scores` says, float32 [B, Nmax]; added to `out` where it is given.
 
@@ -70,13 +73,27 @@ def question_scores(
     if requests == 0 or slot_table.shape[1] == 0:
         return out
     head_dim, group = q.shape[2], q.shape[1] // k.shape[2]
-    tile = choose_tile(q.dtype, head_dim)
-    question_scores_kernel[(triton.cdiv(slot_table.shape[1], tile.keys), requests)](
-        q, q_pos, cu_q, lse, k, slot_table, kv_len, out,
-        (head_dim**-0.5 if scale is None else scale) * math.log2(math.e), weight,
-        q.stride(0), q.stride(1), lse.stride(0), k.stride(1), k.stride(2), slot_table.stride(0), out.stride(0),
-        KEY_HEADS=k.shape[2], GROUP=group, HEAD_DIM=head_dim, BLOCK_D=tile.dim, BLOCK_M=tile.rows,
-        BLOCK_Q=tile.rows // group, BLOCK_N=tile.keys, PRECISION=tile.precision,
-        num_warps=tile.warps, num_stages=tile.stages,
+    tile = choose_tile(q.dtype, head_dim, turns is not None)
+    keys = tile.keys if turns is None else min(tile.keys, turns.tile)
+    grid = (triton.cdiv(slot_table.shape[1], keys), requests)
+    factors = ((head_dim**-0.5 if scale is None else scale) * math.log2(math.e), weight)
+    strides = (q.stride(0), q.stride(1), lse.stride(0), k.stride(1), k.stride(2), slot_table.stride(0))
+    sizes = {
+        "KEY_HEADS": k.shape[2], "GROUP": group, "HEAD_DIM": head_dim, "BLOCK_M": tile.rows,
+        "BLOCK_Q": tile.rows // group, "BLOCK_N": keys, "PRECISION": tile.precision,
+        "num_warps": tile.warps, "num_stages": tile.stages,
+    }  # fmt: skip
+    if turns is None:
+        question_scores_kernel[grid](
+            q, q_pos, cu_q, lse, k, slot_table, kv_len, out, *factors, *strides, out.stride(0),
+            BLOCK_D=tile.dim, **sizes,
+        )  # fmt: skip
+        return out
+    turns.check(head_dim, *slot_table.shape, q.device)
+    cos, sin = turns.rotary.turns(turns.distances)
+    turned_question_scores_kernel[grid](
+        q, q_pos, cu_q, lse, k, slot_table, kv_len, turns.of_tile, cos, sin, out, *factors,
+        *strides, turns.of_tile.stride(0), out.stride(0),
+        ROTARY_DIM=turns.rotary.dim, INTERLEAVED=turns.rotary.interleaved, TILE=turns.tile, **sizes,
     )  # fmt: skip
     return out

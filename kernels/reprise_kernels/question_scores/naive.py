@@ -2,6 +2,9 @@
 
 import torch
 
+from reprise_kernels.key_turns import KeyTurns
+from reprise_kernels.sparse_prefill_attention.naive import turned_keys
+
 
 def naive_question_scores(
     q: torch.Tensor,
@@ -14,6 +17,7 @@ def naive_question_scores(
     weight: float = 1.0,
     scale: float | None = None,
     out: torch.Tensor | None = None,
+    turns: KeyTurns | None = None,
 ) -> torch.Tensor:
     """Mean attention weight of the question on each position (ProphetKV, sections 4.2 and 4.3), [B, Nmax] float64.
 
@@ -25,13 +29,14 @@ def naive_question_scores(
         score[b, t] = out[b, t] + weight / (|Q_b| Hq) sum_{i, h} exp(scale q[i, h] . k[t, h // g] - lse[i, h])
 
     over the rows i of request b with q_pos[i] >= t, for t below kv_len[b], and out[b, t] above it. Calls for each of L
-    layers with weight 1 / L give equation 7.
+    layers with weight 1 / L give equation 7. With `turns`, k is turned by its tile's distance first (see KeyTurns).
     """
     flat = k.double().flatten(0, 1)
     group = q.shape[1] // k.shape[2]
     scores = torch.zeros(slot_table.shape, dtype=torch.float64) if out is None else out.double().clone()
     for b, length in enumerate(kv_len.tolist()):
-        keys = flat[slot_table[b, :length].long()].repeat_interleave(group, 1)
+        keys = flat[slot_table[b, :length].long()]
+        keys = (keys if turns is None else turned_keys(keys, turns, b)).repeat_interleave(group, 1)
         rows = range(int(cu_q[b]), int(cu_q[b + 1]))
         for i in rows:
             logits = torch.einsum("hd,nhd->hn", q[i].double(), keys) * (q.shape[2] ** -0.5 if scale is None else scale)

@@ -6,10 +6,10 @@ import torch
 import triton
 
 from reprise_kernels.checks import check_cache, check_index, check_runnable, check_tensor
+from reprise_kernels.key_turns import KeyTurns
 from reprise_kernels.sparse_prefill_attention.tiles import choose_tile
 from reprise_kernels.sparse_prefill_attention.triton import slot_prefill_kernel
 from reprise_kernels.sparse_prefill_attention.turned_triton import turned_prefill_kernel
-from reprise_kernels.sparse_prefill_attention.turns import KeyTurns
 
 
 def sparse_prefill_attention(
@@ -50,7 +50,7 @@ def sparse_prefill_attention(
             BLOCK_D=tile.dim, BLOCK_N=tile.keys, **sizes,
         )  # fmt: skip
         return out, lse
-    _check_turns(turns, q, slot_table)
+    turns.check(head_dim, *slot_table.shape, q.device)
     cos, sin = turns.rotary.turns(turns.distances)
     turned_prefill_kernel[grid](
         q, q_pos, cu_q, k, v, slot_table, kv_len, turns.of_tile, cos, sin, out, lse, len(kv_len), scale,
@@ -77,17 +77,3 @@ def check_queries(q: torch.Tensor, q_pos: torch.Tensor, cu_q: torch.Tensor, k: t
     check_index("cu_q", cu_q, (None,), q.device)
     if len(cu_q) < 2:
         raise ValueError("cu_q has no request: it is [requests + 1]")
-
-
-def _check_turns(turns: KeyTurns, q: torch.Tensor, slot_table: torch.Tensor) -> None:
-    head_dim, rotary = q.shape[2], turns.rotary
-    if turns.tile not in (16, 32, 64):
-        raise ValueError(f"the turns have tiles of {turns.tile} positions, they must be 16, 32 or 64")
-    tiles = triton.cdiv(slot_table.shape[1], turns.tile)
-    check_index("turns.of_tile", turns.of_tile, (slot_table.shape[0], tiles), q.device)
-    check_tensor("turns.distances", turns.distances, (None,), (torch.int32, torch.int64), q.device)
-    # in heads of 256 the two halves and what they become do not fit into registers
-    if head_dim not in (32, 64, 128):
-        raise ValueError(f"queries are turned in heads of 32, 64 or 128 dimensions, these have {head_dim}")
-    if not 2 <= rotary.dim <= head_dim:
-        raise ValueError(f"the rotary embedding turns {rotary.dim} dimensions, a head has {head_dim}")

@@ -4,8 +4,8 @@ import math
 
 import torch
 
+from reprise_kernels.key_turns import KeyTurns
 from reprise_kernels.rope_shift.naive import naive_rope_shift
-from reprise_kernels.sparse_prefill_attention.turns import KeyTurns
 
 
 def naive_sparse_prefill_attention(
@@ -40,7 +40,7 @@ def naive_sparse_prefill_attention(
         slots = slot_table[b, : int(kv_len[b])].long()
         keys, values = flat_k[slots], flat_v[slots]
         if turns is not None:
-            keys = _turned(keys, turns, b)
+            keys = turned_keys(keys, turns, b)
         for i in range(int(cu_q[b]), int(cu_q[b + 1])):
             seen = min(int(q_pos[i]) + 1, len(slots))
             out[i], lse[i] = attend_one(q[i].double(), keys[:seen], values[:seen], scale)
@@ -98,7 +98,7 @@ def attend_one(
     return torch.einsum("hn,nhd->hd", scores.softmax(1), values), scores.logsumexp(1)
 
 
-def _turned(keys: torch.Tensor, turns: KeyTurns, b: int) -> torch.Tensor:
+def turned_keys(keys: torch.Tensor, turns: KeyTurns, b: int) -> torch.Tensor:
     """The keys of request b, [n, Hkv, D], each turned by the distance of its tile."""
     position = torch.arange(len(keys))
     moves = turns.of_tile[b].cpu()[position // turns.tile]

@@ -4,19 +4,8 @@ import triton
 import triton.language as tl
 
 from reprise_kernels.attention_tile import attend_scores, finish
+from reprise_kernels.query_turn import pairs_of, turn_back, turn_of
 from reprise_kernels.sparse_prefill_attention.query_tile import find_request, rows_of_tile, store_rows
-
-
-@triton.jit
-def _pairs(HEAD_DIM: tl.constexpr, ROTARY_DIM: tl.constexpr, INTERLEAVED: tl.constexpr):
-    """The first and the second dimension of each of HEAD_DIM // 2 pairs; those past ROTARY_DIM are paired to stand."""
-    i = tl.arange(0, HEAD_DIM // 2)
-    if INTERLEAVED:
-        return 2 * i, 2 * i + 1
-    rest = (HEAD_DIM - ROTARY_DIM) // 2
-    turning = i < ROTARY_DIM // 2
-    first = tl.where(turning, i, i + ROTARY_DIM // 2)
-    return first, first + tl.where(turning, ROTARY_DIM // 2, rest)
 
 
 @triton.jit
@@ -36,13 +25,13 @@ def turned_prefill_kernel(
         return
     token, position, live = rows_of_tile(CuQ, QPos, request, first_row, local, GROUP, BLOCK_M, BLOCK_Q)
     head = key_head * GROUP + tl.arange(0, BLOCK_M) % GROUP
-    first, second = _pairs(HEAD_DIM, ROTARY_DIM, INTERLEAVED)
+    first, second = pairs_of(HEAD_DIM, ROTARY_DIM, INTERLEAVED)
     row = token.to(tl.int64)[:, None] * stride_q_token + head[:, None] * stride_q_head
     x = tl.load(Q + row + first[None, :], mask=live[:, None], other=0.0)
     y = tl.load(Q + row + second[None, :], mask=live[:, None], other=0.0)
 
     end = tl.minimum(tl.max(position, 0) + 1, tl.load(KvLen + request))
-    n, d, i = tl.arange(0, BLOCK_N), tl.arange(0, HEAD_DIM), tl.arange(0, HEAD_DIM // 2)
+    n, d = tl.arange(0, BLOCK_N), tl.arange(0, HEAD_DIM)
     acc = tl.zeros((BLOCK_M, HEAD_DIM), tl.float32)
     highest = tl.full((BLOCK_M,), float("-inf"), tl.float32)
     total = tl.zeros((BLOCK_M,), tl.float32)
@@ -55,11 +44,8 @@ def turned_prefill_kernel(
         v = tl.load(V + keys + d[None, :], mask=inside[:, None], other=0.0)
 
         turn = tl.load(TurnOfTile + request.to(tl.int64) * stride_turns + start // TILE)
-        angle = turn.to(tl.int64) * (ROTARY_DIM // 2) + i
-        cos = tl.load(Cos + angle, mask=i < ROTARY_DIM // 2, other=1.0)[None, :]
-        sin = tl.load(Sin + angle, mask=i < ROTARY_DIM // 2, other=0.0)[None, :]
-        x_turned = (x * cos + y * sin).to(k_first.dtype)
-        y_turned = (y * cos - x * sin).to(k_first.dtype)
+        cos, sin = turn_of(Cos, Sin, turn, HEAD_DIM, ROTARY_DIM)
+        x_turned, y_turned = turn_back(x, y, cos, sin)
         scores = tl.dot(x_turned, tl.trans(k_first), input_precision=PRECISION)
         scores = tl.dot(y_turned, tl.trans(k_second), scores, input_precision=PRECISION) * scale
         seen = inside[None, :] & ((start + n)[None, :] <= position[:, None])
