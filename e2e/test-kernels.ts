@@ -1,0 +1,38 @@
+import { execFileSync } from 'node:child_process'
+import { Children } from './demo/children.ts'
+
+/*
+ * `npm run test:kernels`: the kernels' lint and tests. Makes their environment, once, outside the checkout. Without a GPU
+ * the kernels run under Triton's interpreter and are compiled for GPUs that are not there.
+ */
+
+const PYTEST = ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', 'kernels']
+const children = new Children()
+const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1', RUFF_NO_CACHE: 'true' }
+
+function setUp(): string | undefined {
+  try {
+    const lines = execFileSync('kernels/tests/setup.sh', { encoding: 'utf8', stdio: ['ignore', 'pipe', 2] })
+    return lines.trim().split('\n').at(-1)
+  } catch (error) {
+    say(`the tests of the kernels are SKIPPED, since torch cannot be set up: ${(error as Error).message}`)
+    return undefined
+  }
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`)
+}
+
+try {
+  const python = setUp()
+  if (python) {
+    say('testing kernels')
+    await children.run(python, ['-m', 'ruff', 'check', '-q', 'kernels'], env)
+    await children.run(python, ['-m', 'ruff', 'format', '-q', '--check', 'kernels'], env)
+    await children.run(python, PYTEST, env)
+  }
+} catch (error) {
+  say((error as Error).message)
+  process.exitCode = 1
+}

@@ -1,0 +1,144 @@
+"""Compiles every kernel for GPUs that need not be there: `python -m reprise_kernels.aot` writes the table, `--check`
+compares it with the one that is there and exits with 1 where it differs."""
+
+import argparse
+import importlib
+import re
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import triton
+from triton import knobs
+from triton._C.libtriton import ir
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource, CompilationError, make_backend
+
+from reprise_kernels.compile_spec import CompileSpec
+
+TABLE = Path(__file__).resolve().parent.parent / "COMPILED.md"
+# Triton compiles for 9.0 with the features of sm_90a
+TARGETS = {"sm_90a": GPUTarget("cuda", 90, 32), "sm_80": GPUTarget("cuda", 80, 32)}
+OPERATIONS = [
+    "rope_shift",
+    "sparse_prefill_attention",
+    "sparse_decode_attention",
+    "question_scores",
+    "select_tokens",
+    "page_summary",
+    "hierarchical_select",
+    "generation_uncertainty",
+    "kv_deviation",
+    "kv_copy",
+]
+HEADING = """# What the compiler makes of the kernels
+
+Written by `python -m reprise_kernels.aot`, which needs no GPU; a test compares. A kernel with a stack would be one
+whose registers do not suffice ("spills"): there must be none. A number behind the type is the size of a head, else 128.
+
+"""
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What one kernel takes of a GPU."""
+
+    spec: CompileSpec
+    target: str
+    registers: int
+    stack: int
+    shared: int
+
+    def row(self) -> list[str]:
+        """The kernel's row of the table."""
+        numbers = (self.spec.warps, self.spec.stages, self.registers, self.shared, self.stack)
+        return [self.spec.name, self.target, *map(str, numbers)]
+
+
+def all_specs() -> list[CompileSpec]:
+    """What is compiled of every operation."""
+    modules = [importlib.import_module(f"reprise_kernels.{name}.compiled") for name in OPERATIONS]
+    return [spec for module in modules for spec in module.compile_specs()]
+
+
+def compile_for(spec: CompileSpec, target: str) -> Compiled:
+    """Compiles one kernel, or finds it in Triton's cache; throws what the compiler throws."""
+    source = ASTSource(spec.kernel, spec.signature(), dict(spec.constants), spec.attributes())
+    options = {"num_warps": spec.warps, "num_stages": spec.stages}
+    made = triton.compile(source, target=TARGETS[target], options=options)
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(made.asm["cubin"])
+        file.flush()
+        command = [knobs.nvidia.cuobjdump.path, "--dump-resource-usage", file.name]
+        usage = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    registers, stack = (int(re.search(rf"{name}:(\d+)", usage)[1]) for name in ("REG", "STACK"))
+    return Compiled(spec, target, registers, stack, made.metadata.shared)
+
+
+def reads_with_ones(spec: CompileSpec) -> str | None:
+    """Why the kernel cannot be read where integers are 1, which a launch makes constants; None where it can.
+
+    Neither the interpreter nor a compilation with types alone would show it.
+    """
+    ones = [name for name, kind in spec.types.items() if kind in ("i32", "i64")]
+    signature = spec.signature() | dict.fromkeys(ones, "constexpr")
+    source = ASTSource(spec.kernel, signature, {**spec.constants, **dict.fromkeys(ones, 1)})
+    target = TARGETS["sm_90a"]
+    backend = make_backend(target)
+    options = backend.parse_options({"num_warps": spec.warps, "num_stages": spec.stages})
+    context = ir.context()
+    ir.load_dialects(context)
+    backend.load_dialects(context)
+    try:
+        source.make_ir(target, options, backend.get_codegen_implementation(options), backend.get_module_map(), context)
+    except CompilationError as error:
+        return str(error).splitlines()[-1]
+    return None
+
+
+def render(compiled: list[Compiled]) -> str:
+    """The table as the file holds it."""
+    titles = ["kernel", "target", "warps", "stages", "registers", "shared bytes", "stack bytes"]
+    rows = [titles, *(one.row() for one in compiled)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(titles))]
+    rule = ["-" * width if i < 2 else "-" * (width - 1) + ":" for i, width in enumerate(widths)]
+    aligned = [_align(row, widths) for row in rows]
+    return HEADING + "".join(f"| {' | '.join(row)} |\n" for row in (aligned[0], rule, *aligned[1:]))
+
+
+def _align(row: list[str], widths: list[int]) -> list[str]:
+    """Words to the left, numbers to the right."""
+    cells = enumerate(zip(row, widths, strict=True))
+    return [cell.ljust(width) if i < 2 else cell.rjust(width) for i, (cell, width) in cells]
+
+
+def main() -> int:
+    """Writes the table, or compares it."""
+    parser = argparse.ArgumentParser(prog="python -m reprise_kernels.aot", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="compare with the table that is there")
+    check = parser.parse_args().check
+    if knobs.runtime.interpret:
+        print("TRITON_INTERPRET is set: nothing can be compiled", file=sys.stderr)
+        return 1
+    specs = all_specs()
+    compiled = []
+    for number, spec in enumerate(specs, 1):
+        print(f"[{number}/{len(specs)}] {spec.name}", file=sys.stderr)
+        compiled += [compile_for(spec, target) for target in TARGETS]
+    unread = [f"{spec.name}, integers of 1: {why}" for spec in specs if (why := reads_with_ones(spec))]
+    print("".join(f"{line}\n" for line in unread), end="", file=sys.stderr)
+    spilling = [f"{one.spec.name} for {one.target}: {one.stack} bytes of stack" for one in compiled if one.stack]
+    print("".join(f"{line}\n" for line in spilling), end="", file=sys.stderr)
+    table = render(compiled)
+    if not check:
+        TABLE.write_text(table)
+    elif TABLE.read_text() != table:
+        print(f"{TABLE.name} is not what the compiler makes now; it should be\n{table}", file=sys.stderr)
+        return 1
+    return 1 if spilling or unread else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

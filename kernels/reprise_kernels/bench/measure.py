@@ -1,0 +1,80 @@
+"""Times cases, with the machine's own ceilings measured in the same run."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+
+import torch
+from triton.testing import do_bench, do_bench_cudagraph
+
+from reprise_kernels.bench.case import Case, Run
+
+# milliseconds of a call, a median of at least 20 with a cold L2
+Timer = Callable[[Run, bool], float]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What came of one case; a rival that could not run has a reason instead of milliseconds."""
+
+    name: str
+    milliseconds: float
+    rate: float | None
+    unit: str | None
+    share: float | None
+    rivals: dict[str, float]
+    absent: dict[str, str]
+
+    def as_json(self) -> dict[str, object]:
+        """The row for the JSON file."""
+        return asdict(self)
+
+
+def time_on_gpu(run: Run, graph: bool) -> float:
+    """The median time of a call in milliseconds: in a CUDA graph, or launched with the L2 cache cleared before."""
+    if graph:
+        return float(do_bench_cudagraph(run, rep=50, return_mode="median"))
+    once = do_bench(run, warmup=5, rep=1, return_mode="median")
+    return float(do_bench(run, warmup=25, rep=max(100, int(25 * once)), return_mode="median"))
+
+
+def measure_ceilings(timer: Timer, size: int = 8192, device: str = "cuda") -> dict[str, float]:
+    """FLOP/s of a large matrix product, bytes/s of a copy within the GPU and over the bus: what can be had here."""
+    a, b = (torch.randn(size, size, device=device).bfloat16() for _ in range(2))
+    block = torch.empty(32 * size * size, dtype=torch.int8, device=device)
+    host = torch.empty(2 * size * size, dtype=torch.int8)
+    host = host.pin_memory() if device == "cuda" else host
+    part = block[: host.numel()]
+    return {
+        "flops": 2.0 * size**3 / timer(lambda: a @ b, False) * 1e3,
+        "memory": 2.0 * block.numel() / timer(block.clone, False) * 1e3,
+        "bus": host.numel() / timer(lambda: part.copy_(host, non_blocking=True), False) * 1e3,
+    }
+
+
+def measure(cases: Iterable[Case], ceilings: dict[str, float], timer: Timer, say: Callable[[str], None]) -> list[Row]:
+    """Checks each case, then times it; throws what a check throws, so that a wrong kernel gets no number."""
+    rows = []
+    for case in cases:
+        say(case.name)
+        case.check()
+        milliseconds = timer(case.run, case.graph)
+        rivals, absent = {}, {}
+        for name, make in case.rivals.items():
+            try:
+                rivals[name] = timer(make(), case.graph)
+            except Exception as error:
+                # a backend that this machine lacks is no reason to have no figures
+                absent[name] = str(error).splitlines()[0] if str(error) else type(error).__name__
+        rows.append(_row(case, milliseconds, ceilings, rivals, absent))
+    return rows
+
+
+def _row(
+    case: Case, milliseconds: float, ceilings: dict[str, float], rivals: dict[str, float], absent: dict[str, str]
+) -> Row:
+    work = case.flops if case.bound == "flops" else case.bytes
+    if case.bound is None:
+        return Row(case.name, milliseconds, None, None, None, rivals, absent)
+    rate = work / milliseconds * 1e3
+    unit, divisor = ("TFLOP/s", 1e12) if case.bound == "flops" else ("GB/s", 1e9)
+    return Row(case.name, milliseconds, rate / divisor, unit, rate / ceilings[case.bound], rivals, absent)

@@ -1,0 +1,20 @@
+"""What of generation_uncertainty is compiled ahead of time."""
+
+from reprise_kernels.compile_spec import CompileSpec
+from reprise_kernels.generation_uncertainty.dispatch import BLOCK, WARPS
+from reprise_kernels.generation_uncertainty.triton import generation_uncertainty_kernel
+
+
+def compile_specs() -> list[CompileSpec]:
+    """For float32 and bf16 logits."""
+    return [_spec("fp32"), _spec("bf16")]
+
+
+def _spec(dtype: str) -> CompileSpec:
+    floats = {"Logits": f"*{dtype}", "State": "*fp32", "Entropy": "*fp32", "Page": "*fp32", "Triggered": "*i32"}
+    integers = dict.fromkeys(("stride_logits", "vocabulary", "page_size"), "i32")
+    types = floats | integers | {"max_entropy": "fp32", "max_varentropy": "fp32"}
+    return CompileSpec(
+        f"generation_uncertainty ({dtype})", generation_uncertainty_kernel, types, {"BLOCK": BLOCK}, WARPS,
+        even=("stride_logits", "vocabulary"),
+    )  # fmt: skip

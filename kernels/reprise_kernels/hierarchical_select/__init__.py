@@ -1,0 +1,7 @@
+"""The pages that matter to what is being written, found from coarse to fine: `hierarchical_select`."""
+
+from reprise_kernels.hierarchical_select.dispatch import hierarchical_select
+from reprise_kernels.hierarchical_select.hierarchy import Hierarchy
+from reprise_kernels.hierarchical_select.naive import naive_hierarchical_select
+
+__all__ = ["Hierarchy", "hierarchical_select", "naive_hierarchical_select"]

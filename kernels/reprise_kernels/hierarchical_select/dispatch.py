@@ -1,0 +1,61 @@
+"""hierarchical_select: checks what it is given and launches the two kernels."""
+
+import torch
+import triton
+from triton import knobs
+
+from reprise_kernels.checks import FLOATS, check_index, check_runnable, check_tensor
+from reprise_kernels.hierarchical_select.hierarchy import Hierarchy
+from reprise_kernels.hierarchical_select.triton import hierarchical_select_kernel, score_pages_kernel
+
+SCORE_BLOCK_P, SCORE_BLOCK_C, SCORE_WARPS = 16, 256, 4
+SELECT_WARPS = 16
+MOST_PAGES = 16_384
+
+
+def hierarchical_select(
+    anchor: torch.Tensor,
+    summaries: torch.Tensor,
+    page_table: torch.Tensor,
+    page_count: torch.Tensor,
+    hierarchy: Hierarchy,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The pages to read of each request and how many, as `naive_hierarchical_select` says.
+
+    Two launches of one size each, whatever the requests' lengths. `sparse_decode_attention` takes the result as it is.
+    """
+    check_runnable(anchor)
+    check_tensor("anchor", anchor, (None, None), FLOATS)
+    check_tensor("summaries", summaries, (None, anchor.shape[1]), FLOATS, anchor.device)
+    check_index("page_table", page_table, (len(anchor), None), anchor.device)
+    check_index("page_count", page_count, (len(anchor),), anchor.device)
+    if anchor.stride(1) != 1 or summaries.stride(1) != 1:
+        raise ValueError(f"anchor has strides {anchor.stride()} and summaries {summaries.stride()}: the last must be 1")
+    requests, width = page_table.shape
+    sizes = padded_sizes(width, hierarchy)
+    if sizes[0] * sizes[1] * sizes[2] > MOST_PAGES:
+        raise ValueError(f"{width} pages, padded to {sizes}, are more than the {MOST_PAGES} that a program holds")
+    chosen = torch.empty((requests, width), dtype=torch.int32, device=anchor.device)
+    count = torch.empty((requests,), dtype=torch.int32, device=anchor.device)
+    if requests == 0 or width == 0:
+        return chosen, count.zero_()
+    scores = torch.empty((requests, width), dtype=torch.float32, device=anchor.device)
+    block_c = 64 if knobs.runtime.interpret else SCORE_BLOCK_C
+    score_pages_kernel[(triton.cdiv(width, SCORE_BLOCK_P), requests)](
+        anchor, summaries, page_table, page_count, scores, anchor.shape[1],
+        anchor.stride(0), summaries.stride(0), page_table.stride(0), scores.stride(0), hierarchy.recent,
+        BLOCK_P=SCORE_BLOCK_P, BLOCK_C=block_c, num_warps=SCORE_WARPS,
+    )  # fmt: skip
+    hierarchical_select_kernel[(requests,)](
+        scores, page_count, chosen, count, scores.stride(0), chosen.stride(0), width,
+        hierarchy.sinks, hierarchy.recent, *hierarchy.dropped_per_million(),
+        CHUNKS=hierarchy.chunks, PAGES=hierarchy.pages, AMONG_ACTIVE=hierarchy.among_active,
+        BLOCK_G=sizes[0], BLOCK_CH=sizes[1], BLOCK_P=sizes[2], num_warps=SELECT_WARPS,
+    )  # fmt: skip
+    return chosen, count
+
+
+def padded_sizes(pages: int, hierarchy: Hierarchy) -> tuple[int, int, int]:
+    """Grids, chunks a grid and pages a chunk, as powers of 2 that hold so many pages."""
+    grids = triton.cdiv(pages, hierarchy.chunks * hierarchy.pages)
+    return tuple(triton.next_power_of_2(size) for size in (grids, hierarchy.chunks, hierarchy.pages))

@@ -1,0 +1,40 @@
+"""How pages make chunks and chunks grids, and what share of each is kept."""
+
+from dataclasses import dataclass
+
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """CHESS's levels: a chunk is `pages` pages, a grid `chunks` chunks; the shares kept of each level are in 0 .. 1.
+
+    The first `sinks` and the last `recent` pages of a request are kept whatever their scores. With `among_active` a
+    threshold is that of the units whose parent is kept, as section 3.2 says; without, units whose parent is not kept
+    count with a score of zero, as Algorithm 1 has it.
+    """
+
+    pages: int = 16
+    chunks: int = 8
+    keep_grids: float = 0.5
+    keep_chunks: float = 0.5
+    keep_pages: float = 0.5
+    sinks: int = 1
+    recent: int = 4
+    among_active: bool = False
+
+    def __post_init__(self) -> None:
+        """Raises ValueError where a size or a share is none."""
+        if self.pages < 1 or self.chunks < 1:
+            raise ValueError(f"a chunk of {self.pages} pages, a grid of {self.chunks} chunks: 1 is the least")
+        if not all(0 < share <= 1 for share in (self.keep_grids, self.keep_chunks, self.keep_pages)):
+            raise ValueError("the shares that are kept must be more than 0 and at most 1")
+        if self.sinks < 0 or self.recent < 0:
+            raise ValueError(f"{self.sinks} sinks, {self.recent} recent pages: they must not be negative")
+
+    def dropped_per_million(self) -> tuple[int, int, int]:
+        """What share of grids, chunks and pages is dropped: whole numbers, so that ranks are exact everywhere."""
+        grids, chunks, pages = (
+            MILLION - round(share * MILLION) for share in (self.keep_grids, self.keep_chunks, self.keep_pages)
+        )
+        return grids, chunks, pages

@@ -1,0 +1,60 @@
+"""The specification of hierarchical_select, in float64 on the CPU, as CHESS's Algorithm 1 goes."""
+
+import torch
+
+from reprise_kernels.hierarchical_select.hierarchy import MILLION, Hierarchy
+from reprise_kernels.page_summary.naive import naive_mean_rows
+
+
+def naive_hierarchical_select(
+    anchor: torch.Tensor,
+    summaries: torch.Tensor,
+    page_table: torch.Tensor,
+    page_count: torch.Tensor,
+    hierarchy: Hierarchy,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The pages to read, by their number in the request, ascending, -1 behind them: int32 [B, P]; and how many, [B].
+
+    anchor     [B, C] what stands for the text being written; summaries [R, C] a vector for each physical page
+    page_table [B, P] each request's pages; page_count [B] how many it has
+
+    The pages before the last `recent` ones are candidates, their chunks and grids as in equation 2. From the grids down
+    a unit u is kept if its parent is and S(u) = anchor . v_u (equation 4) reaches the level's quantile 1 - share.
+
+    The quantile. Algorithm 1 keeps S >= Quantile(S, q). Between the scores of ranks floor(r) and ceil(r), with
+    r = q (n - 1), there is no other: these are just the scores that reach the one of rank ceil(r), ascending from 0. So
+    nothing is interpolated and the answer is the same in any precision. q counts in millionths.
+    """
+    chosen = torch.full(page_table.shape, -1, dtype=torch.int32)
+    counts = torch.zeros(len(page_table), dtype=torch.int32)
+    for b, count in enumerate(page_count.tolist()):
+        kept = _kept_of_one(anchor[b].double(), summaries[page_table[b, :count].long()].double(), hierarchy)
+        counts[b] = len(kept)
+        chosen[b, : len(kept)] = torch.tensor(kept, dtype=torch.int32)
+    return chosen, counts
+
+
+def _kept_of_one(anchor: torch.Tensor, pages: torch.Tensor, hierarchy: Hierarchy) -> list[int]:
+    candidates = max(len(pages) - hierarchy.recent, 0)
+    always = set(range(min(hierarchy.sinks, len(pages)))) | set(range(candidates, len(pages)))
+    if candidates == 0:
+        return sorted(always)
+    # the hierarchy's vectors one after another, and one product with all of them
+    chunks = naive_mean_rows(pages[None], torch.tensor([candidates]), hierarchy.pages, None)[0]
+    chunks = chunks[: -(-candidates // hierarchy.pages)]
+    grids = naive_mean_rows(chunks[None], torch.tensor([len(chunks)]), hierarchy.chunks, None)[0]
+    scores = torch.cat([grids, chunks, pages[:candidates]]) @ anchor
+    levels = scores.split([len(grids), len(chunks), candidates])
+    parents = (torch.zeros(len(grids)), torch.arange(len(chunks)) // hierarchy.chunks)
+    parents = (*parents, torch.arange(candidates) // hierarchy.pages)
+    kept = torch.ones(1, dtype=torch.bool)
+    for level, parent, dropped in zip(levels, parents, hierarchy.dropped_per_million(), strict=True):
+        active = kept[parent.long()]
+        kept = active & (level >= _threshold(level, active, dropped, hierarchy.among_active))
+    return sorted(always | set(kept.nonzero()[:, 0].tolist()))
+
+
+def _threshold(scores: torch.Tensor, active: torch.Tensor, dropped: int, among_active: bool) -> float:
+    counted = scores[active] if among_active else torch.where(active, scores, 0.0)
+    rank = -(-(len(counted) - 1) * dropped // MILLION)
+    return float(counted.sort().values[rank]) if len(counted) else 0.0

@@ -1,0 +1,99 @@
+"""question_scores: checks what it is given and launches the kernel."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+import triton
+from triton import knobs
+
+from reprise_kernels.checks import check_cache, check_index, check_runnable, check_tensor
+from reprise_kernels.key_turns import KeyTurns
+from reprise_kernels.question_scores.triton import question_scores_kernel
+from reprise_kernels.question_scores.turned_triton import turned_question_scores_kernel
+
+
+@dataclass(frozen=True)
+class Tile:
+    """Rows and keys a program takes at a time."""
+
+    rows: int
+    keys: int
+    warps: int
+    stages: int
+    precision: str
+    dim: int
+
+
+def choose_tile(dtype: torch.dtype, head_dim: int, turned: bool = False) -> Tile:
+    """The tile for these queries."""
+    dim = triton.next_power_of_2(head_dim)
+    if knobs.runtime.interpret:
+        return Tile(64, 32, 4, 2, "ieee", dim)
+    if dtype == torch.float32:
+        return Tile(64, 16 if turned or dim > 128 else 32, 8, 1, "ieee", dim)
+    return Tile(64, 64, 4, 2, "tf32", dim)
+
+
+def question_scores(
+    q: torch.Tensor,
+    q_pos: torch.Tensor,
+    cu_q: torch.Tensor,
+    lse: torch.Tensor,
+    k: torch.Tensor,
+    slot_table: torch.Tensor,
+    kv_len: torch.Tensor,
+    weight: float = 1.0,
+    scale: float | None = None,
+    out: torch.Tensor | None = None,
+    turns: KeyTurns | None = None,
+) -> torch.Tensor:
+    """Mean attention weights as `naive_question_scores` says, float32 [B, Nmax]; added to `out` where it is given.
+
+    One call a layer, each with weight 1 / L and the same `out`, fuses the layers; the matrix of weights is never there.
+    """
+    requests = len(cu_q) - 1
+    check_runnable(q)
+    check_cache("k", k, q.device)
+    check_tensor("q", q, (None, None, k.shape[3]), (k.dtype,))
+    check_tensor("lse", lse, tuple(q.shape[:2]), (torch.float32,), q.device)
+    if q.stride(2) != 1 or lse.stride(1) != 1:
+        raise ValueError(f"q has strides {q.stride()} and lse {lse.stride()}: 1 in the last dimension it must be")
+    if q.shape[1] % k.shape[2] or not 1 <= q.shape[1] // k.shape[2] <= 64:
+        raise ValueError(f"q has {q.shape[1]} heads, k has {k.shape[2]}: at most 64 whole query heads go to a key head")
+    check_index("q_pos", q_pos, (len(q),), q.device)
+    check_index("cu_q", cu_q, (None,), q.device)
+    check_index("slot_table", slot_table, (requests, None), q.device)
+    check_index("kv_len", kv_len, (requests,), q.device)
+    if out is None:
+        out = torch.zeros(slot_table.shape, dtype=torch.float32, device=q.device)
+    check_tensor("out", out, tuple(slot_table.shape), (torch.float32,), q.device)
+    if out.stride(1) != 1:
+        raise ValueError(f"out has stride {out.stride(1)} in its last dimension, it must be 1")
+    if requests == 0 or slot_table.shape[1] == 0:
+        return out
+    head_dim, group = q.shape[2], q.shape[1] // k.shape[2]
+    tile = choose_tile(q.dtype, head_dim, turns is not None)
+    keys = tile.keys if turns is None else min(tile.keys, turns.tile)
+    grid = (triton.cdiv(slot_table.shape[1], keys), requests)
+    factors = ((head_dim**-0.5 if scale is None else scale) * math.log2(math.e), weight)
+    strides = (q.stride(0), q.stride(1), lse.stride(0), k.stride(1), k.stride(2), slot_table.stride(0))
+    sizes = {
+        "KEY_HEADS": k.shape[2], "GROUP": group, "HEAD_DIM": head_dim, "BLOCK_M": tile.rows,
+        "BLOCK_Q": tile.rows // group, "BLOCK_N": keys, "PRECISION": tile.precision,
+        "num_warps": tile.warps, "num_stages": tile.stages,
+    }  # fmt: skip
+    if turns is None:
+        question_scores_kernel[grid](
+            q, q_pos, cu_q, lse, k, slot_table, kv_len, out, *factors, *strides, out.stride(0),
+            BLOCK_D=tile.dim, **sizes,
+        )  # fmt: skip
+        return out
+    turns.check(head_dim, *slot_table.shape, q.device)
+    cos, sin = turns.rotary.turns(turns.distances)
+    turned_question_scores_kernel[grid](
+        q, q_pos, cu_q, lse, k, slot_table, kv_len, turns.of_tile, cos, sin, out, *factors,
+        *strides, turns.of_tile.stride(0), out.stride(0),
+        ROTARY_DIM=turns.rotary.dim, INTERLEAVED=turns.rotary.interleaved, TILE=turns.tile, **sizes,
+    )  # fmt: skip
+    return out

@@ -1,0 +1,67 @@
+"""rope_shift: checks what it is given and launches the kernel."""
+
+import torch
+import triton
+
+from reprise_kernels.checks import check_cache, check_index, check_runnable, check_tensor
+from reprise_kernels.rope_shift.triton import BLOCK_TOKENS, WARPS, rope_shift_kernel
+from reprise_kernels.rotary import Rotary
+
+
+def rope_shift(
+    keys: torch.Tensor,
+    slots: torch.Tensor,
+    move: torch.Tensor,
+    distances: torch.Tensor,
+    rotary: Rotary,
+    target: torch.Tensor | None = None,
+    target_slots: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """Moves cached keys by their chunk's distance, in place or into `target`'s slots; returns where they are now.
+
+    As `naive_rope_shift` says. In place a slot may be named once; between two caches, or two places of one that do not
+    overlap, gathering, turning and scattering are one pass. Nothing waits for the device.
+    """
+    if (target is None) != (target_slots is None):
+        raise ValueError("target and target_slots are given both, or neither to move the keys in place")
+    in_place = target is None
+    target, target_slots = (keys, slots) if target is None or target_slots is None else (target, target_slots)
+    _check(keys, slots, move, distances, rotary, target, target_slots)
+    if len(slots) == 0:
+        return target
+    cos, sin = rotary.turns(distances)
+    heads, head_dim = keys.shape[2:]
+    half = rotary.dim // 2
+    rest = 0 if in_place else head_dim - rotary.dim
+    rope_shift_kernel[(triton.cdiv(len(slots), BLOCK_TOKENS),)](
+        keys, slots, target, target_slots, move, cos, sin, len(slots),
+        keys.stride(1), keys.stride(2), target.stride(1), target.stride(2),
+        HEADS=heads, HEAD_DIM=head_dim, ROTARY_DIM=rotary.dim, INTERLEAVED=rotary.interleaved,
+        COPY_REST=rest > 0, BLOCK_T=BLOCK_TOKENS, BLOCK_PAIRS=triton.next_power_of_2(half),
+        BLOCK_REST=triton.next_power_of_2(max(rest, 1)), num_warps=WARPS,
+    )  # fmt: skip
+    return target
+
+
+def _check(
+    keys: torch.Tensor,
+    slots: torch.Tensor,
+    move: torch.Tensor,
+    distances: torch.Tensor,
+    rotary: Rotary,
+    target: torch.Tensor,
+    target_slots: torch.Tensor,
+) -> None:
+    check_runnable(keys)
+    check_cache("keys", keys)
+    check_cache("target", target, keys.device)
+    if target.dtype != keys.dtype or target.shape[2:] != keys.shape[2:]:
+        raise ValueError(
+            f"target is {target.dtype} with heads {tuple(target.shape[2:])}, "
+            f"keys are {keys.dtype} with heads {tuple(keys.shape[2:])}: they must agree"
+        )
+    for name, index in (("slots", slots), ("target_slots", target_slots), ("move", move)):
+        check_index(name, index, (len(slots),), keys.device)
+    check_tensor("distances", distances, (None,), (torch.int32, torch.int64), keys.device)
+    if not 2 <= rotary.dim <= keys.shape[3]:
+        raise ValueError(f"the rotary embedding turns {rotary.dim} dimensions, a head has {keys.shape[3]}")

@@ -1,0 +1,79 @@
+"""Sparse prefill attention over a slot table: checks what it is given and launches the kernel."""
+
+import math
+
+import torch
+import triton
+
+from reprise_kernels.checks import check_cache, check_index, check_runnable, check_tensor
+from reprise_kernels.key_turns import KeyTurns
+from reprise_kernels.sparse_prefill_attention.tiles import choose_tile
+from reprise_kernels.sparse_prefill_attention.triton import slot_prefill_kernel
+from reprise_kernels.sparse_prefill_attention.turned_triton import turned_prefill_kernel
+
+
+def sparse_prefill_attention(
+    q: torch.Tensor,
+    q_pos: torch.Tensor,
+    cu_q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    slot_table: torch.Tensor,
+    kv_len: torch.Tensor,
+    scale: float | None = None,
+    turns: KeyTurns | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Attention by true position, as `naive_sparse_prefill_attention` says; out as q, log-sum-exp in float32.
+
+    The positions need not be in order; where they are, tiles are skipped and masks left out as early as can be. Every
+    position below kv_len must have a slot.
+    """
+    check_queries(q, q_pos, cu_q, k, v)
+    check_index("slot_table", slot_table, (len(cu_q) - 1, None), q.device)
+    check_index("kv_len", kv_len, (len(cu_q) - 1,), q.device)
+    out, lse = torch.empty_like(q), torch.empty(q.shape[:2], dtype=torch.float32, device=q.device)
+    if len(q) == 0:
+        return out, lse
+    head_dim, group = q.shape[2], q.shape[1] // k.shape[2]
+    tile = choose_tile(q.dtype, head_dim, group, turns is not None)
+    scale = (head_dim**-0.5 if scale is None else scale) * math.log2(math.e)
+    strides = (q.stride(0), q.stride(1), k.stride(1), k.stride(2), slot_table.stride(0))
+    ends = (out.stride(0), out.stride(1), lse.stride(0))
+    sizes = {
+        "GROUP": group, "HEAD_DIM": head_dim, "BLOCK_B": triton.next_power_of_2(len(kv_len)), "BLOCK_M": tile.rows,
+        "BLOCK_Q": tile.tokens(group), "PRECISION": tile.precision, "num_warps": tile.warps, "num_stages": tile.stages,
+    }  # fmt: skip
+    grid = (len(q) // tile.tokens(group) + len(kv_len), k.shape[2])
+    if turns is None:
+        slot_prefill_kernel[grid](
+            q, q_pos, cu_q, k, v, slot_table, kv_len, out, lse, len(kv_len), scale, *strides, *ends,
+            BLOCK_D=tile.dim, BLOCK_N=tile.keys, **sizes,
+        )  # fmt: skip
+        return out, lse
+    turns.check(head_dim, *slot_table.shape, q.device)
+    cos, sin = turns.rotary.turns(turns.distances)
+    turned_prefill_kernel[grid](
+        q, q_pos, cu_q, k, v, slot_table, kv_len, turns.of_tile, cos, sin, out, lse, len(kv_len), scale,
+        *strides, turns.of_tile.stride(0), *ends,
+        ROTARY_DIM=turns.rotary.dim, INTERLEAVED=turns.rotary.interleaved, TILE=turns.tile,
+        BLOCK_N=min(tile.keys, turns.tile), **sizes,
+    )  # fmt: skip
+    return out, lse
+
+
+def check_queries(q: torch.Tensor, q_pos: torch.Tensor, cu_q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> None:
+    """Raises ValueError unless queries and caches go together."""
+    check_runnable(q)
+    check_cache("k", k, q.device)
+    check_tensor("v", v, k.shape, (k.dtype,), q.device)
+    check_tensor("q", q, (None, None, k.shape[3]), (k.dtype,))
+    if q.stride(2) != 1:
+        raise ValueError(f"q has stride {q.stride(2)} in its last dimension, it must be 1")
+    if v.stride() != k.stride():
+        raise ValueError(f"k has strides {k.stride()} and v {v.stride()}: they must agree")
+    if q.shape[1] % k.shape[2] or not 1 <= q.shape[1] // k.shape[2] <= 64:
+        raise ValueError(f"q has {q.shape[1]} heads, k has {k.shape[2]}: at most 64 whole query heads go to a key head")
+    check_index("q_pos", q_pos, (len(q),), q.device)
+    check_index("cu_q", cu_q, (None,), q.device)
+    if len(cu_q) < 2:
+        raise ValueError("cu_q has no request: it is [requests + 1]")

@@ -1,0 +1,23 @@
+"""What the tests draw their cases from."""
+
+import pytest
+import torch
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+# Triton's interpreter is silently wrong in bfloat16
+DTYPES = [torch.float32, torch.float16, pytest.param(torch.bfloat16, marks=pytest.mark.gpu)]
+
+
+def generator(seed: int) -> torch.Generator:
+    """A source of random numbers that gives the same ones for the same seed."""
+    return torch.Generator().manual_seed(seed)
+
+
+def normal(shape: tuple[int, ...], dtype: torch.dtype, random: torch.Generator) -> torch.Tensor:
+    """Normally distributed numbers on the device under test."""
+    return torch.randn(shape, generator=random).to(dtype).to(DEVICE)
+
+
+def indices(values: object) -> torch.Tensor:
+    """An int32 tensor on the device under test."""
+    return torch.as_tensor(values).to(torch.int32).to(DEVICE).contiguous()

@@ -1,0 +1,30 @@
+"""Where there is no GPU the tests run under Triton's interpreter, which must be chosen before the import."""
+
+import os
+
+import pytest
+import torch
+from hypothesis import HealthCheck, Phase, settings
+
+HAS_GPU = torch.cuda.is_available()
+if not HAS_GPU:
+    os.environ["TRITON_INTERPRET"] = "1"
+# explaining a failure costs minutes under the interpreter; how long an example takes says nothing
+# more of them: --hypothesis-profile=thorough
+for name, examples in (("kernels", 8), ("thorough", 100)):
+    settings.register_profile(
+        name,
+        deadline=None,
+        max_examples=examples,
+        phases=[phase for phase in Phase if phase != Phase.explain],
+        suppress_health_check=list(HealthCheck),
+    )
+settings.load_profile("kernels")
+torch.set_num_threads(1)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skips what needs a GPU where there is none."""
+    for item in items:
+        if item.get_closest_marker("gpu") and not HAS_GPU:
+            item.add_marker(pytest.mark.skip(reason="no CUDA device"))

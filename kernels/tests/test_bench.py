@@ -1,0 +1,82 @@
+"""The benchmark's cases are right and its report is true; only a GPU can say how long they take."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from cases import DEVICE
+
+from reprise_kernels.bench.__main__ import ALL_CASES
+from reprise_kernels.bench.case import Case, Shape
+from reprise_kernels.bench.measure import measure, measure_ceilings
+from reprise_kernels.bench.report import render
+
+TINY = Shape(
+    q_heads=4, kv_heads=2, head_dim=16, context=64, question=3, layers=1, ratios=(0.25,), batches=(1, 2),
+    dtype=torch.float32, device=DEVICE,
+)  # fmt: skip
+KERNELS = Path(__file__).resolve().parent.parent
+
+
+def run_once(run, graph: bool) -> float:
+    """Stands in for a GPU's clock: a millisecond, whatever was done."""
+    run()
+    return 1.0
+
+
+@pytest.mark.parametrize("make", ALL_CASES, ids=lambda make: make.__name__)
+def test_every_case_passes_its_check_and_runs_beside_its_rivals(make):
+    ceilings = {"flops": 1e12, "memory": 1e12, "bus": 1e12}
+    rows = measure(make(TINY), ceilings, run_once, lambda line: None)
+    assert rows
+    for row in rows:
+        # FlexAttention wants a compiler, and flash and cuDNN a GPU
+        assert set(row.absent) <= {"SDPA flash, dense", "SDPA cuDNN, dense", "FlexAttention, same positions"}
+        assert row.rivals or make.__name__ == "prefill_cases"
+
+
+def test_a_wrong_kernel_gets_no_number():
+    def check() -> None:
+        raise AssertionError("wrong")
+
+    timed = []
+    case = Case("wrong", lambda: None, check, 1.0, 1.0, "memory")
+    with pytest.raises(AssertionError, match="wrong"):
+        measure([case], {"memory": 1.0}, lambda run, graph: timed.append(run) or 1.0, lambda line: None)
+    assert timed == []
+
+
+def test_rates_shares_and_ratios_are_those_of_the_work_and_the_times():
+    def fails() -> None:
+        raise RuntimeError("no such backend\nand more")
+
+    times = {"ours": 2.0, "theirs": 5.0}
+    names = {}
+
+    def named(name: str):
+        names[name] = lambda: name
+        return names[name]
+
+    case = Case(
+        "case", named("ours"), lambda: None, 4e12, 8e9, "flops", {"theirs": lambda: named("theirs"), "gone": fails}
+    )
+    rows = measure([case], {"flops": 4e15}, lambda run, graph: times[run()], lambda line: None)
+    assert render(rows).splitlines()[2] == (
+        "| case | 2 | 2,000 TFLOP/s | 50% | theirs: 5 ms, 2.50 times; gone: could not run (no such backend) |"
+    )
+
+
+def test_ceilings_are_of_the_work_that_was_timed():
+    ceilings = measure_ceilings(run_once, size=16, device=DEVICE)
+    assert ceilings == {"flops": 2 * 16**3 * 1e3, "memory": 2 * 32 * 16**2 * 1e3, "bus": 2 * 16**2 * 1e3}
+
+
+@pytest.mark.skipif(DEVICE == "cuda", reason="there is a GPU")
+def test_without_a_gpu_it_says_so_and_writes_no_figures(tmp_path):
+    command = [sys.executable, "-m", "reprise_kernels.bench", "--output", str(tmp_path / "figures.json")]
+    done = subprocess.run(command, cwd=KERNELS, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "there is no CUDA device" in done.stderr
+    assert list(tmp_path.iterdir()) == []
