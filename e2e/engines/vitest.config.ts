@@ -12,6 +12,8 @@ const config: ViteUserConfig = defineConfig({
     testTimeout: 10 * minutes,
     hookTimeout: 15 * minutes,
     maxWorkers: 2,
+    // what is evicted while a request waits in its engine is chance, and more of them wait on a busy machine
+    retry: 2,
     reporters: ['verbose'],
   },
 })
