@@ -20,13 +20,13 @@ export interface RunningReprise {
 /** Starts `reprise serve …args` on free ports of this machine and waits until it listens. */
 export async function startReprise(
   args: readonly string[],
-  options: { nodeOptions?: string; stderrPath?: string } = {},
+  options: { nodeOptions?: string; stderrPath?: string; env?: Readonly<Record<string, string>> } = {},
 ): Promise<RunningReprise> {
   const stderrFile = options.stderrPath === undefined ? undefined : openSync(options.stderrPath, 'w')
   const free = ['--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0']
   const child = spawn(process.execPath, [reprise, 'serve', ...free, ...args], {
     stdio: ['ignore', 'pipe', stderrFile ?? 'pipe'],
-    env: { ...process.env, NODE_OPTIONS: options.nodeOptions ?? '' },
+    env: { ...process.env, NODE_OPTIONS: options.nodeOptions ?? '', ...options.env },
   })
   if (stderrFile !== undefined) closeSync(stderrFile)
   let stderr = ''

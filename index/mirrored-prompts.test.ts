@@ -158,8 +158,10 @@ test('whatever happens, the mirror knows of each request and each prefix what a 
           const { requests, cachedTokens } = mirror.statistics
           expect(requests).toBe([...plain.requests.values()].filter(({ held }) => held > 0).length)
           const tokensPerCharacter = mirror.estimateTokens(1e9) / 1e9
-          expect(cachedTokens).toBe(Math.floor(plain.heldLength * tokensPerCharacter))
-          expect(mirror.heldTokens).toBe(Math.floor((plain.heldLength + plain.tailLength) * tokensPerCharacter))
+          // the average is known to nine places
+          const off = cachedTokens - plain.heldLength * tokensPerCharacter
+          const allOff = mirror.heldTokens - (plain.heldLength + plain.tailLength) * tokensPerCharacter
+          for (const difference of [off, allOff]) expect(Math.abs(difference)).toBeLessThan(1.001)
         }
         for (const one of asked) {
           // no density is so small that nothing of the shortest prefix would be left

@@ -14,6 +14,7 @@ export interface MirrorReport {
 
 const quietMilliseconds = 500
 const quietly = ['--log-level', 'warn']
+const environment = { REPRISE_REDIS_SHARE_TOKENS: 'true' }
 /** What the engine is called in the proxy's control plane. */
 const replicaName = 'engine'
 
@@ -43,7 +44,8 @@ export class ProxyProcess {
     const events = [`events=tcp://127.0.0.1:${ports.events}`, `replay=tcp://127.0.0.1:${ports.replay}`]
     const engine = [url, `kind=${spec.kind}`, `id=${replicaName}`, ...(source === 'kv-events' ? events : [])]
     const places = ['--listen', new URL(this.url).host, '--admin-listen', new URL(this.adminUrl).host]
-    this.#running = await startReprise([...places, ...quietly, '--engine', engine.join(','), '--redis', redisUrl])
+    const args = [...places, ...quietly, '--engine', engine.join(','), '--redis', redisUrl]
+    this.#running = await startReprise(args, { env: environment })
   }
 
   async kill(): Promise<void> {

@@ -67,6 +67,8 @@ export interface RedisConfig {
   readonly namespace: string
   /** how long what nobody uses is kept */
   readonly ttlSeconds: number
+  /** whether tokens of prompts are kept there */
+  readonly sharesTokens?: boolean
   /** how long a request waits for what Redis has; no setting: for tests that share a machine with others */
   readonly readMilliseconds?: number
   readonly tls?: EngineTlsFiles | undefined

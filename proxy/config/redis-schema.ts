@@ -1,4 +1,4 @@
-import { file, group, matching, type SettingSchema, text, whole } from './setting-schema.ts'
+import { file, flag, group, matching, type SettingSchema, text, whole } from './setting-schema.ts'
 
 const day = 86_400
 
@@ -17,6 +17,10 @@ export const redisSchema: SettingSchema = group(
       'default',
     ),
     ttl_seconds: whole('How long a turn is kept that no request repeats.', 60, day),
+    share_tokens: flag(
+      'Whether tokens of prompts, which are their text, are kept there: predictions stay exact across restarts.',
+      false,
+    ),
     tls: {
       type: 'object',
       description: 'For a Redis behind rediss. Files are PEM.',

@@ -50,6 +50,7 @@ export interface Settings {
     url?: string
     namespace: string
     ttl_seconds: number
+    share_tokens: boolean
     tls?: { ca?: string; cert?: string; key?: string; server_name?: string }
   }
 }

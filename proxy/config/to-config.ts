@@ -75,10 +75,10 @@ function toTls({ cert, key, client_ca }: Settings['tls']): ListenerTlsFiles | un
   return cert === undefined || key === undefined ? undefined : { cert, key, clientCa: client_ca }
 }
 
-function toRedis({ url, namespace, ttl_seconds, tls }: Settings['redis']): RedisConfig | undefined {
+function toRedis({ url, namespace, ttl_seconds, share_tokens, tls }: Settings['redis']): RedisConfig | undefined {
   if (url === undefined) return undefined
   const files = tls && { ca: tls.ca, cert: tls.cert, key: tls.key, serverName: tls.server_name }
-  return { url, namespace, ttlSeconds: ttl_seconds, tls: files }
+  return { url, namespace, ttlSeconds: ttl_seconds, sharesTokens: share_tokens, tls: files }
 }
 
 function isOn(value: Switch): boolean {

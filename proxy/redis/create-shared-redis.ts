@@ -12,6 +12,7 @@ export interface SharedRedis {
   readonly connection: RedisConnection
   readonly namespace: string
   readonly ttlSeconds: number
+  readonly sharesTokens: boolean
   /** names this proxy's life, apart from all others */
   readonly proxy: string
   /** From now on counts, by reason, what requests did not wait for. */
@@ -23,7 +24,7 @@ const clusterMarks = 24
 
 /** Creates the connection to Redis; it connects when told to. Throws a ConfigError when its certificates cannot be used. */
 export function createSharedRedis(config: RedisConfig, log: Log): SharedRedis {
-  const { url, namespace, ttlSeconds } = config
+  const { url, namespace, ttlSeconds, sharesTokens = false } = config
   const address = readRedisUrl(url)
   const proxy = randomUUID()
   let count: (reason: 'redis_late') => void = () => {}
@@ -38,5 +39,5 @@ export function createSharedRedis(config: RedisConfig, log: Log): SharedRedis {
   const countLate = (next: typeof count): void => {
     count = next
   }
-  return { connection, namespace, ttlSeconds, proxy, countLate }
+  return { connection, namespace, ttlSeconds, sharesTokens, proxy, countLate }
 }

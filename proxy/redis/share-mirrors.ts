@@ -21,7 +21,7 @@ export interface SharedMirrors {
 export function shareMirrors(
   replicas: readonly Replica[],
   engines: readonly EngineConfig[],
-  { connection, namespace, ttlSeconds, proxy }: SharedRedis,
+  { connection, namespace, ttlSeconds, sharesTokens, proxy }: SharedRedis,
   { failOpen }: Pick<Metrics, 'failOpen'>,
 ): SharedMirrors {
   const shared = replicas
@@ -30,10 +30,8 @@ export function shareMirrors(
       const onFault = (reason: string): void => failOpen.inc({ reason })
       const common = { redis: connection, namespace, ttlSeconds, onFault }
       const { replicaMirror } = replica
-      return [
-        new SharedMirror({ ...common, replicaMirror, proxy, wallClock: Date.now }),
-        new SharedTokens({ ...common, replica }),
-      ]
+      const mirror = new SharedMirror({ ...common, replicaMirror, proxy, wallClock: Date.now })
+      return sharesTokens ? [mirror, new SharedTokens({ ...common, replica })] : [mirror]
     })
   return {
     start: () => {
