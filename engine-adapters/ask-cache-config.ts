@@ -1,3 +1,4 @@
+import { askEngine, type EngineText } from './ask-engine.ts'
 import {
   type CacheConfig,
   type CacheSize,
@@ -7,7 +8,6 @@ import {
 } from './cache-config.ts'
 import type { EngineKind } from './engine-adapter.ts'
 import type { EngineClient } from './engine-client.ts'
-import { type EngineText, getFromEngine } from './get-from-engine.ts'
 
 interface Source {
   readonly path: string
@@ -30,7 +30,7 @@ export async function askCacheSize(
 ): Promise<CacheSize | undefined> {
   const headers = apiKey === undefined ? [] : ['authorization', `Bearer ${apiKey}`]
   for (const { path, read } of sources[kind]) {
-    const answer = await getFromEngine(engine, { path, headers }, signal)
+    const answer = await askEngine(engine, { path, headers }, signal)
     const size = isGood(answer) ? toCacheSize(read(answer.text)) : undefined
     if (size) return size
   }

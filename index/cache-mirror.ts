@@ -2,39 +2,14 @@ import { AverageDensity } from './average-density.ts'
 import type { BelievedCache, BelievedRequest } from './believed-cache.ts'
 import type { CacheEvent, SentContext, SentPrompt } from './cache-event.ts'
 import type { Context, RequestId, ScopeId } from './context-block.ts'
+import { HeldContexts } from './held-contexts.ts'
+import type { MirroredBelief, MirrorListener } from './mirror-listener.ts'
 import { MirroredPrompts } from './mirrored-prompts.ts'
 import { type MirroredRequest, MirroredRequests } from './mirrored-requests.ts'
 import type { Ordering, OrderingIndex } from './ordering-index.ts'
 
-/** What is believed of one request. */
-export interface MirroredBelief {
-  readonly prompt: SentPrompt
-  /** how many tokens a character took; undefined until the engine has counted */
-  readonly tokensPerCharacter: number | undefined
-  /** so many characters of the prompt are held, from its start */
-  readonly heldLength: number
-}
-
-/** Hears of what changes the mirror, if it is not a `shared` event: whoever shares it tells others. */
-export interface MirrorListener {
-  /** Something else is believed of a request: it was sent just now, its tokens were counted, more or less of it is held. */
-  changed(request: RequestId, what: 'sent' | 'counted' | 'held'): void
-  /** A request is mirrored no longer; `at` as it was noted. */
-  forgotten(request: RequestId, at: number): void
-  /** The engine has told of a request that is not mirrored. */
-  unknown(request: RequestId, cachedTokens: number): void
-  /** Nothing is held any more but what is told of next; `cleared`: requests are forgotten, too. */
-  reset(type: 'replaced' | 'cleared'): void
-}
-
-/** So many scopes are remembered of which nothing is cached; small caches lose all of a scope again and again. */
-const maxIdleScopes = 1_000
-
 /** So many requests are remembered of which nothing is held any more: an engine may store one anew that it had lost. */
 const maxFallen = 5_000
-
-/** of an index that does not say what it takes */
-const bytesPerNode = 2_000
 
 /**
  * What one replica is believed to have cached: the index of the contexts it holds, by what stands in front of them,
@@ -46,10 +21,7 @@ export class CacheMirror implements BelievedCache {
   readonly #maxRequests: number
   readonly #maxBlocks: number
   readonly #requests = new MirroredRequests()
-  readonly #indexes = new Map<ScopeId, OrderingIndex>()
-  /** scopes of which nothing is held any more: their indexes still know what is asked for behind them */
-  readonly #idleScopes = new Set<ScopeId>()
-  readonly #createIndex: () => OrderingIndex
+  readonly #contexts: HeldContexts
   readonly #prompts = new MirroredPrompts()
   /** requests of which something is held */
   #holding = 0
@@ -71,18 +43,18 @@ export class CacheMirror implements BelievedCache {
   ) {
     this.#maxRequests = bounds.maxRequests
     this.#maxBlocks = bounds.maxBlocks
-    this.#createIndex = createIndex
+    this.#contexts = new HeldContexts(createIndex)
     this.#average = average
   }
 
   /** Orders a context by those that stand behind the same text; undefined when there are none. */
   order(scope: ScopeId, context: Context, sizes: readonly number[]): Ordering | undefined {
-    return this.#indexes.get(scope)?.order(context, sizes)
+    return this.#contexts.at(scope)?.order(context, sizes)
   }
 
   /** The search path of a context that was sent, for the scheduler. */
   searchPath(request: RequestId, scope: ScopeId): number[] {
-    return this.#indexes.get(scope)?.pathOf(request) ?? []
+    return this.#contexts.at(scope)?.pathOf(request) ?? []
   }
 
   /** How many tokens a prompt of so many characters is expected to have. */
@@ -183,20 +155,13 @@ export class CacheMirror implements BelievedCache {
     bytes: number
     unknownRequests: number
   } {
-    let nodes = 0
-    let contexts = 0
-    let bytes = this.#requests.bytes + this.#prompts.bytes
-    for (const index of this.#indexes.values()) {
-      nodes += index.nodes
-      contexts += index.requests
-      bytes += index.bytes ?? index.nodes * bytesPerNode
-    }
+    const { nodes, contexts, bytes } = this.#contexts.statistics
     return {
       requests: this.#holding,
       cachedTokens: Math.floor(this.#prompts.heldLength * this.#average.tokensPerCharacter),
       nodes,
       contexts,
-      bytes,
+      bytes: bytes + this.#requests.bytes + this.#prompts.bytes,
       unknownRequests: this.#unknownRequests,
     }
   }
@@ -206,7 +171,7 @@ export class CacheMirror implements BelievedCache {
     let height = 0
     for (const [request, number] of this.#requests.entries()) {
       for (const { scope } of this.#contextsOf(number)) {
-        height = Math.max(height, this.#indexes.get(scope)?.pathOf(request)?.length ?? 0)
+        height = Math.max(height, this.#contexts.at(scope)?.pathOf(request)?.length ?? 0)
       }
     }
     return height
@@ -336,8 +301,7 @@ export class CacheMirror implements BelievedCache {
       heldLengths.array[number] = 0
       this.#fallen.add(request)
     }
-    this.#indexes.clear()
-    this.#idleScopes.clear()
+    this.#contexts.clear()
     this.#holding = 0
     this.#tailLength = 0
   }
@@ -368,8 +332,7 @@ export class CacheMirror implements BelievedCache {
     for (const { scope, blocks, sizes, ends } of contexts) {
       const kept = countUpTo(ends, length)
       if (kept === countUpTo(ends, before)) continue
-      if (kept > 0) this.#indexOf(scope).insert(blocks.slice(0, kept), sizes.slice(0, kept), request)
-      else this.#removeContext(request, scope)
+      this.#contexts.hold(request, scope, blocks.slice(0, kept), sizes.slice(0, kept))
     }
     const end = ends.array[number]!
     this.#tailLength += this.#prompts.tailLength(end, length) - this.#prompts.tailLength(end, before)
@@ -401,31 +364,10 @@ export class CacheMirror implements BelievedCache {
     return this.#requests.keptPrompt(number)?.contexts ?? this.#prompts.contextsAt(this.#requests.ends.array[number]!)
   }
 
-  #removeContext(request: RequestId, scope: ScopeId): void {
-    const index = this.#indexes.get(scope)
-    index?.remove(request)
-    if (index?.requests !== 0) return
-    this.#idleScopes.add(scope)
-    if (this.#idleScopes.size <= maxIdleScopes) return
-    const [longest] = this.#idleScopes
-    this.#idleScopes.delete(longest!)
-    this.#indexes.delete(longest!)
-  }
-
   /** The longest prefix of a prompt that is held, in characters and in tokens. */
   #findHeld(prompt: Pick<SentPrompt, 'prefixes' | 'ends'>): { length: number; tokens: number } {
     const { length, tokensPerCharacter } = this.#prompts.find(prompt)
     return { length, tokens: length * (tokensPerCharacter ?? this.#average.tokensPerCharacter) }
-  }
-
-  #indexOf(scope: ScopeId): OrderingIndex {
-    this.#idleScopes.delete(scope)
-    let index = this.#indexes.get(scope)
-    if (!index) {
-      index = this.#createIndex()
-      this.#indexes.set(scope, index)
-    }
-    return index
   }
 }
 

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
-import type { CacheMirror, MirrorListener } from '#index/cache-mirror.ts'
+import type { CacheMirror } from '#index/cache-mirror.ts'
 import type { RequestId } from '#index/context-block.ts'
+import type { MirrorListener } from '#index/mirror-listener.ts'
 import type { MirrorChanges, Reset } from './mirror-changes.ts'
 import type { FedRecord } from './mirror-feed.ts'
 

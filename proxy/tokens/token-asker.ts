@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
+import { askEngine } from '#engine-adapters/ask-engine.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { EngineClient } from '#engine-adapters/engine-client.ts'
 import type { PromptTokens } from '#index/token-mirror.ts'
-import { askEngine } from './ask-engine.ts'
 import { readTokens, type SentBody, type TokenQuestions, tokenQuestions } from './token-question.ts'
 
 /** The tokens of one prompt of a request, and what its cache is kept apart by. */
@@ -75,7 +75,7 @@ export class TokenAsker {
       for (const { path, body } of ways) {
         if (this.#refused.has(path)) continue
         const signal = AbortSignal.timeout(timeoutMilliseconds)
-        const answer = await askEngine(this.#engine, { path, body, headers: credentialsOf(headers) }, signal)
+        const answer = await askEngine(this.#engine, { path, json: body, headers: credentialsOf(headers) }, signal)
         if (answer?.status === 200) return readTokens(answer.text)
         if (answer && refusals.has(answer.status)) this.#refused.set(path, true)
       }
