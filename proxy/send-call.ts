@@ -69,7 +69,7 @@ export async function sendCall(
         api: call.api,
         rewriterFor: observer.rewriterFor,
         keepAlive: comments,
-        headMilliseconds: follower.isFollowed ? headMilliseconds : 0,
+        headMilliseconds: follower.isAsked ? headMilliseconds : 0,
       }
       const outcome = await forward(
         replica.engine,

@@ -13,8 +13,9 @@ const estimateError = 2
  * beside the request, and predicts by them what it finds cached. Elsewhere it does nothing.
  */
 export class RequestFollower {
-  /** whether there is something to predict by */
-  readonly isFollowed: boolean
+  /** whether its tokens are asked for, so that more is known of it soon */
+  readonly isAsked: boolean
+  readonly #isFollowed: boolean
   readonly #replica: Replica
   readonly #ids: readonly RequestId[]
   readonly #api: PromptApi
@@ -28,21 +29,21 @@ export class RequestFollower {
     this.#api = api
     this.#ids = ids
     const isReported = replica.events !== undefined || replica.replicaMirror.state.mode !== 'fallback'
-    this.isFollowed = isReported && replica.tokens !== undefined && ids.length > 0
+    this.#isFollowed = isReported && replica.tokens !== undefined && ids.length > 0
+    // an engine that does not say how it caches is no vLLM or SGLang, and not bothered with questions
+    this.isAsked = this.#isFollowed && (replica.events !== undefined || replica.cacheConfig !== undefined)
   }
 
   /** It goes to the engine now. */
   sent<T extends EngineRequest>(request: T, prompts: readonly SentPrompt[]): T {
     const { path, headers, body } = request
-    if (!this.isFollowed || !Buffer.isBuffer(body)) return request
-    const { events, replicaMirror, tokens, cacheConfig } = this.#replica
+    if (!this.#isFollowed || !Buffer.isBuffer(body)) return request
+    const { events, replicaMirror, tokens } = this.#replica
     events?.sent(this.#ids, prompts)
     this.#prompts = prompts
     for (const [i, id] of this.#ids.entries()) replicaMirror.tokens.send(id, prompts[i]!.prefixes)
     this.#isSent = true
-    // an engine that does not say how it caches is no vLLM or SGLang, and not bothered with questions
-    const asks = events !== undefined || cacheConfig !== undefined
-    const asked = asks ? tokens!.tokensOf({ api: this.#api, path, headers, body }) : Promise.resolve(undefined)
+    const asked = this.isAsked ? tokens!.tokensOf({ api: this.#api, path, headers, body }) : Promise.resolve(undefined)
     void asked.then(this.#learn, () => this.#learn(undefined))
     return request
   }
