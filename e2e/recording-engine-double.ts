@@ -24,6 +24,13 @@ export interface RecordingEngineDouble {
 
 const usage = { prompt_tokens: 8, completion_tokens: 1, total_tokens: 9, prompt_tokens_details: { cached_tokens: 0 } }
 const completion = JSON.stringify({ id: 'x', object: 'chat.completion', choices: [], usage })
+const { prompt_tokens_details: _, ...plainUsage } = usage
+const plainCompletion = JSON.stringify({ id: 'x', object: 'chat.completion', choices: [], usage: plainUsage })
+
+/** Answers as an engine that does not say what it had cached, by which nobody's belief is contradicted. */
+export function answerPlainly(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(plainCompletion)
+}
 
 /** What the proxy asks of its own accord, at times of its own: not recorded. */
 const ownPages = new Set(['/metrics', '/server_info', '/get_server_info'])

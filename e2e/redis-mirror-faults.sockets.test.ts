@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { RunningProxy } from '#proxy/main.ts'
 import { agree, MirrorProxy } from './mirror-proxies.ts'
 import { documentRequest, metricOf } from './placed-blocks.ts'
-import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
+import { answerPlainly, type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { hasRedis, type RunningRedis, startRedis, waitFor } from './redis-server.ts'
 import { startSharedProxy } from './shared-conversation.ts'
 import { postJson } from './start-test-proxy.ts'
@@ -135,6 +135,7 @@ describe.skipIf(!hasRedis)('proxies that share a mirror, as they are started (ne
   beforeEach(async () => {
     redis = await startRedis()
     engine = await startRecordingEngineDouble()
+    engine.answer(answerPlainly)
   })
 
   afterEach(async () => {

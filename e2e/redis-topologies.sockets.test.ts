@@ -8,7 +8,7 @@ import type { RunningProxy } from '#proxy/main.ts'
 import { findFreePort } from './demo/find-free-port.ts'
 import { hasOpenssl, issue, makeAuthority } from './make-certificates.ts'
 import { metricOf } from './placed-blocks.ts'
-import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
+import { answerPlainly, type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { hasRedis, type RedisServerOptions, type RunningRedis, startRedis, waitFor } from './redis-server.ts'
 import { SharedConversation, startSharedProxy } from './shared-conversation.ts'
 
@@ -20,6 +20,7 @@ describe.skipIf(!hasRedis)('kinds of Redis (needs redis-server)', () => {
 
   beforeEach(async () => {
     engine = await startRecordingEngineDouble()
+    engine.answer(answerPlainly)
   })
 
   afterEach(async () => {
