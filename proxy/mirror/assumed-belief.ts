@@ -4,8 +4,11 @@ import type { RequestId } from '#index/context-block.ts'
 import { ExpiringBelief } from '#index/expiring-belief.ts'
 import type { MirrorMode } from './report-silence.ts'
 
-/** How long it is believed that something is cached of which nothing is heard, as long as providers keep prompts. */
-const believedMilliseconds = 5 * 60_000
+/**
+ * How long it is believed that something is cached of which nothing is heard. An order made for what is gone costs
+ * nothing, one that is not made loses what was there: an idle engine keeps its cache.
+ */
+const believedMilliseconds = 60 * 60_000
 
 /** What is known of the cache of an engine of which nothing is reported. */
 export interface KnownCache {
@@ -16,7 +19,7 @@ export interface KnownCache {
 
 /**
  * What is believed no more while nobody reports what an engine evicts: by a model of a cache of the known capacity, or,
- * where that is not known, after some minutes. While reports arrive it does nothing.
+ * where that is not known, after a while. While reports arrive it does nothing.
  */
 export class AssumedBelief {
   readonly #cache: BelievedCache
