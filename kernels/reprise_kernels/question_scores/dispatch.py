@@ -1,7 +1,6 @@
 """question_scores: checks what it is given and launches the kernel."""
 
 import math
-from dataclasses import dataclass
 
 import torch
 import triton
@@ -11,18 +10,7 @@ from reprise_kernels.checks import check_cache, check_index, check_runnable, che
 from reprise_kernels.key_turns import KeyTurns
 from reprise_kernels.question_scores.triton import question_scores_kernel
 from reprise_kernels.question_scores.turned_triton import turned_question_scores_kernel
-
-
-@dataclass(frozen=True)
-class Tile:
-    """Rows and keys a program takes at a time."""
-
-    rows: int
-    keys: int
-    warps: int
-    stages: int
-    precision: str
-    dim: int
+from reprise_kernels.tile import Tile
 
 
 def choose_tile(dtype: torch.dtype, head_dim: int, turned: bool = False) -> Tile:

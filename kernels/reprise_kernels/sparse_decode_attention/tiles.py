@@ -1,26 +1,14 @@
 """The sizes of tiles, and in how many shares the keys are read."""
 
-from dataclasses import dataclass
-
 import torch
 import triton
 from triton import knobs
 
+from reprise_kernels.tile import Tile
+
 # two programs for each of an H200's 132 multiprocessors
 PROGRAMS = 264
 MOST_SPLITS = 64
-
-
-@dataclass(frozen=True)
-class Tile:
-    """Rows (of which `group` are used) and keys a program takes at a time."""
-
-    rows: int
-    keys: int
-    warps: int
-    stages: int
-    precision: str
-    dim: int
 
 
 def choose_tile(dtype: torch.dtype, head_dim: int, group: int) -> Tile:

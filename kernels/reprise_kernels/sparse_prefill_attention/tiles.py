@@ -1,26 +1,10 @@
 """The sizes of tiles, and how many warps and stages a program has."""
 
-from dataclasses import dataclass
-
 import torch
 import triton
 from triton import knobs
 
-
-@dataclass(frozen=True)
-class Tile:
-    """Rows and keys a program takes at a time; `group` query heads share a key head, and their rows a tile."""
-
-    rows: int
-    keys: int
-    warps: int
-    stages: int
-    precision: str
-    dim: int
-
-    def tokens(self, group: int) -> int:
-        """How many query tokens a tile of rows holds."""
-        return self.rows // group
+from reprise_kernels.tile import Tile
 
 
 def choose_tile(dtype: torch.dtype, head_dim: int, group: int, turned: bool = False) -> Tile:
