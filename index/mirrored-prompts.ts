@@ -150,24 +150,12 @@ export class MirroredPrompts {
 
   /** How many of the first characters of a prompt more than one request holds. */
   sharedLength(end: number, heldLength: number): number {
-    let shared = 0
-    for (const node of this.#tree.pathTo(end)) {
-      const count = this.#countUpTo(node, heldLength)
-      if (count === 0 || this.#holders.array[node]! < 2) break
-      shared = this.#ends.array[this.#tree.starts.array[node]! + count - 1]!
-    }
-    return shared
+    return this.#lastEnd(end, heldLength, 2)
   }
 
   /** How many of the first characters of a prompt stand behind the last prefix that ends within them. */
   tailLength(end: number, heldLength: number): number {
-    let last = 0
-    for (const node of this.#tree.pathTo(end)) {
-      const count = this.#countUpTo(node, heldLength)
-      if (count === 0) break
-      last = this.#ends.array[this.#tree.starts.array[node]! + count - 1]!
-    }
-    return heldLength - last
+    return heldLength === 0 ? 0 : heldLength - this.#lastEnd(end, heldLength, 0)
   }
 
   /** A prompt of so many characters, as it was sent but for the names of its prefixes. */
@@ -234,6 +222,17 @@ export class MirroredPrompts {
       this.#tree.mergeWithOnlyChild(node)
       node = parent
     }
+  }
+
+  /** Where the last prefix of a prompt ends that lies within so many characters and has as many holders. */
+  #lastEnd(end: number, limit: number, holders: number): number {
+    let last = 0
+    for (const node of this.#tree.pathTo(end)) {
+      const count = this.#countUpTo(node, limit)
+      if (count === 0 || this.#holders.array[node]! < holders) break
+      last = this.#ends.array[this.#tree.starts.array[node]! + count - 1]!
+    }
+    return last
   }
 
   /** How many prefixes of a node's edge end within so many characters. */

@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import type { RequestId } from '#index/context-block.ts'
+import type { PromptTokens } from '#index/token-mirror.ts'
 import type { ReplicaMirror } from '../replica-mirror.ts'
 import type { Replica } from '../replicas/replica.ts'
-import { mirrorRedisKeys } from './mirror-keys.ts'
+import { type MirrorKeys, mirrorRedisKeys } from './mirror-keys.ts'
 import type { RedisAccess } from './redis-connection.ts'
 import { readTokensRecord, writeTokens } from './tokens-record.ts'
 import { WriteBehind } from './write-behind.ts'
@@ -31,6 +32,7 @@ const maxWaiting = 10_000
  */
 export class SharedTokens {
   readonly #options: SharedTokensOptions
+  readonly #keys: MirrorKeys
   readonly #writing: WriteBehind<RequestId, 'learned' | 'forgotten'>
   readonly #asked = new LRUCache<RequestId, true>({ max: maxAsked, ttl: askAgainMilliseconds })
   #timer: NodeJS.Timeout | undefined
@@ -40,11 +42,11 @@ export class SharedTokens {
     this.#options = options
     const { namespace, redis, replica, ttlSeconds, onFault } = options
     const { tokens } = replica.replicaMirror
-    const keys = mirrorRedisKeys(namespace, replica.id)
+    this.#keys = mirrorRedisKeys(namespace, replica.id)
     this.#writing = new WriteBehind(redis, {
       maxKeys: maxWaiting,
       toCommand: (request, change) => {
-        const key = keys.tokens(request)
+        const key = this.#keys.tokens(request)
         if (change === 'forgotten') return { key, name: 'unlink', args: [key] }
         const prompt = tokens.recall(request)
         const bytes = prompt && writeTokens(prompt)
@@ -102,11 +104,10 @@ export class SharedTokens {
   }
 
   async #readSome(requests: readonly RequestId[]): Promise<void> {
-    const { namespace, redis, replica, onFault } = this.#options
-    const keys = mirrorRedisKeys(namespace, replica.id)
+    const { redis, onFault } = this.#options
     for (const request of requests) this.#asked.set(request, true)
     const commands = requests.map((request) => {
-      const key = keys.tokens(request)
+      const key = this.#keys.tokens(request)
       return { key, name: 'getBuffer', args: [key] }
     })
     const replies = await redis.write(commands)
@@ -119,7 +120,7 @@ export class SharedTokens {
     }
   }
 
-  #restore(request: RequestId, prompt: NonNullable<ReturnType<typeof readTokensRecord>>): void {
+  #restore(request: RequestId, prompt: PromptTokens): void {
     const { replicaMirror, cacheConfig } = this.#options.replica
     const held = replicaMirror.mirror.heldOf(request)
     // the mirror has it in characters, rounded down
