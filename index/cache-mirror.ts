@@ -317,26 +317,34 @@ export class CacheMirror implements BelievedCache {
     }
   }
 
-  /** From now on the request holds the first `length` characters of its prompt. */
-  #hold(
-    request: RequestId,
-    number: MirroredRequest,
-    length: number,
-    contexts: readonly SentContext[] = this.#contextsOf(number),
-  ): void {
+  /** From now on the request holds the first `length` characters of its prompt; `contexts`: of one that is new. */
+  #hold(request: RequestId, number: MirroredRequest, length: number, contexts?: readonly SentContext[]): void {
     const { heldLengths, ends } = this.#requests
     const before = heldLengths.array[number]!
     if (before === length) return
     heldLengths.array[number] = length
     this.#holding += Number(length > 0) - Number(before > 0)
+    const end = ends.array[number]!
+    const kept = this.#requests.keptPrompt(number)
+    if (length < before && !kept) {
+      this.#prompts.eachCut(end, before, length, (scope, blocks) => this.#contexts.cut(request, scope, blocks))
+    } else {
+      const known = contexts ?? kept?.contexts ?? this.#prompts.contextsAt(end)
+      this.#holdContexts(request, known, { before, length, isAsked: contexts !== undefined })
+    }
+    this.#tailLength += length - before - this.#prompts.hold(end, before, length, this.#densityOf(number))
+  }
+
+  #holdContexts(
+    request: RequestId,
+    contexts: readonly SentContext[],
+    { before, length, isAsked }: { readonly before: number; readonly length: number; readonly isAsked: boolean },
+  ): void {
     for (const { scope, blocks, sizes, ends } of contexts) {
       const kept = countUpTo(ends, length)
       if (kept === countUpTo(ends, before)) continue
-      this.#contexts.hold(request, scope, blocks.slice(0, kept), sizes.slice(0, kept))
+      this.#contexts.hold(request, scope, blocks.slice(0, kept), sizes.slice(0, kept), isAsked)
     }
-    const end = ends.array[number]!
-    this.#tailLength += this.#prompts.tailLength(end, length) - this.#prompts.tailLength(end, before)
-    this.#prompts.hold(end, before, length, this.#densityOf(number))
   }
 
   #forget(request: RequestId): void {

@@ -22,9 +22,15 @@ export class HeldContexts {
     return this.#indexes.get(scope)
   }
 
-  /** From now on a request holds these blocks behind a text; none: nothing. */
-  hold(request: RequestId, scope: ScopeId, blocks: Context, sizes: readonly number[]): void {
-    if (blocks.length > 0) this.#require(scope).insert(blocks, sizes, request)
+  /** From now on a request holds these blocks behind a text; none: nothing. `isAsked`: it has been sent just now. */
+  hold(request: RequestId, scope: ScopeId, blocks: Context, sizes: readonly number[], isAsked: boolean): void {
+    if (blocks.length > 0) this.#require(scope).insert(blocks, sizes, request, isAsked)
+    else this.#remove(request, scope)
+  }
+
+  /** Of the blocks that a request holds behind a text it holds only the first `length` from now on. */
+  cut(request: RequestId, scope: ScopeId, length: number): void {
+    if (length > 0) this.#indexes.get(scope)?.cut(request, length)
     else this.#remove(request, scope)
   }
 

@@ -75,23 +75,49 @@ export class MirroredPrompts {
     this.#tree.remove(end)
   }
 
-  /** A request that held the first `before` characters of a prompt holds the first `after` from now on. */
-  hold(end: number, before: number, after: number, tokensPerCharacter: number | undefined): void {
+  /**
+   * A request that held the first `before` characters of a prompt holds the first `after` from now on; returns how many
+   * more lie within prefixes that end there.
+   */
+  hold(end: number, before: number, after: number, tokensPerCharacter: number | undefined): number {
+    const { parents, lengths } = this.#tree
     const [from, to] = before < after ? [before, after] : [after, before]
-    const path = this.#tree.pathTo(end)
-    for (const whole of path) {
-      let node = whole
-      const known = this.#countUpTo(node, from)
-      if (known === this.#tree.lengths.array[node]) continue
+    let node = end
+    while (node > 0 && this.#countUpTo(node, to) === 0) node = parents.array[node]!
+    if (node <= 0) return 0
+    const meant = this.#countUpTo(node, to)
+    if (meant < lengths.array[node]!) node = this.#tree.split(node, meant)
+    const last = node
+    let changed = 0
+    let known = 0
+    for (; node > 0 && known === 0; node = parents.array[node]!) {
+      known = this.#countUpTo(node, from)
+      if (known === lengths.array[node]) break
       if (known > 0) this.#tree.split(node, known)
-      const meant = this.#countUpTo(node, to)
-      if (meant === 0) break
-      const isPart = meant < this.#tree.lengths.array[node]!
-      if (isPart) node = this.#tree.split(node, meant)
-      this.#change(node, before < after ? 1 : -1, tokensPerCharacter)
-      if (isPart) break
+      changed += this.#change(node, before < after ? 1 : -1, tokensPerCharacter)
     }
-    this.#mergeAlong(end)
+    this.#mergeAlong(last, node)
+    return before < after ? changed : -changed
+  }
+
+  /**
+   * Tells of the contexts of a prompt of which fewer blocks end within the first `to` characters than within the first
+   * `from`: how many do, 0 included.
+   */
+  eachCut(end: number, from: number, to: number, tell: (scope: ScopeId, kept: number) => void): void {
+    let [kept, lost] = [0, 0]
+    this.#eachPlaceBack(end, (place) => {
+      const at = this.#ends.array[place]!
+      const code: Code = this.#codes.array[place]!
+      if (code > 0 && at <= to) kept += 1
+      else if (code > 0 && at <= from) lost += 1
+      else if (code < 0) {
+        if (lost > 0) tell(this.#scopes.idOf(-code - 1), kept)
+        kept = 0
+        lost = 0
+      }
+      return at > to || lost > 0
+    })
   }
 
   /** The tokens of a request were counted: what it holds is as dense. */
@@ -100,7 +126,7 @@ export class MirroredPrompts {
       if (this.#countUpTo(node, heldLength) < this.#tree.lengths.array[node]!) break
       this.#densities.array[node] = tokensPerCharacter
     }
-    this.#mergeAlong(end)
+    this.#mergeAlong(end, this.#tree.root)
   }
 
   /** The longest prefix of a prompt that is held. */
@@ -150,15 +176,16 @@ export class MirroredPrompts {
 
   /** How many of the first characters of a prompt more than one request holds. */
   sharedLength(end: number, heldLength: number): number {
-    return this.#lastEnd(end, heldLength, 2)
+    let last = 0
+    for (const node of this.#tree.pathTo(end)) {
+      const count = this.#countUpTo(node, heldLength)
+      if (count === 0 || this.#holders.array[node]! < 2) break
+      last = this.#ends.array[this.#tree.starts.array[node]! + count - 1]!
+    }
+    return last
   }
 
-  /** How many of the first characters of a prompt stand behind the last prefix that ends within them. */
-  tailLength(end: number, heldLength: number): number {
-    return heldLength === 0 ? 0 : heldLength - this.#lastEnd(end, heldLength, 0)
-  }
-
-  /** A prompt of so many characters, as it was sent but for the names of its prefixes. */
+  /** A prompt of so many characters, as it was sent but for the names of its prefixes; sizes as the first had them. */
   promptAt(end: number, length: number): SentPrompt {
     const places = this.#placesTo(end)
     const prefixes = places.map((place) => toPrefixName(this.#tree.symbolAt(place)))
@@ -166,7 +193,7 @@ export class MirroredPrompts {
     return { contexts: this.#contextsOf(places), prefixes, ends, length }
   }
 
-  /** Whether it can tell of a prompt that ends there as it was sent, but for the names of its prefixes. */
+  /** Whether it can tell of a prompt that ends there as it was sent, but for the names of its prefixes and sizes. */
   canTell(end: number, { contexts, ends }: SentPrompt): boolean {
     const places = this.#placesTo(end)
     if (places.length !== ends.length || places.some((place, i) => this.#ends.array[place] !== ends[i])) return false
@@ -202,7 +229,8 @@ export class MirroredPrompts {
     return places
   }
 
-  #change(node: number, by: 1 | -1, tokensPerCharacter: number | undefined): void {
+  /** One request more or fewer holds a node; returns how many characters that are. */
+  #change(node: number, by: 1 | -1, tokensPerCharacter: number | undefined): number {
     const { starts, lengths, parents } = this.#tree
     const parent = parents.array[node]!
     const before = parent > 0 ? this.#ends.array[starts.array[parent]! + lengths.array[parent]! - 1]! : 0
@@ -211,28 +239,32 @@ export class MirroredPrompts {
     this.#holders.array[node] = holders
     if (by > 0 && holders === 1) this.#heldLength += length
     if (by > 0 && this.#densities.array[node] === 0) this.#densities.array[node] = tokensPerCharacter ?? 0
-    if (holders > 0) return
-    this.#heldLength -= length
-    this.#densities.array[node] = 0
+    if (holders === 0) {
+      this.#heldLength -= length
+      this.#densities.array[node] = 0
+    }
+    return length
   }
 
-  #mergeAlong(end: number): void {
-    for (let node = end; node > 0; ) {
+  /** Merges what may be from a node up to another one above it. */
+  #mergeAlong(last: number, first: number): void {
+    let node = last
+    for (let isOver = false; !isOver && node > 0; ) {
       const parent = this.#tree.parents.array[node]!
+      isOver = node === first
       this.#tree.mergeWithOnlyChild(node)
       node = parent
     }
   }
 
-  /** Where the last prefix of a prompt ends that lies within so many characters and has as many holders. */
-  #lastEnd(end: number, limit: number, holders: number): number {
-    let last = 0
-    for (const node of this.#tree.pathTo(end)) {
-      const count = this.#countUpTo(node, limit)
-      if (count === 0 || this.#holders.array[node]! < holders) break
-      last = this.#ends.array[this.#tree.starts.array[node]! + count - 1]!
+  /** The places of a prompt, the last one first, while `visit` says to go on. */
+  #eachPlaceBack(end: number, visit: (place: number) => boolean): void {
+    for (let node = end; node > 0; node = this.#tree.parents.array[node]!) {
+      const start = this.#tree.starts.array[node]!
+      for (let place = start + this.#tree.lengths.array[node]! - 1; place >= start; place--) {
+        if (!visit(place)) return
+      }
     }
-    return last
   }
 
   /** How many prefixes of a node's edge end within so many characters. */
@@ -272,7 +304,7 @@ export class MirroredPrompts {
 
   #acquireBlock({ blocks, sizes }: SentContext, i: number): number {
     const block = this.#blocks.acquire(blocks[i]!)
-    // a size as others have it: one content has one
+    // as the first has it: one content has one size, but for how it is numbered
     if ((this.#sizes[block] ?? none) === none) this.#sizes[block] = sizes[i]!
     return block
   }
@@ -286,13 +318,9 @@ export class MirroredPrompts {
   }
 }
 
+/** Sizes aside: those of a block are alike, whoever sent it. */
 function isSame(one: SentContext, other: SentContext): boolean {
-  return (
-    one.scope === other.scope &&
-    areEqual(one.blocks, other.blocks) &&
-    areEqual(one.sizes, other.sizes) &&
-    areEqual(one.ends, other.ends)
-  )
+  return one.scope === other.scope && areEqual(one.blocks, other.blocks) && areEqual(one.ends, other.ends)
 }
 
 function areEqual<T>(one: readonly T[], other: readonly T[]): boolean {

@@ -11,25 +11,39 @@ export const contexts: fc.Arbitrary<Context> = fc
   .array(fc.constantFrom(...'abcdefghijkl'), { minLength: 1, maxLength: 7 })
   .map((blocks) => blocks as unknown as Context)
 
-export const steps: fc.Arbitrary<({ act: 'send'; id: number; context: Context } | { act: 'remove'; id: number })[]> =
-  fc.array(
-    fc.oneof(
-      { weight: 3, arbitrary: fc.record({ act: fc.constant('send' as const), id: fc.nat(12), context: contexts }) },
-      { weight: 1, arbitrary: fc.record({ act: fc.constant('remove' as const), id: fc.nat(12) }) },
-    ),
-    { maxLength: 60 },
-  )
+type Step =
+  | { readonly act: 'send'; readonly id: number; readonly context: Context }
+  | { readonly act: 'cut'; readonly id: number; readonly length: number }
+  | { readonly act: 'remove'; readonly id: number }
+
+const id = fc.nat(12)
+
+export const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.oneof(
+    { weight: 3, arbitrary: fc.record({ act: fc.constant('send' as const), id, context: contexts }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({ act: fc.constant('cut' as const), id, length: fc.integer({ min: 1, max: 6 }) }),
+    },
+    { weight: 1, arbitrary: fc.record({ act: fc.constant('remove' as const), id }) },
+  ),
+  { maxLength: 60 },
+)
 
 /** Plays a history; returns what each request holds at its end, as sent. */
-export function play(
-  index: OrderingIndex,
-  history: typeof steps extends fc.Arbitrary<infer S> ? S : never,
-): Map<RequestId, Context> {
+export function play(index: OrderingIndex, history: readonly Step[]): Map<RequestId, Context> {
   const held = new Map<RequestId, Context>()
   for (const step of history) {
     const request = String(step.id) as RequestId
     if (step.act === 'remove') {
       expect(index.remove(request)).toBe(held.delete(request))
+      continue
+    }
+    if (step.act === 'cut') {
+      const before = held.get(request) ?? []
+      if (step.length >= before.length) continue
+      index.cut(request, step.length)
+      held.set(request, before.slice(0, step.length))
       continue
     }
     const { order } = index.order(step.context, sizesOf(step.context))

@@ -16,8 +16,13 @@ export interface OrderingIndex {
   readonly bytes?: number
   /** Orders a context; `sizes[i]` is what its block i costs to prefill, in any unit. Changes nothing. */
   order(context: Context, sizes: readonly number[]): Ordering
-  /** Holds a context as it was sent, in place of what the request held before. */
-  insert(context: Context, sizes: readonly number[], request: RequestId): void
+  /**
+   * Holds a context as it was sent, in place of what the request held before. `isAsked` false: of a request that held
+   * nothing any more something is stored anew, which says nothing about what is asked for.
+   */
+  insert(context: Context, sizes: readonly number[], request: RequestId, isAsked?: boolean): void
+  /** A request holds no more than the first `length` blocks of what it held: one at least, and fewer than it held. */
+  cut(request: RequestId, length: number): void
   /** Forgets a request; false when it is not known. */
   remove(request: RequestId): boolean
   /** The search path of what a request holds. */

@@ -29,6 +29,11 @@ export class PaperOrdering implements OrderingIndex {
     this.#index.insert(context, request)
   }
 
+  cut(request: RequestId, length: number): void {
+    const held = this.#index.contextOf(request)
+    if (held) this.#index.insert(held.slice(0, length), request)
+  }
+
   remove(request: RequestId): boolean {
     return this.#index.remove(request)
   }

@@ -199,7 +199,7 @@ test('it never holds more contexts or bytes than it may, and gives up the coldes
       const index = new PrefixOrdering({ maxContexts })
       let sent = 0
       for (const step of history) {
-        if (step.act === 'remove') continue
+        if (step.act !== 'send') continue
         index.insert(step.context, sizesOf(step.context), String(sent++) as RequestId)
         expect(index.requests).toBe(Math.min(sent, maxContexts))
         expect(index.pathOf(String(sent - 1) as RequestId)).toBeDefined()
@@ -222,6 +222,16 @@ test('a request that is cut and grows again is one request', () => {
   for (const held of [whole, part, whole, part]) index.insert(held, even(held), 'r' as RequestId)
   expect([index.requests, index.nodes]).toEqual([1, 1])
   expect(index.order(context('dcba'), [1, 1, 1, 1]).order.slice(0, 2)).toEqual([3, 2])
+})
+
+test('a request that lost everything and is stored anew has been asked for once', () => {
+  const index = new PrefixOrdering()
+  const held = context('abcd')
+  index.insert(held, even(held), 'r' as RequestId)
+  const { bytes } = index
+  index.remove('r' as RequestId)
+  index.insert(held, even(held), 'r' as RequestId, false)
+  expect([index.requests, index.bytes]).toEqual([1, bytes])
 })
 
 test('what was sent is sent again in the same order, if no other request holds the same blocks', () => {

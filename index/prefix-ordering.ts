@@ -104,7 +104,7 @@ export class PrefixOrdering implements OrderingIndex {
   }
 
   /** O(n). A request that is held already holds this from now on, and counts as asked for no second time. */
-  insert(context: Context, sizes: readonly number[], request: RequestId): void {
+  insert(context: Context, sizes: readonly number[], request: RequestId, isAsked = true): void {
     const held = this.#held.get(request)
     const sequence = context.map((id, i) => {
       const block = this.#table.acquire(id)
@@ -114,7 +114,7 @@ export class PrefixOrdering implements OrderingIndex {
     if (held !== undefined) {
       this.#observeEviction(held)
       this.#release(held)
-    } else this.#record(sequence)
+    } else if (isAsked) this.#record(sequence)
     const end = this.#tree.insert(sequence, held === undefined ? this.#now : this.#sentAt.array[held]!)
     this.#ends.array[held ?? this.#add(request)] = end
     while (
@@ -125,6 +125,16 @@ export class PrefixOrdering implements OrderingIndex {
       const [coldest] = this.#held.keys()
       this.#forget(coldest!)
     }
+  }
+
+  cut(request: RequestId, length: number): void {
+    const held = this.#held.get(request)
+    if (held === undefined) return
+    this.#observeEviction(held)
+    const end = this.#ends.array[held]!
+    const lost = this.#tree.blocksTo(end).slice(length)
+    this.#ends.array[held] = this.#tree.cut(end, length)
+    for (const block of lost) this.#table.release(block)
   }
 
   remove(request: RequestId): boolean {

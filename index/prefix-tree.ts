@@ -56,6 +56,11 @@ export class PrefixTree {
     this.#tree.remove(end)
   }
 
+  /** Of a sequence that ends at `end` the first `length` blocks stay; returns the node they end at. */
+  cut(end: PrefixNode, length: number): PrefixNode {
+    return this.#tree.cut(end, length)
+  }
+
   /** The last node that shares a block of its edge with a sequence, on the sequence's own way. */
   follow(sequence: readonly number[]): PrefixNode {
     let node = this.root

@@ -4,7 +4,14 @@ import { type NumberColumn, wholeColumn } from './number-column.ts'
 import { SequenceTree } from './sequence-tree.ts'
 
 const sequence = fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 6 })
-const steps = fc.array(fc.oneof(sequence, fc.nat()), { maxLength: 60 })
+const steps = fc.array(fc.oneof(sequence, fc.nat(), fc.record({ cut: fc.nat(), to: fc.integer({ min: 1, max: 5 }) })), {
+  maxLength: 60,
+})
+
+interface Held {
+  readonly symbols: readonly number[]
+  readonly end: number
+}
 
 /** Each node on the way is the child that its parent has for it, and what was kept at each place is still there. */
 function expectWhole(tree: SequenceTree, end: number, tags: NumberColumn): void {
@@ -14,6 +21,28 @@ function expectWhole(tree: SequenceTree, end: number, tags: NumberColumn): void 
     for (let i = 0; i < tree.lengths.array[node]!; i++)
       expect(tags.array[start + i]).toBe(tree.symbolAt(start + i) + 10)
   }
+}
+
+/** Adds a sequence, and keeps something at each of its places. */
+function insert(tree: SequenceTree, symbols: readonly number[], tags: NumberColumn): Held {
+  const { end, known } = tree.insert(symbols)
+  const last = tree.starts.array[end]! + tree.lengths.array[end]!
+  symbols.slice(known).forEach((symbol, i) => {
+    tags.array[last - symbols.length + known + i] = symbol + 10
+  })
+  return { symbols, end }
+}
+
+/** Takes one of the sequences out. */
+function remove(tree: SequenceTree, held: Held[], step: number): void {
+  for (const { end } of held.splice(step % Math.max(1, held.length), 1)) tree.remove(end)
+}
+
+/** Cuts one of the sequences, if it is longer. */
+function cut(tree: SequenceTree, held: Held[], step: { readonly cut: number; readonly to: number }): void {
+  const at = step.cut % Math.max(1, held.length)
+  const { symbols, end } = held[at] ?? { symbols: [], end: tree.root }
+  if (step.to < symbols.length) held[at] = { symbols: symbols.slice(0, step.to), end: tree.cut(end, step.to) }
 }
 
 /** A node for every place where sequences part or end, as a tree that is built anew would have. */
@@ -30,23 +59,16 @@ function countBranches(sequences: readonly (readonly number[])[]): number {
   return new Set([...ends, ...parts]).size
 }
 
-test('sequences come and go: each is found where it ends, and nothing is left of those that are gone', () => {
+test('sequences come, are cut and go: each is found where it ends, and nothing is left of those that are gone', () => {
   fc.assert(
     fc.property(steps, (all) => {
       const tags = wholeColumn()
       const tree = new SequenceTree({ placeColumns: [tags] })
-      const held: { symbols: readonly number[]; end: number }[] = []
+      const held: Held[] = []
       for (const step of all) {
-        if (typeof step === 'number') {
-          for (const { end } of held.splice(step % Math.max(1, held.length), 1)) tree.remove(end)
-        } else {
-          const { end, known } = tree.insert(step)
-          const last = tree.starts.array[end]! + tree.lengths.array[end]!
-          step.slice(known).forEach((symbol, i) => {
-            tags.array[last - step.length + known + i] = symbol + 10
-          })
-          held.push({ symbols: step, end })
-        }
+        if (typeof step === 'number') remove(tree, held, step)
+        else if ('cut' in step) cut(tree, held, step)
+        else held.push(insert(tree, step, tags))
         expect(tree.nodes).toBe(countBranches(held.map(({ symbols }) => symbols)))
         expect(held.map(({ end }) => tree.sequenceTo(end))).toEqual(held.map(({ symbols }) => symbols))
         for (const { end } of held) expectWhole(tree, end, tags)

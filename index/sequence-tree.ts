@@ -116,12 +116,29 @@ export class SequenceTree {
   remove(end: number): void {
     for (let node = end; node >= 0; ) {
       const parent = this.parents.array[node]!
-      this.holders.array[node]! -= 1
-      if (parent >= 0 && this.holders.array[node] === 0) this.#drop(node, parent)
-      else if (parent >= 0) this.mergeWithOnlyChild(node)
+      this.#leave(node, parent)
       node = parent
     }
     if (this.#pool.isSparse) this.#compact()
+  }
+
+  /**
+   * Of a sequence that ends at `end` the first `length` symbols stay, one at least; returns where they end. Nodes that
+   * nothing needs any more go with the rest.
+   */
+  cut(end: number, length: number): number {
+    let depth = 0
+    for (let at = end; at > 0; at = this.parents.array[at]!) depth += this.lengths.array[at]!
+    let node = end
+    while (depth - this.lengths.array[node]! >= length) {
+      const parent = this.parents.array[node]!
+      depth -= this.lengths.array[node]!
+      this.#leave(node, parent)
+      node = parent
+    }
+    if (depth > length) node = this.#leaveTail(node, this.lengths.array[node]! - (depth - length))
+    if (this.#pool.isSparse) this.#compact()
+    return node
   }
 
   /** The nodes from below the root to `node`. */
@@ -203,6 +220,28 @@ export class SequenceTree {
     this.#table.add(node)
     this.#children.array[parent]! += 1
     this.#childXor.array[parent]! ^= node
+    return node
+  }
+
+  /** One sequence fewer runs through a node, or ends there. */
+  #leave(node: number, parent: number): void {
+    this.holders.array[node]! -= 1
+    if (parent < 0) return
+    if (this.holders.array[node] === 0) this.#drop(node, parent)
+    else this.mergeWithOnlyChild(node)
+  }
+
+  /** A sequence that ends at a node ends behind the first `kept` symbols of its edge from now on; returns where. */
+  #leaveTail(node: number, kept: number): number {
+    if (this.holders.array[node]! > 1) {
+      const upper = this.split(node, kept)
+      this.#leave(node, upper)
+      return upper
+    }
+    const [start, length] = [this.starts.array[node]! + kept, this.lengths.array[node]! - kept]
+    this.#options.onDrop?.(start, length)
+    this.#pool.give(start, length)
+    this.lengths.array[node] = kept
     return node
   }
 

@@ -166,8 +166,10 @@ export class TokenMirror {
       known.reported = cachedTokens
       this.#settle(request, known)
     } else if (cachedTokens === 0) this.#unknown.delete(request)
-    else if (this.#isOurs(request)) {
-      this.#unknown.set(request, { prefixes: this.#unknown.get(request)?.prefixes, reported: cachedTokens })
+    else {
+      const unknown = this.#unknown.get(request)
+      if (!unknown && !this.#isOurs(request)) return
+      this.#unknown.set(request, { prefixes: unknown?.prefixes, reported: cachedTokens })
     }
   }
 

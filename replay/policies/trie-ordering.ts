@@ -52,20 +52,29 @@ export class TrieOrdering implements OrderingIndex {
     for (const block of new Set(context)) this.#popularity.set(block, (this.#popularity.get(block) ?? 0) + 1)
   }
 
+  cut(request: RequestId, length: number): void {
+    const path = pathTo(this.#ends.get(request))
+    if (path.length > length) this.#ends.set(request, path[length - 1]!)
+    this.#leave(path.slice(length))
+  }
+
   remove(request: RequestId): boolean {
-    const end = this.#ends.get(request)
-    for (const node of pathTo(end)) {
-      node.holders -= 1
-      if (node.holders > 0) continue
-      node.parent!.children.delete(node.block)
-      this.nodes -= 1
-    }
+    this.#leave(pathTo(this.#ends.get(request)))
     return this.#ends.delete(request)
   }
 
   pathOf(request: RequestId): number[] | undefined {
     const end = this.#ends.get(request)
     return end && pathTo(end).map(({ slot }) => slot)
+  }
+
+  #leave(path: readonly TrieNode[]): void {
+    for (const node of path) {
+      node.holders -= 1
+      if (node.holders > 0) continue
+      node.parent!.children.delete(node.block)
+      this.nodes -= 1
+    }
   }
 
   #extend(parent: TrieNode, block: BlockId, size: number): TrieNode {
