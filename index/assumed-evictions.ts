@@ -8,7 +8,7 @@ import type { RequestId } from './context-block.ts'
 export class AssumedEvictions {
   readonly #cache: BelievedCache
   readonly #cut: BeliefCut
-  #ids: IterableIterator<RequestId>
+  #ids: Generator<RequestId>
   /** it lost its tail: it comes first when more has to go */
   #halved: RequestId | undefined
 
@@ -30,6 +30,11 @@ export class AssumedEvictions {
         this.#ids = this.#cache.requestIds()
       }
     }
+  }
+
+  /** It is not asked any more. */
+  close(): void {
+    this.#ids.return(undefined)
   }
 
   #shorten(held: BelievedRequest, surplus: number): void {

@@ -15,7 +15,7 @@ export interface BelievedCache {
   /** tokens of all that is held, what is shared counted once */
   readonly heldTokens: number
   /** Every request, those sent longest ago first; goes on through those sent meanwhile. */
-  requestIds(): IterableIterator<RequestId>
+  requestIds(): Generator<RequestId>
   /** What is held of a request; undefined when that is nothing. */
   heldOf(request: RequestId): BelievedRequest | undefined
   /** The requests that hold the prefix of a prompt that ends at a place, those sent longest ago first. */

@@ -1,11 +1,12 @@
 import type { BlockId } from './context-block.ts'
+import { ShardedMap } from './sharded-map.ts'
 
 /**
  * The blocks an index knows, as small whole numbers: what is kept for a block lies in arrays. A number lives as long
  * as somebody uses it and is then given to another block.
  */
 export class BlockTable<Id extends string = BlockId> {
-  readonly #numbers = new Map<Id, number>()
+  readonly #numbers = new ShardedMap<Id, number>()
   readonly #ids: (Id | undefined)[] = []
   readonly #uses: number[] = []
   readonly #free: number[] = []

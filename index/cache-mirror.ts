@@ -97,8 +97,8 @@ export class CacheMirror implements BelievedCache {
   }
 
   /** Every request that is remembered, those sent longest ago first; goes on through those sent meanwhile. */
-  requestIds(): IterableIterator<RequestId> {
-    return this.#requests.ids()
+  *requestIds(): Generator<RequestId> {
+    for (const [request] of this.#requests.entries()) yield request
   }
 
   /** Tokens of all that is held: what several share is counted once, but for what stands behind a prompt's blocks. */

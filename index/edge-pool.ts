@@ -1,4 +1,4 @@
-import { type NumberColumn, wholeColumn } from './number-column.ts'
+import { type NumberColumn, reserveAll, wholeColumn } from './number-column.ts'
 
 /** Stretches of places that nodes own, side by side in columns; what is freed is given to stretches of the same length. */
 export class EdgePool {
@@ -38,7 +38,7 @@ export class EdgePool {
     }
     const start = this.#end
     this.#end += length
-    for (const column of this.#columns) column.reserve(this.#end)
+    reserveAll(this.#columns, this.#end)
     return start
   }
 

@@ -197,8 +197,13 @@ export class MirroredPrompts {
   canTell(end: number, { contexts, ends }: SentPrompt): boolean {
     const places = this.#placesTo(end)
     if (places.length !== ends.length || places.some((place, i) => this.#ends.array[place] !== ends[i])) return false
-    const told = this.#contextsOf(places)
-    return told.length === contexts.length && told.every((context, i) => isSame(context, contexts[i]!))
+    const marks = places.filter((place) => this.#codes.array[place] !== 0)
+    let next = 0
+    for (const context of contexts) {
+      if (!this.#isScope(marks[next++], context)) return false
+      for (let i = 0; i < context.blocks.length; i++) if (!this.#isBlock(marks[next++], context, i)) return false
+    }
+    return next === marks.length
   }
 
   /** The contexts of a prompt that ends there. */
@@ -302,6 +307,18 @@ export class MirroredPrompts {
     return codes
   }
 
+  #isScope(place: number | undefined, { scope }: SentContext): boolean {
+    const code: Code = place === undefined ? 0 : this.#codes.array[place]!
+    return code < 0 && this.#scopes.idOf(-code - 1) === scope
+  }
+
+  /** Whether a block of a context stands there; its size is alike, whoever sent it. */
+  #isBlock(place: number | undefined, { blocks, ends }: SentContext, i: number): boolean {
+    if (place === undefined || this.#ends.array[place] !== ends[i]) return false
+    const code: Code = this.#codes.array[place]!
+    return code > 0 && this.#blocks.idOf(code - 1) === blocks[i]
+  }
+
   #acquireBlock({ blocks, sizes }: SentContext, i: number): number {
     const block = this.#blocks.acquire(blocks[i]!)
     // as the first has it: one content has one size, but for how it is numbered
@@ -316,15 +333,6 @@ export class MirroredPrompts {
       if (code < 0) this.#scopes.release(-code - 1)
     }
   }
-}
-
-/** Sizes aside: those of a block are alike, whoever sent it. */
-function isSame(one: SentContext, other: SentContext): boolean {
-  return one.scope === other.scope && areEqual(one.blocks, other.blocks) && areEqual(one.ends, other.ends)
-}
-
-function areEqual<T>(one: readonly T[], other: readonly T[]): boolean {
-  return one.length === other.length && one.every((value, i) => value === other[i])
 }
 
 /** The first place of those from `from` on of which something is so; `end` when it is of none. */

@@ -1,11 +1,12 @@
 import type { SentPrompt } from './cache-event.ts'
 import type { RequestId } from './context-block.ts'
-import { floatColumn, type NumberColumn, wholeColumn } from './number-column.ts'
+import { floatColumn, type NumberColumn, reserveAll, wholeColumn } from './number-column.ts'
+import { RequestTable } from './request-table.ts'
 
 /** A mirrored request: its number in the columns of `MirroredRequests`, which lives as long as it is mirrored. */
 export type MirroredRequest = number
 
-/** The requests that are mirrored, in the order they were sent; what is known of each lies in columns, 36 bytes a request. */
+/** The requests that are mirrored, in the order they were sent; what is known of each lies in columns. */
 export class MirroredRequests {
   /** where the prompt ends in the tree of prompts */
   readonly ends: NumberColumn = wholeColumn()
@@ -17,47 +18,39 @@ export class MirroredRequests {
   readonly densities: NumberColumn<Float64Array> = floatColumn()
   /** as `CacheMirror.noteTime` noted it */
   readonly times: NumberColumn<Float64Array> = floatColumn()
+  readonly #columns = [this.ends, this.lengths, this.heldLengths, this.blocks, this.densities, this.times]
   /** prompts that the tree cannot tell of as they were sent */
   readonly #odd = new Map<MirroredRequest, SentPrompt>()
-  readonly #numbers = new Map<RequestId, MirroredRequest>()
-  readonly #free: MirroredRequest[] = []
-  #end = 0
+  readonly #table = new RequestTable()
 
   get size(): number {
-    return this.#numbers.size
+    return this.#table.size
   }
 
   /** An estimate of the memory they take. */
   get bytes(): number {
-    const columns = [this.ends, this.lengths, this.heldLengths, this.blocks, this.densities, this.times]
-    return columns.reduce((sum, { bytes }) => sum + bytes, this.size * bytesPerId + this.#odd.size * bytesPerOddPrompt)
+    return this.#columns.reduce((sum, { bytes }) => sum + bytes, this.#table.bytes + this.#odd.size * bytesPerOddPrompt)
   }
 
   find(request: RequestId): MirroredRequest | undefined {
-    return this.#numbers.get(request)
+    return this.#table.find(request)
   }
 
   /** The one that was sent first. */
   oldest(): RequestId | undefined {
-    return this.#numbers.keys().next().value
+    return this.#table.oldest()
   }
 
-  ids(): IterableIterator<RequestId> {
-    return this.#numbers.keys()
-  }
-
-  entries(): IterableIterator<[RequestId, MirroredRequest]> {
-    return this.#numbers.entries()
+  /** All of them, those sent first first; goes on through those that are sent meanwhile. */
+  entries(): Generator<[RequestId, MirroredRequest]> {
+    return this.#table.entries()
   }
 
   /** Mirrors a request, of which nothing is held yet. */
   add(request: RequestId, end: number, length: number, blocks: number): MirroredRequest {
-    const number = this.#free.pop() ?? this.#end++
-    for (const column of [this.ends, this.lengths, this.heldLengths, this.blocks, this.densities, this.times]) {
-      column.reserve(this.#end)
-      column.array[number] = 0
-    }
-    this.#numbers.set(request, number)
+    const number = this.#table.add(request)
+    reserveAll(this.#columns, this.#table.end)
+    for (const { array } of this.#columns) array[number] = 0
     this.ends.array[number] = end
     this.lengths.array[number] = length
     this.blocks.array[number] = blocks
@@ -65,10 +58,8 @@ export class MirroredRequests {
   }
 
   delete(request: RequestId): void {
-    const number = this.#numbers.get(request)!
-    this.#numbers.delete(request)
-    this.#odd.delete(number)
-    this.#free.push(number)
+    this.#odd.delete(this.#table.find(request)!)
+    this.#table.delete(request)
   }
 
   /** Keeps the prompt itself. */
@@ -80,15 +71,6 @@ export class MirroredRequests {
   keptPrompt(number: MirroredRequest): SentPrompt | undefined {
     return this.#odd.get(number)
   }
-
-  clear(): void {
-    this.#numbers.clear()
-    this.#odd.clear()
-    this.#free.length = 0
-    this.#end = 0
-  }
 }
 
-// measured on Node 20: an id of 45 characters and its place in a map
-const bytesPerId = 120
 const bytesPerOddPrompt = 3_000

@@ -3,10 +3,11 @@ import type { BlockId, Context, RequestId } from './context-block.ts'
 import { DemandHistory, HistoryWindow } from './demand-history.ts'
 import { findLargestPrefix } from './find-largest-prefix.ts'
 import { foundPrefix } from './found-prefix.ts'
-import { wholeColumn } from './number-column.ts'
+import { reserveAll, wholeColumn } from './number-column.ts'
 import type { Ordering, OrderingIndex } from './ordering-index.ts'
 import { Placement } from './placement.ts'
 import { type PrefixNode, PrefixTree } from './prefix-tree.ts'
+import { ShardedMap } from './sharded-map.ts'
 
 export interface PrefixOrderingOptions {
   /** the furthest a block may stand from its rank, in places; default: anywhere */
@@ -46,11 +47,12 @@ export class PrefixOrdering implements OrderingIndex {
   readonly #table = new BlockTable()
   readonly #tree = new PrefixTree()
   readonly #history: DemandHistory
-  readonly #held = new Map<RequestId, HeldContext>()
+  readonly #held = new ShardedMap<RequestId, HeldContext>()
   readonly #free: HeldContext[] = []
   readonly #ends = wholeColumn()
   /** in requests */
   readonly #sentAt = wholeColumn()
+  readonly #columns = [this.#ends, this.#sentAt]
   #nextHeld = 0
   /** by block */
   readonly #sizes: number[] = []
@@ -121,9 +123,7 @@ export class PrefixOrdering implements OrderingIndex {
       this.#held.size > this.#maxContexts ||
       (this.#maxBytes < Number.POSITIVE_INFINITY && this.bytes > this.#maxBytes && this.#held.size > 1)
     ) {
-      // the first that was sent; what later ones share with it stays, so the least recently used nodes go
-      const [coldest] = this.#held.keys()
-      this.#forget(coldest!)
+      this.#forget(this.#coldest())
     }
   }
 
@@ -174,10 +174,21 @@ export class PrefixOrdering implements OrderingIndex {
 
   #record(sequence: readonly number[]): void {
     this.#now += 1
-    const blocks = [...new Set(sequence)]
+    const blocks = this.#distinct(sequence)
     for (const block of blocks) this.#table.retain(block)
     this.#historyBlocks += blocks.length
     this.#history.record(blocks)
+  }
+
+  #distinct(sequence: readonly number[]): number[] {
+    const isSeen = this.#indexOfBlock
+    const blocks = sequence.filter((block) => {
+      if (isSeen[block]) return false
+      isSeen[block] = 1
+      return true
+    })
+    for (const block of blocks) isSeen[block] = 0
+    return blocks
   }
 
   /** A running mean of what evictions tell: an engine evicts the least recently used. */
@@ -190,10 +201,16 @@ export class PrefixOrdering implements OrderingIndex {
 
   #add(request: RequestId): HeldContext {
     const held = this.#free.pop() ?? this.#nextHeld++
-    for (const column of [this.#ends, this.#sentAt]) column.reserve(this.#nextHeld)
+    reserveAll(this.#columns, this.#nextHeld)
     this.#sentAt.array[held] = this.#now
     this.#held.set(request, held)
     return held
+  }
+
+  /** The first that was sent; what later ones share with it stays, so the least recently used nodes go. */
+  #coldest(): RequestId {
+    const oldest = this.#held.shards.flatMap(firstOf)
+    return oldest.reduce((one, other) => (this.#sentAt.array[other[1]]! < this.#sentAt.array[one[1]]! ? other : one))[0]
   }
 
   #forget(request: RequestId): void {
@@ -209,4 +226,10 @@ export class PrefixOrdering implements OrderingIndex {
     this.#tree.remove(end)
     for (const block of blocks) this.#table.release(block)
   }
+}
+
+/** The first entry, if there is one. */
+function firstOf<K, V>(map: ReadonlyMap<K, V>): [K, V][] {
+  for (const entry of map) return [entry]
+  return []
 }

@@ -80,6 +80,17 @@ test('sequences come, are cut and go: each is found where it ends, and nothing i
   )
 })
 
+test('a node of a hundred thousand children finds each of them', () => {
+  const tree = new SequenceTree()
+  const count = 100_000
+  const ends = Array.from({ length: count }, (_, i) => tree.insert([i, 1]).end)
+  for (let i = 0; i < count; i += 2) tree.remove(ends[i]!)
+  const found = Array.from({ length: count }, (_, i) => tree.child(tree.root, i))
+  expect(found).toEqual(ends.map((end, i) => (i % 2 === 0 ? -1 : end)))
+  for (let i = 0; i < count; i += 2) ends[i] = tree.insert([i, 2]).end
+  expect(ends.every((end, i) => tree.child(tree.root, i) === end)).toBe(true)
+})
+
 test('room that was freed is used again', () => {
   const tree = new SequenceTree()
   const add = (round: number): number[] =>

@@ -1,6 +1,6 @@
 import { ChildTable } from './child-table.ts'
 import { EdgePool } from './edge-pool.ts'
-import { type NumberColumn, wholeColumn } from './number-column.ts'
+import { type NumberColumn, reserveAll, wholeColumn } from './number-column.ts'
 
 /** What users of a tree keep in it besides. */
 export interface SequenceTreeOptions {
@@ -258,7 +258,7 @@ export class SequenceTree {
     const unused = this.#unused.pop()
     if (unused !== undefined) return unused
     const node = this.#end++
-    for (const column of this.#columns) column.reserve(this.#end)
+    reserveAll(this.#columns, this.#end)
     return node
   }
 

@@ -1,4 +1,5 @@
 import type { RequestId, ScopeId } from './context-block.ts'
+import { ShardedMap } from './sharded-map.ts'
 import { type HeldPlace, TokenTree } from './token-tree.ts'
 
 /** The tokens of one prompt, and what its cache is kept apart by: only prompts of equal scope share. */
@@ -30,6 +31,9 @@ interface UnknownRequest {
   readonly reported: number | undefined
 }
 
+/** Of what another proxy has sent nothing is known. */
+const inherited: UnknownRequest = { prefixes: undefined, reported: undefined }
+
 /**
  * What one replica is believed to have cached, in its own tokens: all of a request that runs, and of one that has ended
  * what the engine reports. Bounded by tokens; the oldest go first.
@@ -40,7 +44,7 @@ export class TokenMirror {
   readonly #requests = new Map<RequestId, TokenRequest>()
   #tree = new TokenTree(1)
   /** requests of ours of which the engine holds something, nobody knows which tokens */
-  readonly #unknown = new Map<RequestId, UnknownRequest>()
+  readonly #unknown = new ShardedMap<RequestId, UnknownRequest>()
   #listener: TokenListener | undefined
   #order = 0
   /** whether conversations were found cached up to the end of the last answer, the last time */
@@ -65,15 +69,17 @@ export class TokenMirror {
   /** How many of a prompt's prefixes may be held by requests of ours whose tokens are not known. O(such requests). */
   countUnknown(prefixes: readonly ScopeId[]): number {
     let count = 0
-    for (const { prefixes: others } of this.#unknown.values()) {
-      if (!others) return prefixes.length
-      while (count < prefixes.length && others.includes(prefixes[count]!)) count += 1
+    for (const shard of this.#unknown.shards) {
+      for (const { prefixes: others } of shard.values()) {
+        if (!others) return prefixes.length
+        while (count < prefixes.length && others.includes(prefixes[count]!)) count += 1
+      }
     }
     return count
   }
 
   /** Requests of ours of which the engine holds something, nobody knows which tokens. */
-  unknown(): IterableIterator<RequestId> {
+  unknown(): Generator<RequestId> {
     return this.#unknown.keys()
   }
 
@@ -92,7 +98,7 @@ export class TokenMirror {
   inherit(request: RequestId, isHeld: boolean): void {
     if (this.#requests.has(request)) return
     if (!isHeld) this.#unknown.delete(request)
-    else if (!this.#unknown.has(request)) this.#unknown.set(request, { prefixes: undefined, reported: undefined })
+    else if (!this.#unknown.has(request)) this.#unknown.set(request, inherited)
   }
 
   /** What the tokens of an unknown request are; `cachedTokens`: believed to be held, where the engine did not say. */

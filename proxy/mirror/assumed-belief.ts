@@ -43,6 +43,7 @@ export class AssumedBelief {
   /** Believes what a mode allows. */
   apply(mode: MirrorMode, { capacityTokens, evictsInWhole }: KnownCache, now: number): void {
     if (mode === 'exact') {
+      this.#evictions?.close()
       this.#evictions = undefined
       this.#expiry = undefined
     } else if (capacityTokens !== undefined) this.#fit(capacityTokens, evictsInWhole, mode)

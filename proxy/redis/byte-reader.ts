@@ -1,3 +1,7 @@
+import { DigestTexts } from './digest-texts.ts'
+
+const digests = new DigestTexts()
+
 /** Reads what a ByteWriter wrote; from the first thing on that cannot be so, everything is 0 or empty and `isWhole` false. */
 export class ByteReader {
   readonly #bytes: Buffer
@@ -39,7 +43,7 @@ export class ByteReader {
     const length = tag === 0 ? 16 : tag - 1
     const end = this.#at + length
     if (this.#isBroken || end > this.#bytes.length) return this.#break('')
-    const text = this.#bytes.toString(tag === 0 ? 'base64url' : 'utf8', this.#at, end)
+    const text = tag === 0 ? digests.read(this.#bytes, this.#at) : this.#bytes.toString('utf8', this.#at, end)
     this.#at = end
     return text
   }

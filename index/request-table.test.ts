@@ -1,0 +1,52 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { RequestId } from './context-block.ts'
+import { RequestTable } from './request-table.ts'
+
+/** A table beside a plain map, and walks through both. */
+class Pair {
+  readonly table = new RequestTable()
+  readonly plain = new Map<RequestId, number>()
+  readonly #walks: (readonly [Generator<[RequestId, number]>, IterableIterator<RequestId>])[] = []
+
+  add(request: RequestId): void {
+    if (!this.plain.has(request)) this.plain.set(request, this.table.add(request))
+  }
+
+  delete(request: RequestId): void {
+    if (this.plain.delete(request)) this.table.delete(request)
+  }
+
+  /** All walks go on by one, and a new one begins. */
+  walk(): void {
+    if (this.plain.size > 0) this.#walks.push([this.table.entries(), this.plain.keys()])
+    for (const [told, plain] of this.#walks) expect(told.next().value?.[0]).toBe(plain.next().value)
+  }
+}
+
+const steps = fc.array(
+  fc.record({
+    act: fc.constantFrom('add' as const, 'add' as const, 'delete' as const, 'walk' as const),
+    name: fc.nat(20),
+  }),
+  { maxLength: 80 },
+)
+
+test('requests come and go: each has a number of its own, and all are told of in the order they came', () => {
+  fc.assert(
+    fc.property(steps, (all) => {
+      const pair = new Pair()
+      const { table, plain } = pair
+      for (const { act, name } of all) {
+        const request = `r${name}` as RequestId
+        pair[act](request)
+        expect([...table.entries()]).toEqual([...plain])
+        expect([table.size, table.oldest()]).toEqual([plain.size, plain.keys().next().value])
+        expect(table.find(request)).toBe(plain.get(request))
+      }
+      expect(new Set(plain.values()).size).toBe(plain.size)
+      expect([...plain.values()].every((number) => number < table.end)).toBe(true)
+    }),
+    { numRuns: 300 },
+  )
+})
