@@ -38,4 +38,6 @@ export type CacheEvent =
       readonly tokensPerCharacter: number | undefined
       /** when it was sent, as `CacheMirror.noteTime` notes it */
       readonly at: number
+      /** so long ago that it says nothing about what is asked for now */
+      readonly isLongPast?: boolean
     }

@@ -239,3 +239,16 @@ test('the oldest requests are forgotten when all hold too many blocks; the lates
   send('f', 'c', 'd')
   expect(small.statistics.requests).toBe(2)
 })
+
+test('what others sent long ago is held, and says nothing of what is asked for now', () => {
+  const share = (isLongPast: boolean): CacheMirror => {
+    const one = new CacheMirror({ maxRequests: 3, maxBlocks: 100 }, () => new PrefixOrdering())
+    const shared = { request: request('r'), prompt: prompt('a', 'b'), heldLength: 400, tokensPerCharacter: 0.25, at: 0 }
+    one.apply({ type: 'shared', ...shared, isLongPast })
+    return one
+  }
+  const [lately, longAgo] = [share(false), share(true)]
+  expect(longAgo.statistics).toEqual({ ...lately.statistics, bytes: longAgo.statistics.bytes })
+  expect(longAgo.statistics.bytes).toBeLessThan(lately.statistics.bytes)
+  expect(longAgo.predictCachedTokens(prompt('a', 'b'))).toBe(75)
+})

@@ -221,33 +221,41 @@ export class CacheMirror implements BelievedCache {
 
   #sent(request: RequestId, prompt: SentPrompt): void {
     this.#forget(request)
-    this.#add(request, prompt, prompt.length)
+    this.#add(request, prompt, { length: prompt.length, tokensPerCharacter: undefined, isAsked: true })
     this.#listener?.changed(request, 'sent')
     this.#bound()
   }
 
-  #share({ request, prompt, heldLength, tokensPerCharacter, at }: CacheEvent & { type: 'shared' }): void {
+  #share(event: CacheEvent & { type: 'shared' }): void {
+    const { request, prompt, heldLength, tokensPerCharacter, at, isLongPast = false } = event
     let number = this.#requests.find(request)
     if (number === undefined && !prompt) return
     // counted first: what it holds from now on is as dense
     if (number !== undefined && tokensPerCharacter !== undefined) this.#count(number, tokensPerCharacter)
     this.#fallen.delete(request)
     if (number !== undefined) this.#hold(request, number, Math.min(heldLength, this.#requests.lengths.array[number]!))
-    else number = this.#add(request, prompt!, Math.min(heldLength, prompt!.length), tokensPerCharacter)
+    else {
+      const length = Math.min(heldLength, prompt!.length)
+      number = this.#add(request, prompt!, { length, tokensPerCharacter, isAsked: !isLongPast })
+    }
     this.#requests.times.array[number] = at
     if (heldLength === 0) this.#fall(request, number)
     this.#listener?.changed(request, 'held')
     this.#bound()
   }
 
-  #add(request: RequestId, prompt: SentPrompt, length: number, tokensPerCharacter?: number): MirroredRequest {
+  #add(
+    request: RequestId,
+    prompt: SentPrompt,
+    held: { readonly length: number; readonly tokensPerCharacter: number | undefined; readonly isAsked: boolean },
+  ): MirroredRequest {
     const end = this.#prompts.add(prompt)
     const blocks = countBlocks(prompt)
     const number = this.#requests.add(request, end, prompt.length, blocks)
-    if (tokensPerCharacter !== undefined) this.#requests.densities.array[number] = tokensPerCharacter
+    this.#requests.densities.array[number] = held.tokensPerCharacter ?? 0
     if (!this.#prompts.canTell(end, prompt)) this.#requests.keepPrompt(number, prompt)
     this.#blocks += blocks
-    this.#hold(request, number, length, prompt.contexts)
+    this.#hold(request, number, held.length, { contexts: prompt.contexts, isAsked: held.isAsked })
     return number
   }
 
@@ -317,8 +325,13 @@ export class CacheMirror implements BelievedCache {
     }
   }
 
-  /** From now on the request holds the first `length` characters of its prompt; `contexts`: of one that is new. */
-  #hold(request: RequestId, number: MirroredRequest, length: number, contexts?: readonly SentContext[]): void {
+  /** From now on the request holds the first `length` characters of its prompt. */
+  #hold(
+    request: RequestId,
+    number: MirroredRequest,
+    length: number,
+    added?: { readonly contexts: readonly SentContext[]; readonly isAsked: boolean },
+  ): void {
     const { heldLengths, ends } = this.#requests
     const before = heldLengths.array[number]!
     if (before === length) return
@@ -329,8 +342,8 @@ export class CacheMirror implements BelievedCache {
     if (length < before && !kept) {
       this.#prompts.eachCut(end, before, length, (scope, blocks) => this.#contexts.cut(request, scope, blocks))
     } else {
-      const known = contexts ?? kept?.contexts ?? this.#prompts.contextsAt(end)
-      this.#holdContexts(request, known, { before, length, isAsked: contexts !== undefined })
+      const contexts = added?.contexts ?? kept?.contexts ?? this.#prompts.contextsAt(end)
+      this.#holdContexts(request, contexts, { before, length, isAsked: added?.isAsked ?? false })
     }
     this.#tailLength += length - before - this.#prompts.hold(end, before, length, this.#densityOf(number))
   }

@@ -6,23 +6,29 @@ import { TimeSlices } from './time-slices.ts'
 
 const bucketsPerRead = 4
 
+/** More are not remembered for what is asked for (index/prefix-ordering.ts), if they are of eight blocks or more. */
+const remembered = 1 << 17
+
 /**
- * Tells of all records of a mirror, those sent first first, in slices; false when Redis did not tell all of it. What
- * cannot be relied on is told without a prompt.
+ * Tells of all records of a mirror, of which there are about `count`, those sent first first, in slices; false when
+ * Redis did not tell all of it. What cannot be relied on is told without a prompt.
  */
 export async function loadRecords(
   redis: RedisAccess,
   keys: MirrorKeys,
+  count: number,
   take: (record: FedRecord) => void,
 ): Promise<boolean> {
   const [listed] = await redis.write([{ key: keys.buckets, name: 'zrange', args: [keys.buckets, 0, -1] }])
   if (!listed || 'error' in listed || !Array.isArray(listed.value)) return false
   const buckets = listed.value.map(Number).filter(Number.isSafeInteger)
   const slices = new TimeSlices()
+  let told = 0
   for (let at = 0; at < buckets.length; at += bucketsPerRead) {
     for await (const record of readBuckets(redis, keys, buckets.slice(at, at + bucketsPerRead))) {
       if (record === null) return false
-      take(record)
+      told += 1
+      take(told + remembered < count ? { ...record, isLongPast: true } : record)
       if (slices.isOver) await slices.pass()
     }
   }

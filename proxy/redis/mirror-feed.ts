@@ -11,6 +11,8 @@ export interface FedRecord {
   readonly bucket: number
   readonly request: RequestId
   readonly head: RecordHead
+  /** many have been sent since */
+  readonly isLongPast?: boolean
   /** Reads the prompt, where there is one that can be relied on. */
   prompt(): SentPrompt | undefined
 }

@@ -116,10 +116,22 @@ export class MirrorFollower implements MirrorListener {
     return true
   }
 
-  #share({ request, bucket, head }: FedRecord, heldLength: number, prompt: ReturnType<FedRecord['prompt']>): void {
+  #share(
+    { request, bucket, head, isLongPast }: FedRecord,
+    heldLength: number,
+    prompt: ReturnType<FedRecord['prompt']>,
+  ): void {
     const { tokensPerCharacter } = head
     this.#mute(() =>
-      this.#mirror.apply({ type: 'shared', request, prompt, heldLength, tokensPerCharacter, at: bucket }),
+      this.#mirror.apply({
+        type: 'shared',
+        request,
+        prompt,
+        heldLength,
+        tokensPerCharacter,
+        at: bucket,
+        isLongPast: isLongPast ?? false,
+      }),
     )
     this.#onShared(request, heldLength > 0)
     const parked = this.#parked.get(request)

@@ -302,7 +302,7 @@ export class SharedMirror {
     const isLost = known && (!isSame || why === 'lost')
     if (isLost) await writeAllAgain(this.#options.replicaMirror.mirror, this.#changes)
     const before = await requestsOf(this.#options.replicaMirror.mirror)
-    if (stand.head && !(await this.#loadRecords(before))) {
+    if (stand.head && !(await this.#loadRecords(before, stand.records))) {
       this.#mustLoad = why
       return false
     }
@@ -324,9 +324,9 @@ export class SharedMirror {
     this.#adopt(head, 'degraded')
   }
 
-  #loadRecords(before: Set<RequestId>): Promise<boolean> {
+  #loadRecords(before: Set<RequestId>, count: number): Promise<boolean> {
     const { redis, onFault } = this.#options
-    return loadRecords(redis, this.#keys, (record) => {
+    return loadRecords(redis, this.#keys, count, (record) => {
       before.delete(record.request)
       if (!this.#follower.take(record, false)) onFault('redis_value')
     })
