@@ -106,6 +106,38 @@ test('an engine that was cleared holds what runs', () => {
   expect(run('d', 4, 5, 6, 7)).toBe(3)
 })
 
+test('tokens that become known after the engine was cleared are held no more', () => {
+  mirror.send(id('a'), prefixes('a'))
+  mirror.end(id('a'))
+  mirror.clear()
+  mirror.learn(id('a'), prompt(1, 2, 3), 1)
+  expect([mirror.size, mirror.countUnknown(prefixes('a'))]).toEqual([0, 0])
+  expect(run('b', 1, 2, 3)).toBe(0)
+})
+
+test('an engine that was cleared and tells anew what it holds is believed in tokens', () => {
+  run('a', 1, 2, 3, 4)
+  run('b', 1, 2, 5, 6)
+  mirror.end(id('a'))
+  mirror.end(id('b'))
+  mirror.report(id('b'), 3)
+  mirror.clear()
+  expect([mirror.size, [...mirror.known()]]).toEqual([0, []])
+  mirror.report(id('a'), 3)
+  expect([mirror.countUnknown(prefixes('a')), mirror.recall(id('a'))]).toEqual([0, prompt(1, 2, 3)])
+  mirror.applySnapshot(
+    new Map([
+      [id('a'), 3],
+      [id('b'), 3],
+    ]),
+  )
+  expect([run('c', 1, 2, 3, 4), run('d', 1, 2, 5, 6)]).toEqual([3, 3])
+  mirror.clear()
+  mirror.applySnapshot(new Map())
+  mirror.report(id('a'), 3)
+  expect(mirror.countUnknown(prefixes('a'))).toBe(1)
+})
+
 test('a snapshot cuts what has ended; what it names that is not known may be anything', () => {
   run('a', 1, 2, 3, 4)
   run('b', 5, 6, 7)

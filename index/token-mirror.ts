@@ -26,6 +26,12 @@ export interface TokenListener {
   forgotten(request: RequestId): void
 }
 
+/** What was believed before an engine was cleared. */
+interface ClearedTokens {
+  readonly tree: TokenTree
+  readonly requests: Map<RequestId, TokenRequest>
+}
+
 interface UnknownRequest {
   readonly prefixes: readonly ScopeId[] | undefined
   readonly reported: number | undefined
@@ -45,6 +51,8 @@ export class TokenMirror {
   #tree = new TokenTree(1)
   /** requests of ours of which the engine holds something, nobody knows which tokens */
   readonly #unknown = new ShardedMap<RequestId, UnknownRequest>()
+  /** until all that the engine holds has been told anew: a sender that fell behind has it cleared first */
+  #cleared: ClearedTokens | undefined
   #listener: TokenListener | undefined
   #order = 0
   /** whether conversations were found cached up to the end of the last answer, the last time */
@@ -107,13 +115,9 @@ export class TokenMirror {
     if (!unknown) return
     this.#unknown.delete(request)
     const { prefixes = [], reported = cachedTokens } = unknown
-    // whatever is sent comes after it
-    const restored: TokenRequest = { order: 0, prefixes, isRunning: false, reported, held: undefined }
-    this.#requests.set(request, restored)
     if (pageTokens !== this.#tree.pageTokens) this.#restart(pageTokens)
-    restored.held = { place: this.#tree.hold(scope, tokens, 0), scope, promptTokens: tokens.length }
-    this.#settle(request, restored)
-    this.#trim(request)
+    const place = this.#tree.hold(scope, tokens, 0)
+    this.#readmit(request, { prefixes, reported, held: { place, scope, promptTokens: tokens.length } })
   }
 
   /** A request goes to the engine: it finds what those before it left. `prefixes`: of its prompt, by characters. */
@@ -172,7 +176,7 @@ export class TokenMirror {
       known.reported = cachedTokens
       this.#settle(request, known)
     } else if (cachedTokens === 0) this.#unknown.delete(request)
-    else {
+    else if (!this.#recover(request, cachedTokens)) {
       const unknown = this.#unknown.get(request)
       if (!unknown && !this.#isOurs(request)) return
       this.#unknown.set(request, { prefixes: unknown?.prefixes, reported: cachedTokens })
@@ -197,9 +201,19 @@ export class TokenMirror {
     this.#listener?.forgotten(request)
   }
 
-  /** The engine holds nothing but what runs. */
+  /** The engine holds nothing but what runs, as far as is known. */
   clear(): void {
-    this.applySnapshot(new Map())
+    this.#unknown.clear()
+    this.#cleared = { tree: this.#tree, requests: new Map() }
+    for (const [request, known] of this.#requests) {
+      if (known.isRunning) continue
+      known.reported = 0
+      if (!known.held) continue
+      this.#cleared.requests.set(request, known)
+      this.#requests.delete(request)
+      this.#listener?.forgotten(request)
+    }
+    this.#restart(this.#tree.pageTokens)
   }
 
   /** The engine holds this, and what runs. */
@@ -209,6 +223,27 @@ export class TokenMirror {
       if (!isRunning && !cachedTokens.has(request)) this.report(request, 0)
     }
     for (const [request, tokens] of cachedTokens) this.report(request, tokens)
+    this.#cleared = undefined
+  }
+
+  /** Whether the tokens are known of a request that was held before the engine was cleared, and is again. */
+  #recover(request: RequestId, reported: number): boolean {
+    const cleared = this.#cleared?.requests.get(request)
+    if (!cleared?.held) return false
+    const { place, scope, promptTokens } = cleared.held
+    const again = this.#tree.hold(scope, this.#cleared!.tree.tokensOf(place), 0)
+    this.#cleared!.requests.delete(request)
+    this.#readmit(request, { prefixes: cleared.prefixes, reported, held: { place: again, scope, promptTokens } })
+    this.#listener?.learned(request)
+    return true
+  }
+
+  /** A request that has ended is known again; whatever is sent comes after it. */
+  #readmit(request: RequestId, known: Pick<TokenRequest, 'prefixes' | 'reported' | 'held'>): void {
+    const readmitted = { ...known, order: 0, isRunning: false }
+    this.#requests.set(request, readmitted)
+    this.#settle(request, readmitted)
+    this.#trim(request)
   }
 
   #find(request: RequestId): { readonly tokens: number; readonly continued: number } | undefined {
