@@ -1,8 +1,8 @@
-import { BlockTable } from './block-table.ts'
 import type { SentContext, SentPrompt } from './cache-event.ts'
-import type { BlockId, ScopeId } from './context-block.ts'
+import type { ScopeId } from './context-block.ts'
 import { floatColumn, wholeColumn } from './number-column.ts'
 import { toPrefixName, toPrefixSymbol } from './prefix-symbol.ts'
+import { PromptMarks } from './prompt-marks.ts'
 import { SequenceTree } from './sequence-tree.ts'
 
 /** The longest prefix of a prompt that is held. */
@@ -13,36 +13,29 @@ export interface HeldPrefix {
   readonly tokensPerCharacter: number | undefined
 }
 
-/** What stands where a prefix ends: a scope begins (its number, negative, less one), a block ends (its number and one), or 0. */
-type Code = number
-
 /**
  * The prompts that were sent, and which of their prefixes are held by how many: a tree of prefixes, in which a prompt is
  * the node it ends at. A prefix of many prompts is kept once; by place lie 12 bytes: its symbol, where it ends, what stands
  * there.
  */
 export class MirroredPrompts {
-  readonly #ends = wholeColumn()
-  readonly #codes = wholeColumn()
+  readonly #marks = new PromptMarks()
+  readonly #ends = this.#marks.ends
   /** by node: requests that hold all of it */
   readonly #holders = wholeColumn()
   /** by node: tokens per character as counted last of one that holds it; 0 when none was */
   readonly #densities = floatColumn()
   readonly #tree: SequenceTree
-  readonly #blocks = new BlockTable()
-  readonly #scopes = new BlockTable<ScopeId>()
-  /** by block: its size in characters */
-  readonly #sizes: number[] = []
   #heldLength = 0
 
   constructor() {
     this.#tree = new SequenceTree({
       nodeColumns: [this.#holders, this.#densities],
-      placeColumns: [this.#ends, this.#codes],
+      placeColumns: [this.#marks.ends, this.#marks.marks],
       mayMerge: (node, child) =>
         this.#holders.array[node] === this.#holders.array[child] &&
         this.#densities.array[node] === this.#densities.array[child],
-      onDrop: (start, length) => this.#releaseCodes(start, length),
+      onDrop: (start, length) => this.#marks.drop(start, length),
     })
   }
 
@@ -53,20 +46,15 @@ export class MirroredPrompts {
 
   /** An estimate of the memory it takes. */
   get bytes(): number {
-    return this.#tree.bytes + this.#blocks.size * bytesPerBlock
+    return this.#tree.bytes + this.#marks.bytes
   }
 
   /** Keeps a prompt, of which nothing is held yet; returns where it ends. */
-  add({ prefixes, ends, contexts }: SentPrompt): number {
-    const symbols = prefixes.map(toPrefixSymbol)
+  add(prompt: SentPrompt): number {
+    const symbols = prompt.prefixes.map(toPrefixSymbol)
     const { end, known } = this.#tree.insert(symbols)
-    const codes = known < prefixes.length ? this.#acquireCodes(symbols, ends, contexts, known) : []
     const last = this.#tree.starts.array[end]! + this.#tree.lengths.array[end]!
-    for (let i = known; i < prefixes.length; i++) {
-      const place = last - prefixes.length + i
-      this.#ends.array[place] = ends[i]!
-      this.#codes.array[place] = codes[i - known]!
-    }
+    this.#marks.put(prompt, symbols, known, last - (symbols.length - known))
     return end
   }
 
@@ -108,11 +96,11 @@ export class MirroredPrompts {
     let [kept, lost] = [0, 0]
     this.#eachPlaceBack(end, (place) => {
       const at = this.#ends.array[place]!
-      const code: Code = this.#codes.array[place]!
-      if (code > 0 && at <= to) kept += 1
-      else if (code > 0 && at <= from) lost += 1
-      else if (code < 0) {
-        if (lost > 0) tell(this.#scopes.idOf(-code - 1), kept)
+      const mark = this.#marks.marks.array[place]!
+      if (mark > 0 && at <= to) kept += 1
+      else if (mark > 0 && at <= from) lost += 1
+      else if (mark < 0) {
+        if (lost > 0) tell(this.#marks.scopeOf(mark), kept)
         kept = 0
         lost = 0
       }
@@ -190,39 +178,17 @@ export class MirroredPrompts {
     const places = this.#placesTo(end)
     const prefixes = places.map((place) => toPrefixName(this.#tree.symbolAt(place)))
     const ends = places.map((place) => this.#ends.array[place]!)
-    return { contexts: this.#contextsOf(places), prefixes, ends, length }
+    return { contexts: this.#marks.contextsAt(places), prefixes, ends, length }
   }
 
   /** Whether it can tell of a prompt that ends there as it was sent, but for the names of its prefixes and sizes. */
-  canTell(end: number, { contexts, ends }: SentPrompt): boolean {
-    const places = this.#placesTo(end)
-    if (places.length !== ends.length || places.some((place, i) => this.#ends.array[place] !== ends[i])) return false
-    const marks = places.filter((place) => this.#codes.array[place] !== 0)
-    let next = 0
-    for (const context of contexts) {
-      if (!this.#isScope(marks[next++], context)) return false
-      for (let i = 0; i < context.blocks.length; i++) if (!this.#isBlock(marks[next++], context, i)) return false
-    }
-    return next === marks.length
+  canTell(end: number, prompt: SentPrompt): boolean {
+    return this.#marks.areOf(this.#placesTo(end), prompt)
   }
 
   /** The contexts of a prompt that ends there. */
   contextsAt(end: number): SentContext[] {
-    return this.#contextsOf(this.#placesTo(end))
-  }
-
-  #contextsOf(places: readonly number[]): SentContext[] {
-    const contexts: { scope: ScopeId; blocks: BlockId[]; sizes: number[]; ends: number[] }[] = []
-    for (const place of places) {
-      const code: Code = this.#codes.array[place]!
-      if (code < 0) contexts.push({ scope: this.#scopes.idOf(-code - 1), blocks: [], sizes: [], ends: [] })
-      const context = code > 0 ? contexts.at(-1) : undefined
-      if (!context) continue
-      context.blocks.push(this.#blocks.idOf(code - 1))
-      context.sizes.push(this.#sizes[code - 1]!)
-      context.ends.push(this.#ends.array[place]!)
-    }
-    return contexts
+    return this.#marks.contextsAt(this.#placesTo(end))
   }
 
   #placesTo(end: number): number[] {
@@ -281,67 +247,4 @@ export class MirroredPrompts {
     while (ends[start + count]! <= limit) count++
     return count
   }
-
-  /** What stands where the prefixes from `known` on end; contexts that no prefixes tell of are left out. */
-  #acquireCodes(
-    symbols: readonly number[],
-    ends: readonly number[],
-    contexts: readonly SentContext[],
-    known: number,
-  ): Code[] {
-    const codes = new Array<Code>(symbols.length - known).fill(0)
-    const put = (at: number, acquire: () => Code): void => {
-      if (at >= known && at < symbols.length) codes[at - known] = acquire()
-    }
-    let at = 0
-    for (const context of contexts) {
-      const scope = toPrefixSymbol(context.scope)
-      at = firstFrom(at, symbols.length, (place) => symbols[place] === scope)
-      put(at, () => -this.#scopes.acquire(context.scope) - 1)
-      for (let i = 0; i < context.blocks.length; i++) {
-        at = firstFrom(at + 1, symbols.length, (place) => ends[place]! >= context.ends[i]!)
-        put(at, () => this.#acquireBlock(context, i) + 1)
-      }
-      at += 1
-    }
-    return codes
-  }
-
-  #isScope(place: number | undefined, { scope }: SentContext): boolean {
-    const code: Code = place === undefined ? 0 : this.#codes.array[place]!
-    return code < 0 && this.#scopes.idOf(-code - 1) === scope
-  }
-
-  /** Whether a block of a context stands there; its size is alike, whoever sent it. */
-  #isBlock(place: number | undefined, { blocks, ends }: SentContext, i: number): boolean {
-    if (place === undefined || this.#ends.array[place] !== ends[i]) return false
-    const code: Code = this.#codes.array[place]!
-    return code > 0 && this.#blocks.idOf(code - 1) === blocks[i]
-  }
-
-  #acquireBlock({ blocks, sizes }: SentContext, i: number): number {
-    const block = this.#blocks.acquire(blocks[i]!)
-    // as the first has it: one content has one size, but for how it is numbered
-    if ((this.#sizes[block] ?? none) === none) this.#sizes[block] = sizes[i]!
-    return block
-  }
-
-  #releaseCodes(start: number, length: number): void {
-    for (let place = start; place < start + length; place++) {
-      const code: Code = this.#codes.array[place]!
-      if (code > 0 && this.#blocks.release(code - 1)) this.#sizes[code - 1] = none
-      if (code < 0) this.#scopes.release(-code - 1)
-    }
-  }
 }
-
-/** The first place of those from `from` on of which something is so; `end` when it is of none. */
-function firstFrom(from: number, end: number, isSo: (place: number) => boolean): number {
-  let place = from
-  while (place < end && !isSo(place)) place++
-  return place
-}
-
-const none = -1
-/** of the table of blocks; measured with 22 characters a block */
-const bytesPerBlock = 130

@@ -11,7 +11,7 @@ export interface Side {
   readonly pool: Pool
 }
 
-/** The same engine, which takes no time, reached directly, through nginx and through reprise. */
+/** The same engine, which takes no time, reached directly, through nginx, through the least that Node does, and through reprise. */
 export interface Sides {
   readonly enginePid: number
   readonly direct: Side
@@ -20,16 +20,17 @@ export interface Sides {
   stop(): Promise<void>
 }
 
-/** Starts the engine and both proxies, each in a process of its own. */
+/** Starts the engine and all proxies, each in a process of its own. */
 export async function startSides(): Promise<Sides> {
   const engine = await startChildServer(['--import', 'tsx', 'e2e/bench/instant-engine-double.ts'])
   const nginx = await startNginx(engine.url)
   if (!nginx) report('  without nginx: it is not installed (nginx-light is enough)')
+  const node = await startChildServer(['--import', 'tsx', 'e2e/bench/plain-node-proxy.ts', engine.url])
   const reprise = await startReprise(engine.url)
-  const servers = [engine, ...(nginx ? [nginx] : []), reprise]
+  const servers = [engine, ...(nginx ? [nginx] : []), node, reprise]
   const toSide = (name: string, { url, pid }: ChildServer): Side => ({ name, pid, pool: new Pool(url) })
   const direct = { ...toSide('direct', engine), pid: undefined }
-  const proxies = [...(nginx ? [toSide('nginx', nginx)] : []), toSide('reprise', reprise)]
+  const proxies = [...(nginx ? [toSide('nginx', nginx)] : []), toSide('node', node), toSide('reprise', reprise)]
   return {
     enginePid: engine.pid,
     direct,
