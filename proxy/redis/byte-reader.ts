@@ -38,12 +38,16 @@ export class ByteReader {
     })
   }
 
-  text(): string {
+  /** A text; `isFrequent`: one that is read again and again, and is not made anew each time. */
+  text(isFrequent = false): string {
     const tag = this.number(this.#bytes.length + 1)
     const length = tag === 0 ? 16 : tag - 1
     const end = this.#at + length
     if (this.#isBroken || end > this.#bytes.length) return this.#break('')
-    const text = tag === 0 ? digests.read(this.#bytes, this.#at) : this.#bytes.toString('utf8', this.#at, end)
+    const text =
+      isFrequent && tag === 0
+        ? digests.read(this.#bytes, this.#at)
+        : this.#bytes.toString(tag === 0 ? 'base64url' : 'utf8', this.#at, end)
     this.#at = end
     return text
   }

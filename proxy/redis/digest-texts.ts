@@ -1,4 +1,4 @@
-const slots = 1 << 15
+const slots = 1 << 17
 const words = 4
 
 /**

@@ -80,11 +80,11 @@ export function readPrompt(bytes: Buffer): { readonly request: string; readonly 
   const prefixes = reader.many(marks, () => reader.text())
   const ends = reader.ascending(marks, length)
   const contexts = reader.many(reader.number(maxBlocks), (): SentContext => {
-    const scope = reader.text()
+    const scope = reader.text(true)
     const count = reader.number(maxBlocks)
     return {
       scope: scope as never,
-      blocks: reader.many(count, () => reader.text()) as never,
+      blocks: reader.many(count, () => reader.text(true)) as never,
       sizes: reader.many(count, () => reader.number(maxLength)),
       ends: reader.ascending(count, length),
     }
