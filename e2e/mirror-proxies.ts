@@ -58,7 +58,10 @@ export class MirrorProxy {
 
   constructor({ url, replica = 'engine', maxRequests = 10_000, clockOffset = 0 }: MirrorProxyOptions) {
     this.redis = createSharedRedis({ url, namespace: 'test', ttlSeconds: 100 }, createLog('silent'))
-    this.mirror = new CacheMirror({ maxRequests, maxBlocks: 16 * maxRequests }, () => new PrefixOrdering())
+    this.mirror = new CacheMirror(
+      { maxRequests, maxBlocks: 16 * maxRequests },
+      (blocks) => new PrefixOrdering({ blocks }),
+    )
     this.replicaMirror = new ReplicaMirror(replica as ReplicaId, this.mirror)
     this.link = new HeldUpRedis(this.redis.connection)
     this.shared = new SharedMirror({

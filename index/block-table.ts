@@ -56,3 +56,31 @@ export class BlockTable<Id extends string = BlockId> {
     return true
   }
 }
+
+/**
+ * The blocks of several indexes: their numbers, sizes, and room to ask about them. One that many indexes know is looked up
+ * and kept once.
+ */
+export class SharedBlocks extends BlockTable {
+  /** by number: characters, as whoever used it first had it; one content has one size, but for how it is numbered */
+  readonly sizes: number[] = []
+  /** by number; whoever uses it leaves it all 0 */
+  readonly firstRank: number[] = []
+  readonly indexOfBlock: number[] = []
+
+  /** An estimate of the memory they take. */
+  get bytes(): number {
+    return this.size * bytesPerBlock
+  }
+
+  /** The number of a block of this size, with one use more. */
+  acquireSized(id: BlockId, size: number): number {
+    const known = this.size
+    const number = this.acquire(id)
+    if (this.size > known) this.sizes[number] = size
+    return number
+  }
+}
+
+// measured on Node 20, with ids of 22 characters
+const bytesPerBlock = 130

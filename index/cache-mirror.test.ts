@@ -208,7 +208,7 @@ test('the oldest requests are forgotten above the bound, with all they held', ()
 
 test('what is asked for behind a text is remembered when the engine has lost it, for a bounded number of texts', () => {
   const [, second, ...rest] = ['x', 'y', 'z'] as unknown as Context
-  const small = new CacheMirror({ maxRequests: 10, maxBlocks: 100 }, () => new PrefixOrdering())
+  const small = new CacheMirror({ maxRequests: 10, maxBlocks: 100 }, (blocks) => new PrefixOrdering({ blocks }))
   const send = (scope: string): void => {
     const sent = prompt('y')
     const contexts = sent.contexts.map((context) => ({ ...context, scope: scope as ScopeId }))
@@ -242,7 +242,7 @@ test('the oldest requests are forgotten when all hold too many blocks; the lates
 
 test('what others sent long ago is held, and says nothing of what is asked for now', () => {
   const share = (isLongPast: boolean): CacheMirror => {
-    const one = new CacheMirror({ maxRequests: 3, maxBlocks: 100 }, () => new PrefixOrdering())
+    const one = new CacheMirror({ maxRequests: 3, maxBlocks: 100 }, (blocks) => new PrefixOrdering({ blocks }))
     const shared = { request: request('r'), prompt: prompt('a', 'b'), heldLength: 400, tokensPerCharacter: 0.25, at: 0 }
     one.apply({ type: 'shared', ...shared, isLongPast })
     return one

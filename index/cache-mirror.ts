@@ -1,6 +1,7 @@
 import { AverageDensity } from './average-density.ts'
 import type { BelievedCache, BelievedRequest } from './believed-cache.ts'
-import type { CacheEvent, SentContext, SentPrompt } from './cache-event.ts'
+import { SharedBlocks } from './block-table.ts'
+import type { CacheEvent, SentPrompt } from './cache-event.ts'
 import type { Context, RequestId, ScopeId } from './context-block.ts'
 import { HeldContexts } from './held-contexts.ts'
 import type { MirroredBelief, MirrorListener } from './mirror-listener.ts'
@@ -21,8 +22,9 @@ export class CacheMirror implements BelievedCache {
   readonly #maxRequests: number
   readonly #maxBlocks: number
   readonly #requests = new MirroredRequests()
+  readonly #table = new SharedBlocks()
   readonly #contexts: HeldContexts
-  readonly #prompts = new MirroredPrompts()
+  readonly #prompts = new MirroredPrompts(this.#table)
   /** requests of which something is held */
   #holding = 0
   /** characters that requests hold behind the last of their prefixes */
@@ -38,12 +40,12 @@ export class CacheMirror implements BelievedCache {
   /** `average`: one for all replicas of a model, so that what they are predicted to do can be compared. */
   constructor(
     bounds: { readonly maxRequests: number; readonly maxBlocks: number },
-    createIndex: () => OrderingIndex,
+    createIndex: (blocks: SharedBlocks) => OrderingIndex,
     average: AverageDensity = new AverageDensity(),
   ) {
     this.#maxRequests = bounds.maxRequests
     this.#maxBlocks = bounds.maxBlocks
-    this.#contexts = new HeldContexts(createIndex)
+    this.#contexts = new HeldContexts(createIndex, this.#table)
     this.#average = average
   }
 
@@ -161,7 +163,7 @@ export class CacheMirror implements BelievedCache {
       cachedTokens: Math.floor(this.#prompts.heldLength * this.#average.tokensPerCharacter),
       nodes,
       contexts,
-      bytes: bytes + this.#requests.bytes + this.#prompts.bytes,
+      bytes: bytes + this.#requests.bytes + this.#prompts.bytes + this.#table.bytes,
       unknownRequests: this.#unknownRequests,
     }
   }
@@ -170,7 +172,7 @@ export class CacheMirror implements BelievedCache {
   get height(): number {
     let height = 0
     for (const [request, number] of this.#requests.entries()) {
-      for (const { scope } of this.#contextsOf(number)) {
+      for (const { scope } of this.#promptOf(number).contexts) {
         height = Math.max(height, this.#contexts.at(scope)?.pathOf(request)?.length ?? 0)
       }
     }
@@ -255,7 +257,7 @@ export class CacheMirror implements BelievedCache {
     this.#requests.densities.array[number] = held.tokensPerCharacter ?? 0
     if (!this.#prompts.canTell(end, prompt)) this.#requests.keepPrompt(number, prompt)
     this.#blocks += blocks
-    this.#hold(request, number, held.length, { contexts: prompt.contexts, isAsked: held.isAsked })
+    this.#hold(request, number, held.length, held.isAsked)
     return number
   }
 
@@ -325,13 +327,8 @@ export class CacheMirror implements BelievedCache {
     }
   }
 
-  /** From now on the request holds the first `length` characters of its prompt. */
-  #hold(
-    request: RequestId,
-    number: MirroredRequest,
-    length: number,
-    added?: { readonly contexts: readonly SentContext[]; readonly isAsked: boolean },
-  ): void {
+  /** From now on the request holds the first `length` characters of its prompt; `isAsked`: it has been sent just now. */
+  #hold(request: RequestId, number: MirroredRequest, length: number, isAsked = false): void {
     const { heldLengths, ends } = this.#requests
     const before = heldLengths.array[number]!
     if (before === length) return
@@ -339,24 +336,29 @@ export class CacheMirror implements BelievedCache {
     this.#holding += Number(length > 0) - Number(before > 0)
     const end = ends.array[number]!
     const kept = this.#requests.keptPrompt(number)
-    if (length < before && !kept) {
+    if (kept) this.#holdContexts(request, kept, { before, length, isAsked })
+    else if (length < before) {
       this.#prompts.eachCut(end, before, length, (scope, blocks) => this.#contexts.cut(request, scope, blocks))
     } else {
-      const contexts = added?.contexts ?? kept?.contexts ?? this.#prompts.contextsAt(end)
-      this.#holdContexts(request, contexts, { before, length, isAsked: added?.isAsked ?? false })
+      for (const { scope, blocks, ends } of this.#prompts.contextsAt(end)) {
+        const count = countUpTo(ends, length)
+        if (count === countUpTo(ends, before)) continue
+        this.#contexts.holdNumbers(request, scope, blocks.slice(0, count), isAsked)
+      }
     }
     this.#tailLength += length - before - this.#prompts.hold(end, before, length, this.#densityOf(number))
   }
 
+  /** The same of a prompt that is kept beside the tree. */
   #holdContexts(
     request: RequestId,
-    contexts: readonly SentContext[],
+    { contexts }: SentPrompt,
     { before, length, isAsked }: { readonly before: number; readonly length: number; readonly isAsked: boolean },
   ): void {
     for (const { scope, blocks, sizes, ends } of contexts) {
-      const kept = countUpTo(ends, length)
-      if (kept === countUpTo(ends, before)) continue
-      this.#contexts.hold(request, scope, blocks.slice(0, kept), sizes.slice(0, kept), isAsked)
+      const count = countUpTo(ends, length)
+      if (count === countUpTo(ends, before)) continue
+      this.#contexts.hold(request, scope, blocks.slice(0, count), sizes.slice(0, count), isAsked)
     }
   }
 
@@ -379,10 +381,6 @@ export class CacheMirror implements BelievedCache {
   #promptOf(number: MirroredRequest): SentPrompt {
     const { ends, lengths } = this.#requests
     return this.#requests.keptPrompt(number) ?? this.#prompts.promptAt(ends.array[number]!, lengths.array[number]!)
-  }
-
-  #contextsOf(number: MirroredRequest): readonly SentContext[] {
-    return this.#requests.keptPrompt(number)?.contexts ?? this.#prompts.contextsAt(this.#requests.ends.array[number]!)
   }
 
   /** The longest prefix of a prompt that is held, in characters and in tokens. */

@@ -14,6 +14,14 @@ export interface SimilarRequest {
   unplaced: number
 }
 
+/** A block of past requests. */
+interface AskedBlock {
+  /** how many of the requests remembered hold it */
+  demand: number
+  /** the latest of them, latest last */
+  readonly speakers: PastRequest[]
+}
+
 interface PastRequest extends SimilarRequest {
   /** the question that last asked for it */
   askedBy: number
@@ -58,16 +66,19 @@ export class DemandHistory {
   readonly #window: HistoryWindow
   readonly #onForget: (blocks: readonly number[]) => void
   #requests = 0
-  /** by block: the latest requests that hold it, latest last */
-  readonly #speakers: (PastRequest[] | undefined)[] = []
-  /** by block: how many of the requests remembered hold it */
-  readonly #demand: number[] = []
+  /** blocks that requests remembered hold, by number */
+  readonly #blocks = new Map<number, AskedBlock>()
   #questions = 0
 
   /** `onForget` is told of the blocks of a request that is remembered no longer. */
   constructor(window: HistoryWindow, onForget: (blocks: readonly number[]) => void) {
     this.#window = window
     this.#onForget = onForget
+  }
+
+  /** How many different blocks the requests remembered hold. */
+  get blocks(): number {
+    return this.#blocks.size
   }
 
   /** How many requests are remembered. */
@@ -80,12 +91,12 @@ export class DemandHistory {
     const request: PastRequest = { blocks, weight: 0, unplaced: 0, askedBy: 0 }
     this.#requests += 1
     for (const block of blocks) {
-      this.#demand[block] = (this.#demand[block] ?? 0) + 1
-      const speakers = this.#speakers[block]
-      if (!speakers) this.#speakers[block] = [request]
+      const asked = this.#blocks.get(block)
+      if (!asked) this.#blocks.set(block, { demand: 1, speakers: [request] })
       else {
-        if (speakers.length === 2 * speakersPerBlock) speakers.splice(0, speakersPerBlock)
-        speakers.push(request)
+        asked.demand += 1
+        if (asked.speakers.length === 2 * speakersPerBlock) asked.speakers.splice(0, speakersPerBlock)
+        asked.speakers.push(request)
       }
     }
     this.#window.add(blocks.length, () => this.#forget(request))
@@ -93,7 +104,7 @@ export class DemandHistory {
 
   /** The latest requests that hold a block, 16 at most. */
   speakersOf(block: number): readonly SimilarRequest[] {
-    const speakers = this.#speakers[block] ?? []
+    const speakers = this.#blocks.get(block)?.speakers ?? []
     return speakers.length > speakersPerBlock ? speakers.slice(-speakersPerBlock) : speakers
   }
 
@@ -105,7 +116,9 @@ export class DemandHistory {
    */
   weigh(context: readonly number[]): (readonly SimilarRequest[])[] {
     this.#questions += 1
-    const rarity = context.map((block) => Math.log((this.#requests + 1) / ((this.#demand[block] ?? 0) + 0.5)))
+    const rarity = context.map((block) =>
+      Math.log((this.#requests + 1) / ((this.#blocks.get(block)?.demand ?? 0) + 0.5)),
+    )
     const whole = rarity.reduce((sum, share) => sum + share, 0)
     const asked: SimilarRequest[] = []
     const speakers = context.map((block, i) => {
@@ -129,12 +142,11 @@ export class DemandHistory {
   #forget(request: PastRequest): void {
     this.#requests -= 1
     for (const block of request.blocks) {
-      const demand = this.#demand[block]! - 1
-      this.#demand[block] = demand
+      const asked = this.#blocks.get(block)!
+      asked.demand -= 1
       // the oldest request is the one that is forgotten
-      const speakers = this.#speakers[block]
-      if (demand === 0) this.#speakers[block] = undefined
-      else if (speakers?.[0] === request) speakers.shift()
+      if (asked.demand === 0) this.#blocks.delete(block)
+      else if (asked.speakers[0] === request) asked.speakers.shift()
     }
     this.#onForget(request.blocks)
   }

@@ -1,3 +1,4 @@
+import type { SharedBlocks } from './block-table.ts'
 import type { Context, RequestId, ScopeId } from './context-block.ts'
 import type { OrderingIndex } from './ordering-index.ts'
 
@@ -8,13 +9,16 @@ const bytesPerNode = 2_000
 
 /** The contexts that requests hold: an index for each scope, since contexts share a prefix only behind equal text. */
 export class HeldContexts {
-  readonly #createIndex: () => OrderingIndex
+  readonly #createIndex: (blocks: SharedBlocks) => OrderingIndex
+  readonly #blocks: SharedBlocks
   readonly #indexes = new Map<ScopeId, OrderingIndex>()
   /** scopes of which nothing is held any more: their indexes still know what is asked for behind them */
   readonly #idle = new Set<ScopeId>()
 
-  constructor(createIndex: () => OrderingIndex) {
+  /** `blocks`: of which those that are held by number are. */
+  constructor(createIndex: (blocks: SharedBlocks) => OrderingIndex, blocks: SharedBlocks) {
     this.#createIndex = createIndex
+    this.#blocks = blocks
   }
 
   /** The index of the contexts behind a text; undefined where there never were any, or none for long. */
@@ -28,6 +32,22 @@ export class HeldContexts {
     else this.#remove(request, scope)
   }
 
+  /** The same of blocks by number. */
+  holdNumbers(request: RequestId, scope: ScopeId, blocks: readonly number[], isAsked: boolean): void {
+    if (blocks.length === 0) {
+      this.#remove(request, scope)
+      return
+    }
+    const index = this.#require(scope)
+    if (index.insertNumbers) {
+      index.insertNumbers(blocks, request, isAsked)
+      return
+    }
+    const context = blocks.map((block) => this.#blocks.idOf(block)) as unknown as Context
+    const sizes = blocks.map((block) => this.#blocks.sizes[block]!)
+    index.insert(context, sizes, request, isAsked)
+  }
+
   /** Of the blocks that a request holds behind a text it holds only the first `length` from now on. */
   cut(request: RequestId, scope: ScopeId, length: number): void {
     if (length > 0) this.#indexes.get(scope)?.cut(request, length)
@@ -36,8 +56,10 @@ export class HeldContexts {
 
   /** Nothing is held. */
   clear(): void {
-    this.#indexes.clear()
-    this.#idle.clear()
+    for (const [scope, index] of this.#indexes) {
+      index.clear()
+      this.#rest(scope)
+    }
   }
 
   /** How large all indexes are together; bytes are estimated. */
@@ -54,7 +76,10 @@ export class HeldContexts {
   #remove(request: RequestId, scope: ScopeId): void {
     const index = this.#indexes.get(scope)
     index?.remove(request)
-    if (index?.requests !== 0) return
+    if (index?.requests === 0) this.#rest(scope)
+  }
+
+  #rest(scope: ScopeId): void {
     this.#idle.add(scope)
     if (this.#idle.size <= maxIdleScopes) return
     const [longest] = this.#idle
@@ -66,7 +91,7 @@ export class HeldContexts {
     this.#idle.delete(scope)
     let index = this.#indexes.get(scope)
     if (!index) {
-      index = this.#createIndex()
+      index = this.#createIndex(this.#blocks)
       this.#indexes.set(scope, index)
     }
     return index

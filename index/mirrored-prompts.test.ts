@@ -143,7 +143,10 @@ test('whatever happens, the mirror knows of each request and each prefix what a 
       fc.array(event, { maxLength: 40 }),
       fc.array(prompt, { minLength: 1, maxLength: 4 }),
       (events, asked) => {
-        const mirror = new CacheMirror({ maxRequests: 100, maxBlocks: 1_000 }, () => new PrefixOrdering())
+        const mirror = new CacheMirror(
+          { maxRequests: 100, maxBlocks: 1_000 },
+          (blocks) => new PrefixOrdering({ blocks }),
+        )
         const plain = new PlainMirror()
         for (const event of events) {
           const average = mirror.estimateTokens(1e9) / 1e9
@@ -180,7 +183,7 @@ test('whatever happens, the mirror knows of each request and each prefix what a 
 })
 
 test('a block whose number is longer in another prompt is no reason to keep that prompt apart', () => {
-  const mirror = new CacheMirror({ maxRequests: 100, maxBlocks: 1_000 }, () => new PrefixOrdering())
+  const mirror = new CacheMirror({ maxRequests: 100, maxBlocks: 1_000 }, (blocks) => new PrefixOrdering({ blocks }))
   const send = (name: string, oddity: string): void => {
     mirror.apply({ type: 'sent', request: name as RequestId, prompt: toPrompt([['a', 'b', 'c']], oddity) })
   }
@@ -193,7 +196,7 @@ test('a block whose number is longer in another prompt is no reason to keep that
 test('nothing is left of requests that are gone', () => {
   fc.assert(
     fc.property(fc.array(prompt, { maxLength: 10 }), (prompts) => {
-      const mirror = new CacheMirror({ maxRequests: 100, maxBlocks: 1_000 }, () => new PrefixOrdering())
+      const mirror = new CacheMirror({ maxRequests: 100, maxBlocks: 1_000 }, (blocks) => new PrefixOrdering({ blocks }))
       prompts.forEach((prompt, i) => {
         mirror.apply({ type: 'sent', request: `${i}` as RequestId, prompt })
         mirror.apply({ type: 'evicted', request: `${i}` as RequestId, cachedTokens: 1 + 7 * i })

@@ -1,8 +1,9 @@
-import type { SentContext, SentPrompt } from './cache-event.ts'
+import type { SharedBlocks } from './block-table.ts'
+import type { SentPrompt } from './cache-event.ts'
 import type { ScopeId } from './context-block.ts'
-import { floatColumn, wholeColumn } from './number-column.ts'
+import { floatColumn, type NumberColumn, wholeColumn } from './number-column.ts'
 import { toPrefixName, toPrefixSymbol } from './prefix-symbol.ts'
-import { PromptMarks } from './prompt-marks.ts'
+import { type NumberedContext, PromptMarks } from './prompt-marks.ts'
 import { SequenceTree } from './sequence-tree.ts'
 
 /** The longest prefix of a prompt that is held. */
@@ -19,8 +20,8 @@ export interface HeldPrefix {
  * there.
  */
 export class MirroredPrompts {
-  readonly #marks = new PromptMarks()
-  readonly #ends = this.#marks.ends
+  readonly #marks: PromptMarks
+  readonly #ends: NumberColumn
   /** by node: requests that hold all of it */
   readonly #holders = wholeColumn()
   /** by node: tokens per character as counted last of one that holds it; 0 when none was */
@@ -28,7 +29,9 @@ export class MirroredPrompts {
   readonly #tree: SequenceTree
   #heldLength = 0
 
-  constructor() {
+  constructor(blocks: SharedBlocks) {
+    this.#marks = new PromptMarks(blocks)
+    this.#ends = this.#marks.ends
     this.#tree = new SequenceTree({
       nodeColumns: [this.#holders, this.#densities],
       placeColumns: [this.#marks.ends, this.#marks.marks],
@@ -46,7 +49,7 @@ export class MirroredPrompts {
 
   /** An estimate of the memory it takes. */
   get bytes(): number {
-    return this.#tree.bytes + this.#marks.bytes
+    return this.#tree.bytes
   }
 
   /** Keeps a prompt, of which nothing is held yet; returns where it ends. */
@@ -187,8 +190,8 @@ export class MirroredPrompts {
   }
 
   /** The contexts of a prompt that ends there. */
-  contextsAt(end: number): SentContext[] {
-    return this.#marks.contextsAt(this.#placesTo(end))
+  contextsAt(end: number): NumberedContext[] {
+    return this.#marks.numbersAt(this.#placesTo(end))
   }
 
   #placesTo(end: number): number[] {

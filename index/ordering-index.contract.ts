@@ -90,6 +90,21 @@ export function describeOrderingIndex(name: string, create: () => OrderingIndex)
       )
     })
 
+    test('holds nothing any more once it is cleared', () => {
+      fc.assert(
+        fc.property(steps, steps, contexts, (history, later, context) => {
+          const index = create()
+          for (const request of [...play(index, history).keys()]) expect(index.pathOf(request)).toBeDefined()
+          index.clear()
+          expect([index.nodes, index.requests]).toEqual([0, 0])
+          expect(index.order(context, sizesOf(context)).searchPath).toEqual([])
+          expect(index.requests).toBe(0)
+          const held = play(index, later)
+          expect(index.requests).toBe(held.size)
+        }),
+      )
+    })
+
     test('decides the same after the same history', () => {
       fc.assert(
         fc.property(steps, contexts, (history, context) => {

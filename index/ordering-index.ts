@@ -21,10 +21,14 @@ export interface OrderingIndex {
    * nothing any more something is stored anew, which says nothing about what is asked for.
    */
   insert(context: Context, sizes: readonly number[], request: RequestId, isAsked?: boolean): void
+  /** The same of blocks by their numbers in the table that the index was made with, if it was. */
+  insertNumbers?(blocks: readonly number[], request: RequestId, isAsked: boolean): void
   /** A request holds no more than the first `length` blocks of what it held: one at least, and fewer than it held. */
   cut(request: RequestId, length: number): void
   /** Forgets a request; false when it is not known. */
   remove(request: RequestId): boolean
+  /** Nothing is held any more; what is asked for is remembered. */
+  clear(): void
   /** The search path of what a request holds. */
   pathOf(request: RequestId): number[] | undefined
 }

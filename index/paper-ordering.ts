@@ -10,7 +10,7 @@ import type { Ordering, OrderingIndex } from './ordering-index.ts'
  * positions of Equation 1 are now those that the engine holds.
  */
 export class PaperOrdering implements OrderingIndex {
-  readonly #index = new ContextIndex()
+  #index = new ContextIndex()
 
   get nodes(): number {
     return this.#index.nodes
@@ -36,6 +36,10 @@ export class PaperOrdering implements OrderingIndex {
 
   remove(request: RequestId): boolean {
     return this.#index.remove(request)
+  }
+
+  clear(): void {
+    this.#index = new ContextIndex()
   }
 
   pathOf(request: RequestId): number[] | undefined {

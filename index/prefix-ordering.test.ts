@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { SharedBlocks } from './block-table.ts'
 import type { Context, RequestId } from './context-block.ts'
 import { HistoryWindow } from './demand-history.ts'
 import { contexts, describeOrderingIndex, play, sizesOf, steps } from './ordering-index.contract.ts'
@@ -232,6 +233,31 @@ test('a request that lost everything and is stored anew has been asked for once'
   index.remove('r' as RequestId)
   index.insert(held, even(held), 'r' as RequestId, false)
   expect([index.requests, index.bytes]).toEqual([1, bytes])
+})
+
+test('blocks that are given by number are as good as by name, and are let go of when nobody uses them', () => {
+  fc.assert(
+    fc.property(steps, contexts, (history, received) => {
+      const blocks = new SharedBlocks()
+      // what is asked for is remembered by neither
+      const byName = new PrefixOrdering({ history: new HistoryWindow(1) })
+      const byNumber = new PrefixOrdering({ blocks, history: new HistoryWindow(1) })
+      for (const [request, held] of play(new PrefixOrdering(), history)) {
+        byName.insert(held, sizesOf(held), request)
+        const numbers = held.map((block, i) => blocks.acquireSized(block, sizesOf(held)[i]!))
+        byNumber.insertNumbers(numbers, request, true)
+        for (const number of numbers) blocks.release(number)
+      }
+      const sizes = sizesOf(received)
+      expect(byNumber.order(received, sizes).order).toEqual(byName.order(received, sizes).order)
+      byNumber.clear()
+      expect([blocks.size, blocks.firstRank.some(Boolean), blocks.indexOfBlock.some(Boolean)]).toEqual([
+        0,
+        false,
+        false,
+      ])
+    }),
+  )
 })
 
 test('what was sent is sent again in the same order, if no other request holds the same blocks', () => {

@@ -1,4 +1,4 @@
-import { BlockTable } from './block-table.ts'
+import { SharedBlocks } from './block-table.ts'
 import type { BlockId, Context, RequestId } from './context-block.ts'
 import { DemandHistory, HistoryWindow } from './demand-history.ts'
 import { findLargestPrefix } from './find-largest-prefix.ts'
@@ -18,6 +18,8 @@ export interface PrefixOrderingOptions {
   readonly maxBytes?: number
   /** bounds the past requests that future ones are judged by; may be shared with other indexes */
   readonly history?: HistoryWindow
+  /** may be shared with other indexes, and with whoever inserts by numbers */
+  readonly blocks?: SharedBlocks | undefined
 }
 
 /** A context that is held, by its number: where what is held of it ends in the tree, and when it was sent, lie in columns. */
@@ -29,7 +31,7 @@ const defaultHistory = 1 << 20
 const mostDoubt = 0.25
 // measured on Node 20 with 1,000 to 1,000,000 contexts of 5 to 100 blocks: within 15 % of the heap's growth
 const bytesPerContext = 65
-const bytesPerBlock = 280
+const bytesPerAskedBlock = 200
 const bytesPerPastRequest = 300
 const bytesPerPlace = 8
 
@@ -44,7 +46,9 @@ export class PrefixOrdering implements OrderingIndex {
   readonly #maxDisplacement: number
   readonly #maxContexts: number
   readonly #maxBytes: number
-  readonly #table = new BlockTable()
+  readonly #table: SharedBlocks
+  /** where it is not shared */
+  readonly #ownBlocks: SharedBlocks | undefined
   readonly #tree = new PrefixTree()
   readonly #history: DemandHistory
   readonly #held = new ShardedMap<RequestId, HeldContext>()
@@ -54,17 +58,14 @@ export class PrefixOrdering implements OrderingIndex {
   readonly #sentAt = wholeColumn()
   readonly #columns = [this.#ends, this.#sentAt]
   #nextHeld = 0
-  /** by block */
-  readonly #sizes: number[] = []
-  /** by block, all 0 between calls */
-  readonly #firstRank: number[] = []
-  readonly #indexOfBlock: number[] = []
   #historyBlocks = 0
   #now = 0
   /** how old, in requests, what was evicted lately had become; no prefix is in doubt before the first eviction */
   #evictionAge = Number.POSITIVE_INFINITY
 
   constructor(options: PrefixOrderingOptions = {}) {
+    this.#ownBlocks = options.blocks ? undefined : new SharedBlocks()
+    this.#table = options.blocks ?? this.#ownBlocks!
     this.#maxDisplacement = options.maxDisplacement ?? Number.POSITIVE_INFINITY
     this.#maxContexts = options.maxContexts ?? 1_000_000
     this.#maxBytes = options.maxBytes ?? Number.POSITIVE_INFINITY
@@ -87,7 +88,8 @@ export class PrefixOrdering implements OrderingIndex {
     return (
       this.#tree.bytes +
       this.#held.size * bytesPerContext +
-      this.#table.size * bytesPerBlock +
+      (this.#ownBlocks?.bytes ?? 0) +
+      this.#history.blocks * bytesPerAskedBlock +
       this.#history.requests * bytesPerPastRequest +
       this.#historyBlocks * bytesPerPlace
     )
@@ -96,8 +98,8 @@ export class PrefixOrdering implements OrderingIndex {
   /** O(visits + 64 · (n + 16 · n)) for n blocks; visits are the nodes whose paths are in the context, 4,096 at most. */
   order(context: Context, sizes: readonly number[]): Ordering {
     const blocks = context.map((id) => this.#table.find(id))
-    const placement = new Placement(blocks, this.#firstRank, this.#maxDisplacement)
-    const query = { blocks: [...new Set(blocks)], placement, sizes: this.#sizes, stay: this.#stay }
+    const placement = new Placement(blocks, this.#table.firstRank, this.#maxDisplacement)
+    const query = { blocks: [...new Set(blocks)], placement, sizes: this.#table.sizes, stay: this.#stay }
     for (const block of findLargestPrefix(this.#tree, query)) placement.tryPlace(block)
     this.#foundPrefix(context, blocks, sizes, placement)
     placement.close()
@@ -107,12 +109,22 @@ export class PrefixOrdering implements OrderingIndex {
 
   /** O(n). A request that is held already holds this from now on, and counts as asked for no second time. */
   insert(context: Context, sizes: readonly number[], request: RequestId, isAsked = true): void {
+    const sequence = context.map((id, i) => this.#table.acquireSized(id, sizes[i]!))
+    this.#insert(sequence, request, isAsked)
+  }
+
+  insertNumbers(blocks: readonly number[], request: RequestId, isAsked: boolean): void {
+    for (const block of blocks) this.#table.retain(block)
+    this.#insert(blocks, request, isAsked)
+  }
+
+  clear(): void {
+    for (const request of [...this.#held.keys()]) this.#forget(request)
+  }
+
+  /** Its blocks are in use for it already. */
+  #insert(sequence: readonly number[], request: RequestId, isAsked: boolean): void {
     const held = this.#held.get(request)
-    const sequence = context.map((id, i) => {
-      const block = this.#table.acquire(id)
-      this.#sizes[block] = sizes[i]!
-      return block
-    })
     if (held !== undefined) {
       this.#observeEviction(held)
       this.#release(held)
@@ -155,7 +167,7 @@ export class PrefixOrdering implements OrderingIndex {
 
   #foundPrefix(context: Context, numbers: readonly number[], sizes: readonly number[], placement: Placement): void {
     const ranks: number[] = []
-    const indexOfBlock = this.#indexOfBlock
+    const { indexOfBlock } = this.#table
     const unknown = new Map<BlockId, number>()
     const indexOfRank = numbers.map((block, rank) => {
       const seen = block < 0 ? unknown.get(context[rank]!) : indexOfBlock[block]
@@ -181,7 +193,7 @@ export class PrefixOrdering implements OrderingIndex {
   }
 
   #distinct(sequence: readonly number[]): number[] {
-    const isSeen = this.#indexOfBlock
+    const isSeen = this.#table.indexOfBlock
     const blocks = sequence.filter((block) => {
       if (isSeen[block]) return false
       isSeen[block] = 1

@@ -1,24 +1,29 @@
-import { BlockTable } from './block-table.ts'
+import { BlockTable, type SharedBlocks } from './block-table.ts'
 import type { SentContext, SentPrompt } from './cache-event.ts'
-import type { BlockId, ScopeId } from './context-block.ts'
+import type { Context, ScopeId } from './context-block.ts'
 import { type NumberColumn, wholeColumn } from './number-column.ts'
 import { toPrefixSymbol } from './prefix-symbol.ts'
 
 /** What stands where a prefix ends: a scope begins (its number, negative, less one), a block ends (its number and one), or 0. */
 type Mark = number
 
+/** A context that was sent, its blocks by number. */
+export interface NumberedContext {
+  readonly scope: ScopeId
+  readonly blocks: readonly number[]
+  /** characters of the prompt up to the end of each block */
+  readonly ends: readonly number[]
+}
+
 /** Where the contexts of prompts lie among their prefixes: by place, a prefix each, where it ends and what stands there. */
 export class PromptMarks {
   readonly ends: NumberColumn = wholeColumn()
   readonly marks: NumberColumn = wholeColumn()
-  readonly #blocks = new BlockTable()
+  readonly #blocks: SharedBlocks
   readonly #scopes = new BlockTable<ScopeId>()
-  /** by block: its size in characters */
-  readonly #sizes: number[] = []
 
-  /** An estimate of the memory it takes besides the columns. */
-  get bytes(): number {
-    return this.#blocks.size * bytesPerBlock
+  constructor(blocks: SharedBlocks) {
+    this.#blocks = blocks
   }
 
   /** Marks the prefixes of a prompt from the one at `known` on, at as many places from `start` on. */
@@ -34,24 +39,32 @@ export class PromptMarks {
   drop(start: number, length: number): void {
     for (let place = start; place < start + length; place++) {
       const mark: Mark = this.marks.array[place]!
-      if (mark > 0 && this.#blocks.release(mark - 1)) this.#sizes[mark - 1] = none
+      if (mark > 0) this.#blocks.release(mark - 1)
       if (mark < 0) this.#scopes.release(-mark - 1)
     }
   }
 
-  /** The contexts of a prompt whose prefixes lie at these places. */
-  contextsAt(places: readonly number[]): SentContext[] {
-    const contexts: { scope: ScopeId; blocks: BlockId[]; sizes: number[]; ends: number[] }[] = []
+  /** Which blocks of each scope lie at these places, by number, and where each ends. */
+  numbersAt(places: readonly number[]): NumberedContext[] {
+    const contexts: { scope: ScopeId; blocks: number[]; ends: number[] }[] = []
     for (const place of places) {
       const mark: Mark = this.marks.array[place]!
-      if (mark < 0) contexts.push({ scope: this.scopeOf(mark), blocks: [], sizes: [], ends: [] })
+      if (mark < 0) contexts.push({ scope: this.scopeOf(mark), blocks: [], ends: [] })
       const context = mark > 0 ? contexts.at(-1) : undefined
-      if (!context) continue
-      context.blocks.push(this.#blocks.idOf(mark - 1))
-      context.sizes.push(this.#sizes[mark - 1]!)
-      context.ends.push(this.ends.array[place]!)
+      context?.blocks.push(mark - 1)
+      context?.ends.push(this.ends.array[place]!)
     }
     return contexts
+  }
+
+  /** The contexts of a prompt whose prefixes lie at these places. */
+  contextsAt(places: readonly number[]): SentContext[] {
+    return this.numbersAt(places).map(({ scope, blocks, ends }) => ({
+      scope,
+      blocks: blocks.map((block) => this.#blocks.idOf(block)) as unknown as Context,
+      sizes: blocks.map((block) => this.#blocks.sizes[block]!),
+      ends,
+    }))
   }
 
   /** Whether that is how a prompt was sent, its sizes aside. */
@@ -89,18 +102,11 @@ export class PromptMarks {
       put(at, () => -this.#scopes.acquire(context.scope) - 1)
       for (let i = 0; i < context.blocks.length; i++) {
         at = firstFrom(at + 1, symbols.length, (place) => ends[place]! >= context.ends[i]!)
-        put(at, () => this.#acquireBlock(context, i) + 1)
+        put(at, () => this.#blocks.acquireSized(context.blocks[i]!, context.sizes[i]!) + 1)
       }
       at += 1
     }
     return marks
-  }
-
-  #acquireBlock({ blocks, sizes }: SentContext, i: number): number {
-    const block = this.#blocks.acquire(blocks[i]!)
-    // as the first has it: one content has one size, but for how it is numbered
-    if ((this.#sizes[block] ?? none) === none) this.#sizes[block] = sizes[i]!
-    return block
   }
 
   #isScope(place: number | undefined, { scope }: SentContext): boolean {
@@ -121,7 +127,3 @@ function firstFrom(from: number, end: number, isSo: (place: number) => boolean):
   while (place < end && !isSo(place)) place++
   return place
 }
-
-const none = -1
-/** of the table of blocks; measured with 22 characters a block */
-const bytesPerBlock = 130

@@ -1,6 +1,7 @@
 import { adapterFor } from '#engine-adapters/engine-adapter.ts'
 import { createEngineClient, type EngineTls } from '#engine-adapters/engine-client.ts'
 import { AverageDensity } from '#index/average-density.ts'
+import type { SharedBlocks } from '#index/block-table.ts'
 import { CacheMirror } from '#index/cache-mirror.ts'
 import type { ReplicaId } from '#index/context-block.ts'
 import { HistoryWindow } from '#index/demand-history.ts'
@@ -62,8 +63,8 @@ export function toBreakerOptions({ breaker }: Config): Partial<BreakerOptions> {
   return { failuresInARow: breaker.failures, openMilliseconds: breaker.openSeconds * 1000 }
 }
 
-function createOrdering({ ordering, maxDisplacement }: Config): () => OrderingIndex {
+function createOrdering({ ordering, maxDisplacement }: Config): (blocks: SharedBlocks) => OrderingIndex {
   if (ordering === 'paper') return () => new PaperOrdering()
   const history = new HistoryWindow(rememberedBlocks)
-  return () => new PrefixOrdering({ history, maxDisplacement })
+  return (blocks) => new PrefixOrdering({ blocks, history, maxDisplacement })
 }

@@ -21,7 +21,10 @@ export interface SendOptions {
 
 /** A proxy without sockets: what is decided is taken as sent. */
 export class Sender {
-  readonly mirror: CacheMirror = new CacheMirror({ maxRequests: 1000, maxBlocks: 100_000 }, () => new PrefixOrdering())
+  readonly mirror: CacheMirror = new CacheMirror(
+    { maxRequests: 1000, maxBlocks: 100_000 },
+    (blocks) => new PrefixOrdering({ blocks }),
+  )
   readonly store: MemoryConversationStore = new MemoryConversationStore(1_000_000)
   #sent = 0
 

@@ -17,7 +17,7 @@ function memoryUsed(): number {
 function fill(requests: number, sharing: Sharing): CacheMirror {
   const history = new HistoryWindow(1 << 20)
   const bounds = { maxRequests: requests, maxBlocks: 20 * requests }
-  const mirror = new CacheMirror(bounds, () => new PrefixOrdering({ history }))
+  const mirror = new CacheMirror(bounds, (blocks) => new PrefixOrdering({ blocks, history }))
   const next = createPrompts(mirror, requests, sharing)
   for (let i = 0; i < requests; i++) mirror.apply({ type: 'sent', ...next(i) })
   return mirror

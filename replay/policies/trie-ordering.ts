@@ -63,6 +63,12 @@ export class TrieOrdering implements OrderingIndex {
     return this.#ends.delete(request)
   }
 
+  clear(): void {
+    this.#root.children.clear()
+    this.#ends.clear()
+    this.nodes = 0
+  }
+
   pathOf(request: RequestId): number[] | undefined {
     const end = this.#ends.get(request)
     return end && pathTo(end).map(({ slot }) => slot)
