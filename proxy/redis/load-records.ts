@@ -1,6 +1,7 @@
 import type { FedRecord } from './mirror-feed.ts'
 import type { MirrorKeys } from './mirror-keys.ts'
 import { readPrompt, readRecordHead, recordHeadBytes } from './mirror-record.ts'
+import type { RedisReply } from './redis-command.ts'
 import type { RedisAccess } from './redis-connection.ts'
 import { TimeSlices } from './time-slices.ts'
 
@@ -24,34 +25,44 @@ export async function loadRecords(
   const buckets = listed.value.map(Number).filter(Number.isSafeInteger)
   const slices = new TimeSlices()
   let told = 0
-  for (let at = 0; at < buckets.length; at += bucketsPerRead) {
-    for await (const record of readBuckets(redis, keys, buckets.slice(at, at + bucketsPerRead))) {
-      if (record === null) return false
+  for await (const { bucket, values } of readBuckets(redis, keys, buckets)) {
+    if (!values) return false
+    for (const value of values) {
       told += 1
-      take(told + remembered < count ? { ...record, isLongPast: true } : record)
+      take(toRecord(bucket, value, told + remembered < count))
       if (slices.isOver) await slices.pass()
     }
   }
   return true
 }
 
-/** The records of some buckets; null where Redis did not tell. */
+/** What lies in each bucket, some of them ahead of being asked for; without values where Redis did not tell. */
 async function* readBuckets(
   redis: RedisAccess,
   keys: MirrorKeys,
   buckets: readonly number[],
-): AsyncGenerator<FedRecord | null> {
-  const replies = await redis.write(
-    buckets.map((bucket) => ({ key: keys.bucket(bucket), name: 'hvalsBuffer', args: [keys.bucket(bucket)] })),
-  )
-  for (const [i, reply] of replies.entries()) {
-    const values = 'value' in reply && Array.isArray(reply.value) ? reply.value : [null]
-    for (const value of values) yield Buffer.isBuffer(value) ? toRecord(buckets[i]!, value) : null
+): AsyncGenerator<{ readonly bucket: number; readonly values: readonly Buffer[] | undefined }> {
+  const read = (from: number): ReturnType<RedisAccess['write']> =>
+    redis.write(
+      buckets
+        .slice(from, from + bucketsPerRead)
+        .map((bucket) => ({ key: keys.bucket(bucket), name: 'hvalsBuffer', args: [keys.bucket(bucket)] })),
+    )
+  let next = read(0)
+  for (let at = 0; at < buckets.length; at += bucketsPerRead) {
+    const replies = await next
+    if (at + bucketsPerRead < buckets.length) next = read(at + bucketsPerRead)
+    for (const [i, reply] of replies.entries()) yield { bucket: buckets[at + i]!, values: toBuffers(reply) }
   }
 }
 
-function toRecord(bucket: number, value: Buffer): FedRecord {
+function toBuffers(reply: RedisReply): readonly Buffer[] | undefined {
+  const values = 'value' in reply && Array.isArray(reply.value) ? reply.value : undefined
+  return values?.every(Buffer.isBuffer) ? values : undefined
+}
+
+function toRecord(bucket: number, value: Buffer, isLongPast: boolean): FedRecord {
   const head = readRecordHead(value) ?? { epoch: 0, sequence: 0, heldLength: 0, tokensPerCharacter: undefined }
   const read = readPrompt(value.subarray(recordHeadBytes))
-  return { kind: 'r', bucket, request: (read?.request ?? '') as never, head, prompt: () => read?.prompt }
+  return { kind: 'r', bucket, request: (read?.request ?? '') as never, head, isLongPast, prompt: () => read?.prompt }
 }
