@@ -119,7 +119,15 @@ export class PrefixOrdering implements OrderingIndex {
   }
 
   clear(): void {
-    for (const request of [...this.#held.keys()]) this.#forget(request)
+    for (const shard of this.#held.shards) {
+      for (const held of shard.values()) {
+        for (const block of this.#tree.blocksTo(this.#ends.array[held]!)) this.#table.release(block)
+      }
+    }
+    this.#tree.clear()
+    this.#held.clear()
+    this.#free.length = 0
+    this.#nextHeld = 0
   }
 
   /** Its blocks are in use for it already. */

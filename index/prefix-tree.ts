@@ -56,6 +56,11 @@ export class PrefixTree {
     this.#tree.remove(end)
   }
 
+  /** Takes out all sequences. */
+  clear(): void {
+    this.#tree.clear()
+  }
+
   /** Of a sequence that ends at `end` the first `length` blocks stay; returns the node they end at. */
   cut(end: PrefixNode, length: number): PrefixNode {
     return this.#tree.cut(end, length)
