@@ -88,6 +88,32 @@ describe.skipIf(!hasRedis)('bounds of counts that proxies share through Redis (n
     expect(other.counts('e')).toEqual([50])
   })
 
+  test('more blocks than are kept, and than go into one command, are in the same bounds', async () => {
+    const [one, other, late] = [proxies.create(), proxies.create(), proxies.create()]
+    const own = (name: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${name}${i}`)
+    const asked = [...own('x', 5_000), ...'a'.repeat(50), ...own('y', 3_000), ...'ab'.repeat(50)]
+    one.ask(asked.slice(0, 5_050))
+    other.ask(asked.slice(5_050))
+    await exchangeAll(one, other, late)
+    expect(await proxies.server.client.zcard(proxies.countsKey)).toBeLessThanOrEqual(4_096 + 1)
+    const hottest = (proxy: HotBlockProxy): number[] => proxy.hot.top(2).map(({ count }) => count)
+    for (const proxy of [one, other, late]) {
+      const [a, b] = hottest(proxy)
+      for (const [count, truth] of [
+        [a!, 100],
+        [b!, 50],
+      ] as const) {
+        expect(count).toBeLessThanOrEqual(truth)
+        expect(count).toBeGreaterThanOrEqual(truth - asked.length / 4_096)
+      }
+    }
+    // thousands are raised, the hottest last
+    const before = hottest(late)
+    await proxies.lose()
+    await exchangeAll(one, other, late)
+    expect(hottest(late)).toEqual(before)
+  })
+
   test('whatever is lost, repeated or late on the way, nothing counts twice, and in the end all show the same', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(wildStep, { maxLength: 30 }), async (history) => {

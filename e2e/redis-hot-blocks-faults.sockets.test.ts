@@ -84,6 +84,39 @@ describe.skipIf(!hasRedis)('counts of hot blocks and faults of Redis (needs redi
     await expectCounts(8, 2, 1)
   })
 
+  test('replaced by a replica that has not heard of everything: all counts are whole within 5 s', async () => {
+    for (const { hot } of [one, other]) hot.start()
+    one.ask('aab')
+    other.ask('bc')
+    await expectCounts(2, 2, 1)
+    const { client, port } = proxies.server
+    const replica = await startRedis({ args: ['--replicaof', '127.0.0.1', String(port)] })
+    closers.push(() => replica.close())
+    await waitFor(async () => (await replica.client.zcard(proxies.countsKey)) === 1 + 3)
+    // from here on it is behind
+    await replica.client.replicaof('NO', 'ONE')
+    one.ask('ac')
+    await expectCounts(3, 2, 2)
+    expect(await client.zcard(proxies.countsKey)).toBe(1 + 3)
+    await proxies.server.kill()
+    // it takes the master's place: a server on its port that copies what the replica has, and no more
+    const again = await startRedis({ port, args: ['--replicaof', '127.0.0.1', String(replica.port)] })
+    closers.push(() => again.close())
+    await waitFor(async () => (await again.client.info('replication')).includes('master_link_status:up'))
+    await again.client.replicaof('NO', 'ONE')
+    await expectCounts(3, 2, 2)
+  })
+
+  test('the end waits for a Redis that does not answer no longer than it may', async () => {
+    await exchangeAll(one)
+    proxies.server.signal('SIGSTOP')
+    one.ask('a')
+    const started = performance.now()
+    await one.hot.close(200)
+    expect(performance.now() - started).toBeLessThan(1_000)
+    proxies.server.signal('SIGCONT')
+  })
+
   describe('what cannot be relied on', () => {
     const block = toBlockId('a')
 

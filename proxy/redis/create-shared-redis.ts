@@ -16,6 +16,7 @@ export interface SharedRedis {
   readonly sharesTokens: boolean
   /** names this proxy's life, apart from all others */
   readonly proxy: string
+  /** how often blocks are asked for, of all proxies together */
   readonly hot: SharedHotBlocks
   /** From now on counts, by reason, what requests did not wait for, and faults of what is kept here. */
   countFaults(count: CountFault): void

@@ -65,7 +65,7 @@ export class HotBlocksLedger implements HotBlocks {
     const raised = mustRaise ? this.#known() : []
     const added = [...this.#pending]
     this.#sentBefore = this.#sent
-    this.#sent = this.#sum(this.#sent, this.#pending)
+    this.#sent = this.#sent.size === 0 ? this.#pending : this.#sum(this.#sent, this.#pending)
     this.#pending = this.#sum()
     this.#batch = { raised, added }
     return this.#batch

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setImmediate as afterIo, setTimeout as pause } from 'node:timers/promises'
 import type { Context } from '#index/context-block.ts'
 import { type HotBlock, type HotBlocks, hotBlocksCapacity } from '../telemetry/hot-blocks.ts'
 import { type HotBlocksAnswer, readHotBlocksAnswer, toScore } from './hot-blocks-answer.ts'
@@ -21,10 +21,15 @@ export interface SharedHotBlocksOptions {
   readonly pollMilliseconds?: number
 }
 
+/** What a command is to do, and how many blocks it answers. */
+type Task = readonly [task: 'add' | 'raise' | 'clear', blocks: readonly HotBlock[], length?: number]
+
 const defaultPollMilliseconds = 1_000
 const retryMilliseconds = 50
-/** Blocks in one step of Redis, which others have to wait for. */
-const blocksPerCommand = 512
+/** Blocks in one step of Redis, which all others wait for: about half a millisecond. */
+const blocksPerCommand = 128
+/** So many are written before requests go on. */
+const commandsPerPipeline = 4
 /** Blocks of other proxies that are known here. */
 const blocksPerAnswer = 512
 const roundsPerExchange = 4
@@ -133,10 +138,10 @@ export class SharedHotBlocks implements HotBlocks {
   async #writeBatch(): Promise<boolean> {
     const batch = this.#ledger.take(this.#mustRaise)
     this.#mustRaise = false
-    const replies = await this.#options.redis.write([
-      ...inParts(batch.raised).map((blocks) => this.#toCommand('raise', blocks)),
-      ...inParts(batch.added).map((blocks) => this.#toCommand('add', blocks)),
-      this.#toCommand('add', [], blocksPerAnswer),
+    const replies = await this.#write([
+      ...inParts(batch.raised, blocksPerCommand).map((blocks) => ['raise', blocks] as const),
+      ...inParts(batch.added, blocksPerCommand).map((blocks) => ['add', blocks] as const),
+      ['add', [], blocksPerAnswer],
     ])
     const answers = replies.map((reply) => this.#understand(reply))
     const last = answers.at(-1)
@@ -148,6 +153,16 @@ export class SharedHotBlocks implements HotBlocks {
     if (replies.every((reply, i) => isUntouched(reply, answers[i]))) this.#ledger.giveBack(batch)
     this.#mustRaise = true
     return !this.#follow(answers)
+  }
+
+  async #write(tasks: readonly Task[]): Promise<RedisReply[]> {
+    const replies: RedisReply[] = []
+    for (const some of inParts(tasks, commandsPerPipeline)) {
+      // whatever is under way, requests first of all, goes before
+      await afterIo()
+      replies.push(...(await this.#options.redis.write(some.map((task) => this.#toCommand(...task)))))
+    }
+    return replies
   }
 
   /** Whether there was nothing that does not belong there, and may stand in front of what does. */
@@ -175,7 +190,7 @@ export class SharedHotBlocks implements HotBlocks {
   /** Whether nothing is left to be done at once. */
   async #clearAll(): Promise<boolean> {
     this.#mustClear = false
-    const [reply] = await this.#options.redis.write([this.#toCommand('clear', [])])
+    const [reply] = await this.#write([['clear', []]])
     const answer = this.#understand(reply!)
     if (answer?.status === 'done') {
       this.#epoch = answer.epoch
@@ -191,7 +206,7 @@ export class SharedHotBlocks implements HotBlocks {
     return hotBlocksRedisKeys(namespace, `${proxy}.${this.#writers}`)
   }
 
-  #toCommand(task: 'add' | 'raise' | 'clear', blocks: readonly HotBlock[], length = 0): RedisCommand {
+  #toCommand(...[task, blocks, length = 0]: Task): RedisCommand {
     const { proxy, ttlSeconds, capacity = hotBlocksCapacity } = this.#options
     const { counts, writer } = this.#keys
     this.#commands += 1
@@ -220,8 +235,8 @@ function isUntouched(reply: RedisReply, answer: HotBlocksAnswer | undefined): bo
   return answer?.status === 'other' || answer?.status === 'broken'
 }
 
-function inParts(blocks: readonly HotBlock[]): HotBlock[][] {
-  const parts: HotBlock[][] = []
-  for (let at = 0; at < blocks.length; at += blocksPerCommand) parts.push(blocks.slice(at, at + blocksPerCommand))
+function inParts<Item>(items: readonly Item[], length: number): Item[][] {
+  const parts: Item[][] = []
+  for (let at = 0; at < items.length; at += length) parts.push(items.slice(at, at + length))
   return parts
 }
