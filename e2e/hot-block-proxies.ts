@@ -96,6 +96,8 @@ export class HotBlockProxies {
   namespace = 'n0'
   #begun = 0
   #created = 0
+  #saved: ReadonlyMap<string, Buffer> | undefined
+  #savedKeys = ''
 
   private constructor(server: RunningRedis, connection: RedisConnection) {
     this.server = server
@@ -117,6 +119,7 @@ export class HotBlockProxies {
   /** What is created from now on knows nothing of what was before. */
   begin(): void {
     this.#begun += 1
+    this.#saved = undefined
     this.namespace = `n${this.#begun}`
   }
 
@@ -129,6 +132,22 @@ export class HotBlockProxies {
   /** Redis loses the counts, and nothing else. */
   async lose(): Promise<void> {
     await this.server.client.del(this.countsKey)
+  }
+
+  /** Keeps what Redis has now, or the keys of it that end so, for `setBack`. */
+  async save(end = ''): Promise<void> {
+    const { client } = this.server
+    this.#savedKeys = `reprise:${this.namespace}:hot:*${end}`
+    const keys = await client.keys(this.#savedKeys)
+    this.#saved = new Map(await Promise.all(keys.map(async (key) => [key, await client.dumpBuffer(key)] as const)))
+  }
+
+  /** Redis has again what was saved, and no more, as when a replica takes over that was behind. */
+  async setBack(): Promise<void> {
+    const { client } = this.server
+    if (!this.#saved) return
+    for (const key of await client.keys(this.#savedKeys)) await client.del(key)
+    for (const [key, value] of this.#saved) await client.restore(key, 100_000, value)
   }
 
   async close(): Promise<void> {

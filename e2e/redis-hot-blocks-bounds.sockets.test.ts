@@ -13,7 +13,7 @@ const names = fc.array(
 interface Step {
   readonly at: number
   readonly names: string[]
-  readonly event: LinkFault | 'exchange' | 'deliver' | 'lose' | 'nothing'
+  readonly event: LinkFault | 'exchange' | 'deliver' | 'lose' | 'save' | 'set back' | 'nothing'
 }
 
 const at = fc.nat({ max: 2 })
@@ -21,7 +21,7 @@ const calmStep: fc.Arbitrary<Step> = fc.record({ at, names, event: fc.constantFr
 const wildStep: fc.Arbitrary<Step> = fc.record({
   at,
   names,
-  event: fc.constantFrom(...linkFaults, 'exchange', 'exchange', 'deliver', 'lose', 'nothing'),
+  event: fc.constantFrom(...linkFaults, 'exchange', 'exchange', 'deliver', 'lose', 'save', 'set back', 'nothing'),
 })
 
 describe.skipIf(!hasRedis)('bounds of counts that proxies share through Redis (needs redis-server)', () => {
@@ -40,6 +40,8 @@ describe.skipIf(!hasRedis)('bounds of counts that proxies share through Redis (n
     all[at]!.ask(names)
     if (event === 'nothing') return
     if (event === 'lose') return proxies.lose()
+    if (event === 'save') return proxies.save()
+    if (event === 'set back') return proxies.setBack()
     if (event === 'deliver') return link.deliverLate()
     if (event !== 'exchange') link.fail(event)
     await hot.exchange()
@@ -110,8 +112,9 @@ describe.skipIf(!hasRedis)('bounds of counts that proxies share through Redis (n
     // thousands are raised, the hottest last
     const before = hottest(late)
     await proxies.lose()
-    await exchangeAll(one, other, late)
-    expect(hottest(late)).toEqual(before)
+    const joiner = proxies.create()
+    await exchangeAll(one, other, joiner)
+    expect(hottest(joiner)).toEqual(before)
   })
 
   test('whatever is lost, repeated or late on the way, nothing counts twice, and in the end all show the same', async () => {

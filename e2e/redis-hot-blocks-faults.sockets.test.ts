@@ -107,6 +107,28 @@ describe.skipIf(!hasRedis)('counts of hot blocks and faults of Redis (needs redi
     await expectCounts(3, 2, 2)
   })
 
+  test.each([
+    ['all of it, which its proxies find out', ''],
+    ['counts alone, of which the connection tells', 'counts'],
+  ])('set back to what it held before while connections hold: %s', async (_title, keys) => {
+    const { client } = proxies.server
+    one.ask('aab')
+    other.ask('b')
+    await exchangeAll(one, other)
+    await proxies.save(keys)
+    one.ask('ac')
+    other.ask('c')
+    await exchangeAll(one, other)
+    await proxies.setBack()
+    if (keys === 'counts') {
+      const lost = new Promise<void>((onLost) => proxies.connection.listen({ onUp: () => {}, onLost }))
+      for (const mark of await client.keys('reprise:*:mark:*')) await client.del(mark)
+      await lost
+    }
+    await exchangeAll(one, other)
+    await expectCounts(3, 2, 2)
+  })
+
   test('the end waits for a Redis that does not answer no longer than it may', async () => {
     await exchangeAll(one)
     proxies.server.signal('SIGSTOP')

@@ -26,8 +26,8 @@ test('a block of more than a million characters is taken for one of a million, a
   expect(Math.floor(toScore({ count: 7, size: 2 ** 30 }))).toBe(7)
 })
 
-test('what came late is known as such, by that one word', () => {
-  expect(read('late')).toMatchObject({ status: 'late' })
+test.each(['late', 'lost'])('what came too late or found too little is known by that one word: %s', (status) => {
+  expect(read(status)).toMatchObject({ status })
 })
 
 describe('what cannot be relied on', () => {

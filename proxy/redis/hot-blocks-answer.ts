@@ -4,7 +4,7 @@ import type { RedisReply } from './redis-command.ts'
 
 /** What `countHotBlocks` answered. */
 export interface HotBlocksAnswer {
-  readonly status: 'done' | 'other' | 'broken' | 'late'
+  readonly status: 'done' | 'other' | 'broken' | 'late' | 'lost'
   /** how often all was forgotten */
   readonly epoch: number
   readonly life: string
@@ -26,11 +26,11 @@ export function toScore({ count, size }: Pick<HotBlock, 'count' | 'size'>): numb
 export function readHotBlocksAnswer(reply: RedisReply | undefined): HotBlocksAnswer | undefined {
   if (!reply || 'error' in reply || !Array.isArray(reply.value)) return undefined
   const [first, head, lowest, ...pairs] = reply.value
-  const status = /^(?:done|other|broken|late)$/.exec(String(first))?.[0] as HotBlocksAnswer['status'] | undefined
+  const status = /^(?:done|other|broken|late|lost)$/.exec(String(first))?.[0] as HotBlocksAnswer['status'] | undefined
   const [, epoch, life] = /^#(\d{1,15}):([\w.-]{1,100})$/.exec(String(head)) ?? []
   const floor = Number(String(lowest))
-  // one that came too late has not looked at what is there
-  if (status === 'late') return { status, epoch: 0, life: '', top: new Map(), strange: [] }
+  // these have not looked at what is there
+  if (status === 'late' || status === 'lost') return { status, epoch: 0, life: '', top: new Map(), strange: [] }
   if (!status || life === undefined || !Number.isSafeInteger(floor)) return undefined
   return { status, epoch: Number(epoch), life, ...readTop(pairs, String(head), floor) }
 }

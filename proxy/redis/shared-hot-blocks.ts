@@ -50,6 +50,8 @@ export class SharedHotBlocks implements HotBlocks {
   #life = ''
   #writers = 0
   #commands = 0
+  /** the command that Redis must have heard of; 0 when that is not known */
+  #heard = 0
   #mustClear = false
   /** Redis may have lost something, or not have taken it */
   #mustRaise = false
@@ -152,6 +154,7 @@ export class SharedHotBlocks implements HotBlocks {
     // what is neither settled nor given back is raised: it may have been added
     if (replies.every((reply, i) => isUntouched(reply, answers[i]))) this.#ledger.giveBack(batch)
     this.#mustRaise = true
+    this.#heard = 0
     return !this.#follow(answers)
   }
 
@@ -179,7 +182,7 @@ export class SharedHotBlocks implements HotBlocks {
   #follow(answers: readonly (HotBlocksAnswer | undefined)[]): boolean {
     if (answers.some((answer) => answer?.status === 'late')) this.#writers += 1
     const other = answers.findLast((answer) => answer?.status === 'other' || answer?.status === 'broken')
-    if (!other) return answers.at(-1)?.status === 'late'
+    if (!other) return /^(?:late|lost)$/.test(answers.at(-1)?.status ?? '')
     // another proxy has been told to forget
     if (this.#epoch >= 0 && other.epoch > this.#epoch) this.#ledger.clear()
     this.#epoch = other.epoch
@@ -198,6 +201,7 @@ export class SharedHotBlocks implements HotBlocks {
       return false
     }
     this.#mustClear = true
+    this.#heard = 0
     return !this.#follow([answer])
   }
 
@@ -209,10 +213,12 @@ export class SharedHotBlocks implements HotBlocks {
   #toCommand(...[task, blocks, length = 0]: Task): RedisCommand {
     const { proxy, ttlSeconds, capacity = hotBlocksCapacity } = this.#options
     const { counts, writer } = this.#keys
+    const heard = task === 'clear' ? 0 : this.#heard
     this.#commands += 1
+    this.#heard = this.#commands
     const lives = [this.#epoch, this.#life, `${proxy}.${this.#commands}`]
     const counted = blocks.flatMap((hot) => [hot.block, toScore(hot)])
-    const args = [ttlSeconds, capacity, length, this.#commands, ...lives, task, ...counted]
+    const args = [ttlSeconds, capacity, length, this.#commands, heard, ...lives, task, ...counted]
     return evalBytesCommand(countHotBlocks, [counts, writer], args)
   }
 
@@ -232,7 +238,7 @@ export class SharedHotBlocks implements HotBlocks {
 function isUntouched(reply: RedisReply, answer: HotBlocksAnswer | undefined): boolean {
   if ('error' in reply) return isToBeRepeated(reply.error) && !isNoAnswer(reply.error)
   // one that came late may be the repetition, by a client of a cluster, of one that was done
-  return answer?.status === 'other' || answer?.status === 'broken'
+  return /^(?:other|broken|lost)$/.test(answer?.status ?? '')
 }
 
 function inParts<Item>(items: readonly Item[], length: number): Item[][] {
