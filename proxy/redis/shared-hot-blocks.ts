@@ -131,7 +131,7 @@ export class SharedHotBlocks implements HotBlocks {
 
   async #exchange(): Promise<void> {
     let isInStep = false
-    for (let round = 0; (!isInStep || this.#mustClear) && round < roundsPerExchange; round++) {
+    for (let round = 0; !isInStep && round < roundsPerExchange; round++) {
       isInStep = this.#mustClear ? await this.#clearAll() : await this.#writeBatch()
     }
   }
@@ -149,7 +149,8 @@ export class SharedHotBlocks implements HotBlocks {
     const last = answers.at(-1)
     if (last && answers.every((answer) => answer?.status === 'done')) {
       this.#ledger.settle(batch, last.top)
-      return this.#sweep(last.strange)
+      // all may have been cleared meanwhile
+      return (await this.#sweep(last.strange)) && !this.#mustClear
     }
     // what is neither settled nor given back is raised: it may have been added
     if (replies.every((reply, i) => isUntouched(reply, answers[i]))) this.#ledger.giveBack(batch)
