@@ -37,7 +37,7 @@ describe.skipIf(!hasRedis)('a conversation store that proxies share through Redi
   async function createStore(url = server.url): Promise<SharedConversationStore> {
     const shared = createSharedRedis({ url, namespace: 'test', ttlSeconds: 100 }, createLog('silent'))
     open.push(shared)
-    shared.countLate((reason) => faults.push(reason))
+    shared.countFaults((reason) => faults.push(reason))
     await shared.connection.connect(2_000)
     return new SharedConversationStore({
       memory: new MemoryConversationStore(1_000_000),

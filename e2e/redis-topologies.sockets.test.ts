@@ -58,6 +58,15 @@ describe.skipIf(!hasRedis)('kinds of Redis (needs redis-server)', () => {
     // each has sent some, and knows of all; one that joins then, too
     const all = [one, other, await startProxy(url, tls)]
     await waitFor(async () => (await Promise.all(all.map(mirroredBy))).every((count) => count === 5))
+    await waitFor(async () =>
+      (await Promise.all(all.map(hottestOf))).every((count, _, [first]) => count > 0 && count === first),
+    )
+  }
+
+  /** How often the hottest blocks were asked for, of all proxies. */
+  const hottestOf = async ({ adminUrl }: RunningProxy): Promise<number> => {
+    const { top_blocks } = (await (await fetch(`${adminUrl}/v1/index`)).json()) as { top_blocks: { count: number }[] }
+    return top_blocks.reduce((sum, { count }) => sum + count, 0)
   }
 
   const mirroredBy = async ({ adminUrl }: RunningProxy): Promise<number> => {
@@ -116,12 +125,15 @@ describe.skipIf(!hasRedis)('kinds of Redis (needs redis-server)', () => {
     for (let i = 0; i < 20; i++) await new SharedConversation(engine, `of many ${i}`).ask(proxy, 'ABCD')
     await waitFor(async () => (await keysOf(...nodes)).length === 10 + 40)
     const known = (await keysOf(...nodes)).toSorted()
+    const hottest = await hottestOf(proxy)
     for (const node of nodes) {
       expect(await keysOf(node)).not.toEqual([])
       await node.client.flushall()
       await waitFor(async () => (await keysOf(...nodes)).length === 50, 5_000)
     }
     expect((await keysOf(...nodes)).toSorted()).toEqual(known)
+    const late = await startProxy(url)
+    await waitFor(async () => (await hottestOf(late)) === hottest, 5_000)
   })
 
   test('a master that sentinels replace: requests go on, and its state is whole within 5 s of that', async () => {

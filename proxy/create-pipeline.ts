@@ -76,11 +76,12 @@ export function createPipeline(
     connect: async (longestMilliseconds) => {
       await redis?.connection.connect(longestMilliseconds)
       mirrors?.start()
+      redis?.hot.start()
     },
     close: async () => {
       keyStore.close()
       await patterns?.close()
-      await Promise.all([shared?.close(flushMilliseconds), mirrors?.close(flushMilliseconds)])
+      await Promise.all([shared, mirrors, redis?.hot].map((part) => part?.close(flushMilliseconds)))
       redis?.connection.close()
     },
   }
@@ -88,11 +89,11 @@ export function createPipeline(
 
 function createSharedStore(
   memory: MemoryConversationStore,
-  { connection, namespace, ttlSeconds, proxy, countLate }: SharedRedis,
+  { connection, namespace, ttlSeconds, proxy, countFaults }: SharedRedis,
   { metrics, now }: Telemetry,
 ): SharedConversationStore {
   const onFault = (reason: string): void => metrics.failOpen.inc({ reason })
-  countLate(onFault)
+  countFaults(onFault)
   return new SharedConversationStore({ memory, redis: connection, namespace, ttlSeconds, proxy, now, onFault })
 }
 

@@ -68,7 +68,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const version = readVersion()
   const metrics = createReplicaMetrics(replicas, version, redis && (() => redis.connection.isUp))
   const tracing = await createTracing(process.env, version, (message) => log.warn(message))
-  const telemetry = createTelemetry({ metrics, log, tracing, now: () => performance.now() })
+  const telemetry = createTelemetry({ metrics, log, tracing, hot: redis?.hot, now: () => performance.now() })
   const live = createPipeline(config, { replicas, processed, telemetry, log, redis })
   followEngines(replicas, engines, telemetry)
   const history = new History({ read: () => readCounts(metrics.registry), now: Date.now })

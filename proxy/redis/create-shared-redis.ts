@@ -6,6 +6,7 @@ import { createRedisClient } from './create-redis-client.ts'
 import { readRedisUrl } from './read-redis-url.ts'
 import { RedisConnection } from './redis-connection.ts'
 import { markRedisKeys } from './redis-keys.ts'
+import { SharedHotBlocks } from './shared-hot-blocks.ts'
 
 /** A Redis that proxies share, and what they keep there under which names. */
 export interface SharedRedis {
@@ -15,9 +16,13 @@ export interface SharedRedis {
   readonly sharesTokens: boolean
   /** names this proxy's life, apart from all others */
   readonly proxy: string
-  /** From now on counts, by reason, what requests did not wait for. */
-  countLate(count: (reason: 'redis_late') => void): void
+  /** how often blocks are asked for, of all proxies together */
+  readonly hot: SharedHotBlocks
+  /** From now on counts, by reason, what requests did not wait for, and faults of what is kept here. */
+  countFaults(count: CountFault): void
 }
+
+type CountFault = (reason: 'redis_late' | 'redis_value' | 'redis_write') => void
 
 /** Enough that every node of a cluster of some size has one. */
 const clusterMarks = 24
@@ -27,7 +32,7 @@ export function createSharedRedis(config: RedisConfig, log: Log): SharedRedis {
   const { url, namespace, ttlSeconds, sharesTokens = false } = config
   const address = readRedisUrl(url)
   const proxy = randomUUID()
-  let count: (reason: 'redis_late') => void = () => {}
+  let count: CountFault = () => {}
   const connection = new RedisConnection(createRedisClient(address, readRedisTls(config.tls)), {
     marks: markRedisKeys(namespace, proxy, address.kind === 'cluster' ? clusterMarks : 1),
     markSeconds: ttlSeconds,
@@ -36,8 +41,10 @@ export function createSharedRedis(config: RedisConfig, log: Log): SharedRedis {
     onLateRead: () => count('redis_late'),
     readMilliseconds: config.readMilliseconds,
   })
-  const countLate = (next: typeof count): void => {
+  const onFault: CountFault = (reason) => count(reason)
+  const hot = new SharedHotBlocks({ redis: connection, namespace, ttlSeconds, proxy, onFault })
+  const countFaults = (next: CountFault): void => {
     count = next
   }
-  return { connection, namespace, ttlSeconds, sharesTokens, proxy, countLate }
+  return { connection, namespace, ttlSeconds, sharesTokens, proxy, hot, countFaults }
 }

@@ -10,3 +10,9 @@ export function turnRedisKey(namespace: string, turn: TurnKey): string {
 export function markRedisKeys(namespace: string, proxy: string, count: number): string[] {
   return Array.from({ length: count }, (_, i) => `reprise:${namespace}:mark:{${proxy}.${i}}`)
 }
+
+/** Where it is kept how often blocks were asked for: of all proxies together, and what was heard of one of them last. */
+export function hotBlocksRedisKeys(namespace: string, proxy: string): { counts: string; writer: string } {
+  const prefix = `reprise:${namespace}:hot:{blocks}`
+  return { counts: `${prefix}:counts`, writer: `${prefix}:writer:${proxy}` }
+}

@@ -1,7 +1,8 @@
 import type { Logger } from 'pino'
 import type { Metrics } from '../metrics.ts'
 import { Divergence } from './divergence.ts'
-import { HotBlocks } from './hot-blocks.ts'
+import type { HotBlocks } from './hot-blocks.ts'
+import { MemoryHotBlocks } from './memory-hot-blocks.ts'
 import { SeenBlocks } from './seen-blocks.ts'
 import type { Tracing } from './tracing.ts'
 
@@ -17,7 +18,9 @@ export interface Telemetry {
   readonly now: () => number
 }
 
-/** A place for what is told about requests; nothing is remembered yet. */
-export function createTelemetry(to: Pick<Telemetry, 'metrics' | 'log' | 'tracing' | 'now'>): Telemetry {
-  return { ...to, seen: new SeenBlocks(), hot: new HotBlocks(), divergence: new Divergence() }
+/** A place for what is told about requests; nothing is remembered yet, unless `hot` has something of other proxies. */
+export function createTelemetry(
+  to: Pick<Telemetry, 'metrics' | 'log' | 'tracing' | 'now'> & { readonly hot?: HotBlocks | undefined },
+): Telemetry {
+  return { ...to, seen: new SeenBlocks(), hot: to.hot ?? new MemoryHotBlocks(), divergence: new Divergence() }
 }

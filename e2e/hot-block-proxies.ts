@@ -1,0 +1,157 @@
+import { toBlockId } from '#index/context-block.ts'
+import { createLog } from '#proxy/log.ts'
+import { createSharedRedis } from '#proxy/redis/create-shared-redis.ts'
+import type { RedisCommand, RedisReply } from '#proxy/redis/redis-command.ts'
+import type { RedisAccess, RedisConnection } from '#proxy/redis/redis-connection.ts'
+import { hotBlocksRedisKeys } from '#proxy/redis/redis-keys.ts'
+import { SharedHotBlocks } from '#proxy/redis/shared-hot-blocks.ts'
+import { type RunningRedis, startRedis } from './redis-server.ts'
+
+/** How a link fails, once: commands are done, or not, or in part, or twice, or when all has been given up; no answer comes. */
+export const linkFaults = ['done', 'undone', 'half', 'twice', 'late'] as const
+/** One of these. */
+export type LinkFault = (typeof linkFaults)[number]
+
+const broken: RedisReply = { error: new Error('Connection is closed.') }
+
+/** A connection to a real Redis that fails when it is told to. */
+export class FaultyLink implements RedisAccess {
+  readonly #redis: RedisAccess
+  readonly #late: (readonly RedisCommand[])[] = []
+  #fault: LinkFault | undefined
+
+  constructor(redis: RedisAccess) {
+    this.#redis = redis
+  }
+
+  get isUp(): boolean {
+    return this.#redis.isUp
+  }
+
+  /** The next commands meet with a fault. */
+  fail(fault: LinkFault): void {
+    this.#fault = fault
+  }
+
+  /** What was under way all the time arrives. */
+  async deliverLate(): Promise<void> {
+    for (const commands of this.#late.splice(0)) await this.#redis.write(commands)
+  }
+
+  read: RedisAccess['read'] = (...args) => this.#redis.read(...args)
+
+  write: RedisAccess['write'] = async (commands) => {
+    const fault = this.#fault
+    this.#fault = undefined
+    if (fault === undefined) return this.#redis.write(commands)
+    // as a client of a cluster does, which sends again what was not answered
+    if (fault === 'twice') await this.#redis.write(commands)
+    if (fault === 'twice') return this.#redis.write(commands)
+    if (fault === 'done') await this.#redis.write(commands)
+    if (fault === 'half') await this.#redis.write(commands.slice(0, Math.ceil(commands.length / 2)))
+    if (fault === 'late') this.#late.push(commands)
+    return commands.map(() => broken)
+  }
+
+  listen: RedisAccess['listen'] = (listener) => this.#redis.listen(listener)
+}
+
+/** What one proxy counts, over a link that may fail. */
+export class HotBlockProxy {
+  readonly link: FaultyLink
+  readonly hot: SharedHotBlocks
+  readonly faults: string[] = []
+
+  constructor(redis: RedisAccess, options: { namespace: string; proxy: string; capacity?: number }) {
+    this.link = new FaultyLink(redis)
+    const onFault = (reason: string): void => void this.faults.push(reason)
+    this.hot = new SharedHotBlocks({ ...options, redis: this.link, ttlSeconds: 100, onFault, pollMilliseconds: 20 })
+  }
+
+  /** Blocks of these names are asked for, each by a request of its own. */
+  ask(names: Iterable<string>): void {
+    for (const name of names) this.hot.note([toBlockId(name)], [sizeOf(name)])
+  }
+
+  /** The counts of these blocks; of no number when there are others. */
+  counts(...names: string[]): number[] {
+    const top = new Map(this.hot.top(10_000).map(({ block, count }) => [block, count]))
+    const counts = names.map((name) => top.get(toBlockId(name)) ?? 0)
+    return top.size > counts.filter((count) => count > 0).length ? [Number.NaN] : counts
+  }
+}
+
+/** The size of a block of this name. */
+export const sizeOf = (name: string): number => 100 * name.length
+
+/** Exchanges until each has seen what all wrote. */
+export async function exchangeAll(...proxies: HotBlockProxy[]): Promise<void> {
+  for (let round = 0; round < 2; round++) for (const { hot } of proxies) await hot.exchange()
+}
+
+/** A real Redis, and proxies that count in it together. */
+export class HotBlockProxies {
+  readonly server: RunningRedis
+  readonly connection: RedisConnection
+  namespace = 'n0'
+  #begun = 0
+  #created = 0
+  #saved: ReadonlyMap<string, Buffer> | undefined
+  #savedKeys = ''
+
+  private constructor(server: RunningRedis, connection: RedisConnection) {
+    this.server = server
+    this.connection = connection
+  }
+
+  static async start(): Promise<HotBlockProxies> {
+    const server = await startRedis()
+    const { connection } = createSharedRedis({ url: server.url, namespace: 'on', ttlSeconds: 100 }, createLog('silent'))
+    await connection.connect(5_000)
+    return new HotBlockProxies(server, connection)
+  }
+
+  /** Where the counts of the proxies are that are created now. */
+  get countsKey(): string {
+    return hotBlocksRedisKeys(this.namespace, '').counts
+  }
+
+  /** What is created from now on knows nothing of what was before. */
+  begin(): void {
+    this.#begun += 1
+    this.#saved = undefined
+    this.namespace = `n${this.#begun}`
+  }
+
+  create(capacity?: number): HotBlockProxy {
+    this.#created += 1
+    const options = { namespace: this.namespace, proxy: `proxy-${this.#created}` }
+    return new HotBlockProxy(this.connection, { ...options, ...(capacity === undefined ? {} : { capacity }) })
+  }
+
+  /** Redis loses the counts, and nothing else. */
+  async lose(): Promise<void> {
+    await this.server.client.del(this.countsKey)
+  }
+
+  /** Keeps what Redis has now, or the keys of it that end so, for `setBack`. */
+  async save(end = ''): Promise<void> {
+    const { client } = this.server
+    this.#savedKeys = `reprise:${this.namespace}:hot:*${end}`
+    const keys = await client.keys(this.#savedKeys)
+    this.#saved = new Map(await Promise.all(keys.map(async (key) => [key, await client.dumpBuffer(key)] as const)))
+  }
+
+  /** Redis has again what was saved, and no more, as when a replica takes over that was behind. */
+  async setBack(): Promise<void> {
+    const { client } = this.server
+    if (!this.#saved) return
+    for (const key of await client.keys(this.#savedKeys)) await client.del(key)
+    for (const [key, value] of this.#saved) await client.restore(key, 100_000, value)
+  }
+
+  async close(): Promise<void> {
+    this.connection.close()
+    await this.server.close()
+  }
+}

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { toBlockId } from '#index/context-block.ts'
+import { describeHotBlocks } from '#proxy/telemetry/hot-blocks.contract.ts'
+import { exchangeAll, HotBlockProxies, type HotBlockProxy, linkFaults, sizeOf } from './hot-block-proxies.ts'
+import { hasRedis, waitFor } from './redis-server.ts'
+
+describe.skipIf(!hasRedis)('counts of hot blocks that proxies share through Redis (needs redis-server)', () => {
+  let proxies: HotBlockProxies
+  let one: HotBlockProxy
+  let other: HotBlockProxy
+
+  beforeAll(async () => {
+    proxies = await HotBlockProxies.start()
+  })
+
+  afterAll(() => proxies.close())
+
+  beforeEach(() => {
+    proxies.begin()
+    one = proxies.create()
+    other = proxies.create()
+  })
+
+  describeHotBlocks('shared through Redis', (capacity) => {
+    proxies.begin()
+    return proxies.create(capacity).hot
+  })
+
+  test('two proxies show the sum of what both were asked for, with sizes, and so does one that joins late', async () => {
+    one.ask(['a', 'a', 'b'])
+    other.ask(['b', 'a', 'long'])
+    await exchangeAll(one, other)
+    const late = proxies.create()
+    await exchangeAll(late)
+    const hot = (name: string, count: number) => ({ block: toBlockId(name), count, size: sizeOf(name) })
+    for (const proxy of [one, other, late]) {
+      expect(proxy.hot.top(10)).toEqual([hot('a', 3), hot('b', 2), hot('long', 1)])
+    }
+    // what was asked for since counts at once here, and with the next exchange there
+    one.ask('a')
+    expect([one, other].map((proxy) => proxy.counts('a', 'b', 'long')[0])).toEqual([4, 3])
+    await exchangeAll(one, other)
+    expect(other.counts('a', 'b', 'long')[0]).toBe(4)
+    expect(one.faults).toEqual([])
+  })
+
+  test('a proxy that ends has written what it counted, and one that begins shows it and goes on from it', async () => {
+    one.hot.start()
+    one.ask('aba')
+    await one.hot.close(2_000)
+    other.hot.start()
+    await waitFor(() => other.counts('a', 'b')[0] === 2)
+    other.ask('a')
+    await other.hot.close(2_000)
+    const last = proxies.create()
+    await exchangeAll(last)
+    expect(last.counts('a', 'b')).toEqual([3, 1])
+  })
+
+  test('no key tells the text of a block, each has a time to live, and all lie in one slot', async () => {
+    const { client } = proxies.server
+    for (const proxy of [one, other]) proxy.ask(['my secret words', 'b'])
+    await exchangeAll(one, other)
+    const keys = await client.keys(`reprise:${proxies.namespace}:*`)
+    expect(keys).toHaveLength(3)
+    for (const key of keys) {
+      expect(key).toMatch(/^reprise:n\d+:hot:\{blocks\}:/)
+      expect(await client.ttl(key)).toBeGreaterThan(90)
+    }
+    expect(JSON.stringify(await client.zrange(proxies.countsKey, '0', '-1'))).not.toMatch(/secret|words/)
+  })
+
+  describe('cleared', () => {
+    test('all proxies forget, and what was asked for since counts', async () => {
+      one.ask('aab')
+      other.ask('bbb')
+      await exchangeAll(one, other)
+      one.hot.clear()
+      expect(one.counts()).toEqual([])
+      one.ask('c')
+      await exchangeAll(one, other)
+      for (const proxy of [one, other]) expect(proxy.counts('c')).toEqual([1])
+      other.ask('cc')
+      const late = proxies.create()
+      await exchangeAll(other, one, late)
+      for (const proxy of [one, other, late]) expect(proxy.counts('c')).toEqual([3])
+    })
+
+    test('nobody brings back what was forgotten when Redis loses its counts, not even who has not heard of it', async () => {
+      other.ask('bbb')
+      await exchangeAll(one, other)
+      one.hot.clear()
+      await one.hot.exchange()
+      await proxies.lose()
+      await other.hot.exchange()
+      await exchangeAll(one, other)
+      for (const proxy of [one, other]) expect(proxy.counts()).toEqual([])
+    })
+
+    test.each(linkFaults)('over a link that fails, too: %s', async (fault) => {
+      one.ask('aab')
+      await exchangeAll(one, other)
+      one.link.fail(fault)
+      one.hot.clear()
+      await one.hot.exchange()
+      await exchangeAll(one, other)
+      await one.link.deliverLate()
+      one.ask('c')
+      await exchangeAll(one, other)
+      for (const proxy of [one, other]) expect(proxy.counts('c')).toEqual([1])
+    })
+
+    test('while counts are under way', async () => {
+      await exchangeAll(one, other)
+      one.ask('aab')
+      const exchange = one.hot.exchange()
+      one.hot.clear()
+      one.ask('c')
+      await exchange
+      await exchangeAll(other)
+      for (const proxy of [one, other]) expect(proxy.counts('c')).toEqual([1])
+    })
+
+    test('by a proxy that has only begun', async () => {
+      one.ask('aab')
+      await exchangeAll(one)
+      other.hot.clear()
+      await exchangeAll(other, one)
+      for (const proxy of [one, other]) expect(proxy.counts()).toEqual([])
+    })
+  })
+})
