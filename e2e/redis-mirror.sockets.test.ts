@@ -62,6 +62,45 @@ describe.skipIf(!hasRedis)('the mirror of a replica that proxies share through R
     await waitFor(() => other.held.a === undefined)
   })
 
+  /** A request that a proxy sent, whose tokens the engine told it, and with which the engine has ended. */
+  const run = (proxy: MirrorProxy, name: string, tokens: readonly number[]): number | undefined => {
+    const request = name as RequestId
+    proxy.send(name, 'x', 'y')
+    const mirror = proxy.replicaMirror.tokens
+    mirror.send(request)
+    mirror.learn(request, { tokens: Uint32Array.from(tokens), scope: '' }, 1)
+    const predicted = mirror.predict(request)
+    mirror.end(request)
+    return predicted
+  }
+
+  test('what the engine tells one proxy it has lost, or holds anew, the other predicts by in tokens', async () => {
+    const [one, other] = [await start(), await start()]
+    await one.snapshot('g', 0)
+    await waitFor(() => other.replicaMirror.state.generation === 'g')
+    const tokens = [1, 2, 3, 4, 5, 6, 7, 8]
+    run(other, 'a', tokens)
+    await agree(one, other)
+    // of three tokens characters tell nothing
+    await one.report('g', 1, { a: 3 })
+    await waitFor(() => other.replicaMirror.state.sequence === 1)
+    expect(run(other, 'b', tokens)).toBe(3)
+    await agree(one, other)
+    await one.report('g', 2, { a: 0, b: 0 })
+    await waitFor(() => other.replicaMirror.state.sequence === 2)
+    expect(run(other, 'c', tokens)).toBe(0)
+    await agree(one, other)
+    await one.snapshot('h', 0, { c: 5 })
+    await waitFor(() => other.replicaMirror.state.generation === 'h' && other.held.c !== undefined)
+    await agree(one, other)
+    expect(run(other, 'd', tokens)).toBe(5)
+    await agree(one, other)
+    await one.snapshot('i', 0)
+    await waitFor(() => other.replicaMirror.state.generation === 'i')
+    await agree(one, other)
+    expect(run(other, 'e', tokens)).toBe(0)
+  })
+
   test('a report that comes before the other proxy has told of the request counts once it has', async () => {
     const [one, other] = [await start(), await start()]
     await other.snapshot('g', 0)

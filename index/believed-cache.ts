@@ -4,7 +4,6 @@ import type { RequestId } from './context-block.ts'
 /** What is believed to be held of one request. */
 export interface BelievedRequest {
   readonly request: RequestId
-  readonly prompt: SentPrompt
   /** characters of the prompt that are held */
   readonly cachedLength: number
   readonly tokensPerCharacter: number

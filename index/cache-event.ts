@@ -20,6 +20,12 @@ export interface SentPrompt {
   readonly length: number
 }
 
+/** A prompt as a mirror keeps it. */
+export interface MirroredPrompt extends Pick<SentPrompt, 'contexts' | 'ends' | 'length'> {
+  /** of its prefixes the symbols (prefix-symbol.ts) */
+  readonly symbols: readonly number[]
+}
+
 /** What changes our belief about one replica's cache. */
 export type CacheEvent =
   | { readonly type: 'sent'; readonly request: RequestId; readonly prompt: SentPrompt }
@@ -33,7 +39,7 @@ export type CacheEvent =
   | {
       readonly type: 'shared'
       readonly request: RequestId
-      readonly prompt?: SentPrompt | undefined
+      readonly prompt?: MirroredPrompt | undefined
       readonly heldLength: number
       readonly tokensPerCharacter: number | undefined
       /** when it was sent, as `CacheMirror.noteTime` notes it */

@@ -5,6 +5,7 @@ import { CacheMirror } from './cache-mirror.ts'
 import type { Context, RequestId, ScopeId } from './context-block.ts'
 import { PaperOrdering } from './paper-ordering.ts'
 import { PrefixOrdering } from './prefix-ordering.ts'
+import { toMirroredPrompt } from './prefix-symbol.ts'
 
 const scope = 'system prompt' as ScopeId
 const request = (id: string): RequestId => id as RequestId
@@ -243,8 +244,8 @@ test('the oldest requests are forgotten when all hold too many blocks; the lates
 test('what others sent long ago is held, and says nothing of what is asked for now', () => {
   const share = (isLongPast: boolean): CacheMirror => {
     const one = new CacheMirror({ maxRequests: 3, maxBlocks: 100 }, (blocks) => new PrefixOrdering({ blocks }))
-    const shared = { request: request('r'), prompt: prompt('a', 'b'), heldLength: 400, tokensPerCharacter: 0.25, at: 0 }
-    one.apply({ type: 'shared', ...shared, isLongPast })
+    const held = { prompt: toMirroredPrompt(prompt('a', 'b')), heldLength: 400, tokensPerCharacter: 0.25 }
+    one.apply({ type: 'shared', request: request('r'), ...held, at: 0, isLongPast })
     return one
   }
   const [lately, longAgo] = [share(false), share(true)]

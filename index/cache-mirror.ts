@@ -1,13 +1,14 @@
 import { AverageDensity } from './average-density.ts'
 import type { BelievedCache, BelievedRequest } from './believed-cache.ts'
 import { SharedBlocks } from './block-table.ts'
-import type { CacheEvent, SentPrompt } from './cache-event.ts'
+import type { CacheEvent, MirroredPrompt, SentPrompt } from './cache-event.ts'
 import type { Context, RequestId, ScopeId } from './context-block.ts'
 import { HeldContexts } from './held-contexts.ts'
 import type { MirroredBelief, MirrorListener } from './mirror-listener.ts'
 import { MirroredPrompts } from './mirrored-prompts.ts'
 import { type MirroredRequest, MirroredRequests } from './mirrored-requests.ts'
 import type { Ordering, OrderingIndex } from './ordering-index.ts'
+import { toMirroredPrompt } from './prefix-symbol.ts'
 
 /** So many requests are remembered of which nothing is held any more: an engine may store one anew that it had lost. */
 const maxFallen = 5_000
@@ -114,7 +115,7 @@ export class CacheMirror implements BelievedCache {
     const cachedLength = number === undefined ? 0 : this.#requests.heldLengths.array[number]!
     if (number === undefined || cachedLength === 0) return undefined
     const tokensPerCharacter = this.#densityOf(number) ?? this.#average.tokensPerCharacter
-    return { request, prompt: this.#promptOf(number), cachedLength, tokensPerCharacter }
+    return { request, cachedLength, tokensPerCharacter }
   }
 
   /** The requests that hold the prefix of a prompt that ends at a place, those sent longest ago first. */
@@ -223,7 +224,8 @@ export class CacheMirror implements BelievedCache {
 
   #sent(request: RequestId, prompt: SentPrompt): void {
     this.#forget(request)
-    this.#add(request, prompt, { length: prompt.length, tokensPerCharacter: undefined, isAsked: true })
+    const held = { length: prompt.length, tokensPerCharacter: undefined, isAsked: true }
+    this.#add(request, toMirroredPrompt(prompt), held)
     this.#listener?.changed(request, 'sent')
     this.#bound()
   }
@@ -248,14 +250,14 @@ export class CacheMirror implements BelievedCache {
 
   #add(
     request: RequestId,
-    prompt: SentPrompt,
+    prompt: MirroredPrompt,
     held: { readonly length: number; readonly tokensPerCharacter: number | undefined; readonly isAsked: boolean },
   ): MirroredRequest {
-    const end = this.#prompts.add(prompt)
+    const { end, isTold } = this.#prompts.add(prompt)
     const blocks = countBlocks(prompt)
     const number = this.#requests.add(request, end, prompt.length, blocks)
     this.#requests.densities.array[number] = held.tokensPerCharacter ?? 0
-    if (!this.#prompts.canTell(end, prompt)) this.#requests.keepPrompt(number, prompt)
+    if (!isTold) this.#requests.keepPrompt(number, prompt)
     this.#blocks += blocks
     this.#hold(request, number, held.length, held.isAsked)
     return number
@@ -352,7 +354,7 @@ export class CacheMirror implements BelievedCache {
   /** The same of a prompt that is kept beside the tree. */
   #holdContexts(
     request: RequestId,
-    { contexts }: SentPrompt,
+    { contexts }: MirroredPrompt,
     { before, length, isAsked }: { readonly before: number; readonly length: number; readonly isAsked: boolean },
   ): void {
     for (const { scope, blocks, sizes, ends } of contexts) {
@@ -378,7 +380,7 @@ export class CacheMirror implements BelievedCache {
     return this.#requests.densities.array[number] || undefined
   }
 
-  #promptOf(number: MirroredRequest): SentPrompt {
+  #promptOf(number: MirroredRequest): MirroredPrompt {
     const { ends, lengths } = this.#requests
     return this.#requests.keptPrompt(number) ?? this.#prompts.promptAt(ends.array[number]!, lengths.array[number]!)
   }
@@ -390,7 +392,7 @@ export class CacheMirror implements BelievedCache {
   }
 }
 
-function countBlocks({ contexts }: SentPrompt): number {
+function countBlocks({ contexts }: MirroredPrompt): number {
   return contexts.reduce((sum, { blocks }) => sum + blocks.length, 0)
 }
 

@@ -1,9 +1,9 @@
-import type { SentPrompt } from './cache-event.ts'
+import type { MirroredPrompt } from './cache-event.ts'
 import type { RequestId } from './context-block.ts'
 
 /** What is believed of one request. */
 export interface MirroredBelief {
-  readonly prompt: SentPrompt
+  readonly prompt: MirroredPrompt
   /** how many tokens a character took; undefined until the engine has counted */
   readonly tokensPerCharacter: number | undefined
   /** so many characters of the prompt are held, from its start */

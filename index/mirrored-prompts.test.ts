@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { CacheEvent, SentPrompt } from './cache-event.ts'
+import type { CacheEvent, MirroredPrompt, SentPrompt } from './cache-event.ts'
 import { CacheMirror } from './cache-mirror.ts'
 import type { Context, RequestId, ScopeId } from './context-block.ts'
 import { PrefixOrdering } from './prefix-ordering.ts'
-import { toPrefixName, toPrefixSymbol } from './prefix-symbol.ts'
+import { toMirroredPrompt, toPrefixSymbol } from './prefix-symbol.ts'
 
 /** Prompts of one or two contexts, which share beginnings in all ways; some as no proxy writes them. */
 const prompt: fc.Arbitrary<SentPrompt> = fc
@@ -59,7 +59,7 @@ const event: fc.Arbitrary<CacheEvent> = fc.oneof(
   fc.record({
     type: fc.constant('shared' as const),
     request,
-    prompt: fc.option(prompt, { nil: undefined }),
+    prompt: fc.option(prompt.map(toMirroredPrompt), { nil: undefined }),
     heldLength: fc.nat(400),
     tokensPerCharacter: fc.option(fc.constantFrom(0.25, 0.5), { nil: undefined }),
     at: fc.nat(),
@@ -69,7 +69,7 @@ const event: fc.Arbitrary<CacheEvent> = fc.oneof(
 
 /** What the mirror is, said plainly: each request with its prompt and how much of it is held. */
 class PlainMirror {
-  readonly requests = new Map<RequestId, { prompt: SentPrompt; held: number; density: number | undefined }>()
+  readonly requests = new Map<RequestId, { prompt: MirroredPrompt; held: number; density: number | undefined }>()
 
   /** `average`: what a character costs where the request was not counted. */
   apply(event: CacheEvent, average: number): void {
@@ -81,7 +81,11 @@ class PlainMirror {
     switch (event.type) {
       case 'sent':
         this.requests.delete(event.request)
-        this.requests.set(event.request, { prompt: event.prompt, held: event.prompt.length, density: undefined })
+        this.requests.set(event.request, {
+          prompt: toMirroredPrompt(event.prompt),
+          held: event.prompt.length,
+          density: undefined,
+        })
         break
       case 'failed':
         this.requests.delete(event.request)
@@ -106,7 +110,7 @@ class PlainMirror {
   find({ prefixes, ends }: SentPrompt): number {
     const isHeld = (prefix: ScopeId): boolean =>
       [...this.requests.values()].some(({ prompt, held }) => {
-        const at = prompt.prefixes.indexOf(prefix)
+        const at = prompt.symbols.indexOf(toPrefixSymbol(prefix))
         return at >= 0 && prompt.ends[at]! <= held
       })
     const first = prefixes.findIndex((prefix) => !isHeld(prefix))
@@ -121,20 +125,19 @@ class PlainMirror {
   }
 
   get heldLength(): number {
-    const held = new Map<ScopeId, number>()
+    const held = new Map<number, number>()
     for (const { prompt, held: most } of this.requests.values()) {
-      prompt.prefixes.forEach((prefix, i) => {
-        if (prompt.ends[i]! <= most) held.set(prefix, prompt.ends[i]! - (prompt.ends[i - 1] ?? 0))
+      prompt.symbols.forEach((symbol, i) => {
+        if (prompt.ends[i]! <= most) held.set(symbol, prompt.ends[i]! - (prompt.ends[i - 1] ?? 0))
       })
     }
     return [...held.values()].reduce((sum, length) => sum + length, 0)
   }
 }
 
-/** A prompt by the symbols of its prefixes; the size of a block is as one of the requests has it. */
-function plainly({ contexts, prefixes, ends, length }: SentPrompt): object {
-  const sameSizes = contexts.map((context) => ({ ...context, sizes: context.sizes.length }))
-  return { contexts: sameSizes, prefixes: prefixes.map(toPrefixSymbol), ends, length }
+/** A prompt but for the sizes of its blocks, which are as one of the requests has them. */
+function plainly(prompt: MirroredPrompt): object {
+  return { ...prompt, contexts: prompt.contexts.map((context) => ({ ...context, sizes: context.sizes.length })) }
 }
 
 test('whatever happens, the mirror knows of each request and each prefix what a plain one does', () => {
@@ -204,14 +207,6 @@ test('nothing is left of requests that are gone', () => {
       for (const i of prompts.keys()) mirror.apply({ type: 'failed', request: `${i}` as RequestId })
       expect(mirror.statistics).toMatchObject({ requests: 0, contexts: 0, nodes: 0, cachedTokens: 0 })
       for (const prompt of prompts) expect(mirror.predictCachedTokens(prompt)).toBe(0)
-    }),
-  )
-})
-
-test('a name made of a symbol has that symbol, and that of a name made of it', () => {
-  fc.assert(
-    fc.property(fc.integer(), (symbol) => {
-      expect(toPrefixSymbol(toPrefixName(symbol))).toBe(symbol | 0)
     }),
   )
 })

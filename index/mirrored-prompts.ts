@@ -1,8 +1,8 @@
 import type { SharedBlocks } from './block-table.ts'
-import type { SentPrompt } from './cache-event.ts'
+import type { MirroredPrompt, SentPrompt } from './cache-event.ts'
 import type { ScopeId } from './context-block.ts'
 import { floatColumn, type NumberColumn, wholeColumn } from './number-column.ts'
-import { toPrefixName, toPrefixSymbol } from './prefix-symbol.ts'
+import { toPrefixSymbol } from './prefix-symbol.ts'
 import { type NumberedContext, PromptMarks } from './prompt-marks.ts'
 import { SequenceTree } from './sequence-tree.ts'
 
@@ -52,13 +52,10 @@ export class MirroredPrompts {
     return this.#tree.bytes
   }
 
-  /** Keeps a prompt, of which nothing is held yet; returns where it ends. */
-  add(prompt: SentPrompt): number {
-    const symbols = prompt.prefixes.map(toPrefixSymbol)
-    const { end, known } = this.#tree.insert(symbols)
-    const last = this.#tree.starts.array[end]! + this.#tree.lengths.array[end]!
-    this.#marks.put(prompt, symbols, known, last - (symbols.length - known))
-    return end
+  /** Keeps a prompt, of which nothing is held yet; returns where it ends, and whether `promptAt` can tell of it, sizes aside. */
+  add(prompt: MirroredPrompt): { readonly end: number; readonly isTold: boolean } {
+    const { end, known } = this.#tree.insert(prompt.symbols)
+    return { end, isTold: this.#marks.put(prompt, known, this.#placesTo(end)) }
   }
 
   /** Lets go of a prompt of which nothing is held. */
@@ -176,17 +173,12 @@ export class MirroredPrompts {
     return last
   }
 
-  /** A prompt of so many characters, as it was sent but for the names of its prefixes; sizes as the first had them. */
-  promptAt(end: number, length: number): SentPrompt {
+  /** A prompt of so many characters, as it was sent; sizes as the first had them. */
+  promptAt(end: number, length: number): MirroredPrompt {
     const places = this.#placesTo(end)
-    const prefixes = places.map((place) => toPrefixName(this.#tree.symbolAt(place)))
+    const symbols = places.map((place) => this.#tree.symbolAt(place))
     const ends = places.map((place) => this.#ends.array[place]!)
-    return { contexts: this.#marks.contextsAt(places), prefixes, ends, length }
-  }
-
-  /** Whether it can tell of a prompt that ends there as it was sent, but for the names of its prefixes and sizes. */
-  canTell(end: number, prompt: SentPrompt): boolean {
-    return this.#marks.areOf(this.#placesTo(end), prompt)
+    return { contexts: this.#marks.contextsAt(places), symbols, ends, length }
   }
 
   /** The contexts of a prompt that ends there. */

@@ -1,4 +1,4 @@
-import type { SentPrompt } from './cache-event.ts'
+import type { MirroredPrompt } from './cache-event.ts'
 import type { RequestId } from './context-block.ts'
 import { floatColumn, type NumberColumn, reserveAll, wholeColumn } from './number-column.ts'
 import { RequestTable } from './request-table.ts'
@@ -20,7 +20,7 @@ export class MirroredRequests {
   readonly times: NumberColumn<Float64Array> = floatColumn()
   readonly #columns = [this.ends, this.lengths, this.heldLengths, this.blocks, this.densities, this.times]
   /** prompts that the tree cannot tell of as they were sent */
-  readonly #odd = new Map<MirroredRequest, SentPrompt>()
+  readonly #odd = new Map<MirroredRequest, MirroredPrompt>()
   readonly #table = new RequestTable()
 
   get size(): number {
@@ -63,12 +63,12 @@ export class MirroredRequests {
   }
 
   /** Keeps the prompt itself. */
-  keepPrompt(number: MirroredRequest, prompt: SentPrompt): void {
+  keepPrompt(number: MirroredRequest, prompt: MirroredPrompt): void {
     this.#odd.set(number, prompt)
   }
 
   /** The prompt itself, if it is kept. */
-  keptPrompt(number: MirroredRequest): SentPrompt | undefined {
+  keptPrompt(number: MirroredRequest): MirroredPrompt | undefined {
     return this.#odd.get(number)
   }
 }

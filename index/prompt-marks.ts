@@ -1,5 +1,5 @@
 import { BlockTable, type SharedBlocks } from './block-table.ts'
-import type { SentContext, SentPrompt } from './cache-event.ts'
+import type { MirroredPrompt, SentContext } from './cache-event.ts'
 import type { Context, ScopeId } from './context-block.ts'
 import { type NumberColumn, wholeColumn } from './number-column.ts'
 import { toPrefixSymbol } from './prefix-symbol.ts'
@@ -26,13 +26,31 @@ export class PromptMarks {
     this.#blocks = blocks
   }
 
-  /** Marks the prefixes of a prompt from the one at `known` on, at as many places from `start` on. */
-  put({ ends, contexts }: SentPrompt, symbols: readonly number[], known: number, start: number): void {
-    const marks = known < symbols.length ? this.#acquire(symbols, ends, contexts, known) : []
-    for (const [i, mark] of marks.entries()) {
-      this.ends.array[start + i] = ends[known + i]!
-      this.marks.array[start + i] = mark
+  /**
+   * Marks the prefixes of a prompt from the one at `known` on, which lie at these places; returns whether what stands at all
+   * of them tells of the prompt as it was sent, sizes aside.
+   */
+  put({ symbols, ends, contexts }: MirroredPrompt, known: number, places: readonly number[]): boolean {
+    for (let at = known; at < places.length; at++) {
+      this.ends.array[places[at]!] = ends[at]!
+      this.marks.array[places[at]!] = 0
     }
+    let isTold = true
+    let at = 0
+    let marked = 0
+    for (const context of contexts) {
+      const scope = toPrefixSymbol(context.scope)
+      while (at < places.length && symbols[at] !== scope) at++
+      isTold = this.#putScope(context, places[at], at >= known) && isTold
+      marked += 1 + context.blocks.length
+      for (let i = 0; i < context.blocks.length; i++) {
+        at += 1
+        while (at < places.length && ends[at]! < context.ends[i]!) at++
+        isTold = this.#putBlock(context, i, places[at], at >= known) && isTold
+      }
+      at += 1
+    }
+    return isTold && this.#isAll(places, ends, marked)
   }
 
   /** Lets go of what stands at some places. */
@@ -67,63 +85,35 @@ export class PromptMarks {
     }))
   }
 
-  /** Whether that is how a prompt was sent, its sizes aside. */
-  areOf(places: readonly number[], { contexts, ends }: SentPrompt): boolean {
-    if (places.length !== ends.length || places.some((place, i) => this.ends.array[place] !== ends[i])) return false
-    const marked = places.filter((place) => this.marks.array[place] !== 0)
-    let next = 0
-    for (const context of contexts) {
-      if (!this.#isScope(marked[next++], context)) return false
-      for (let i = 0; i < context.blocks.length; i++) if (!this.#isBlock(marked[next++], context, i)) return false
-    }
-    return next === marked.length
-  }
-
   /** The scope of a mark that is negative. */
   scopeOf(mark: Mark): ScopeId {
     return this.#scopes.idOf(-mark - 1)
   }
 
-  /** What stands where the prefixes from `known` on end; contexts that no prefixes tell of are left out. */
-  #acquire(
-    symbols: readonly number[],
-    ends: readonly number[],
-    contexts: readonly SentContext[],
-    known: number,
-  ): Mark[] {
-    const marks = new Array<Mark>(symbols.length - known).fill(0)
-    const put = (at: number, acquire: () => Mark): void => {
-      if (at >= known && at < symbols.length) marks[at - known] = acquire()
+  /** Whether so many of the places are marked, and the prefixes end where these do. */
+  #isAll(places: readonly number[], ends: readonly number[], marked: number): boolean {
+    let count = 0
+    for (let at = 0; at < places.length; at++) {
+      if (this.ends.array[places[at]!] !== ends[at]) return false
+      if (this.marks.array[places[at]!] !== 0) count += 1
     }
-    let at = 0
-    for (const context of contexts) {
-      const scope = toPrefixSymbol(context.scope)
-      at = firstFrom(at, symbols.length, (place) => symbols[place] === scope)
-      put(at, () => -this.#scopes.acquire(context.scope) - 1)
-      for (let i = 0; i < context.blocks.length; i++) {
-        at = firstFrom(at + 1, symbols.length, (place) => ends[place]! >= context.ends[i]!)
-        put(at, () => this.#blocks.acquireSized(context.blocks[i]!, context.sizes[i]!) + 1)
-      }
-      at += 1
-    }
-    return marks
+    return count === marked
   }
 
-  #isScope(place: number | undefined, { scope }: SentContext): boolean {
-    const mark: Mark = place === undefined ? 0 : this.marks.array[place]!
-    return mark < 0 && this.scopeOf(mark) === scope
-  }
-
-  #isBlock(place: number | undefined, { blocks, ends }: SentContext, i: number): boolean {
-    if (place === undefined || this.ends.array[place] !== ends[i]) return false
+  /** Whether a scope begins there from now on. */
+  #putScope({ scope }: SentContext, place: number | undefined, isNew: boolean): boolean {
+    if (place === undefined) return false
     const mark: Mark = this.marks.array[place]!
-    return mark > 0 && this.#blocks.idOf(mark - 1) === blocks[i]
+    if (isNew && mark === 0) this.marks.array[place] = -this.#scopes.acquire(scope) - 1
+    return isNew ? mark === 0 : mark < 0 && this.scopeOf(mark) === scope
   }
-}
 
-/** The first place of those from `from` on of which something is so; `end` when it is of none. */
-function firstFrom(from: number, end: number, isSo: (place: number) => boolean): number {
-  let place = from
-  while (place < end && !isSo(place)) place++
-  return place
+  /** Whether a block of a context ends there from now on. */
+  #putBlock({ blocks, sizes, ends }: SentContext, i: number, place: number | undefined, isNew: boolean): boolean {
+    if (place === undefined) return false
+    const mark: Mark = this.marks.array[place]!
+    if (isNew && mark === 0) this.marks.array[place] = this.#blocks.acquireSized(blocks[i]!, sizes[i]!) + 1
+    const isThere = isNew ? mark === 0 : mark > 0 && this.#blocks.idOf(mark - 1) === blocks[i]
+    return isThere && this.ends.array[place] === ends[i]
+  }
 }

@@ -102,6 +102,11 @@ export class TokenMirror {
     return held && { tokens: this.#tree.tokensOf(held.place), scope: held.scope }
   }
 
+  /** How many tokens the engine last said it holds of a request; undefined when it has not, or that is not known. */
+  reportedOf(request: RequestId): number | undefined {
+    return (this.#requests.get(request) ?? this.#unknown.get(request))?.reported
+  }
+
   /** Another proxy has sent a request, or this one in an earlier life; the engine holds something of it, or nothing. */
   inherit(request: RequestId, isHeld: boolean): void {
     if (this.#requests.has(request)) return

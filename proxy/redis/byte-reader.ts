@@ -29,6 +29,13 @@ export class ByteReader {
     return this.#break(0)
   }
 
+  /** A whole number of 32 bits with a sign. */
+  word(): number {
+    if (this.#isBroken || this.#at + 4 > this.#bytes.length) return this.#break(0)
+    this.#at += 4
+    return this.#bytes.readInt32BE(this.#at - 4)
+  }
+
   /** So many numbers up to `most`, none smaller than the one before. */
   ascending(count: number, most: number): number[] {
     let last = 0

@@ -23,6 +23,12 @@ export class ByteWriter {
     this.#bytes[this.#length++] = rest
   }
 
+  /** A whole number of 32 bits with a sign. */
+  word(value: number): void {
+    this.#reserve(4)
+    this.#length = this.#bytes.writeInt32BE(value, this.#length)
+  }
+
   /** Numbers none of which is smaller than the one before. */
   ascending(values: readonly number[]): void {
     let last = 0

@@ -61,8 +61,10 @@ function toBuffers(reply: RedisReply): readonly Buffer[] | undefined {
   return values?.every(Buffer.isBuffer) ? values : undefined
 }
 
+const unreadable = { epoch: 0, sequence: 0, heldLength: 0, tokensPerCharacter: undefined, reportedTokens: undefined }
+
 function toRecord(bucket: number, value: Buffer, isLongPast: boolean): FedRecord {
-  const head = readRecordHead(value) ?? { epoch: 0, sequence: 0, heldLength: 0, tokensPerCharacter: undefined }
+  const head = readRecordHead(value) ?? unreadable
   const read = readPrompt(value.subarray(recordHeadBytes))
   return { kind: 'r', bucket, request: (read?.request ?? '') as never, head, isLongPast, prompt: () => read?.prompt }
 }

@@ -1,5 +1,5 @@
-import type { CacheMirror } from '#index/cache-mirror.ts'
 import type { RequestId } from '#index/context-block.ts'
+import type { ReplicaMirror } from '../replica-mirror.ts'
 import type { MirrorChange, MirrorChanges, Reset } from './mirror-changes.ts'
 import type { Stamp } from './mirror-follower.ts'
 import type { MirrorKeys } from './mirror-keys.ts'
@@ -21,6 +21,9 @@ export interface BatchOptions {
   readonly ttlSeconds: number
 }
 
+/** What is believed of a replica. */
+type Believed = Pick<ReplicaMirror, 'mirror' | 'tokens'>
+
 const mostChanges = 256
 /** A prompt costs as much to write down as so many heads. */
 const headsPerPrompt = 8
@@ -31,7 +34,7 @@ const feedEntries = 2_048
 /** Takes what waits out of `changes`, as much as is written in a millisecond or so. */
 export function takeBatch(
   changes: MirrorChanges,
-  mirror: CacheMirror,
+  replica: Believed,
   keys: MirrorKeys,
   { stamp, fence, reset, proxy, ttlSeconds }: BatchOptions,
 ): MirrorBatch {
@@ -41,7 +44,7 @@ export function takeBatch(
   let [cost, bytes] = [0, 0]
   // what is believed anew can be said once it is known as of when
   for (const [request, change] of reset ? [] : changes.take()) {
-    const written = writeChange(request, change, mirror, stamp)
+    const written = writeChange(request, change, replica, stamp)
     if (!written) continue
     const { bucket, head, prompt } = written
     let place = places.get(bucket)
@@ -66,17 +69,19 @@ export function takeBatch(
 function writeChange(
   request: RequestId,
   { kind, bucket }: MirrorChange,
-  mirror: CacheMirror,
+  { mirror, tokens }: Believed,
   stamp: Stamp,
 ): { bucket: number; head: Buffer; prompt: Buffer } | undefined {
   const none = Buffer.alloc(0)
   if (kind === 'g') {
-    return { bucket, head: writeRecordHead({ ...stamp, heldLength: 0, tokensPerCharacter: undefined }), prompt: none }
+    const nothing = { heldLength: 0, tokensPerCharacter: undefined, reportedTokens: undefined }
+    return { bucket, head: writeRecordHead({ ...stamp, ...nothing }), prompt: none }
   }
   const belief = mirror.recall(request)
   if (!belief) return undefined
   const { heldLength, tokensPerCharacter } = belief
-  const head = writeRecordHead({ ...stamp, heldLength, tokensPerCharacter })
+  const reportedTokens = heldLength === 0 ? 0 : tokens.reportedOf(request)
+  const head = writeRecordHead({ ...stamp, heldLength, tokensPerCharacter, reportedTokens })
   const prompt = kind === 'p' || kind === 'u' ? none : writePrompt(request, belief.prompt)
   return prompt && { bucket: mirror.timeOf(request), head, prompt }
 }

@@ -48,10 +48,14 @@ export class MirrorChanges {
     this.#waiting.delete(request)
   }
 
-  /** All has begun anew: what was believed of requests no longer counts; `cleared`: they are gone, too. */
+  /**
+   * All has begun anew: what was believed to be held of requests no longer counts, but what their tokens were counted to
+   * be does; `cleared`: they are gone, too.
+   */
   reset(type: Reset): void {
-    for (const [request, { kind }] of this.#waiting) {
-      if (type === 'cleared' || kind === 'p' || kind === 'u') this.#waiting.delete(request)
+    if (type === 'cleared') this.#waiting.clear()
+    for (const [request, { kind, bucket }] of this.#waiting) {
+      if (kind === 'p') this.#waiting.set(request, { kind: 'u', bucket })
     }
   }
 

@@ -1,9 +1,13 @@
 import { LRUCache } from 'lru-cache'
+import type { MirroredPrompt } from '#index/cache-event.ts'
 import type { CacheMirror } from '#index/cache-mirror.ts'
 import type { RequestId } from '#index/context-block.ts'
 import type { MirrorListener } from '#index/mirror-listener.ts'
+import type { TokenMirror } from '#index/token-mirror.ts'
+import type { ReplicaMirror } from '../replica-mirror.ts'
 import type { MirrorChanges, Reset } from './mirror-changes.ts'
 import type { FedRecord } from './mirror-feed.ts'
+import type { RecordHead } from './mirror-record.ts'
 
 /** How often a replica has begun anew, and up to where its reports are taken in. */
 export interface Stamp {
@@ -21,33 +25,32 @@ const kindOf = { sent: 'w', counted: 'u', held: 'p' } as const
 /** Between a mirror and what is shared of it: hears of its own changes, and brings in those of others. */
 export class MirrorFollower implements MirrorListener {
   readonly #mirror: CacheMirror
+  readonly #tokens: TokenMirror
   readonly #changes: MirrorChanges
   readonly #stamp: () => Stamp
   readonly #bucketNow: () => number
   readonly #onReset: (type: Reset) => void
-  readonly #onShared: (request: RequestId, isHeld: boolean) => void
   readonly #gone = new LRUCache<RequestId, Stamp>({ max: maxGone })
   readonly #parked = new LRUCache<RequestId, number>({ max: maxParked })
   /** what happens now others have told of */
   #isMuted = false
 
-  /** `stamp`: of what is believed now; `onReset`: the engine has begun anew, as this proxy heard from it; `onShared`: others tell of a request. */
+  /** `stamp`: of what is believed now; `onReset`: the engine has begun anew, as this proxy heard from it. */
   constructor(
-    mirror: CacheMirror,
+    { mirror, tokens }: Pick<ReplicaMirror, 'mirror' | 'tokens'>,
     changes: MirrorChanges,
     told: {
       readonly stamp: () => Stamp
       readonly bucketNow: () => number
       readonly onReset: (type: Reset) => void
-      readonly onShared: (request: RequestId, isHeld: boolean) => void
     },
   ) {
     this.#mirror = mirror
+    this.#tokens = tokens
     this.#changes = changes
     this.#stamp = told.stamp
     this.#bucketNow = told.bucketNow
     this.#onReset = told.onReset
-    this.#onShared = told.onShared
     mirror.listen(this)
   }
 
@@ -82,12 +85,15 @@ export class MirrorFollower implements MirrorListener {
   /** The engine has begun anew, as another proxy heard from it. */
   begin(type: Reset): void {
     this.#mute(() => (type === 'cleared' ? this.#mirror.apply({ type }) : this.#mirror.applySnapshot(new Map())))
+    // of what is told next tokens are known still
+    this.#tokens.clear()
   }
 
   /** A request that no proxy has any more. */
   forget(request: RequestId): void {
     this.#changes.delete(request)
     this.#mute(() => this.#mirror.apply({ type: 'failed', request }))
+    this.#tokens.forget(request)
   }
 
   /** Brings in a record as it came out; false when it cannot be relied on. */
@@ -112,32 +118,28 @@ export class MirrorFollower implements MirrorListener {
     }
     const prompt = isKnown ? undefined : record.prompt()
     if (!isKnown && !prompt) return false
-    this.#share(record, isPast ? 0 : head.heldLength, prompt)
+    const heldLength = isPast ? 0 : head.heldLength
+    this.#share({ ...record, head: { ...head, heldLength } }, prompt)
+    this.#shareTokens(request, { ...head, heldLength }, isOwn)
     return true
   }
 
-  #share(
-    { request, bucket, head, isLongPast }: FedRecord,
-    heldLength: number,
-    prompt: ReturnType<FedRecord['prompt']>,
-  ): void {
-    const { tokensPerCharacter } = head
-    this.#mute(() =>
-      this.#mirror.apply({
-        type: 'shared',
-        request,
-        prompt,
-        heldLength,
-        tokensPerCharacter,
-        at: bucket,
-        isLongPast: isLongPast ?? false,
-      }),
-    )
-    this.#onShared(request, heldLength > 0)
+  #share({ request, bucket, head, isLongPast = false }: FedRecord, prompt: MirroredPrompt | undefined): void {
+    const { heldLength, tokensPerCharacter } = head
+    const shared = { request, prompt, heldLength, tokensPerCharacter, at: bucket, isLongPast }
+    this.#mute(() => this.#mirror.apply({ type: 'shared', ...shared }))
+  }
+
+  /** What the engine told another proxy it holds of a request counts in tokens, too: characters do not tell of them. */
+  #shareTokens(request: RequestId, { heldLength, reportedTokens }: RecordHead, isOwn: boolean): void {
+    const reported = heldLength === 0 ? 0 : reportedTokens
+    if (!isOwn && reported === undefined) this.#tokens.inherit(request, true)
+    else if (!isOwn) this.#tokens.report(request, reported!)
+    // what the engine told of it here before it was known
     const parked = this.#parked.get(request)
     if (parked === undefined) return
-    // what the engine told of it before it was known here
     this.#parked.delete(request)
+    this.#tokens.report(request, parked)
     this.#mirror.apply({ type: parked > 0 ? 'stored' : 'evicted', request, cachedTokens: parked })
   }
 

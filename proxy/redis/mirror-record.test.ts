@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { SentPrompt } from '#index/cache-event.ts'
+import type { MirroredPrompt } from '#index/cache-event.ts'
 import { toBlockId } from '#index/context-block.ts'
 import { readPrompt, readRecordHead, recordHeadBytes, writePrompt, writeRecordHead } from './mirror-record.ts'
 
@@ -20,19 +20,19 @@ const context = fc.nat(5).chain((count) =>
     ends: ascending(count),
   }),
 )
-const sentPrompt = fc.nat(5).chain((count) =>
+const mirroredPrompt = fc.nat(5).chain((count) =>
   fc.record({
     contexts: fc.array(context, { maxLength: 3 }),
-    prefixes: fc.array(wellFormed, { minLength: count, maxLength: count }),
+    symbols: fc.array(fc.integer(), { minLength: count, maxLength: count }),
     ends: ascending(count),
     length: fc.integer({ min: 1 << 20, max: 2 ** 31 }),
   }),
-) as fc.Arbitrary<unknown> as fc.Arbitrary<SentPrompt>
+) as fc.Arbitrary<unknown> as fc.Arbitrary<MirroredPrompt>
 const requestName = wellFormed.filter((text) => text !== '')
 
 test('every prompt is read as it was written', () => {
   fc.assert(
-    fc.property(requestName, sentPrompt, (request, prompt) => {
+    fc.property(requestName, mirroredPrompt, (request, prompt) => {
       expect(readPrompt(writePrompt(request, prompt)!)).toEqual({ request, prompt })
     }),
   )
@@ -40,7 +40,7 @@ test('every prompt is read as it was written', () => {
 
 test('what was cut, grown or is any bytes at all makes nothing throw, and is believed only if it is whole', () => {
   fc.assert(
-    fc.property(requestName, sentPrompt, fc.nat(), (request, prompt, at) => {
+    fc.property(requestName, mirroredPrompt, fc.nat(), (request, prompt, at) => {
       const bytes = writePrompt(request, prompt)!
       expect(readPrompt(bytes.subarray(0, at % bytes.length))).toBeUndefined()
       expect(readPrompt(Buffer.concat([bytes, Buffer.from([0])]))).toBeUndefined()
@@ -67,6 +67,7 @@ test('a head is read as it was written, and nothing that cannot be one', () => {
         sequence: fc.maxSafeNat(),
         heldLength: fc.nat(),
         tokensPerCharacter: fc.option(fc.double({ min: 1e-6, max: 4, noNaN: true }), { nil: undefined }),
+        reportedTokens: fc.option(fc.nat(), { nil: undefined }),
       }),
       (head) => {
         const bytes = writeRecordHead(head)
@@ -83,6 +84,7 @@ test('a head is read as it was written, and nothing that cannot be one', () => {
 })
 
 test('a prompt without end is not written down', () => {
-  const prompt = { contexts: [], prefixes: ['x'.repeat(1 << 20)], ends: [1], length: 1 } as unknown as SentPrompt
+  const symbols = new Array<number>(1 << 18).fill(1)
+  const prompt: MirroredPrompt = { contexts: [], symbols, ends: symbols, length: 1 }
   expect(writePrompt('r', prompt)).toBeUndefined()
 })

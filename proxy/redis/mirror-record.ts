@@ -1,4 +1,4 @@
-import type { SentContext, SentPrompt } from '#index/cache-event.ts'
+import type { MirroredPrompt, SentContext } from '#index/cache-event.ts'
 import { ByteReader } from './byte-reader.ts'
 import { ByteWriter } from './byte-writer.ts'
 
@@ -12,12 +12,14 @@ export interface RecordHead {
   readonly heldLength: number
   /** undefined until the engine has counted */
   readonly tokensPerCharacter: number | undefined
+  /** tokens the engine said it holds; undefined: it has not said so yet */
+  readonly reportedTokens: number | undefined
 }
 
 /** Bytes of a head; the scripts know how they lie. */
-export const recordHeadBytes = 25
+export const recordHeadBytes = 29
 
-const version = 1
+const version = 2
 /** What is longer is not shared, and not read. */
 export const maxRecordBytes: number = 1 << 20
 const maxLength = 2 ** 31
@@ -26,14 +28,16 @@ const mostDensity = 1e6
 /** More blocks than a text may have and still be ordered. */
 const maxBlocks = 1 << 16
 
-/** Writes a head: version, epoch, sequence, held length, density (0: not known). */
-export function writeRecordHead({ epoch, sequence, heldLength, tokensPerCharacter = 0 }: RecordHead): Buffer {
+/** Writes a head: version, epoch, sequence, held length, density (0: not known), tokens reported and one (0: none were). */
+export function writeRecordHead(head: RecordHead): Buffer {
+  const { epoch, sequence, heldLength, tokensPerCharacter = 0, reportedTokens = -1 } = head
   const bytes = Buffer.allocUnsafe(recordHeadBytes)
   bytes.writeUInt8(version, 0)
   bytes.writeUInt32BE(epoch, 1)
   bytes.writeDoubleBE(sequence, 5)
   bytes.writeUInt32BE(heldLength, 13)
   bytes.writeDoubleBE(tokensPerCharacter, 17)
+  bytes.writeUInt32BE(Math.min(reportedTokens + 1, 0xffff_ffff), 25)
   return bytes
 }
 
@@ -42,22 +46,24 @@ export function readRecordHead(bytes: Buffer): RecordHead | undefined {
   if (bytes.length < recordHeadBytes || bytes[0] !== version) return undefined
   const sequence = bytes.readDoubleBE(5)
   const density = bytes.readDoubleBE(17)
+  const reported = bytes.readUInt32BE(25)
   if (!Number.isSafeInteger(sequence) || sequence < 0 || !(density >= 0 && density <= mostDensity)) return undefined
   return {
     epoch: bytes.readUInt32BE(1),
     sequence,
     heldLength: bytes.readUInt32BE(13),
     tokensPerCharacter: density === 0 ? undefined : density,
+    reportedTokens: reported === 0 ? undefined : reported - 1,
   }
 }
 
 /** Writes a prompt of a request down; undefined when it is too long to be shared. */
-export function writePrompt(request: string, { contexts, prefixes, ends, length }: SentPrompt): Buffer | undefined {
+export function writePrompt(request: string, { contexts, symbols, ends, length }: MirroredPrompt): Buffer | undefined {
   const writer = new ByteWriter()
   writer.text(request)
   writer.number(length)
-  writer.number(prefixes.length)
-  for (const prefix of prefixes) writer.text(prefix)
+  writer.number(symbols.length)
+  for (const symbol of symbols) writer.word(symbol)
   writer.ascending(ends)
   writer.number(contexts.length)
   for (const { scope, blocks, sizes, ends } of contexts) {
@@ -71,13 +77,13 @@ export function writePrompt(request: string, { contexts, prefixes, ends, length 
 }
 
 /** Understands what was written of a request's prompt; undefined for anything that cannot be relied on. */
-export function readPrompt(bytes: Buffer): { readonly request: string; readonly prompt: SentPrompt } | undefined {
+export function readPrompt(bytes: Buffer): { readonly request: string; readonly prompt: MirroredPrompt } | undefined {
   if (bytes.length > maxRecordBytes) return undefined
   const reader = new ByteReader(bytes)
   const request = reader.text()
   const length = reader.number(maxLength)
   const marks = reader.number(maxBlocks)
-  const prefixes = reader.many(marks, () => reader.text())
+  const symbols = reader.many(marks, () => reader.word())
   const ends = reader.ascending(marks, length)
   const contexts = reader.many(reader.number(maxBlocks), (): SentContext => {
     const scope = reader.text(true)
@@ -90,5 +96,5 @@ export function readPrompt(bytes: Buffer): { readonly request: string; readonly 
     }
   })
   if (!reader.isWhole || request === '') return undefined
-  return { request, prompt: { contexts, prefixes: prefixes as never, ends, length } }
+  return { request, prompt: { contexts, symbols, ends, length } }
 }

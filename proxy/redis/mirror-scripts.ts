@@ -71,15 +71,15 @@ for at = 11, #ARGV, 6 do
   elseif (kind == 'p' or kind == 'u') and not old then
     missing[#missing + 1] = tostring((at - 11) / 6)
   else
-    if old and kind ~= 'w' and #old >= 25 and string.byte(old) == 1 then
-      local e, s, held, density = struct.unpack('>I4dI4d', old, 2)
-      local newE, newS, newHeld, newDensity = struct.unpack('>I4dI4d', head, 2)
+    if old and kind ~= 'w' and #old >= 29 and string.byte(old) == 2 then
+      local e, s, held, density, reported = struct.unpack('>I4dI4dI4', old, 2)
+      local newE, newS, newHeld, newDensity, newReported = struct.unpack('>I4dI4dI4', head, 2)
       if newDensity == 0 then newDensity = density end
       local isLater = s > newS or kind == 'u' or (kind == 'r' and s == newS)
-      if e > newE or (e == newE and isLater) then newE, newS, newHeld = e, s, held end
-      head = string.char(1) .. struct.pack('>I4dI4d', newE, newS, newHeld, newDensity)
+      if e > newE or (e == newE and isLater) then newE, newS, newHeld, newReported = e, s, held, reported end
+      head = string.char(2) .. struct.pack('>I4dI4dI4', newE, newS, newHeld, newDensity, newReported)
     end
-    redis.call('HSET', key, request, head .. (#prompt == 0 and string.sub(old, 26) or prompt))
+    redis.call('HSET', key, request, head .. (#prompt == 0 and string.sub(old, 30) or prompt))
     redis.call('EXPIRE', key, ttl)
     redis.call('ZADD', KEYS[3], bucket, bucket)
     tell(bucket, request, kind, head, prompt)

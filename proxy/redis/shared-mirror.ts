@@ -73,11 +73,10 @@ export class SharedMirror {
     const { namespace, replicaMirror, redis, wallClock } = options
     this.#options = options
     this.#keys = mirrorRedisKeys(namespace, replicaMirror.replica)
-    this.#follower = new MirrorFollower(replicaMirror.mirror, this.#changes, {
+    this.#follower = new MirrorFollower(replicaMirror, this.#changes, {
       stamp: () => this.#stamp,
       bucketNow: () => Math.floor(wallClock() / bucketMilliseconds),
       onReset: (type) => this.#onReset(type),
-      onShared: (request, isHeld) => replicaMirror.tokens.inherit(request, isHeld),
     })
     redis.listen({
       onUp: () => {},
@@ -243,7 +242,7 @@ export class SharedMirror {
   #takeBatch(reset: Reset | undefined): MirrorBatch {
     const { ttlSeconds, proxy, replicaMirror } = this.#options
     this.#lives += 1
-    return takeBatch(this.#changes, replicaMirror.mirror, this.#keys, {
+    return takeBatch(this.#changes, replicaMirror, this.#keys, {
       stamp: this.#stamp,
       fence: { epoch: this.#epoch, life: this.#life, generation: this.#generation, born: this.#born },
       reset,
