@@ -14,8 +14,8 @@ from reprise_kernels.bench.measure import measure, measure_ceilings
 from reprise_kernels.bench.report import render
 
 TINY = Shape(
-    q_heads=4, kv_heads=2, head_dim=16, context=64, question=3, layers=1, ratios=(0.25,), batches=(1, 2),
-    dtype=torch.float32, device=DEVICE,
+    q_heads=4, kv_heads=2, head_dim=16, context=64, question=3, layers=1, vocabulary=300, ratios=(0.25,),
+    batches=(1, 2), dtype=torch.float32, device=DEVICE,
 )  # fmt: skip
 KERNELS = Path(__file__).resolve().parent.parent
 

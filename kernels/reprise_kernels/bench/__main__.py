@@ -14,8 +14,12 @@ from reprise_kernels.bench.case import Case, Shape
 from reprise_kernels.bench.measure import measure, measure_ceilings, time_on_gpu
 from reprise_kernels.bench.other_cases import copy_cases, page_cases, rope_cases, score_cases, select_cases
 from reprise_kernels.bench.report import render
+from reprise_kernels.bench.streaming_cases import deviation_cases, summary_cases, uncertainty_cases
 
-ALL_CASES = (prefill_cases, decode_cases, rope_cases, score_cases, select_cases, page_cases, copy_cases)
+ALL_CASES = (
+    prefill_cases, decode_cases, rope_cases, score_cases, select_cases, deviation_cases, summary_cases, page_cases,
+    uncertainty_cases, copy_cases,
+)  # fmt: skip
 TESTS = Path(__file__).resolve().parents[2] / "tests"
 
 
