@@ -12,7 +12,7 @@ from reprise_kernels.aot import OPERATIONS, TABLE
 
 TESTS = Path(__file__).resolve().parent
 FOUND_ERRORS = 77
-LONGEST_SECONDS = 560
+LONGEST_SECONDS = 200
 
 
 def find_sanitizer() -> str | None:
