@@ -5,13 +5,15 @@ from itertools import chain
 
 import pytest
 import torch
-from cases import DEVICE
+from cases import DEVICE, generator, indices, normal
 
 from reprise_kernels.aot import OPERATIONS
 from reprise_kernels.bench.__main__ import ALL_CASES
 from reprise_kernels.bench.case import Shape
 from reprise_kernels.launch_configs import TABLE, LaunchTable, describe, launch_config, read_table, trying
 from reprise_kernels.launch_spaces import MOST, SPACES
+from reprise_kernels.sparse_decode_attention import naive_sparse_decode_attention, sparse_decode_attention
+from reprise_kernels.testing import assert_close
 from reprise_kernels.tune import CASES
 
 SMALL = Shape(
@@ -80,3 +82,16 @@ def test_every_configuration_that_may_be_tried_computes_what_is_specified(operat
         for case in cases:
             case.check()
     assert cases
+
+
+@pytest.mark.parametrize("config", SPACES["sparse_decode_attention"], ids=describe)
+def test_a_share_of_several_tiles_of_keys_is_read_in_whole(config):
+    # in the case above every tile of keys is a share of its own
+    random = generator(1)
+    k, v = (normal((40, 16, 2, 16), torch.float16, random) for _ in range(2))
+    q, table = normal((2, 8, 16), torch.float16, random), indices(torch.randperm(40, generator=random).view(2, 20))
+    where = {"kv_len": indices([301, 17]), "page_table": table}
+    with trying("sparse_decode_attention", config):
+        out, _ = sparse_decode_attention(q, k, v, **where, splits=1)
+    cpu = {name: tensor.cpu() for name, tensor in where.items()}
+    assert_close("out", out, naive_sparse_decode_attention(q.cpu(), k.cpu(), v.cpu(), **cpu)[0])

@@ -1,6 +1,7 @@
 """Sparse prefill and decode attention beside torch's dense kernels and FlashInfer's paged ones."""
 
 from collections.abc import Callable, Iterator
+from functools import cache
 
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -62,12 +63,17 @@ def _prefill(
 def _check_prefill(
     q: torch.Tensor, indices: list[torch.Tensor], k: torch.Tensor, v: torch.Tensor, length: torch.Tensor
 ) -> Run:
-    def check() -> None:
-        out, _ = _prefill(q, indices, k, v, length)()
-        rows = torch.randperm(len(q))[:CHECKED_ROWS].sort().values
+    rows = torch.randperm(len(q))[:CHECKED_ROWS].sort().values
+
+    @cache
+    def expected() -> torch.Tensor:
         q_pos, _, slots = (one.cpu() for one in indices)
         some = (q.cpu()[rows], q_pos[rows], torch.tensor([0, len(rows)]), k.cpu(), v.cpu(), slots, length.cpu())
-        assert_close("out", out.cpu()[rows], naive_sparse_prefill_attention(*some)[0])
+        return naive_sparse_prefill_attention(*some)[0]
+
+    def check() -> None:
+        out, _ = _prefill(q, indices, k, v, length)()
+        assert_close("out", out.cpu()[rows], expected())
 
     return check
 
@@ -125,11 +131,14 @@ def decode_cases(shape: Shape) -> Iterator[Case]:
 
 
 def _check_decode(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, where: dict[str, torch.Tensor]) -> Run:
+    @cache
+    def expected() -> torch.Tensor:
+        last = {name: tensor[-1:].cpu() for name, tensor in where.items()}
+        return naive_sparse_decode_attention(q[-1:].cpu(), *_pages_of(k, v, last), **last)[0]
+
     def check() -> None:
         out, _ = sparse_decode_attention(q, k, v, **where)
-        last = {name: tensor[-1:].cpu() for name, tensor in where.items()}
-        expected, _ = naive_sparse_decode_attention(q[-1:].cpu(), *_pages_of(k, v, last), **last)
-        assert_close("out", out[-1:], expected)
+        assert_close("out", out[-1:], expected())
 
     return check
 
