@@ -4,6 +4,7 @@ import argparse
 import json
 import subprocess
 import sys
+from datetime import date
 from itertools import chain
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from reprise_kernels.bench.measure import measure, measure_ceilings, time_on_gpu
 from reprise_kernels.bench.other_cases import copy_cases, page_cases, rope_cases, score_cases, select_cases
 from reprise_kernels.bench.report import render
 from reprise_kernels.bench.streaming_cases import deviation_cases, summary_cases, uncertainty_cases
+from reprise_kernels.launch_configs import TABLE, read_table
 
 ALL_CASES = (
     prefill_cases, decode_cases, rope_cases, score_cases, select_cases, deviation_cases, summary_cases, page_cases,
@@ -42,6 +44,7 @@ def main() -> int:
     cases: chain[Case] = chain.from_iterable(make(shape) for make in ALL_CASES)
     rows = measure(cases, ceilings, time_on_gpu, lambda line: print(line, file=sys.stderr))
     machine = {"gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "cuda": torch.version.cuda}
+    machine |= {"date": date.today().isoformat(), "tuned_on": read_table(TABLE).tuned_on}
     document = machine | {"ceilings": ceilings, "rows": [row.as_json() for row in rows]}
     output.write_text(json.dumps(document, indent=2) + "\n")
     print(render(rows), end="")
