@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import triton
@@ -17,6 +17,8 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource, CompilationError, make_backend
 
 from reprise_kernels.compile_spec import CompileSpec
+from reprise_kernels.launch_configs import describe, trying
+from reprise_kernels.launch_spaces import SPACES
 
 TABLE = Path(__file__).resolve().parent.parent / "COMPILED.md"
 # Triton compiles for 9.0 with the features of sm_90a
@@ -31,12 +33,17 @@ OPERATIONS = [
     "hierarchical_select",
     "generation_uncertainty",
     "kv_deviation",
+    "weighted_deviation",
     "kv_copy",
 ]
 HEADING = """# What the compiler makes of the kernels
 
 Written by `python -m reprise_kernels.aot`, which needs no GPU; a test compares. A kernel with a stack would be one
 whose registers do not suffice ("spills"): there must be none. A number behind the type is the size of a head, else 128.
+
+"""
+TRIED = """
+## What `python -m reprise_kernels.tune` would try beside it
 
 """
 
@@ -61,6 +68,19 @@ def all_specs() -> list[CompileSpec]:
     """What is compiled of every operation."""
     modules = [importlib.import_module(f"reprise_kernels.{name}.compiled") for name in OPERATIONS]
     return [spec for module in modules for spec in module.compile_specs()]
+
+
+def tried_specs() -> list[CompileSpec]:
+    """What is compiled of the configurations that `reprise_kernels.tune` would try beside those that are chosen."""
+    chosen = all_specs()
+    tried = []
+    for operation, space in SPACES.items():
+        module = importlib.import_module(f"reprise_kernels.{operation}.compiled")
+        for config in space:
+            with trying(operation, config):
+                specs = module.tuned_specs()
+            tried += [replace(spec, name=f"{spec.name}: {describe(config)}") for spec in specs if spec not in chosen]
+    return tried
 
 
 def compile_for(spec: CompileSpec, target: str) -> Compiled:
@@ -99,19 +119,27 @@ def reads_with_ones(spec: CompileSpec) -> str | None:
 
 
 def render(compiled: list[Compiled]) -> str:
-    """The table as the file holds it."""
+    """One table of the file."""
     titles = ["kernel", "target", "warps", "stages", "registers", "shared bytes", "stack bytes"]
     rows = [titles, *(one.row() for one in compiled)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(titles))]
     rule = ["-" * width if i < 2 else "-" * (width - 1) + ":" for i, width in enumerate(widths)]
     aligned = [_align(row, widths) for row in rows]
-    return HEADING + "".join(f"| {' | '.join(row)} |\n" for row in (aligned[0], rule, *aligned[1:]))
+    return "".join(f"| {' | '.join(row)} |\n" for row in (aligned[0], rule, *aligned[1:]))
 
 
 def _align(row: list[str], widths: list[int]) -> list[str]:
     """Words to the left, numbers to the right."""
     cells = enumerate(zip(row, widths, strict=True))
     return [cell.ljust(width) if i < 2 else cell.rjust(width) for i, (cell, width) in cells]
+
+
+def _compile(specs: list[CompileSpec]) -> list[Compiled]:
+    compiled = []
+    for number, spec in enumerate(specs, 1):
+        print(f"[{number}/{len(specs)}] {spec.name}", file=sys.stderr)
+        compiled += [compile_for(spec, target) for target in TARGETS]
+    return compiled
 
 
 def main() -> int:
@@ -123,15 +151,14 @@ def main() -> int:
         print("TRITON_INTERPRET is set: nothing can be compiled", file=sys.stderr)
         return 1
     specs = all_specs()
-    compiled = []
-    for number, spec in enumerate(specs, 1):
-        print(f"[{number}/{len(specs)}] {spec.name}", file=sys.stderr)
-        compiled += [compile_for(spec, target) for target in TARGETS]
+    compiled, tried = _compile(specs), _compile(tried_specs())
     unread = [f"{spec.name}, integers of 1: {why}" for spec in specs if (why := reads_with_ones(spec))]
     print("".join(f"{line}\n" for line in unread), end="", file=sys.stderr)
-    spilling = [f"{one.spec.name} for {one.target}: {one.stack} bytes of stack" for one in compiled if one.stack]
+    spilling = [
+        f"{one.spec.name} for {one.target}: {one.stack} bytes of stack" for one in [*compiled, *tried] if one.stack
+    ]
     print("".join(f"{line}\n" for line in spilling), end="", file=sys.stderr)
-    table = render(compiled)
+    table = HEADING + render(compiled) + TRIED + render(tried)
     if not check:
         TABLE.write_text(table)
     elif TABLE.read_text() != table:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from reprise_kernels.launch_spaces import Config
+
 
 @dataclass(frozen=True)
 class Tile:
@@ -17,3 +19,8 @@ class Tile:
     def tokens(self, group: int) -> int:
         """How many query tokens a tile of rows holds."""
         return self.rows // group
+
+
+def tile_of(config: Config, precision: str, dim: int) -> Tile:
+    """The tile that a launch configuration stands for."""
+    return Tile(config["rows"], config["keys"], config["warps"], config["stages"], precision, dim)

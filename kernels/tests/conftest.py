@@ -10,8 +10,8 @@ HAS_GPU = torch.cuda.is_available()
 if not HAS_GPU:
     os.environ["TRITON_INTERPRET"] = "1"
 # explaining a failure costs minutes under the interpreter; how long an example takes says nothing
-# more of them: --hypothesis-profile=thorough
-for name, examples in (("kernels", 8), ("thorough", 100)):
+# more of them: --hypothesis-profile=thorough; "few" is for the sanitizer, under which all is slow
+for name, examples in (("kernels", 8), ("thorough", 100), ("few", 2)):
     settings.register_profile(
         name,
         deadline=None,

@@ -7,16 +7,19 @@ from pathlib import Path
 import pytest
 import torch
 from cases import DEVICE
+from fake_flashinfer import FakeDecode, fake_flashinfer
 
 from reprise_kernels.bench.__main__ import ALL_CASES
+from reprise_kernels.bench.attention_cases import decode_cases, prefill_cases
 from reprise_kernels.bench.case import Case, Shape
 from reprise_kernels.bench.measure import measure, measure_ceilings
 from reprise_kernels.bench.report import render
 
 TINY = Shape(
-    q_heads=4, kv_heads=2, head_dim=16, context=64, question=3, layers=1, ratios=(0.25,), batches=(1, 2),
-    dtype=torch.float32, device=DEVICE,
+    q_heads=4, kv_heads=2, head_dim=16, context=64, question=3, layers=1, vocabulary=300, ratios=(0.25,),
+    batches=(1, 2), dtype=torch.float32, device=DEVICE,
 )  # fmt: skip
+FLASHINFER = {"FlashInfer, same positions", "FlashInfer, same pages"}
 KERNELS = Path(__file__).resolve().parent.parent
 
 
@@ -32,9 +35,33 @@ def test_every_case_passes_its_check_and_runs_beside_its_rivals(make):
     rows = measure(make(TINY), ceilings, run_once, lambda line: None)
     assert rows
     for row in rows:
-        # FlexAttention wants a compiler, and flash and cuDNN a GPU
-        assert set(row.absent) <= {"SDPA flash, dense", "SDPA cuDNN, dense", "FlexAttention, same positions"}
+        # FlexAttention wants a compiler, flash and cuDNN a GPU, and FlashInfer is not among what is installed
+        dense = {"SDPA flash, dense", "SDPA cuDNN, dense"}
+        assert set(row.absent) <= dense | {"FlexAttention, same positions"} | FLASHINFER
         assert row.rivals or make.__name__ == "prefill_cases"
+
+
+@pytest.mark.skipif(DEVICE == "cuda", reason="there is a GPU: the real one runs")
+@pytest.mark.parametrize("make", [prefill_cases, decode_cases], ids=lambda make: make.__name__)
+def test_flashinfer_is_asked_for_what_our_kernels_compute_and_left_out_by_name_where_it_is_not(make, monkeypatch):
+    ceilings = {"flops": 1e12, "memory": 1e12}
+    monkeypatch.setitem(sys.modules, "flashinfer", fake_flashinfer())
+    rows = measure(make(TINY), ceilings, run_once, lambda line: None)
+    assert all(set(row.rivals) & FLASHINFER for row in rows), [row.absent for row in rows]
+    monkeypatch.setitem(sys.modules, "flashinfer", None)
+    rows = measure(make(TINY), ceilings, run_once, lambda line: None)
+    for row in rows:
+        (name,) = set(row.absent) & FLASHINFER
+        assert "flashinfer" in row.absent[name]
+
+
+@pytest.mark.skipif(DEVICE == "cuda", reason="there is a GPU: the real one runs")
+def test_a_rival_that_computes_something_else_gets_no_number(monkeypatch):
+    module = fake_flashinfer()
+    module.BatchDecodeWithPagedKVCacheWrapper = type("Wrong", (FakeDecode,), {"run": lambda self, q, kv: q})
+    monkeypatch.setitem(sys.modules, "flashinfer", module)
+    rows = measure(decode_cases(TINY), {"memory": 1e12}, run_once, lambda line: None)
+    assert all("what FlashInfer computes" in row.absent["FlashInfer, same pages"] for row in rows)
 
 
 def test_a_wrong_kernel_gets_no_number():

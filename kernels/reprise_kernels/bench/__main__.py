@@ -4,6 +4,7 @@ import argparse
 import json
 import subprocess
 import sys
+from datetime import date
 from itertools import chain
 from pathlib import Path
 
@@ -14,8 +15,13 @@ from reprise_kernels.bench.case import Case, Shape
 from reprise_kernels.bench.measure import measure, measure_ceilings, time_on_gpu
 from reprise_kernels.bench.other_cases import copy_cases, page_cases, rope_cases, score_cases, select_cases
 from reprise_kernels.bench.report import render
+from reprise_kernels.bench.streaming_cases import deviation_cases, summary_cases, uncertainty_cases
+from reprise_kernels.launch_configs import TABLE, read_table
 
-ALL_CASES = (prefill_cases, decode_cases, rope_cases, score_cases, select_cases, page_cases, copy_cases)
+ALL_CASES = (
+    prefill_cases, decode_cases, rope_cases, score_cases, select_cases, deviation_cases, summary_cases, page_cases,
+    uncertainty_cases, copy_cases,
+)  # fmt: skip
 TESTS = Path(__file__).resolve().parents[2] / "tests"
 
 
@@ -28,7 +34,9 @@ def main() -> int:
         print("there is no CUDA device: nothing is measured, and no figure is made up", file=sys.stderr)
         return 1
     print("testing first", file=sys.stderr)
-    if subprocess.run([sys.executable, "-m", "pytest", "-q", str(TESTS)], check=False).returncode:
+    tests = [sys.executable, "-m", "pytest", "-q", "-m", "not sanitizer", str(TESTS)]
+    # the table alone goes to stdout
+    if subprocess.run(tests, check=False, stdout=sys.stderr).returncode:
         print("tests are red: nothing is measured", file=sys.stderr)
         return 1
     shape = Shape()
@@ -36,6 +44,7 @@ def main() -> int:
     cases: chain[Case] = chain.from_iterable(make(shape) for make in ALL_CASES)
     rows = measure(cases, ceilings, time_on_gpu, lambda line: print(line, file=sys.stderr))
     machine = {"gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "cuda": torch.version.cuda}
+    machine |= {"date": date.today().isoformat(), "tuned_on": read_table(TABLE).tuned_on}
     document = machine | {"ceilings": ceilings, "rows": [row.as_json() for row in rows]}
     output.write_text(json.dumps(document, indent=2) + "\n")
     print(render(rows), end="")

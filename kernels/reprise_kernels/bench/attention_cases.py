@@ -1,6 +1,7 @@
-"""Sparse prefill and decode attention beside torch's dense kernels."""
+"""Sparse prefill and decode attention beside torch's dense kernels and FlashInfer's paged ones."""
 
 from collections.abc import Callable, Iterator
+from functools import cache
 
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -8,6 +9,7 @@ from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 from torch.nn.functional import scaled_dot_product_attention
 
 from reprise_kernels.bench.case import Case, Run, Shape
+from reprise_kernels.bench.flashinfer_rivals import flashinfer_decode, flashinfer_prefill
 from reprise_kernels.sparse_decode_attention import naive_sparse_decode_attention, sparse_decode_attention
 from reprise_kernels.sparse_prefill_attention import naive_sparse_prefill_attention, sparse_prefill_attention
 from reprise_kernels.testing import assert_close
@@ -34,9 +36,10 @@ def prefill_cases(shape: Shape) -> Iterator[Case]:
         indices = [shape.indices(one) for one in (q_pos, torch.tensor([0, len(q_pos)]), slots)]
         length = shape.indices(torch.tensor([shape.context]))
         seen = float((q_pos + 1).sum())
+        run = _prefill(q, indices, k, v, length)
         yield Case(
             f"sparse_prefill_attention, {ratio:.0%} recomputed",
-            _prefill(q, indices, k, v, length),
+            run,
             _check_prefill(q, indices, k, v, length),
             4 * shape.head_dim * shape.q_heads * seen,
             2.0 * shape.context * shape.kv_heads * shape.head_dim * k.element_size(),
@@ -45,6 +48,7 @@ def prefill_cases(shape: Shape) -> Iterator[Case]:
                 "SDPA flash, dense": lambda: _dense(shape, SDPBackend.FLASH_ATTENTION),
                 "SDPA cuDNN, dense": lambda: _dense(shape, SDPBackend.CUDNN_ATTENTION),
                 "FlexAttention, same positions": lambda q=q, q_pos=indices[0]: _flex(shape, q, q_pos),
+                "FlashInfer, same positions": flashinfer_prefill(shape, q, indices[0], k, v, pages, run),
             },
         )
 
@@ -59,12 +63,17 @@ def _prefill(
 def _check_prefill(
     q: torch.Tensor, indices: list[torch.Tensor], k: torch.Tensor, v: torch.Tensor, length: torch.Tensor
 ) -> Run:
-    def check() -> None:
-        out, _ = _prefill(q, indices, k, v, length)()
-        rows = torch.randperm(len(q))[:CHECKED_ROWS].sort().values
+    rows = torch.randperm(len(q))[:CHECKED_ROWS].sort().values
+
+    @cache
+    def expected() -> torch.Tensor:
         q_pos, _, slots = (one.cpu() for one in indices)
         some = (q.cpu()[rows], q_pos[rows], torch.tensor([0, len(rows)]), k.cpu(), v.cpu(), slots, length.cpu())
-        assert_close("out", out.cpu()[rows], naive_sparse_prefill_attention(*some)[0])
+        return naive_sparse_prefill_attention(*some)[0]
+
+    def check() -> None:
+        out, _ = _prefill(q, indices, k, v, length)()
+        assert_close("out", out.cpu()[rows], expected())
 
     return check
 
@@ -102,27 +111,34 @@ def decode_cases(shape: Shape) -> Iterator[Case]:
         count = max(int(LISTED * pages.shape[1]), 1)
         listed = torch.stack([torch.randperm(pages.shape[1])[:count].sort().values for _ in range(requests)])
         page_list = {"page_list": shape.indices(listed), "page_count": shape.indices(torch.full((requests,), count))}
-        for name, extra, tokens in (
-            ("all pages", {}, shape.context), (f"{LISTED:.0%} of the pages", page_list, count * shape.page_size),
+        for name, extra, read in (
+            ("all pages", {}, pages), (f"{LISTED:.0%} of the pages", page_list, pages.gather(1, listed)),
         ):  # fmt: skip
-            where = {"kv_len": length, "page_table": table, **extra}
+            where, tokens = {"kv_len": length, "page_table": table, **extra}, read.shape[1] * shape.page_size
+            run = lambda q=q, k=k, v=v, where=where: sparse_decode_attention(q, k, v, **where)  # noqa: E731
             yield Case(
                 f"sparse_decode_attention, {name}, batch {requests}",
-                lambda q=q, k=k, v=v, where=where: sparse_decode_attention(q, k, v, **where),
+                run,
                 _check_decode(q, k, v, where),
                 4.0 * requests * tokens * shape.q_heads * shape.head_dim,
                 2.0 * requests * tokens * shape.kv_heads * shape.head_dim * k.element_size(),
                 "memory",
-                {"SDPA, contiguous, all tokens": _contiguous(shape, q, requests)},
+                {
+                    "SDPA, contiguous, all tokens": _contiguous(shape, q, requests),
+                    "FlashInfer, same pages": flashinfer_decode(shape, q, k, v, read, run),
+                },
             )
 
 
 def _check_decode(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, where: dict[str, torch.Tensor]) -> Run:
+    @cache
+    def expected() -> torch.Tensor:
+        last = {name: tensor[-1:].cpu() for name, tensor in where.items()}
+        return naive_sparse_decode_attention(q[-1:].cpu(), *_pages_of(k, v, last), **last)[0]
+
     def check() -> None:
         out, _ = sparse_decode_attention(q, k, v, **where)
-        last = {name: tensor[-1:].cpu() for name, tensor in where.items()}
-        expected, _ = naive_sparse_decode_attention(q[-1:].cpu(), *_pages_of(k, v, last), **last)
-        assert_close("out", out[-1:], expected)
+        assert_close("out", out[-1:], expected())
 
     return check
 

@@ -6,7 +6,7 @@ import torch
 
 from reprise_kernels.bench.attention_cases import paged
 from reprise_kernels.bench.case import Case, Run, Shape
-from reprise_kernels.hierarchical_select import Hierarchy, hierarchical_select
+from reprise_kernels.hierarchical_select import Hierarchy, hierarchical_select, naive_hierarchical_select
 from reprise_kernels.kv_copy import LayerPages, pages_to_device, pages_to_host
 from reprise_kernels.question_scores import question_scores
 from reprise_kernels.rope_shift import naive_rope_shift, rope_shift
@@ -112,10 +112,11 @@ def page_cases(shape: Shape) -> Iterator[Case]:
 
 
 def _check_selection(arguments: tuple) -> Run:
-    """Near-equal scores may fall on either side of a threshold, so: all kept sinks and window, and about the share."""
+    """Near-equal scores may fall on either side of a threshold, so: sinks, window and order; a small case exactly."""
 
     def check() -> None:
         anchor, _, table, counts, hierarchy = arguments
+        _check_small_selection(anchor.shape[1], hierarchy, anchor.device)
         chosen, kept = hierarchical_select(*arguments)
         for b in range(len(anchor)):
             listed = chosen[b, : int(kept[b])].tolist()
@@ -124,6 +125,19 @@ def _check_selection(arguments: tuple) -> Run:
                 raise AssertionError(f"request {b}: pages are missing, come twice, or are out of order")
 
     return check
+
+
+def _check_small_selection(columns: int, hierarchy: Hierarchy, device: torch.device) -> None:
+    # whole numbers, and chunks and grids that are full or a power of 2: nothing is rounded
+    random = torch.Generator().manual_seed(columns)
+    pages = 2 * hierarchy.chunks * hierarchy.pages + hierarchy.recent
+    anchor = torch.randint(-3, 4, (1, columns), generator=random).float()
+    summaries = torch.randint(-3, 4, (pages, columns), generator=random).float()
+    table = torch.randperm(pages, generator=random)[None].to(torch.int32)
+    given = (anchor, summaries, table, torch.tensor([pages], dtype=torch.int32))
+    chosen, _ = hierarchical_select(*(each.to(device) for each in given), hierarchy)
+    if not torch.equal(chosen.cpu(), naive_hierarchical_select(*given, hierarchy)[0]):
+        raise AssertionError("the selected pages are not the specified ones")
 
 
 def copy_cases(shape: Shape) -> Iterator[Case]:

@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 
 import torch
-from triton import knobs
 
 from reprise_kernels.checks import FLOATS, check_runnable, check_tensor
 from reprise_kernels.generation_uncertainty.triton import generation_uncertainty_kernel
+from reprise_kernels.launch_configs import launch_config
 
-BLOCK = 2048
-WARPS = 8
+INTERPRETED = {"block": 32, "warps": 8}
 
 
 @dataclass(frozen=True)
@@ -44,9 +43,10 @@ def generation_uncertainty(
     entropy = torch.empty((requests,), dtype=torch.float32, device=logits.device)
     page = torch.empty((requests, 2), dtype=torch.float32, device=logits.device)
     result = Uncertainty(entropy, page, torch.empty((requests,), dtype=torch.int32, device=logits.device))
+    config = launch_config("generation_uncertainty", INTERPRETED)
     if requests:
         generation_uncertainty_kernel[(requests,)](
             logits, state, result.entropy, result.page, result.triggered, logits.stride(0), vocabulary, page_size,
-            max_entropy, max_varentropy, BLOCK=32 if knobs.runtime.interpret else BLOCK, num_warps=WARPS,
+            max_entropy, max_varentropy, BLOCK=config["block"], num_warps=config["warps"],
         )  # fmt: skip
     return result

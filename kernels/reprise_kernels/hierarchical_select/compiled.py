@@ -1,15 +1,10 @@
 """What of hierarchical_select is compiled ahead of time."""
 
 from reprise_kernels.compile_spec import CompileSpec
-from reprise_kernels.hierarchical_select.dispatch import (
-    SCORE_BLOCK_C,
-    SCORE_BLOCK_P,
-    SCORE_WARPS,
-    SELECT_WARPS,
-    padded_sizes,
-)
+from reprise_kernels.hierarchical_select.dispatch import INTERPRETED, padded_sizes
 from reprise_kernels.hierarchical_select.hierarchy import Hierarchy
 from reprise_kernels.hierarchical_select.triton import hierarchical_select_kernel, score_pages_kernel
+from reprise_kernels.launch_configs import launch_config
 
 PAGES = 2048
 EVEN = ("columns", "stride_anchor", "stride_row")
@@ -17,13 +12,18 @@ EVEN = ("columns", "stride_anchor", "stride_row")
 
 def compile_specs() -> list[CompileSpec]:
     """Both kernels for a context of 2,048 pages, the selection with either reading of the thresholds."""
+    return [*tuned_specs(), _selection("among active", True)]
+
+
+def tuned_specs() -> list[CompileSpec]:
+    """What the operation's launch configuration decides."""
+    config = launch_config("hierarchical_select", INTERPRETED)
     types = {"Anchor": "*fp32", "Summaries": "*bf16", "PageTable": "*i32", "PageCount": "*i32", "Scores": "*fp32"}
     types |= dict.fromkeys((*EVEN, "stride_table", "stride_scores", "recent"), "i32")
-    constants = {"BLOCK_P": SCORE_BLOCK_P, "BLOCK_C": SCORE_BLOCK_C}
-    scoring = CompileSpec(
-        "hierarchical_select (scores bf16)", score_pages_kernel, types, constants, SCORE_WARPS, even=EVEN
-    )
-    return [scoring, _selection("zeros", False), _selection("among active", True)]
+    constants = {"BLOCK_P": config["pages"], "BLOCK_C": config["columns"]}
+    name, warps = "hierarchical_select (scores bf16)", config["score_warps"]
+    scoring = CompileSpec(name, score_pages_kernel, types, constants, warps, even=EVEN)
+    return [scoring, _selection("zeros", False)]
 
 
 def _selection(variant: str, among_active: bool) -> CompileSpec:
@@ -38,4 +38,5 @@ def _selection(variant: str, among_active: bool) -> CompileSpec:
         "BLOCK_G": grids, "BLOCK_CH": chunks, "BLOCK_P": pages,
     }  # fmt: skip
     name = f"hierarchical_select (selection, {variant})"
-    return CompileSpec(name, hierarchical_select_kernel, types, constants, SELECT_WARPS)
+    warps = launch_config("hierarchical_select", INTERPRETED)["select_warps"]
+    return CompileSpec(name, hierarchical_select_kernel, types, constants, warps)

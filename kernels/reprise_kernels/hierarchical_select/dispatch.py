@@ -2,15 +2,14 @@
 
 import torch
 import triton
-from triton import knobs
 
 from reprise_kernels.checks import FLOATS, check_index, check_runnable, check_tensor
 from reprise_kernels.hierarchical_select.hierarchy import Hierarchy
 from reprise_kernels.hierarchical_select.triton import hierarchical_select_kernel, score_pages_kernel
+from reprise_kernels.launch_configs import launch_config
 
-SCORE_BLOCK_P, SCORE_BLOCK_C, SCORE_WARPS = 16, 256, 4
-SELECT_WARPS = 16
 MOST_PAGES = 16_384
+INTERPRETED = {"pages": 16, "columns": 64, "score_warps": 4, "select_warps": 16}
 
 
 def hierarchical_select(
@@ -40,17 +39,17 @@ def hierarchical_select(
     if requests == 0 or width == 0:
         return chosen, count.zero_()
     scores = torch.empty((requests, width), dtype=torch.float32, device=anchor.device)
-    block_c = 64 if knobs.runtime.interpret else SCORE_BLOCK_C
-    score_pages_kernel[(triton.cdiv(width, SCORE_BLOCK_P), requests)](
+    config = launch_config("hierarchical_select", INTERPRETED)
+    score_pages_kernel[(triton.cdiv(width, config["pages"]), requests)](
         anchor, summaries, page_table, page_count, scores, anchor.shape[1],
         anchor.stride(0), summaries.stride(0), page_table.stride(0), scores.stride(0), hierarchy.recent,
-        BLOCK_P=SCORE_BLOCK_P, BLOCK_C=block_c, num_warps=SCORE_WARPS,
+        BLOCK_P=config["pages"], BLOCK_C=config["columns"], num_warps=config["score_warps"],
     )  # fmt: skip
     hierarchical_select_kernel[(requests,)](
         scores, page_count, chosen, count, scores.stride(0), chosen.stride(0), width,
         hierarchy.sinks, hierarchy.recent, *hierarchy.dropped_per_million(),
         CHUNKS=hierarchy.chunks, PAGES=hierarchy.pages, AMONG_ACTIVE=hierarchy.among_active,
-        BLOCK_G=sizes[0], BLOCK_CH=sizes[1], BLOCK_P=sizes[2], num_warps=SELECT_WARPS,
+        BLOCK_G=sizes[0], BLOCK_CH=sizes[1], BLOCK_P=sizes[2], num_warps=config["select_warps"],
     )  # fmt: skip
     return chosen, count
 

@@ -1,18 +1,25 @@
 """What of kv_copy is compiled ahead of time."""
 
 from reprise_kernels.compile_spec import CompileSpec
-from reprise_kernels.kv_copy.dispatch import BLOCK, WARPS
+from reprise_kernels.kv_copy.dispatch import INTERPRETED
 from reprise_kernels.kv_copy.triton import copy_pages_kernel
+from reprise_kernels.launch_configs import launch_config
 
 
 def compile_specs() -> list[CompileSpec]:
     """Both ways, for pages of 16 tokens of 8 heads of 128 in 32 layers of keys and values."""
+    return tuned_specs()
+
+
+def tuned_specs() -> list[CompileSpec]:
+    """What the operation's launch configuration decides."""
     return [_spec("to the host", True), _spec("to the device", False)]
 
 
 def _spec(variant: str, to_host: bool) -> CompileSpec:
     types = {"LayerBases": "*i64", "Pages": "*i32", "HostPages": "*i32", "host_base": "i64"}
     types |= {"count": "i32", "stride_page": "i32"}
-    constants = {"PLANES": 64, "WORDS": 16 * 8 * 128 * 2 // 8, "BLOCK": BLOCK, "TO_HOST": to_host}
+    config = launch_config("kv_copy", INTERPRETED)
+    constants = {"PLANES": 64, "WORDS": 16 * 8 * 128 * 2 // 8, "BLOCK": config["words"], "TO_HOST": to_host}
     even = ("host_base", "stride_page")
-    return CompileSpec(f"kv_copy ({variant})", copy_pages_kernel, types, constants, WARPS, even=even)
+    return CompileSpec(f"kv_copy ({variant})", copy_pages_kernel, types, constants, config["warps"], even=even)

@@ -5,11 +5,9 @@ from triton import knobs
 
 from reprise_kernels.checks import FLOATS, check_index, check_tensor
 from reprise_kernels.kv_copy.triton import copy_pages_kernel
+from reprise_kernels.launch_configs import launch_config
 
-BLOCK = 1024
-WARPS = 4
-# enough for a bus, few enough that the GPU goes on computing
-PROGRAMS = 16
+INTERPRETED = {"words": 1024, "warps": 4, "programs": 16}
 
 
 class LayerPages:
@@ -58,8 +56,10 @@ def _copy(layers: LayerPages, pages: torch.Tensor, host: torch.Tensor, host_page
         raise ValueError("host is not pinned: the GPU cannot reach it")
     check_index("pages", pages, (None,), first.device)
     check_index("host_pages", host_pages, (len(pages),), first.device)
+    config = launch_config("kv_copy", INTERPRETED)
     if len(pages):
-        copy_pages_kernel[(PROGRAMS,)](
+        copy_pages_kernel[(config["programs"],)](
             layers.bases, pages, host_pages, host.data_ptr(), len(pages), layers.stride_words,
-            PLANES=len(layers.layers), WORDS=layers.page_bytes // 8, BLOCK=BLOCK, TO_HOST=to_host, num_warps=WARPS,
+            PLANES=len(layers.layers), WORDS=layers.page_bytes // 8, BLOCK=config["words"], TO_HOST=to_host,
+            num_warps=config["warps"],
         )  # fmt: skip

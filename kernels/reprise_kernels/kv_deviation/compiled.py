@@ -1,21 +1,34 @@
 """What of kv_deviation is compiled ahead of time."""
 
 from reprise_kernels.compile_spec import CompileSpec
-from reprise_kernels.kv_deviation.dispatch import BLOCK_TOKENS, WARPS
+from reprise_kernels.kv_deviation.dispatch import INTERPRETED
 from reprise_kernels.kv_deviation.triton import kv_deviation_kernel
+from reprise_kernels.launch_configs import launch_config
 
 EVEN = ("stride_token", "stride_fresh_head", "stride_slot", "stride_head")
 
 
 def compile_specs() -> list[CompileSpec]:
     """With fresh keys or values, and without."""
-    return [_spec("bf16", True), _spec("fp32", True), _spec("bf16", False)]
+    return [
+        *tuned_specs(),
+        deviation_spec("kv_deviation", "fp32", fresh=True),
+        deviation_spec("value_norm", "bf16", fresh=False),
+    ]
 
 
-def _spec(dtype: str, fresh: bool) -> CompileSpec:
-    types = {"Fresh": f"*{dtype}", "Cached": f"*{dtype}", "Scores": "*fp32"}
+def tuned_specs() -> list[CompileSpec]:
+    """What the operation's launch configuration decides."""
+    return [deviation_spec("kv_deviation", "bf16", fresh=True)]
+
+
+def deviation_spec(operation: str, dtype: str, fresh: bool, weighted: bool = False) -> CompileSpec:
+    """The one kernel of kv_deviation and its relatives."""
+    types = {"Fresh": f"*{dtype}", "Cached": f"*{dtype}"}
+    types |= dict.fromkeys(("Scores", "FreshWeight", "StaleWeight"), "*fp32")
     types |= dict.fromkeys(("CuTokens", "SlotTable", "KvLen"), "*i32")
-    types |= dict.fromkeys((*EVEN, "stride_table", "stride_scores"), "i32")
-    constants = {"HAS_FRESH": fresh, "HEADS": 8, "HEAD_DIM": 128, "BLOCK_T": BLOCK_TOKENS, "BLOCK_D": 128}
-    name = f"{'kv_deviation' if fresh else 'value_norm'} ({dtype})"
-    return CompileSpec(name, kv_deviation_kernel, types, constants, WARPS, even=EVEN)
+    types |= dict.fromkeys((*EVEN, "stride_weight", "stride_table", "stride_scores"), "i32")
+    config = launch_config("kv_deviation", INTERPRETED)
+    sizes = {"HEADS": 8, "HEAD_DIM": 128, "BLOCK_T": config["tokens"], "BLOCK_D": 128}
+    constants = {"HAS_FRESH": fresh, "WEIGHTED": weighted} | sizes
+    return CompileSpec(f"{operation} ({dtype})", kv_deviation_kernel, types, constants, config["warps"], even=EVEN)

@@ -5,9 +5,9 @@ import triton
 
 from reprise_kernels.checks import check_cache, check_index, check_runnable, check_tensor
 from reprise_kernels.kv_deviation.triton import kv_deviation_kernel
+from reprise_kernels.launch_configs import launch_config
 
-BLOCK_TOKENS = 16
-WARPS = 4
+INTERPRETED = {"tokens": 16, "warps": 4}
 
 
 def kv_deviation(
@@ -21,6 +21,19 @@ def kv_deviation(
 
     It orders tokens as the norm of the difference does. `select_tokens` takes the result.
     """
+    check_fresh(fresh, cached, cu_tokens, kv_len)
+    return launch(fresh, cached, cu_tokens, slot_table, kv_len)
+
+
+def value_norm(cached: torch.Tensor, slot_table: torch.Tensor, kv_len: torch.Tensor) -> torch.Tensor:
+    """The squared norm of each token's cached values, float32 [B, Nmax]: what deviates from nothing."""
+    return launch([], [cached], kv_len, slot_table, kv_len)
+
+
+def check_fresh(
+    fresh: list[torch.Tensor], cached: list[torch.Tensor], cu_tokens: torch.Tensor, kv_len: torch.Tensor
+) -> None:
+    """Raises ValueError unless fresh and cached keys or values go together."""
     if len(fresh) != len(cached) or not cached:
         raise ValueError(f"{len(fresh)} fresh tensors, {len(cached)} cached: as many of each, and one at least")
     for new, cache in zip(fresh, cached, strict=True):
@@ -28,21 +41,17 @@ def kv_deviation(
         if new.stride(2) != 1:
             raise ValueError(f"fresh has stride {new.stride(2)} in its last dimension, it must be 1")
     check_index("cu_tokens", cu_tokens, (len(kv_len) + 1,), cached[0].device)
-    return _launch(fresh, cached, cu_tokens, slot_table, kv_len)
 
 
-def value_norm(cached: torch.Tensor, slot_table: torch.Tensor, kv_len: torch.Tensor) -> torch.Tensor:
-    """The squared norm of each token's cached values, float32 [B, Nmax]: what deviates from nothing."""
-    return _launch([], [cached], kv_len, slot_table, kv_len)
-
-
-def _launch(
+def launch(
     fresh: list[torch.Tensor],
     cached: list[torch.Tensor],
     cu_tokens: torch.Tensor,
     slot_table: torch.Tensor,
     kv_len: torch.Tensor,
+    weights: tuple[torch.Tensor, torch.Tensor] | None = None,
 ) -> torch.Tensor:
+    """Checks the cache and launches the kernel; `weights` are of fresh and cached rows, as wide as slot_table."""
     check_runnable(cached[0])
     for cache in cached:
         check_cache("cached", cache, cached[0].device)
@@ -51,13 +60,15 @@ def _launch(
     scores = torch.zeros(slot_table.shape, dtype=torch.float32, device=slot_table.device)
     if scores.numel() == 0:
         return scores
+    of_fresh, of_stale = weights or (scores, scores)
+    config = launch_config("kv_deviation", INTERPRETED)
     for kind, cache in enumerate(cached):
         new = fresh[kind] if fresh else cache
         heads, head_dim = cache.shape[2:]
-        kv_deviation_kernel[(triton.cdiv(slot_table.shape[1], BLOCK_TOKENS), len(kv_len))](
-            new, cache, cu_tokens, slot_table, kv_len, scores, new.stride(0), new.stride(1),
-            cache.stride(1), cache.stride(2), slot_table.stride(0), scores.stride(0),
-            HAS_FRESH=bool(fresh), HEADS=heads, HEAD_DIM=head_dim,
-            BLOCK_T=BLOCK_TOKENS, BLOCK_D=triton.next_power_of_2(head_dim), num_warps=WARPS,
+        kv_deviation_kernel[(triton.cdiv(slot_table.shape[1], config["tokens"]), len(kv_len))](
+            new, cache, of_fresh, of_stale, cu_tokens, slot_table, kv_len, scores, new.stride(0), new.stride(1),
+            cache.stride(1), cache.stride(2), of_fresh.stride(0), slot_table.stride(0), scores.stride(0),
+            HAS_FRESH=bool(fresh), WEIGHTED=weights is not None, HEADS=heads, HEAD_DIM=head_dim,
+            BLOCK_T=config["tokens"], BLOCK_D=triton.next_power_of_2(head_dim), num_warps=config["warps"],
         )  # fmt: skip
     return scores

@@ -4,10 +4,10 @@ import torch
 import triton
 
 from reprise_kernels.checks import FLOATS, check_cache, check_index, check_runnable, check_tensor
+from reprise_kernels.launch_configs import launch_config
 from reprise_kernels.page_summary.triton import mean_rows_kernel, page_summary_kernel
 
-BLOCK = 128
-ROW_BLOCK = 512
+INTERPRETED = {"columns": 128, "row_columns": 512, "warps": 4}
 
 
 def page_summary(
@@ -27,11 +27,12 @@ def page_summary(
         raise ValueError(f"out has stride {out.stride(2)} in its last dimension, it must be 1")
     if not 0 <= layer < out.shape[1]:
         raise ValueError(f"there is no layer {layer} of {out.shape[1]}")
+    config = launch_config("page_summary", INTERPRETED)
     if len(page_ids):
-        page_summary_kernel[(len(page_ids), triton.cdiv(heads * head_dim, BLOCK))](
+        page_summary_kernel[(len(page_ids), triton.cdiv(heads * head_dim, config["columns"]))](
             k, page_ids, tokens, out[:, layer], k.stride(0), k.stride(1), k.stride(2), out.stride(0),
             PAGE=page_size, BLOCK_T=triton.next_power_of_2(page_size), HEAD_DIM=head_dim, COLUMNS=heads * head_dim,
-            BLOCK=BLOCK, num_warps=4,
+            BLOCK=config["columns"], num_warps=config["warps"],
         )  # fmt: skip
     return out
 
@@ -68,12 +69,12 @@ def _check_rows(rows: torch.Tensor, count: torch.Tensor, size: int, index: torch
 def _launch(
     rows: torch.Tensor, count: torch.Tensor, size: int, index: torch.Tensor | None, out: torch.Tensor, last: bool
 ) -> torch.Tensor:
-    columns = rows.shape[-1]
+    columns, config = rows.shape[-1], launch_config("page_summary", INTERPRETED)
     if out.numel():
-        mean_rows_kernel[(triton.cdiv(columns, ROW_BLOCK), out.shape[1], len(count))](
+        mean_rows_kernel[(triton.cdiv(columns, config["row_columns"]), out.shape[1], len(count))](
             rows, count if index is None else index, count, out, columns,
             rows.stride(0) if index is None else 0, rows.stride(-2), 0 if index is None else index.stride(0),
             out.stride(0), out.stride(1),
-            SIZE=size, INDEXED=index is not None, LAST=last, BLOCK=ROW_BLOCK, num_warps=4,
+            SIZE=size, INDEXED=index is not None, LAST=last, BLOCK=config["row_columns"], num_warps=config["warps"],
         )  # fmt: skip
     return out

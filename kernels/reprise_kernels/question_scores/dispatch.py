@@ -8,16 +8,21 @@ from triton import knobs
 
 from reprise_kernels.checks import check_cache, check_index, check_runnable, check_tensor
 from reprise_kernels.key_turns import KeyTurns
+from reprise_kernels.launch_configs import launch_config
 from reprise_kernels.question_scores.triton import question_scores_kernel
 from reprise_kernels.question_scores.turned_triton import turned_question_scores_kernel
-from reprise_kernels.tile import Tile
+from reprise_kernels.tile import Tile, tile_of
+
+INTERPRETED = {"rows": 64, "keys": 32, "warps": 4, "stages": 2}
 
 
 def choose_tile(dtype: torch.dtype, head_dim: int, turned: bool = False) -> Tile:
     """The tile for these queries."""
     dim = triton.next_power_of_2(head_dim)
+    if dtype != torch.float32 and dim <= 128 and not turned:
+        return tile_of(launch_config("question_scores", INTERPRETED), "tf32", dim)
     if knobs.runtime.interpret:
-        return Tile(64, 32, 4, 2, "ieee", dim)
+        return tile_of(INTERPRETED, "ieee", dim)
     if dtype == torch.float32:
         return Tile(64, 16 if turned or dim > 128 else 32, 8, 1, "ieee", dim)
     return Tile(64, 64, 4, 2, "tf32", dim)

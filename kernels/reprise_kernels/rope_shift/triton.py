@@ -3,9 +3,6 @@
 import triton
 import triton.language as tl
 
-BLOCK_TOKENS = 16
-WARPS = 4
-
 
 @triton.jit
 def rope_shift_kernel(

@@ -1,13 +1,12 @@
 """select_tokens: checks what it is given and launches the kernel."""
 
 import torch
-from triton import knobs
 
 from reprise_kernels.checks import check_index, check_runnable, check_tensor
+from reprise_kernels.launch_configs import launch_config
 from reprise_kernels.select_tokens.triton import select_tokens_kernel
 
-BLOCK = 4096
-WARPS = 16
+INTERPRETED = {"block": 64, "warps": 16}
 
 
 def select_tokens(
@@ -30,9 +29,10 @@ def select_tokens(
     # in float64, as the specification: 0.07 * 100 is a little over 7
     wanted = torch.ceil(lengths.double() * ratio - 1e-6).clamp(min=0, max=capacity).to(torch.int32)
     positions = torch.empty((len(scores), capacity), dtype=torch.int32, device=scores.device)
+    config = launch_config("select_tokens", INTERPRETED)
     if len(scores):
         select_tokens_kernel[(len(scores),)](
             scores, lengths, wanted, positions, scores.stride(0), positions.stride(0), capacity,
-            BLOCK=64 if knobs.runtime.interpret else BLOCK, num_warps=WARPS,
+            BLOCK=config["block"], num_warps=config["warps"],
         )  # fmt: skip
     return positions, wanted

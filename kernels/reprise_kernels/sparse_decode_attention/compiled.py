@@ -15,10 +15,18 @@ TABLE_STRIDES = ("stride_table", "stride_list")
 def compile_specs() -> list[CompileSpec]:
     """All pages by slot table, listed pages by page table; and what puts the shares together."""
     return [
-        _decode("slot table", torch.bfloat16, paged=False, listed=False),
-        *(_decode("page list", torch.bfloat16, paged=True, listed=True, head_dim=size) for size in (64, 128, 256)),
+        *tuned_specs(),
+        *(_decode("page list", torch.bfloat16, paged=True, listed=True, head_dim=size) for size in (64, 256)),
         _decode("page list", torch.float32, paged=True, listed=True),
         _combine(),
+    ]
+
+
+def tuned_specs() -> list[CompileSpec]:
+    """What the operation's launch configuration decides."""
+    return [
+        _decode("slot table", torch.bfloat16, paged=False, listed=False),
+        _decode("page list", torch.bfloat16, paged=True, listed=True),
     ]
 
 

@@ -7,7 +7,7 @@ import torch
 from reprise_kernels.compile_spec import TRITON_NAMES, CompileSpec
 from reprise_kernels.sparse_prefill_attention.shared_dispatch import MARK_BLOCK
 from reprise_kernels.sparse_prefill_attention.shared_triton import mark_stale_kernel, shared_prefill_kernel
-from reprise_kernels.sparse_prefill_attention.tiles import choose_tile
+from reprise_kernels.sparse_prefill_attention.tiles import Variant, choose_tile
 from reprise_kernels.sparse_prefill_attention.triton import slot_prefill_kernel
 from reprise_kernels.sparse_prefill_attention.turned_triton import turned_prefill_kernel
 
@@ -17,7 +17,7 @@ GROUP = 4
 def compile_specs() -> list[CompileSpec]:
     """Both layouts, and the turned queries."""
     return [
-        _attention("slot table", slot_prefill_kernel, torch.bfloat16),
+        *tuned_specs(),
         *(_attention("slot table", slot_prefill_kernel, torch.bfloat16, head_dim=size) for size in (64, 256)),
         _attention("queries turned", turned_prefill_kernel, torch.bfloat16, False, 64),
         _attention("slot table", slot_prefill_kernel, torch.float32),
@@ -30,11 +30,17 @@ def compile_specs() -> list[CompileSpec]:
     ]
 
 
+def tuned_specs() -> list[CompileSpec]:
+    """What the operation's launch configuration decides."""
+    return [_attention("slot table", slot_prefill_kernel, torch.bfloat16)]
+
+
 def _attention(
     variant: str, kernel: Any, dtype: torch.dtype, interleaved: bool | None = None, head_dim: int = 128
 ) -> CompileSpec:
     name = TRITON_NAMES[str(dtype).removeprefix("torch.")]
-    tile = choose_tile(dtype, head_dim, GROUP, interleaved is not None)
+    variants: dict[Any, Variant] = {slot_prefill_kernel: "slots", turned_prefill_kernel: "turned"}
+    tile = choose_tile(dtype, head_dim, GROUP, variants.get(kernel, "shared"))
     sizes = {
         "PAGE": 16, "GROUP": GROUP, "HEAD_DIM": head_dim, "BLOCK_D": tile.dim, "BLOCK_B": 64, "BLOCK_M": tile.rows,
         "BLOCK_Q": tile.tokens(GROUP), "BLOCK_N": tile.keys, "PRECISION": tile.precision,

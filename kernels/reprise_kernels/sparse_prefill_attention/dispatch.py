@@ -35,7 +35,7 @@ def sparse_prefill_attention(
     if len(q) == 0:
         return out, lse
     head_dim, group = q.shape[2], q.shape[1] // k.shape[2]
-    tile = choose_tile(q.dtype, head_dim, group, turns is not None)
+    tile = choose_tile(q.dtype, head_dim, group, "slots" if turns is None else "turned")
     scale = (head_dim**-0.5 if scale is None else scale) * math.log2(math.e)
     strides = (q.stride(0), q.stride(1), k.stride(1), k.stride(2), slot_table.stride(0))
     ends = (out.stride(0), out.stride(1), lse.stride(0))

@@ -40,7 +40,7 @@ def shared_prefill_attention(
         return out, lse
     stale = _mark_stale(own_pos, shared_table.shape[1] * page_size)
     head_dim, group = q.shape[2], q.shape[1] // k.shape[2]
-    tile = choose_tile(q.dtype, head_dim, group)
+    tile = choose_tile(q.dtype, head_dim, group, "shared")
     shared_prefill_kernel[(len(q) // tile.tokens(group) + requests, k.shape[2])](
         q, q_pos, cu_q, k, v, shared_table, shared_len, own_table, own_pos, stale, out, lse, requests,
         own_pos.shape[1], (head_dim**-0.5 if scale is None else scale) * math.log2(math.e),

@@ -1,0 +1,74 @@
+"""FlashInfer's paged attention on the caches of our own, where it is installed.
+
+Plans are made beforehand and not timed, as an engine makes them once for all layers. What a plan computes is compared
+with our own result: a rival that computes something else gets no number.
+"""
+
+import importlib
+from collections.abc import Callable
+
+import torch
+
+from reprise_kernels.bench.case import Run, Shape
+from reprise_kernels.testing import assert_close
+
+WORKSPACE_BYTES = 512 << 20
+COMPARED_ROWS = 8
+
+
+def flashinfer_prefill(
+    shape: Shape, q: torch.Tensor, q_pos: torch.Tensor, k: torch.Tensor, v: torch.Tensor, pages: torch.Tensor, ours: Run
+) -> Callable[[], Run]:
+    """One request's queries at these positions: paged prefill with a custom mask, which says who sees whom."""
+
+    def make() -> Run:
+        wrapper = importlib.import_module("flashinfer").BatchPrefillWithPagedKVCacheWrapper(_workspace(shape), "NHD")
+        mask = torch.arange(shape.context, device=shape.device) <= q_pos[:, None]
+        wrapper.plan(
+            shape.indices(torch.tensor([0, len(q)])), *_pages_of(shape, pages), *_sizes(shape),
+            custom_mask=mask.flatten(), q_data_type=shape.dtype, kv_data_type=shape.dtype,
+        )  # fmt: skip
+        return _compared(lambda: wrapper.run(q, (k, v)), ours)
+
+    return make
+
+
+def flashinfer_decode(
+    shape: Shape, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, pages: torch.Tensor, ours: Run
+) -> Callable[[], Run]:
+    """One query a request over these pages [B, n] of the cache, all of them full."""
+
+    def make() -> Run:
+        flashinfer = importlib.import_module("flashinfer")
+        # with groups of query heads its tensor-core kernel is the faster one
+        wrapper = flashinfer.BatchDecodeWithPagedKVCacheWrapper(_workspace(shape), "NHD", use_tensor_cores=True)
+        wrapper.plan(
+            *_pages_of(shape, pages), *_sizes(shape), q_data_type=shape.dtype, kv_data_type=shape.dtype,
+        )  # fmt: skip
+        return _compared(lambda: wrapper.run(q, (k, v)), ours)
+
+    return make
+
+
+def _workspace(shape: Shape) -> torch.Tensor:
+    # it must be zeros at its first use
+    return torch.zeros(WORKSPACE_BYTES, dtype=torch.uint8, device=shape.device)
+
+
+def _sizes(shape: Shape) -> tuple[int, int, int, int]:
+    return shape.q_heads, shape.kv_heads, shape.head_dim, shape.page_size
+
+
+def _pages_of(shape: Shape, pages: torch.Tensor) -> list[torch.Tensor]:
+    """Where each request's pages begin, the pages, and how many tokens the last of each holds."""
+    requests, count = pages.shape
+    starts = torch.arange(requests + 1) * count
+    return [shape.indices(one) for one in (starts, pages.flatten(), torch.full((requests,), shape.page_size))]
+
+
+def _compared(theirs: Callable[[], torch.Tensor], ours: Run) -> Run:
+    expected, actual = ours(), theirs()
+    assert isinstance(expected, tuple)
+    some = torch.randperm(len(actual))[:COMPARED_ROWS].to(actual.device)
+    assert_close("what FlashInfer computes", actual[some], expected[0][some])
+    return theirs

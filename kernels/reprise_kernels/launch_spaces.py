@@ -1,0 +1,47 @@
+"""The launch configurations that may be tried of each operation, at most 6; the first was chosen by arithmetic."""
+
+from collections.abc import Mapping
+
+Config = Mapping[str, int]
+MOST = 6
+
+
+def _space(names: str, *rows: tuple[int, ...]) -> tuple[Config, ...]:
+    return tuple(dict(zip(names.split(), row, strict=True)) for row in rows)
+
+
+# the attention operations and question_scores: for 16-bit numbers, heads of up to 128 and keys at their own positions.
+# Other variants are close to the registers' limit and keep the one tile that fits
+SPACES: Mapping[str, tuple[Config, ...]] = {
+    "sparse_prefill_attention": _space(
+        "rows keys warps stages",
+        (128, 64, 8, 3), (128, 64, 8, 2), (128, 32, 8, 3), (64, 64, 8, 3), (64, 32, 4, 3),
+    ),
+    # programs: as many as the shares of the keys are to make, whatever the batch; an H200 has 132 multiprocessors
+    "sparse_decode_attention": _space(
+        "keys warps stages programs",
+        (64, 4, 3, 264), (64, 4, 3, 528), (64, 8, 3, 264), (32, 4, 3, 528), (128, 4, 2, 264), (128, 8, 3, 264),
+    ),
+    "question_scores": _space(
+        "rows keys warps stages",
+        (64, 64, 4, 2), (64, 64, 4, 3), (64, 64, 8, 3), (128, 64, 8, 2), (128, 64, 8, 3), (64, 32, 4, 3),
+    ),
+    "rope_shift": _space("tokens warps", (16, 4), (8, 2), (8, 4), (32, 4), (32, 8), (64, 8)),
+    "select_tokens": _space("block warps", (4096, 16), (1024, 8), (2048, 8), (2048, 16), (4096, 8), (8192, 16)),
+    "page_summary": _space(
+        "columns row_columns warps",
+        (128, 512, 4), (128, 256, 4), (64, 256, 2), (256, 512, 4), (256, 1024, 8), (512, 1024, 8),
+    ),
+    "hierarchical_select": _space(
+        "pages columns score_warps select_warps",
+        (16, 256, 4, 16), (16, 256, 4, 8), (8, 256, 4, 16), (8, 512, 4, 16), (16, 512, 8, 16), (32, 128, 4, 8),
+    ),
+    "generation_uncertainty": _space(
+        "block warps", (2048, 8), (1024, 4), (4096, 8), (4096, 16), (8192, 16), (8192, 32)
+    ),
+    "kv_deviation": _space("tokens warps", (16, 4), (8, 2), (8, 4), (32, 4), (32, 8), (64, 8)),
+    # programs: as many multiprocessors at most are kept from computing meanwhile
+    "kv_copy": _space(
+        "words warps programs", (1024, 4, 16), (1024, 4, 8), (1024, 4, 32), (2048, 8, 16), (512, 4, 32), (2048, 8, 32)
+    ),
+}  # fmt: skip

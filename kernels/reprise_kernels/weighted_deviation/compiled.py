@@ -1,0 +1,9 @@
+"""What of weighted_deviation is compiled ahead of time."""
+
+from reprise_kernels.compile_spec import CompileSpec
+from reprise_kernels.kv_deviation.compiled import deviation_spec
+
+
+def compile_specs() -> list[CompileSpec]:
+    """The kernel of kv_deviation, with weights."""
+    return [deviation_spec("weighted_deviation", dtype, fresh=True, weighted=True) for dtype in ("bf16", "fp32")]

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# All that needs a GPU, in one go of at most 25 minutes: what the sanitizer says, tuning, the compiler's table for what
+# was chosen, then the tests (in bfloat16 and captured graphs too) and the benchmark.
+#
+#   kernels/run-on-gpu.sh [sanitize] [tune] [bench]
+#
+# Without a word all three, in this order. PYTHON names the interpreter, which must have torch, triton, pytest, hypothesis
+# and numpy (tests/requirements.txt); else it is python3. What comes of it lies in
+# kernels/benchmarks/results/DATE-DEVICE/; tuning also changes launch_configs.json and COMPILED.md here, to be committed.
+set -uo pipefail
+cd "$(dirname "$0")"
+python="${PYTHON:-python3}"
+failed=0
+
+say() { echo "run-on-gpu: $*" >&2; }
+
+for step in "$@"; do
+  case "$step" in
+  sanitize | tune | bench) ;;
+  *)
+    say "there is no step $step: sanitize, tune, bench"
+    exit 2
+    ;;
+  esac
+done
+
+if ! missing=$("$python" - <<'PYTHON'
+from importlib.util import find_spec
+
+print(", ".join(name for name in ("torch", "triton", "pytest", "hypothesis", "numpy") if find_spec(name) is None))
+PYTHON
+); then
+  say "$python cannot be run: PYTHON names the interpreter"
+  exit 1
+fi
+if [ -n "$missing" ]; then
+  say "$python lacks $missing: see tests/requirements.txt, and PYTHON to name another interpreter"
+  exit 1
+fi
+device=$("$python" -c 'import torch; print(torch.cuda.get_device_name() if torch.cuda.is_available() else "")') || exit 1
+if [ -z "$device" ]; then
+  say "there is no CUDA device: nothing is run, and nothing is written"
+  exit 1
+fi
+
+results="benchmarks/results/$(date +%F)-${device// /-}"
+mkdir -p "$results"
+export PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
+
+# a step that fails does not keep the next from running, but the script fails in the end
+run() {
+  local name="$1" seconds="$2"
+  shift 2
+  say "$name, at most $seconds s"
+  timeout "$seconds" "$@" 2>&1 | tee "$results/$name.log"
+  local code="${PIPESTATUS[0]}"
+  if [ "$code" -ne 0 ]; then
+    say "$name FAILED with $code: $results/$name.log"
+    failed=1
+  fi
+  return "$code"
+}
+
+sanitize() {
+  run sanitize 420 "$python" -m pytest -q -p no:cacheprovider -rs -m sanitizer tests
+}
+
+tune() {
+  run tune 330 "$python" -m reprise_kernels.tune --output "$results/tune.json" || return
+  run compile 120 "$python" -m reprise_kernels.aot || return
+  cp reprise_kernels/launch_configs.json COMPILED.md "$results/"
+}
+
+# the benchmark runs the tests itself, and measures nothing where one is red; its table alone goes to stdout
+bench() {
+  say "bench, at most 600 s"
+  timeout 600 "$python" -m reprise_kernels.bench --output "$results/bench.json" 2>"$results/bench.log" >"$results/bench.md"
+  local code=$?
+  tail -n 20 "$results/bench.log" >&2
+  cat "$results/bench.md"
+  if [ "$code" -ne 0 ]; then
+    say "bench FAILED with $code: $results/bench.log"
+    failed=1
+  fi
+}
+
+[ $# -gt 0 ] || set -- sanitize tune bench
+for step in "$@"; do
+  "$step"
+done
+say "done: $results"
+exit "$failed"
