@@ -101,6 +101,23 @@ describe.skipIf(!hasRedis)('the mirror of a replica that proxies share through R
     expect(run(other, 'e', tokens)).toBe(0)
   })
 
+  test('what is reported while the other proxy has something to tell of the same request counts there, too', async () => {
+    const [one, other] = [await start(), await start()]
+    await one.snapshot('g', 0)
+    await waitFor(() => other.replicaMirror.state.generation === 'g')
+    run(other, 'a', [1, 2, 3, 4, 5, 6, 7, 8])
+    await agree(one, other)
+    other.link.hold()
+    // until it waits to read
+    await pause(30)
+    other.apply({ type: 'used', request: 'a' as RequestId, promptTokens: 8 })
+    await one.report('g', 1, { a: 3 })
+    await written(one)
+    other.link.goOn()
+    await agree(one, other)
+    expect(run(other, 'b', [1, 2, 3, 4, 5, 6, 7, 8])).toBe(3)
+  })
+
   test('a report that comes before the other proxy has told of the request counts once it has', async () => {
     const [one, other] = [await start(), await start()]
     await other.snapshot('g', 0)

@@ -133,8 +133,8 @@ export class MirrorFollower implements MirrorListener {
   /** What the engine told another proxy it holds of a request counts in tokens, too: characters do not tell of them. */
   #shareTokens(request: RequestId, { heldLength, reportedTokens }: RecordHead, isOwn: boolean): void {
     const reported = heldLength === 0 ? 0 : reportedTokens
-    if (!isOwn && reported === undefined) this.#tokens.inherit(request, true)
-    else if (!isOwn) this.#tokens.report(request, reported!)
+    if (reported !== undefined) this.#tokens.report(request, reported)
+    else if (!isOwn) this.#tokens.inherit(request, true)
     // what the engine told of it here before it was known
     const parked = this.#parked.get(request)
     if (parked === undefined) return
