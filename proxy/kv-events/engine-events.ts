@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { BlockName } from '#engine-adapters/kv-events/block-naming.ts'
+import type { LossReason } from '#engine-adapters/kv-events/event-order.ts'
 import { EventSubscriber } from '#engine-adapters/kv-events/event-subscriber.ts'
 import type { KvEventBatch } from '#engine-adapters/kv-events/kv-event.ts'
 import { ReportedCache } from '#engine-adapters/kv-events/reported-cache.ts'
@@ -35,6 +36,11 @@ export interface TieCounts {
 
 const defaultSettleMilliseconds = 300
 const sweepMilliseconds = 100
+const lossTexts: Readonly<Record<LossReason, string>> = {
+  restarted: 'the engine was restarted',
+  missed: 'what the engine held before is not known any more',
+  found: 'the engine tells again what was missed',
+}
 /** As many as are mirrored. */
 const maxRequests = 100_000
 
@@ -65,7 +71,7 @@ export class EngineEvents {
       onBatch: (batch) => this.#take(batch),
       onLost: (reason) => {
         this.#generation = randomUUID()
-        options.warn({ reason }, 'the mirror begins anew: what the engine held before is not known any more')
+        options.warn({ reason }, `the mirror begins anew: ${lossTexts[reason]}`)
         this.#cache.reset()
         this.#clear()
       },
