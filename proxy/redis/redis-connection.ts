@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Log } from '../log.ts'
 import type { RedisClient } from './create-redis-client.ts'
-import { type RedisCommand, type RedisReply, setCommand } from './redis-command.ts'
+import type { RedisCommand, RedisReply } from './redis-command.ts'
+import { RedisMarks } from './redis-marks.ts'
 import { runCommands } from './run-commands.ts'
 
 /** What the connection tells those who keep state in Redis. */
@@ -32,12 +33,14 @@ export interface RedisConnectionOptions {
   /** counts an answer that a request did not wait for */
   readonly onLateRead: () => void
   readonly readMilliseconds?: number | undefined
+  readonly probeMilliseconds?: number
+  readonly answerMilliseconds?: number
 }
 
 /** A request waits 5 ms at most; timers come late. */
 const readMilliseconds = 4
-const probeMilliseconds = 300
-const answerMilliseconds = 1_000
+const defaultProbeMilliseconds = 300
+const defaultAnswerMilliseconds = 1_000
 /** Marks that are lost again and again are evicted, not flushed. */
 const [shortestRewrite, longestRewrite] = [1_000, 60_000]
 
@@ -46,6 +49,7 @@ export class RedisConnection implements RedisAccess {
   readonly #client: RedisClient
   readonly #options: RedisConnectionOptions
   readonly #listeners: RedisListener[] = []
+  readonly #marks: RedisMarks
   readonly #closing = new AbortController()
   #isUp = false
   /** an answer did not come in time: requests do not ask before one did */
@@ -61,6 +65,7 @@ export class RedisConnection implements RedisAccess {
   constructor(client: RedisClient, options: RedisConnectionOptions) {
     this.#client = client
     this.#options = options
+    this.#marks = new RedisMarks(options.marks, options.markSeconds)
     client.on('error', (error: Error) => {
       this.#fault = error.message
     })
@@ -119,6 +124,7 @@ export class RedisConnection implements RedisAccess {
 
   async #keepProbing(): Promise<void> {
     const { signal } = this.#closing
+    const { probeMilliseconds = defaultProbeMilliseconds } = this.#options
     while (!signal.aborted) {
       await this.#probe()
       await pause(probeMilliseconds, undefined, { signal, ref: false }).catch(() => {})
@@ -132,37 +138,42 @@ export class RedisConnection implements RedisAccess {
     return this.#probing
   }
 
-  /** Asks for the marks, and sets them again. */
+  /** Asks whether the marks are still there, and makes those anew that are not. */
   async #ask(): Promise<void> {
-    const { marks, markSeconds, now } = this.#options
+    let fault = await this.#askOnce()
+    if (fault === undefined && this.#marks.isIncomplete) fault = await this.#askOnce()
     if (this.#closing.signal.aborted) return
+    if (fault !== undefined) return this.#down(fault)
+    this.#isSlow = false
+    this.#up()
+  }
+
+  /** Why Redis does not answer; undefined when it does. */
+  async #askOnce(): Promise<string | undefined> {
+    const { answerMilliseconds = defaultAnswerMilliseconds, now } = this.#options
+    if (this.#client.status !== 'ready') return this.#fault
     const asked = now()
-    if (this.#client.status !== 'ready') return this.#down(this.#fault)
     const silence = new AbortController()
+    const { commands, read } = this.#marks.ask()
     const replies = await Promise.race([
-      runCommands(
-        this.#client,
-        marks.map((mark) => setCommand(mark, '1', markSeconds, 'GET')),
-      ),
+      runCommands(this.#client, commands),
       pause(answerMilliseconds, undefined, { signal: silence.signal, ref: false }).catch(() => undefined),
     ])
     silence.abort()
-    if (!replies) return this.#down(`it has not answered for ${Math.round(now() - asked)} ms`)
+    if (!replies) return `it has not answered for ${Math.round(now() - asked)} ms`
+    // what was made anew had been lost, and will not be seen again
+    if (read(replies)) this.#hasLost = true
     const silent = replies.find((reply) => 'error' in reply && isNoAnswer(reply.error))
-    if (silent && 'error' in silent) return this.#down(silent.error.message)
-    this.#isSlow = false
-    this.#up(replies.every((reply) => 'error' in reply || reply.value === '1'))
+    return silent && 'error' in silent ? silent.error.message : undefined
   }
 
-  #up(hasMarks: boolean): void {
+  #up(): void {
     const { log } = this.#options
     if (!this.#isUp) {
       log.info('Redis answers')
       this.#isUp = true
       for (const listener of this.#listeners) listener.onUp()
     }
-    // asking has set the marks again: it is seen but once
-    if (!hasMarks) this.#hasLost = true
     if (!this.#wasAway && !(this.#hasLost && this.#mayRewrite())) return
     if (!this.#wasAway) log.warn('Redis has lost what it held: writing it again')
     this.#wasAway = false

@@ -1,0 +1,71 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { pino } from 'pino'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { RedisClientDouble, refusal } from './redis-client-double.fixture.ts'
+import { RedisConnection, type RedisConnectionOptions } from './redis-connection.ts'
+
+let connection: RedisConnection
+
+afterEach(() => connection.close())
+
+/** A connection whose clock runs a hundred times as fast as ours. */
+async function connect(options: Partial<RedisConnectionOptions> = {}) {
+  const client = new RedisClientDouble()
+  const lines: { msg: string; fault?: string }[] = []
+  const log = pino({ base: null, timestamp: false }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+  connection = new RedisConnection(client.client, {
+    marks: ['mark 0', 'mark 1', 'mark 2'],
+    markSeconds: 60,
+    log,
+    now: () => performance.now() * 100,
+    onLateRead: () => {},
+    probeMilliseconds: 5,
+    answerMilliseconds: 30,
+    ...options,
+  })
+  const onLost = vi.fn()
+  connection.listen({ onUp: () => {}, onLost })
+  await connection.connect(1_000)
+  onLost.mockClear()
+  const texts = (): string[] => lines.map(({ msg }) => msg)
+  return { client, lines, texts, onLost }
+}
+
+describe('that Redis has lost what it held is told', () => {
+  test('once, when nothing is left of it', async () => {
+    const { client, onLost, texts } = await connect()
+    await pause(50)
+    expect(onLost).not.toHaveBeenCalled()
+    client.held.clear()
+    await vi.waitFor(() => expect(onLost).toHaveBeenCalled())
+    await pause(50)
+    expect(onLost).toHaveBeenCalledTimes(1)
+    expect(texts()).toContain('Redis has lost what it held: writing it again')
+  })
+
+  test('when it was one node of a cluster that came back empty, while another did not answer', async () => {
+    const { client, onLost } = await connect()
+    for (const mark of ['mark 0', 'mark 2']) client.held.delete(mark)
+    client.meddle = ([, key]) => (key === 'mark 1' ? refusal('CLUSTERDOWN The cluster is down') : undefined)
+    await vi.waitFor(() => expect(connection.isUp).toBe(false))
+    await pause(30)
+    client.meddle = () => undefined
+    await vi.waitFor(() => expect(onLost).toHaveBeenCalled())
+    expect(connection.isUp).toBe(true)
+  })
+
+  test('when it answers later than it is waited for, as a client of a cluster does that tries again by itself', async () => {
+    const { client, onLost } = await connect()
+    let open!: () => void
+    const gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    client.meddle = () => gate
+    await vi.waitFor(() => expect(connection.isUp).toBe(false))
+    client.held.clear()
+    client.meddle = () => undefined
+    open()
+    await vi.waitFor(() => expect(onLost).toHaveBeenCalled())
+    expect(connection.isUp).toBe(true)
+  })
+})
