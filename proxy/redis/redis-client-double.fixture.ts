@@ -11,7 +11,7 @@ export function refusal(message: string): Error {
 
 /** Stands in for a client of one Redis that knows SET alone, where a test chooses what is done to a command. */
 export class RedisClientDouble extends EventEmitter {
-  status = 'wait'
+  status: 'wait' | 'ready' | 'reconnecting' | 'end' = 'wait'
   /** what it holds */
   readonly held = new Map<string, unknown>()
   readonly commands: Command[] = []
