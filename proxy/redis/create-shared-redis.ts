@@ -39,6 +39,7 @@ export function createSharedRedis(config: RedisConfig, log: Log): SharedRedis {
     log,
     now: () => performance.now(),
     onLateRead: () => count('redis_late'),
+    onRefused: () => count('redis_write'),
     readMilliseconds: config.readMilliseconds,
   })
   const onFault: CountFault = (reason) => count(reason)

@@ -13,7 +13,7 @@ export function refusal(message: string): Error {
 export class RedisClientDouble extends EventEmitter {
   status: 'wait' | 'ready' | 'reconnecting' | 'end' = 'wait'
   /** what it holds */
-  readonly held = new Map<string, unknown>()
+  readonly held: Map<string, unknown> = new Map()
   readonly commands: Command[] = []
   /** what to answer instead of doing it; a promise: it is answered late; undefined: it is done */
   meddle: (command: Command) => Error | Promise<void> | undefined = () => undefined

@@ -69,3 +69,52 @@ describe('that Redis has lost what it held is told', () => {
     expect(connection.isUp).toBe(true)
   })
 })
+
+describe('a Redis that is full', () => {
+  const oom = "OOM command not allowed when used memory > 'maxmemory'."
+  const write = { key: 'a', name: 'set', args: ['a', '1', 'EX', 60] }
+
+  test('is counted for every batch that it refuses, and has a line in the log when that begins and one when it ends', async () => {
+    const onRefused = vi.fn()
+    const { client, lines, texts } = await connect({ onRefused })
+    await connection.write([write])
+    expect(onRefused).not.toHaveBeenCalled()
+    client.meddle = () => refusal(oom)
+    for (let i = 0; i < 3; i++) await connection.write([write, write])
+    await pause(60)
+    expect(onRefused).toHaveBeenCalledTimes(3)
+    expect(connection.isUp).toBe(true)
+    const told = lines.filter(({ msg }) => msg.startsWith('Redis refuses'))
+    expect(told).toMatchObject([{ fault: oom }])
+    client.meddle = () => undefined
+    await vi.waitFor(() => expect(texts().at(-1)).toBe('Redis takes what is written again'))
+    await pause(60)
+    expect(texts().filter((text) => text.startsWith('Redis refuses') || text.startsWith('Redis takes'))).toHaveLength(2)
+  })
+
+  test('is told of though nothing but its marks is written', async () => {
+    const { client, texts } = await connect()
+    client.meddle = () => refusal(oom)
+    await vi.waitFor(() => expect(texts().at(-1)).toMatch(/^Redis refuses/))
+  })
+
+  test('or that refuses a single command has but one line as long as it goes on', async () => {
+    const { client, texts } = await connect({ now: () => performance.now() })
+    client.meddle = ([, key]) => (key === 'a' ? refusal("NOPERM this user has no permissions to run 'set'") : undefined)
+    for (let i = 0; i < 10; i++) {
+      await connection.write([write])
+      await pause(10)
+    }
+    expect(texts().filter((text) => text.startsWith('Redis refuses') || text.startsWith('Redis takes'))).toHaveLength(1)
+  })
+
+  test('is not taken for one that does not answer', async () => {
+    const onRefused = vi.fn()
+    const { client, texts } = await connect({ onRefused })
+    client.meddle = () => new Error('Connection is closed.')
+    await connection.write([write])
+    await vi.waitFor(() => expect(connection.isUp).toBe(false))
+    expect(onRefused).not.toHaveBeenCalled()
+    expect(texts().some((text) => text.startsWith('Redis refuses'))).toBe(false)
+  })
+})

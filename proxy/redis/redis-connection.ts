@@ -2,7 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Log } from '../log.ts'
 import type { RedisClient } from './create-redis-client.ts'
 import type { RedisCommand, RedisReply } from './redis-command.ts'
+import { isNoAnswer } from './redis-errors.ts'
 import { RedisMarks } from './redis-marks.ts'
+import { RefusedWrites } from './refused-writes.ts'
 import { runCommands } from './run-commands.ts'
 
 /** What the connection tells those who keep state in Redis. */
@@ -32,6 +34,8 @@ export interface RedisConnectionOptions {
   readonly now: () => number
   /** counts an answer that a request did not wait for */
   readonly onLateRead: () => void
+  /** counts a batch of writes of which Redis refused something that is tried again */
+  readonly onRefused?: () => void
   readonly readMilliseconds?: number | undefined
   readonly probeMilliseconds?: number
   readonly answerMilliseconds?: number
@@ -50,6 +54,7 @@ export class RedisConnection implements RedisAccess {
   readonly #options: RedisConnectionOptions
   readonly #listeners: RedisListener[] = []
   readonly #marks: RedisMarks
+  readonly #refused: RefusedWrites
   readonly #closing = new AbortController()
   #isUp = false
   /** an answer did not come in time: requests do not ask before one did */
@@ -66,6 +71,7 @@ export class RedisConnection implements RedisAccess {
     this.#client = client
     this.#options = options
     this.#marks = new RedisMarks(options.marks, options.markSeconds)
+    this.#refused = new RefusedWrites(options)
     client.on('error', (error: Error) => {
       this.#fault = error.message
     })
@@ -113,8 +119,10 @@ export class RedisConnection implements RedisAccess {
     return undefined
   }
 
-  write(commands: readonly RedisCommand[]): Promise<RedisReply[]> {
-    return runCommands(this.#client, commands)
+  async write(commands: readonly RedisCommand[]): Promise<RedisReply[]> {
+    const replies = await runCommands(this.#client, commands)
+    this.#refused.heard(replies)
+    return replies
   }
 
   close(): void {
@@ -164,7 +172,9 @@ export class RedisConnection implements RedisAccess {
     // what was made anew had been lost, and will not be seen again
     if (read(replies)) this.#hasLost = true
     const silent = replies.find((reply) => 'error' in reply && isNoAnswer(reply.error))
-    return silent && 'error' in silent ? silent.error.message : undefined
+    if (silent && 'error' in silent) return silent.error.message
+    this.#refused.probed(replies)
+    return undefined
   }
 
   #up(): void {
@@ -195,9 +205,4 @@ export class RedisConnection implements RedisAccess {
     this.#isUp = false
     if (!this.#closing.signal.aborted) this.#options.log.warn({ fault }, 'Redis does not answer: going on from memory')
   }
-}
-
-/** Whether an error says that nothing was answered, rather than that something was refused. */
-export function isNoAnswer({ name, message }: Error): boolean {
-  return name !== 'ReplyError' || /^(LOADING|MASTERDOWN|CLUSTERDOWN)/.test(message)
 }
