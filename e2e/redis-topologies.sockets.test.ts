@@ -76,6 +76,19 @@ describe.skipIf(!hasRedis)('kinds of Redis (needs redis-server)', () => {
     return replicas[0]!.requests
   }
 
+  test('a database that the server does not have: nothing is written to another', async () => {
+    const server = await start({ args: ['--databases', '4'] })
+    const wrong = await startProxy(`${server.url}/4`)
+    await new SharedConversation(engine, 'wrong').ask(wrong, 'ABCD')
+    await pause(500)
+    expect(await metricOf(wrong.adminUrl, 'reprise_redis_up')).toBe(0)
+    expect(await server.client.info('keyspace')).not.toContain('db')
+    const right = await startProxy(`${server.url}/3`)
+    await new SharedConversation(engine, 'right').ask(right, 'ABCD')
+    await waitFor(async () => (await server.client.info('keyspace')).includes('db3'))
+    expect(await server.client.info('keyspace')).not.toContain('db0')
+  })
+
   test('a server that asks for user and password', async () => {
     const server = await start({
       args: '--user me on >s:cret ~reprise:* +@all --user default off'.split(' '),

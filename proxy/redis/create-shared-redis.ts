@@ -36,6 +36,7 @@ export function createSharedRedis(config: RedisConfig, log: Log): SharedRedis {
   const connection = new RedisConnection(createRedisClient(address, readRedisTls(config.tls)), {
     marks: markRedisKeys(namespace, proxy, address.kind === 'cluster' ? clusterMarks : 1),
     markSeconds: ttlSeconds,
+    database: address.database,
     log,
     now: () => performance.now(),
     onLateRead: () => count('redis_late'),

@@ -9,8 +9,12 @@ let connection: RedisConnection
 afterEach(() => connection.close())
 
 /** A connection whose clock runs a hundred times as fast as ours. */
-async function connect(options: Partial<RedisConnectionOptions> = {}) {
+async function connect({
+  meddle = () => undefined,
+  ...options
+}: Partial<RedisConnectionOptions & Pick<RedisClientDouble, 'meddle'>> = {}) {
   const client = new RedisClientDouble()
+  client.meddle = meddle
   const lines: { msg: string; fault?: string }[] = []
   const log = pino({ base: null, timestamp: false }, { write: (line: string) => void lines.push(JSON.parse(line)) })
   connection = new RedisConnection(client.client, {
@@ -25,7 +29,8 @@ async function connect(options: Partial<RedisConnectionOptions> = {}) {
   })
   const onLost = vi.fn()
   connection.listen({ onUp: () => {}, onLost })
-  await connection.connect(1_000)
+  // by our clock some 40 ms
+  await connection.connect(4_000)
   onLost.mockClear()
   const texts = (): string[] => lines.map(({ msg }) => msg)
   return { client, lines, texts, onLost }
@@ -117,4 +122,47 @@ describe('a Redis that is full', () => {
     expect(onRefused).not.toHaveBeenCalled()
     expect(texts().some((text) => text.startsWith('Redis refuses'))).toBe(false)
   })
+})
+
+describe('a database that is not there', () => {
+  const select = ([name]: readonly unknown[]) =>
+    name === 'select' ? refusal('ERR DB index is out of range') : undefined
+
+  test('is a Redis that does not answer, with a line that says so, and nothing is written to another', async () => {
+    const { client, lines } = await connect({ database: 99, meddle: select })
+    expect(connection.isUp).toBe(false)
+    expect(lines).toMatchObject([{ fault: 'database 99: ERR DB index is out of range' }])
+    expect(client.commands.every(([name]) => name === 'select')).toBe(true)
+  })
+
+  test('is found missing when the connection is made anew, and there when it is', async () => {
+    const { client } = await connect({ database: 3 })
+    expect(connection.isUp).toBe(true)
+    client.meddle = select
+    client.lose()
+    expect(connection.isUp).toBe(false)
+    client.open()
+    await pause(30)
+    expect(connection.isUp).toBe(false)
+    client.meddle = () => undefined
+    await vi.waitFor(() => expect(connection.isUp).toBe(true))
+    expect(client.commands.filter(([name]) => name === 'select').at(-1)).toEqual(['select', 3])
+  })
+})
+
+test('the log says why Redis is away now, not why it was away before, and says once more when it begins to refuse us', async () => {
+  const { client, lines } = await connect()
+  const faults = (): (string | undefined)[] => lines.flatMap(({ fault }) => fault ?? [])
+  client.lose()
+  for (let i = 0; i < 3; i++) client.emit('error', new Error('connect ECONNREFUSED 127.0.0.1:6379'))
+  expect(faults()).toEqual(['the connection was closed'])
+  client.open()
+  await vi.waitFor(() => expect(connection.isUp).toBe(true))
+  client.lose()
+  await pause(20)
+  const refused = new Error('Ready check failed: NOAUTH Authentication required.')
+  for (let i = 0; i < 3; i++) client.emit('error', refused)
+  expect(faults().slice(1)).toEqual(['the connection was closed', refused.message])
+  client.emit('error', Object.assign(new Error('None of the nodes'), { lastNodeError: new Error('WRONGPASS no') }))
+  expect(faults().at(-1)).toBe('None of the nodes (WRONGPASS no)')
 })

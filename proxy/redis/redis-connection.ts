@@ -29,6 +29,8 @@ export interface RedisConnectionOptions {
   /** keys of this proxy's own, which say that Redis still holds what it was given: one to a node at least */
   readonly marks: readonly string[]
   readonly markSeconds: number
+  /** of a server, which may not have it; 0 unless said otherwise */
+  readonly database?: number
   readonly log: Log
   /** milliseconds */
   readonly now: () => number
@@ -60,22 +62,31 @@ export class RedisConnection implements RedisAccess {
   /** an answer did not come in time: requests do not ask before one did */
   #isSlow = false
   #wasAway = true
+  /** this connection is to the database that was asked for */
+  #hasDatabase = false
   /** it has been seen to hold less than it was given, and nobody has been told yet */
   #hasLost = false
   #probing: Promise<void> | undefined
   #lostAt = Number.NEGATIVE_INFINITY
   #rewriteMilliseconds = shortestRewrite
   #fault = 'it has not answered yet'
+  /** kinds of faults that the log has had of this outage; undefined while it is too early to say that it is one */
+  #told: Set<string> | undefined
 
   constructor(client: RedisClient, options: RedisConnectionOptions) {
     this.#client = client
     this.#options = options
     this.#marks = new RedisMarks(options.marks, options.markSeconds)
     this.#refused = new RefusedWrites(options)
-    client.on('error', (error: Error) => {
-      this.#fault = error.message
+    // a cluster says only that it has no node left, its nodes say why
+    client.on('error', ({ message, lastNodeError }: Error & { lastNodeError?: Error }) => {
+      this.#fault = lastNodeError ? `${message} (${lastNodeError.message})` : message
+      if (!this.#isUp) this.#tellFault()
     })
-    client.on('ready', () => void this.#probe())
+    client.on('ready', () => {
+      this.#hasDatabase = false
+      void this.#probe()
+    })
     client.on('close', () => this.#down(this.#fault))
   }
 
@@ -95,7 +106,8 @@ export class RedisConnection implements RedisAccess {
     const until = this.#options.now() + longestMilliseconds
     void this.#keepProbing()
     while (!this.#isUp && this.#options.now() < until) await pause(5)
-    if (!this.#isUp) this.#options.log.warn({ fault: this.#fault }, 'Redis does not answer: going on from memory')
+    this.#told ??= new Set()
+    if (!this.#isUp) this.#tellFault()
   }
 
   async read(
@@ -158,17 +170,12 @@ export class RedisConnection implements RedisAccess {
 
   /** Why Redis does not answer; undefined when it does. */
   async #askOnce(): Promise<string | undefined> {
-    const { answerMilliseconds = defaultAnswerMilliseconds, now } = this.#options
     if (this.#client.status !== 'ready') return this.#fault
-    const asked = now()
-    const silence = new AbortController()
+    const missing = await this.#askForDatabase()
+    if (missing !== undefined) return missing
     const { commands, read } = this.#marks.ask()
-    const replies = await Promise.race([
-      runCommands(this.#client, commands),
-      pause(answerMilliseconds, undefined, { signal: silence.signal, ref: false }).catch(() => undefined),
-    ])
-    silence.abort()
-    if (!replies) return `it has not answered for ${Math.round(now() - asked)} ms`
+    const replies = await this.#answersTo(commands)
+    if (typeof replies === 'string') return replies
     // what was made anew had been lost, and will not be seen again
     if (read(replies)) this.#hasLost = true
     const silent = replies.find((reply) => 'error' in reply && isNoAnswer(reply.error))
@@ -177,11 +184,39 @@ export class RedisConnection implements RedisAccess {
     return undefined
   }
 
+  /** A client goes on in database 0 where there is none of the number that it was told. */
+  async #askForDatabase(): Promise<string | undefined> {
+    const { database = 0 } = this.#options
+    if (database === 0 || this.#hasDatabase) return undefined
+    const replies = await this.#answersTo([{ key: '', name: 'select', args: [database] }])
+    if (typeof replies === 'string') return replies
+    const [reply] = replies
+    if (reply && 'error' in reply) return `database ${database}: ${reply.error.message}`
+    this.#hasDatabase = true
+    return undefined
+  }
+
+  /** What Redis answers, or that it does not. */
+  async #answersTo(commands: readonly RedisCommand[]): Promise<RedisReply[] | string> {
+    const { answerMilliseconds = defaultAnswerMilliseconds, now } = this.#options
+    const asked = now()
+    const silence = new AbortController()
+    const replies = await Promise.race([
+      runCommands(this.#client, commands),
+      pause(answerMilliseconds, undefined, { signal: silence.signal, ref: false }).catch(() => undefined),
+    ])
+    silence.abort()
+    return replies ?? `it has not answered for ${Math.round(now() - asked)} ms`
+  }
+
   #up(): void {
     const { log } = this.#options
     if (!this.#isUp) {
       log.info('Redis answers')
       this.#isUp = true
+      this.#told = new Set()
+      // what was wrong before is not what will be wrong next
+      this.#fault = 'the connection was closed'
       for (const listener of this.#listeners) listener.onUp()
     }
     if (!this.#wasAway && !(this.#hasLost && this.#mayRewrite())) return
@@ -201,8 +236,16 @@ export class RedisConnection implements RedisAccess {
 
   #down(fault: string): void {
     if (this.#client.status !== 'ready') this.#wasAway = true
-    if (!this.#isUp) return
+    this.#fault = fault
     this.#isUp = false
-    if (!this.#closing.signal.aborted) this.#options.log.warn({ fault }, 'Redis does not answer: going on from memory')
+    this.#tellFault()
+  }
+
+  /** An outage has one line, and another one when Redis begins to say that it refuses us, or what it is asked for. */
+  #tellFault(): void {
+    const kind = /NOAUTH|WRONGPASS|NOPERM|^database/.exec(this.#fault)?.[0] ?? ''
+    if (!this.#told || this.#told.has(kind) || this.#closing.signal.aborted) return
+    this.#told.add(kind)
+    this.#options.log.warn({ fault: this.#fault }, 'Redis does not answer: going on from memory')
   }
 }
