@@ -49,6 +49,14 @@ describe.skipIf(!hasRedis)('reprise doctor --redis (needs redis-server)', () => 
     ])
   })
 
+  test('says that a database is not there, and writes to no other', async () => {
+    await redis.client.config('RESETSTAT')
+    expect(await check(`redis://127.0.0.1:${redis.port}/99`)).toMatchObject([
+      { level: 'fatal', found: expect.stringContaining('DB index'), fix: expect.stringContaining('databases') },
+    ])
+    expect(await redis.client.info('commandstats')).not.toContain('cmdstat_set:')
+  })
+
   test('gives up on one that does not answer', async () => {
     redis.signal('SIGSTOP')
     const findings = check(redis.url, 500)

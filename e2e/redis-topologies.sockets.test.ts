@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { EngineTlsFiles } from '#proxy/config/config.ts'
 import type { RunningProxy } from '#proxy/main.ts'
@@ -75,6 +76,19 @@ describe.skipIf(!hasRedis)('kinds of Redis (needs redis-server)', () => {
     return replicas[0]!.requests
   }
 
+  test('a database that the server does not have: nothing is written to another', async () => {
+    const server = await start({ args: ['--databases', '4'] })
+    const wrong = await startProxy(`${server.url}/4`)
+    await new SharedConversation(engine, 'wrong').ask(wrong, 'ABCD')
+    await pause(500)
+    expect(await metricOf(wrong.adminUrl, 'reprise_redis_up')).toBe(0)
+    expect(await server.client.info('keyspace')).not.toContain('db')
+    const right = await startProxy(`${server.url}/3`)
+    await new SharedConversation(engine, 'right').ask(right, 'ABCD')
+    await waitFor(async () => (await server.client.info('keyspace')).includes('db3'))
+    expect(await server.client.info('keyspace')).not.toContain('db0')
+  })
+
   test('a server that asks for user and password', async () => {
     const server = await start({
       args: '--user me on >s:cret ~reprise:* +@all --user default off'.split(' '),
@@ -108,9 +122,16 @@ describe.skipIf(!hasRedis)('kinds of Redis (needs redis-server)', () => {
     expect(await metricOf(wrong.adminUrl, 'reprise_redis_up')).toBe(0)
   })
 
-  test.skipIf(!hasCli)('a cluster of three whose nodes are emptied one after another (needs redis-cli)', async () => {
+  /** A cluster of three that remembers who it is when a node is started again. */
+  async function startCluster() {
     const args = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '1000', '--cluster-require-full-coverage', 'no']
-    const nodes = await Promise.all(Array.from({ length: 3 }, async () => start({ port: await clusterPort(), args })))
+    const startNode = async (port: number, folder: string): Promise<RunningRedis> =>
+      start({ port, args: [...args, '--dir', folder] })
+    const folders = Array.from({ length: 3 }, () => mkdtempSync(join(tmpdir(), 'reprise-redis-node-')))
+    closers.push(() => {
+      for (const folder of folders) rmSync(folder, { recursive: true })
+    })
+    const nodes = await Promise.all(folders.map(async (folder) => startNode(await clusterPort(), folder)))
     const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`)
     const made = spawnSync('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-yes'], { encoding: 'utf8' })
     expect(made.stdout).toContain('All 16384 slots covered')
@@ -118,13 +139,24 @@ describe.skipIf(!hasRedis)('kinds of Redis (needs redis-server)', () => {
       const infos = await Promise.all(nodes.map(({ client }) => client.cluster('INFO') as Promise<string>))
       return infos.every((info) => info.includes('cluster_state:ok'))
     })
-    const url = `redis+cluster://${addresses.slice(0, 2).join(',')}`
+    const restart = async (i: number): Promise<void> => {
+      nodes[i] = await startNode(nodes[i]!.port, folders[i]!)
+    }
+    return { nodes, url: `redis+cluster://${addresses.slice(0, 2).join(',')}`, restart }
+  }
+
+  /** Many conversations, so that every node has some; resolves with their keys. */
+  async function converseMuch(proxy: RunningProxy, nodes: RunningRedis[], before: number): Promise<string[]> {
+    for (let i = 0; i < 20; i++) await new SharedConversation(engine, `of many ${i}`).ask(proxy, 'ABCD')
+    await waitFor(async () => (await keysOf(...nodes)).length === before + 40)
+    return (await keysOf(...nodes)).toSorted()
+  }
+
+  test.skipIf(!hasCli)('a cluster of three whose nodes are emptied one after another (needs redis-cli)', async () => {
+    const { nodes, url } = await startCluster()
     await converse(url, undefined, nodes)
     const proxy = await startProxy(url)
-    // many conversations, so that every node has some
-    for (let i = 0; i < 20; i++) await new SharedConversation(engine, `of many ${i}`).ask(proxy, 'ABCD')
-    await waitFor(async () => (await keysOf(...nodes)).length === 10 + 40)
-    const known = (await keysOf(...nodes)).toSorted()
+    const known = await converseMuch(proxy, nodes, 10)
     const hottest = await hottestOf(proxy)
     for (const node of nodes) {
       expect(await keysOf(node)).not.toEqual([])
@@ -134,6 +166,25 @@ describe.skipIf(!hasRedis)('kinds of Redis (needs redis-server)', () => {
     expect((await keysOf(...nodes)).toSorted()).toEqual(known)
     const late = await startProxy(url)
     await waitFor(async () => (await hottestOf(late)) === hottest, 5_000)
+  })
+
+  test.skipIf(!hasCli)('a cluster whose nodes are killed and come back empty (needs redis-cli)', async () => {
+    const { nodes, url, restart } = await startCluster()
+    const proxies = [await startProxy(url), await startProxy(url)]
+    const known = await converseMuch(proxies[0]!, nodes, 0)
+    for (const [i, node] of nodes.entries()) {
+      const held = await keysOf(node)
+      expect(held).not.toEqual([])
+      await node.kill()
+      // long enough that the others have given it up: it is taken back step by step
+      await new SharedConversation(engine, 'meanwhile').ask(proxies[i % 2]!, 'ABCD')
+      await pause(2_500)
+      await restart(i)
+      await waitFor(async () => {
+        const now = new Set(await keysOf(...nodes))
+        return known.every((key) => now.has(key))
+      })
+    }
   })
 
   test('a master that sentinels replace: requests go on, and its state is whole within 5 s of that', async () => {

@@ -1,16 +1,21 @@
+import { HeldBatches } from './held-batches.ts'
 import type { KvEventBatch } from './kv-event.ts'
 
 /** What an order of batches is told to, and asks. */
 export interface OrderListener {
   /** The next batch of this life of the engine. */
   onBatch(batch: KvEventBatch): void
-  /** Nothing that was heard before holds any more: the engine began anew, or what was missed cannot be had. */
+  /** Nothing that was heard before holds any more. */
   onLost(reason: LossReason): void
   /** Asks for all batches from a sequence on: `replayed` for each, then `replayEnded`; or `replayFailed`. */
   askReplay(from: number): void
 }
 
-export type LossReason = 'restarted' | 'missed'
+/**
+ * Why all begins anew: the engine did, or what was missed cannot be had, or it can be had after all, and the engine tells
+ * everything from its beginning on.
+ */
+export type LossReason = 'restarted' | 'missed' | 'found'
 
 /** What was noticed so far. */
 export interface OrderCounts {
@@ -22,14 +27,14 @@ export interface OrderCounts {
 /** Where an engine's batches stand: nothing came yet; all are here; some are on their way, or lost for good. */
 export type OrderState = 'silent' | 'whole' | 'incomplete'
 
-/** More batches are not held while a replay is under way. */
-const maxHeld = 20_000
-/** Replays after which a gap that is still there is taken to stay. */
-const maxFruitless = 3
+/** Replays that bring nothing nearer, after which a gap that is still there is taken to stay. */
+const maxFruitless = 2
 
 /**
  * Puts an engine's batches in order: repeats are dropped, gaps are filled by replays, and an engine that was restarted
  * is told by its clock (a sequence that was seen, at a later time) or by a replay that does not hold what was heard last.
+ * Replays lose batches too: engines send them through a queue that drops what does not fit. So they are asked for again
+ * from the first that is missing, for as long as that brings more.
  */
 export class EventOrder {
   readonly #listener: OrderListener
@@ -52,8 +57,19 @@ export class EventOrder {
   #isVerified = false
   /** the replay under way began in the middle of a life that was not known: it has to be asked for anew */
   #isOfAnotherLife = false
+  /** the replay under way has a gap, or more of it may have come had it not broken off */
+  #isLossy = false
+  /** the replay under way has brought what was missing first */
+  #isFruitful = false
+  /** in front of which batch something is missing; undefined: nothing is */
+  #gapBefore: number | undefined
+  /** replays that have not brought it nearer */
   #fruitless = 0
-  #held: { readonly sequence: number; readonly batch: KvEventBatch }[] = []
+  /** the engine's beginning is missing, and was given up only because the engine did not answer */
+  #isPastAskable = false
+  /** the replay under way is for the engine's beginning */
+  #isFromBeginning = false
+  readonly #held = new HeldBatches()
   #counts = { gaps: 0, repeats: 0, restarts: 0 }
 
   constructor(listener: OrderListener, canReplay: boolean) {
@@ -77,9 +93,9 @@ export class EventOrder {
       : 'incomplete'
   }
 
-  /** Whether a replay was asked for that has not ended. */
-  get isReplaying(): boolean {
-    return this.#isReplaying
+  /** Whether something is missing that the engine may tell again once it answers: worth a `check`. */
+  get isPastAskable(): boolean {
+    return this.#isPastAskable && !this.#isWhole
   }
 
   /** Asks whether anything was missed: at the start, when a connection is back, and in silence. */
@@ -90,7 +106,8 @@ export class EventOrder {
       return
     }
     if (this.#last === undefined) this.#last = -1
-    this.#replay(true)
+    this.#isFromBeginning = this.isPastAskable
+    this.#replay(this.#isWhole)
   }
 
   /** The connection is gone: what comes next may be from another life, or leave a gap. */
@@ -98,29 +115,44 @@ export class EventOrder {
     this.#isDoubtful = true
     this.#hasChanged = this.#isReplaying
     // of the life before, perhaps; of the same life a replay holds them
-    this.#held = []
+    this.#held.clear()
   }
 
   /** A batch as it is published. */
   published(sequence: number, batch: KvEventBatch): void {
-    if (!this.#isReplaying) this.#take(sequence, batch)
-    // what is dropped here is a gap afterwards
-    else if (this.#held.length < maxHeld) this.#held.push({ sequence, batch })
+    if (this.#isReplaying) this.#held.add(sequence, batch)
+    else this.#take(sequence, batch)
   }
 
   /** A batch of the replay that was asked for. */
   replayed(sequence: number, batch: KvEventBatch): void {
     if (!this.#isReplaying || this.#isOfAnotherLife) return
+    if (this.#isFromBeginning) this.#beginAnew(sequence)
     const last = this.#last ?? -1
     if (sequence < last) return
     if (sequence === last) {
       this.#verify(sequence, batch)
       return
     }
-    // what came behind the last that was heard is there no more
-    if (sequence > last + 1 || (last >= 0 && !this.#isVerified)) this.#skip()
-    this.#isVerified = true
-    this.#accept(sequence, batch)
+    if (sequence === last + 1 && (last < 0 || this.#isVerified)) {
+      this.#isVerified = true
+      this.#isFruitful = true
+      this.#accept(sequence, batch)
+      return
+    }
+    this.#isLossy = true
+    this.#held.add(sequence, batch)
+  }
+
+  /** The engine has been asked for its beginning, and this comes first. */
+  #beginAnew(sequence: number): void {
+    this.#isFromBeginning = false
+    this.#isPastAskable = false
+    // what is known goes on: no more can be had
+    if (sequence > 0) return
+    this.#last = -1
+    this.#lastTime = Number.NEGATIVE_INFINITY
+    this.#listener.onLost('found')
   }
 
   /** Whether the replay holds what was heard last. */
@@ -139,15 +171,19 @@ export class EventOrder {
     if (!this.#hasChanged) this.#isDoubtful = false
     this.#isUnanswered = false
     if (this.#last !== undefined && this.#last >= 0 && !this.#isVerified) {
-      this.#restart()
-      this.#isOfAnotherLife = true
+      // of what came later it is not known whether it is of the same life
+      if (this.#isLossy) this.#isDoubtful = true
+      else {
+        this.#restart()
+        this.#isOfAnotherLife = true
+      }
     }
     if (this.#isOfAnotherLife) {
       this.#replay(false)
       return
     }
     // an engine that has published nothing holds nothing
-    if (this.#last === -1) this.#isWhole = true
+    if (this.#last === -1 && !this.#isLossy) this.#isWhole = true
     this.#endReplay()
   }
 
@@ -155,7 +191,7 @@ export class EventOrder {
   replayFailed(): void {
     if (!this.#isReplaying) return
     this.#isUnanswered = true
-    if (!this.#isCheck) this.#skip()
+    this.#isLossy = true
     if (this.#last === -1) this.#last = undefined
     this.#endReplay()
   }
@@ -169,7 +205,7 @@ export class EventOrder {
       if (this.#isDoubtful && last >= 0 && this.#canReplay) this.#fill(last, sequence, batch)
       else this.#accept(sequence, batch)
     } else if (sequence > last) {
-      this.#counts.gaps += 1
+      this.#countGap(sequence)
       this.#fill(last, sequence, batch)
     } else if (batch.time > this.#lastTime) {
       this.#restart()
@@ -177,17 +213,21 @@ export class EventOrder {
     } else this.#counts.repeats += 1
   }
 
+  #countGap(before: number): void {
+    if (before !== this.#gapBefore) this.#counts.gaps += 1
+  }
+
   /** Something may be missing in front of a batch. */
   #fill(last: number, sequence: number, batch: KvEventBatch): void {
+    if (sequence !== this.#gapBefore) this.#fruitless = 0
+    else if (!this.#isLossy || !this.#isFruitful) this.#fruitless += 1
+    this.#gapBefore = sequence
+    this.#last = last
     if (this.#canReplay && this.#fruitless < maxFruitless) {
-      this.#fruitless += 1
-      this.#last = last
-      this.#held.push({ sequence, batch })
+      this.#held.add(sequence, batch)
       this.#replay(false)
       return
     }
-    this.#fruitless = 0
-    this.#last = last
     this.#skip()
     this.#accept(sequence, batch)
   }
@@ -197,19 +237,22 @@ export class EventOrder {
     this.#isCheck = isCheck
     this.#isVerified = false
     this.#isOfAnotherLife = false
-    this.#listener.askReplay(Math.max(0, this.#last ?? 0))
+    this.#isLossy = false
+    this.#isFruitful = false
+    this.#listener.askReplay(this.#isFromBeginning ? 0 : Math.max(0, this.#last ?? 0))
   }
 
   #endReplay(): void {
     this.#isReplaying = false
-    const held = this.#held
-    this.#held = []
-    for (const { sequence, batch } of held) {
+    this.#isFromBeginning = false
+    for (const { sequence, batch } of this.#held.take()) {
       // what was held may be of a life that has ended since; a gap among the others may begin another replay
       if (batch.time < this.#lastTime) this.#counts.repeats += 1
       else this.published(sequence, batch)
     }
-    if (!this.#hasChanged || this.#isReplaying) return
+    if (this.#isReplaying) return
+    this.#gapBefore = undefined
+    if (!this.#hasChanged) return
     this.#hasChanged = false
     this.check()
   }
@@ -218,7 +261,7 @@ export class EventOrder {
     this.#last = sequence
     this.#lastTime = batch.time
     if (!this.#isReplaying) {
-      this.#fruitless = 0
+      this.#gapBefore = undefined
       if (!this.#canReplay) this.#isDoubtful = false
     }
     if (sequence === 0 || batch.events.some(({ type }) => type === 'cleared')) this.#isWhole = true
@@ -237,6 +280,8 @@ export class EventOrder {
   #skip(): void {
     const hadHeard = this.last !== undefined
     this.#isWhole = false
+    this.#gapBefore = undefined
+    this.#isPastAskable = this.#canReplay && this.#isUnanswered
     this.#isDoubtful = false
     this.#last = undefined
     if (hadHeard) this.#listener.onLost('missed')

@@ -98,6 +98,33 @@ test('batches that are lost on their way are asked for, and taken in their place
   })
 })
 
+test('a replay of which only the beginning comes is asked for again from there, until all is here', async () => {
+  const publisher = await startPublisher()
+  publisher.longestReplay = 5
+  for (let i = 0; i < 17; i++) await publisher.publish(batch())
+  const { heard, subscriber } = listen(publisher)
+  await until(() => expect(subscriber.state).toBe('whole'))
+  expect({ lost: heard.lost, count: heard.times.length }).toEqual({ lost: [], count: 17 })
+})
+
+test('what is missed while replays are not answered is had when they are, though batches go on to come', async () => {
+  const publisher = await startPublisher()
+  const { heard, subscriber } = listen(publisher)
+  await publisher.publish(batch())
+  await until(() => expect(heard.times).toHaveLength(1))
+  publisher.isAnswering = false
+  await publisher.publish(batch(), { isLost: true })
+  await publisher.publish(batch())
+  await until(() => expect(heard.lost).toEqual(['missed']))
+  publisher.isAnswering = true
+  // there is no silence to be used
+  const traffic = setInterval(() => void publisher.publish(batch()), 30)
+  endings.unshift(async () => clearInterval(traffic))
+  await until(() => expect(subscriber.state).toBe('whole'))
+  expect(heard.lost).toEqual(['missed', 'found'])
+  expect(heard.times.slice(0, 4)).toEqual([0, 1, 2, 3].map((i) => heard.times[0]! + i))
+})
+
 test('a batch that is lost last is missed in the silence behind it', async () => {
   const publisher = await startPublisher()
   const { heard } = listen(publisher)

@@ -1,5 +1,5 @@
 import { Subscriber } from 'zeromq'
-import { decodeBatch } from './decode-batch.ts'
+import { decodeBatch, KvEventError } from './decode-batch.ts'
 import { EventOrder, type LossReason, type OrderCounts, type OrderState } from './event-order.ts'
 import type { KvEventBatch } from './kv-event.ts'
 import { askReplay, readSequence } from './replay-client.ts'
@@ -21,6 +21,7 @@ export interface SubscriberOptions {
 }
 
 const defaultCheckMilliseconds = 1_500
+const longestPatience = 32
 const defaultReplayTimeoutMilliseconds = 1_000
 
 /** Hears the cache events of one engine over ZeroMQ, whole and in order as far as that can be had. */
@@ -32,6 +33,9 @@ export class EventSubscriber {
   readonly #timer: NodeJS.Timeout
   readonly #reading: Promise<void>
   #heardSinceCheck = false
+  /** how often it is looked whether something is to be asked before the past is asked for once more, in traffic */
+  #patience = 1
+  #waited = 0
   #faults = 0
 
   constructor(options: SubscriberOptions) {
@@ -83,6 +87,10 @@ export class EventSubscriber {
     for await (const frames of this.#socket) {
       const sequence = readSequence(frames.at(-2))
       if (sequence === undefined || frames.length < 2) continue
+      if (sequence > BigInt(Number.MAX_SAFE_INTEGER)) {
+        this.#fault(new KvEventError('A sequence number is larger than any that an engine reaches.'))
+        continue
+      }
       this.#heardSinceCheck = true
       this.#deliver(Number(sequence), frames.at(-1)!, (at, batch) => this.#order.published(at, batch))
     }
@@ -128,8 +136,21 @@ export class EventSubscriber {
   }
 
   #checkSilence(): void {
-    if (!this.#heardSinceCheck) this.#order.check()
+    if (!this.#heardSinceCheck || this.#isTimeForPast()) this.#order.check()
     this.#heardSinceCheck = false
+  }
+
+  /** An engine that does not answer holds up what it publishes meanwhile: it is asked less and less often. */
+  #isTimeForPast(): boolean {
+    if (!this.#order.isPastAskable) {
+      this.#patience = 1
+      return false
+    }
+    this.#waited += 1
+    if (this.#waited < this.#patience) return false
+    this.#waited = 0
+    this.#patience = Math.min(2 * this.#patience, longestPatience)
+    return true
   }
 
   #fault(error: unknown): void {

@@ -19,6 +19,8 @@ export class EventPublisherDouble {
   readonly asked: number[] = []
   /** whether replays are answered at all */
   isAnswering = true
+  /** of a longer replay only the first so many batches come, and no end: they did not fit into a queue */
+  longestReplay: number = Number.POSITIVE_INFINITY
 
   constructor(topic = '') {
     this.#topic = Buffer.from(topic)
@@ -71,11 +73,13 @@ export class EventPublisherDouble {
       this.asked.push(first)
       if (!this.isAnswering) continue
       const empty = Buffer.alloc(0)
+      let room = this.longestReplay
       for (const [sequence, payload] of this.#kept.entries()) {
-        if (sequence < first || !payload) continue
+        if (sequence < first || !payload || room === 0) continue
+        room -= 1
         await router.send([client!, empty, this.#topic, write(sequence), payload])
       }
-      await router.send([client!, empty, empty, end, empty])
+      if (room > 0) await router.send([client!, empty, empty, end, empty])
     }
   }
 }

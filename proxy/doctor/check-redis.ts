@@ -14,7 +14,8 @@ const copyScript = "return redis.call('GET', KEYS[1])"
 
 /** Checks that a Redis can be reached, is of a version that is supported, takes writes, and answers soon enough. */
 export async function checkRedis(url: string, timeoutMilliseconds: number, signal: AbortSignal): Promise<Finding[]> {
-  const client = createRedisClient(readRedisUrl(url), undefined)
+  const address = readRedisUrl(url)
+  const client = createRedisClient(address, undefined)
   let fault: Error | undefined
   // a cluster says only that it has no node left, its nodes say why
   const note = (error: Error & { lastNodeError?: Error }): void => {
@@ -31,7 +32,10 @@ export async function checkRedis(url: string, timeoutMilliseconds: number, signa
     )
     const isUp = await Promise.race([connected, pause(timeoutMilliseconds, false, { signal })])
     if (isUp !== true) return [judgeReach(fault ?? new Error(`no answer in ${timeoutMilliseconds / 1000} s`))]
-    const answers = await Promise.race([ask(client), pause(timeoutMilliseconds, undefined, { signal })])
+    const answers = await Promise.race([
+      ask(client, address.database),
+      pause(timeoutMilliseconds, undefined, { signal }),
+    ])
     return answers ? judgeRedis(answers) : [judgeReach(new Error('connected, but does not answer'))]
   } finally {
     client.disconnect()
@@ -48,7 +52,10 @@ export interface RedisAnswers {
   readonly milliseconds: number
 }
 
-async function ask(client: RedisClient): Promise<RedisAnswers> {
+async function ask(client: RedisClient, database: number): Promise<RedisAnswers> {
+  // the client goes on in database 0 where there is none of that number
+  const selected = database > 0 ? await runCommands(client, [{ key: '', name: 'select', args: [database] }]) : []
+  if (selected.some((reply) => 'error' in reply)) return { info: undefined, replies: selected, milliseconds: 0 }
   const key = `reprise:doctor:{${randomUUID()}}`
   const value = 'written by reprise doctor'
   const commands: RedisCommand[] = [setCommand(key, value, 60), getCommand(key), evalCommand(copyScript, key)]
@@ -100,6 +107,7 @@ function judgeReach({ message }: Error): Finding {
 
 const fixes: readonly (readonly [RegExp, string])[] = [
   [/^OOM/, 'raise maxmemory, or set a maxmemory-policy that evicts (allkeys-lru)'],
+  [/^ERR DB index/, 'name a database that it has (redis://HOST:PORT/DATABASE), or raise its `databases`'],
   [/^READONLY/, 'give the master, or sentinels: redis+sentinel://HOST:PORT/MASTER'],
   [/^(MOVED|CLUSTERDOWN)|cluster support/i, 'redis+cluster://HOST:PORT is for a cluster, and for nothing else'],
   [/^NOPERM/, 'allow the user GET, SET, DEL and EVAL on keys ~reprise:*'],

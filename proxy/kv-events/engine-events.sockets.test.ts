@@ -1,7 +1,13 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { CacheMirror } from '#index/cache-mirror.ts'
+import type { ReplicaId } from '#index/context-block.ts'
+import { PaperOrdering } from '#index/paper-ordering.ts'
 import type { EngineConfig } from '../config/config.ts'
 import { defaultConfig } from '../config/config-source.ts'
 import { type RunningProxy, startProxy } from '../main.ts'
+import { ReplicaMirror } from '../replica-mirror.ts'
+import { EngineEvents } from './engine-events.ts'
 import { KvEngineDouble } from './kv-engine-double.ts'
 
 interface Described {
@@ -163,6 +169,35 @@ test('an engine that does not render leaves requests alone, and the mirror degra
   engine.canRender = true
   await ask('b')
   await until(async () => expect((await mirror()).mode).toBe('exact'))
+})
+
+test('messages that cannot be read have one line in the log, however many there are', async () => {
+  const warn = vi.fn()
+  await startWith()
+  const events = new EngineEvents({
+    eventsUrl: engine.publisher.eventsUrl,
+    replayUrl: undefined,
+    mirror: new ReplicaMirror(
+      'engine' as ReplicaId,
+      new CacheMirror({ maxRequests: 10, maxBlocks: 100 }, () => new PaperOrdering()),
+    ),
+    now: () => performance.now(),
+    warn,
+    onGap: () => {},
+  })
+  try {
+    await until(async () => {
+      await engine.publisher.publish(Buffer.from('no msgpack at all'))
+      expect(warn).toHaveBeenCalled()
+    })
+    for (let i = 0; i < 200; i++) await engine.publisher.publish(Buffer.from('no msgpack at all'))
+    await pause(300)
+    expect(warn.mock.calls).toEqual([
+      [{ fault: expect.stringContaining('msgpack') }, 'a message of the engine was not understood'],
+    ])
+  } finally {
+    await events.close()
+  }
 })
 
 test('nothing is known where nobody publishes, and requests go on', async () => {

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { BlockName } from '#engine-adapters/kv-events/block-naming.ts'
+import { KvEventError } from '#engine-adapters/kv-events/decode-batch.ts'
+import type { LossReason } from '#engine-adapters/kv-events/event-order.ts'
 import { EventSubscriber } from '#engine-adapters/kv-events/event-subscriber.ts'
 import type { KvEventBatch } from '#engine-adapters/kv-events/kv-event.ts'
 import { ReportedCache } from '#engine-adapters/kv-events/reported-cache.ts'
@@ -7,6 +9,7 @@ import type { SentPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
 import type { MirrorMode, ReplicaMirror } from '../replica-mirror.ts'
 import type { AskedPrompt } from '../tokens/token-asker.ts'
+import { SeldomWarnings, type Warn } from './seldom-warnings.ts'
 import { type SentRequest, SentRequests } from './sent-requests.ts'
 import { TiedRequests } from './tied-requests.ts'
 
@@ -18,7 +21,7 @@ export interface EngineEventsOptions {
   /** milliseconds, monotonic */
   readonly now: () => number
   /** What was noticed about the events, for the log. */
-  readonly warn: (details: Readonly<Record<string, unknown>>, message: string) => void
+  readonly warn: Warn
   readonly onGap: () => void
   /** after its end a request's events may still be on their way for so long */
   readonly settleMilliseconds?: number
@@ -35,6 +38,11 @@ export interface TieCounts {
 
 const defaultSettleMilliseconds = 300
 const sweepMilliseconds = 100
+const lossTexts: Readonly<Record<LossReason, string>> = {
+  restarted: 'the engine was restarted',
+  missed: 'what the engine held before is not known any more',
+  found: 'the engine tells again what was missed',
+}
 /** As many as are mirrored. */
 const maxRequests = 100_000
 
@@ -45,6 +53,7 @@ export class EngineEvents {
   readonly #cache: ReportedCache
   readonly #sent = new SentRequests()
   readonly #tied: TiedRequests
+  readonly #warnings: SeldomWarnings
   readonly #timer: NodeJS.Timeout
   #generation: string = randomUUID()
   #gaps = 0
@@ -54,6 +63,7 @@ export class EngineEvents {
 
   constructor(options: EngineEventsOptions) {
     this.#options = options
+    this.#warnings = new SeldomWarnings(options.warn, options.now)
     this.#tied = new TiedRequests(maxRequests, (request, keptBlocks) => {
       options.mirror.report({ type: 'evicted', request, cachedTokens: keptBlocks * this.#cache.blockSize })
     })
@@ -65,11 +75,11 @@ export class EngineEvents {
       onBatch: (batch) => this.#take(batch),
       onLost: (reason) => {
         this.#generation = randomUUID()
-        options.warn({ reason }, 'the mirror begins anew: what the engine held before is not known any more')
+        this.#warnings.warn({ reason }, `the mirror begins anew: ${lossTexts[reason]}`)
         this.#cache.reset()
         this.#clear()
       },
-      onFault: (error) => options.warn({ error }, 'a message of the engine was not understood'),
+      onFault: (error) => this.#warnings.warn(toDetails(error), 'a message of the engine was not understood'),
     })
     this.#timer = setInterval(() => this.#sweep(), sweepMilliseconds)
     this.#timer.unref()
@@ -131,7 +141,7 @@ export class EngineEvents {
 
   #take(batch: KvEventBatch): void {
     if (batch.unknown > 0)
-      this.#options.warn({ events: batch.unknown }, 'the engine tells of kinds of events not known')
+      this.#warnings.warn({ events: batch.unknown }, 'the engine tells of kinds of events not known')
     for (const event of batch.events) {
       this.#cache.apply(event)
       if (event.type === 'cleared') this.#clear()
@@ -151,6 +161,7 @@ export class EngineEvents {
     const { gaps } = this.#subscriber.counts
     for (; this.#gaps < gaps; this.#gaps++) onGap()
     const { sequence = 0 } = this.#subscriber
+    this.#warnings.flush()
     mirror.setState({ mode: this.#mode, generation: this.#generation, sequence })
   }
 
@@ -182,4 +193,9 @@ export class EngineEvents {
     const cachedTokens = held * this.#cache.blockSize
     mirror.report({ type: held > 0 ? 'stored' : 'evicted', request, cachedTokens })
   }
+}
+
+/** Where something of ours failed is worth to be known, where a message was not read is not. */
+function toDetails(error: unknown): Readonly<Record<string, unknown>> {
+  return error instanceof KvEventError ? { fault: error.message } : { error }
 }

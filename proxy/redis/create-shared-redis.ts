@@ -36,9 +36,11 @@ export function createSharedRedis(config: RedisConfig, log: Log): SharedRedis {
   const connection = new RedisConnection(createRedisClient(address, readRedisTls(config.tls)), {
     marks: markRedisKeys(namespace, proxy, address.kind === 'cluster' ? clusterMarks : 1),
     markSeconds: ttlSeconds,
+    database: address.database,
     log,
     now: () => performance.now(),
     onLateRead: () => count('redis_late'),
+    onRefused: () => count('redis_write'),
     readMilliseconds: config.readMilliseconds,
   })
   const onFault: CountFault = (reason) => count(reason)

@@ -14,8 +14,8 @@ export function getCommand(key: string): RedisCommand {
   return { key, name: 'get', args: [key] }
 }
 
-/** Sets a text that lives for so many seconds; with `NX` only where there is none, with `GET` answering the one before. */
-export function setCommand(key: string, value: string, seconds: number, ...flags: ('NX' | 'GET')[]): RedisCommand {
+/** Sets a text that lives for so many seconds; with `NX` only where there is none, with `XX` where there is one. */
+export function setCommand(key: string, value: string, seconds: number, ...flags: ('NX' | 'XX')[]): RedisCommand {
   return { key, name: 'set', args: [key, value, 'EX', seconds, ...flags] }
 }
 

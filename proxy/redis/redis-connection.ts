@@ -1,7 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Log } from '../log.ts'
 import type { RedisClient } from './create-redis-client.ts'
-import { type RedisCommand, type RedisReply, setCommand } from './redis-command.ts'
+import type { RedisCommand, RedisReply } from './redis-command.ts'
+import { isNoAnswer } from './redis-errors.ts'
+import { RedisMarks } from './redis-marks.ts'
+import { RefusedWrites } from './refused-writes.ts'
 import { runCommands } from './run-commands.ts'
 
 /** What the connection tells those who keep state in Redis. */
@@ -26,18 +29,24 @@ export interface RedisConnectionOptions {
   /** keys of this proxy's own, which say that Redis still holds what it was given: one to a node at least */
   readonly marks: readonly string[]
   readonly markSeconds: number
+  /** of a server, which may not have it; 0 unless said otherwise */
+  readonly database?: number
   readonly log: Log
   /** milliseconds */
   readonly now: () => number
   /** counts an answer that a request did not wait for */
   readonly onLateRead: () => void
+  /** counts a batch of writes of which Redis refused something that is tried again */
+  readonly onRefused?: () => void
   readonly readMilliseconds?: number | undefined
+  readonly probeMilliseconds?: number
+  readonly answerMilliseconds?: number
 }
 
 /** A request waits 5 ms at most; timers come late. */
 const readMilliseconds = 4
-const probeMilliseconds = 300
-const answerMilliseconds = 1_000
+const defaultProbeMilliseconds = 300
+const defaultAnswerMilliseconds = 1_000
 /** Marks that are lost again and again are evicted, not flushed. */
 const [shortestRewrite, longestRewrite] = [1_000, 60_000]
 
@@ -46,25 +55,38 @@ export class RedisConnection implements RedisAccess {
   readonly #client: RedisClient
   readonly #options: RedisConnectionOptions
   readonly #listeners: RedisListener[] = []
+  readonly #marks: RedisMarks
+  readonly #refused: RefusedWrites
   readonly #closing = new AbortController()
   #isUp = false
   /** an answer did not come in time: requests do not ask before one did */
   #isSlow = false
   #wasAway = true
+  /** this connection is to the database that was asked for */
+  #hasDatabase = false
   /** it has been seen to hold less than it was given, and nobody has been told yet */
   #hasLost = false
   #probing: Promise<void> | undefined
   #lostAt = Number.NEGATIVE_INFINITY
   #rewriteMilliseconds = shortestRewrite
   #fault = 'it has not answered yet'
+  /** kinds of faults that the log has had of this outage; undefined while it is too early to say that it is one */
+  #told: Set<string> | undefined
 
   constructor(client: RedisClient, options: RedisConnectionOptions) {
     this.#client = client
     this.#options = options
-    client.on('error', (error: Error) => {
-      this.#fault = error.message
+    this.#marks = new RedisMarks(options.marks, options.markSeconds)
+    this.#refused = new RefusedWrites(options)
+    // a cluster says only that it has no node left, its nodes say why
+    client.on('error', ({ message, lastNodeError }: Error & { lastNodeError?: Error }) => {
+      this.#fault = lastNodeError ? `${message} (${lastNodeError.message})` : message
+      if (!this.#isUp) this.#tellFault()
     })
-    client.on('ready', () => void this.#probe())
+    client.on('ready', () => {
+      this.#hasDatabase = false
+      void this.#probe()
+    })
     client.on('close', () => this.#down(this.#fault))
   }
 
@@ -84,7 +106,8 @@ export class RedisConnection implements RedisAccess {
     const until = this.#options.now() + longestMilliseconds
     void this.#keepProbing()
     while (!this.#isUp && this.#options.now() < until) await pause(5)
-    if (!this.#isUp) this.#options.log.warn({ fault: this.#fault }, 'Redis does not answer: going on from memory')
+    this.#told ??= new Set()
+    if (!this.#isUp) this.#tellFault()
   }
 
   async read(
@@ -108,8 +131,10 @@ export class RedisConnection implements RedisAccess {
     return undefined
   }
 
-  write(commands: readonly RedisCommand[]): Promise<RedisReply[]> {
-    return runCommands(this.#client, commands)
+  async write(commands: readonly RedisCommand[]): Promise<RedisReply[]> {
+    const replies = await runCommands(this.#client, commands)
+    this.#refused.heard(replies)
+    return replies
   }
 
   close(): void {
@@ -119,6 +144,7 @@ export class RedisConnection implements RedisAccess {
 
   async #keepProbing(): Promise<void> {
     const { signal } = this.#closing
+    const { probeMilliseconds = defaultProbeMilliseconds } = this.#options
     while (!signal.aborted) {
       await this.#probe()
       await pause(probeMilliseconds, undefined, { signal, ref: false }).catch(() => {})
@@ -132,37 +158,67 @@ export class RedisConnection implements RedisAccess {
     return this.#probing
   }
 
-  /** Asks for the marks, and sets them again. */
+  /** Asks whether the marks are still there, and makes those anew that are not. */
   async #ask(): Promise<void> {
-    const { marks, markSeconds, now } = this.#options
+    let fault = await this.#askOnce()
+    if (fault === undefined && this.#marks.isIncomplete) fault = await this.#askOnce()
     if (this.#closing.signal.aborted) return
+    if (fault !== undefined) return this.#down(fault)
+    this.#isSlow = false
+    this.#up()
+  }
+
+  /** Why Redis does not answer; undefined when it does. */
+  async #askOnce(): Promise<string | undefined> {
+    if (this.#client.status !== 'ready') return this.#fault
+    const missing = await this.#askForDatabase()
+    if (missing !== undefined) return missing
+    const { commands, read } = this.#marks.ask()
+    const replies = await this.#answersTo(commands)
+    if (typeof replies === 'string') return replies
+    // what was made anew had been lost, and will not be seen again
+    if (read(replies)) this.#hasLost = true
+    const silent = replies.find((reply) => 'error' in reply && isNoAnswer(reply.error))
+    if (silent && 'error' in silent) return silent.error.message
+    this.#refused.probed(replies)
+    return undefined
+  }
+
+  /** A client goes on in database 0 where there is none of the number that it was told. */
+  async #askForDatabase(): Promise<string | undefined> {
+    const { database = 0 } = this.#options
+    if (database === 0 || this.#hasDatabase) return undefined
+    const replies = await this.#answersTo([{ key: '', name: 'select', args: [database] }])
+    if (typeof replies === 'string') return replies
+    const [reply] = replies
+    if (reply && 'error' in reply) return `database ${database}: ${reply.error.message}`
+    this.#hasDatabase = true
+    return undefined
+  }
+
+  /** What Redis answers, or that it does not. */
+  async #answersTo(commands: readonly RedisCommand[]): Promise<RedisReply[] | string> {
+    const { answerMilliseconds = defaultAnswerMilliseconds, now } = this.#options
     const asked = now()
-    if (this.#client.status !== 'ready') return this.#down(this.#fault)
     const silence = new AbortController()
     const replies = await Promise.race([
-      runCommands(
-        this.#client,
-        marks.map((mark) => setCommand(mark, '1', markSeconds, 'GET')),
-      ),
+      runCommands(this.#client, commands),
       pause(answerMilliseconds, undefined, { signal: silence.signal, ref: false }).catch(() => undefined),
     ])
     silence.abort()
-    if (!replies) return this.#down(`it has not answered for ${Math.round(now() - asked)} ms`)
-    const silent = replies.find((reply) => 'error' in reply && isNoAnswer(reply.error))
-    if (silent && 'error' in silent) return this.#down(silent.error.message)
-    this.#isSlow = false
-    this.#up(replies.every((reply) => 'error' in reply || reply.value === '1'))
+    return replies ?? `it has not answered for ${Math.round(now() - asked)} ms`
   }
 
-  #up(hasMarks: boolean): void {
+  #up(): void {
     const { log } = this.#options
     if (!this.#isUp) {
       log.info('Redis answers')
       this.#isUp = true
+      this.#told = new Set()
+      // what was wrong before is not what will be wrong next
+      this.#fault = 'the connection was closed'
       for (const listener of this.#listeners) listener.onUp()
     }
-    // asking has set the marks again: it is seen but once
-    if (!hasMarks) this.#hasLost = true
     if (!this.#wasAway && !(this.#hasLost && this.#mayRewrite())) return
     if (!this.#wasAway) log.warn('Redis has lost what it held: writing it again')
     this.#wasAway = false
@@ -180,13 +236,16 @@ export class RedisConnection implements RedisAccess {
 
   #down(fault: string): void {
     if (this.#client.status !== 'ready') this.#wasAway = true
-    if (!this.#isUp) return
+    this.#fault = fault
     this.#isUp = false
-    if (!this.#closing.signal.aborted) this.#options.log.warn({ fault }, 'Redis does not answer: going on from memory')
+    this.#tellFault()
   }
-}
 
-/** Whether an error says that nothing was answered, rather than that something was refused. */
-export function isNoAnswer({ name, message }: Error): boolean {
-  return name !== 'ReplyError' || /^(LOADING|MASTERDOWN|CLUSTERDOWN)/.test(message)
+  /** An outage has one line, and another one when Redis begins to say that it refuses us, or what it is asked for. */
+  #tellFault(): void {
+    const kind = /NOAUTH|WRONGPASS|NOPERM|^database/.exec(this.#fault)?.[0] ?? ''
+    if (!this.#told || this.#told.has(kind) || this.#closing.signal.aborted) return
+    this.#told.add(kind)
+    this.#options.log.warn({ fault: this.#fault }, 'Redis does not answer: going on from memory')
+  }
 }

@@ -5,9 +5,9 @@ import { type HotBlocksAnswer, readHotBlocksAnswer, toScore } from './hot-blocks
 import { HotBlocksLedger } from './hot-blocks-ledger.ts'
 import { countHotBlocks } from './hot-blocks-script.ts'
 import { evalBytesCommand, type RedisCommand, type RedisReply } from './redis-command.ts'
-import { isNoAnswer, type RedisAccess } from './redis-connection.ts'
+import type { RedisAccess } from './redis-connection.ts'
+import { isNoAnswer, isToBeRepeated } from './redis-errors.ts'
 import { hotBlocksRedisKeys } from './redis-keys.ts'
-import { isToBeRepeated } from './write-behind.ts'
 
 export interface SharedHotBlocksOptions {
   readonly redis: RedisAccess

@@ -12,8 +12,8 @@ import { readMirrorStand } from './mirror-scripts.ts'
 import { type MirrorHead, type MirrorStand, readStand, readWriteResult, type WriteResult } from './mirror-stand.ts'
 import { evalBytesCommand, type RedisReply } from './redis-command.ts'
 import type { RedisAccess } from './redis-connection.ts'
+import { isToBeRepeated } from './redis-errors.ts'
 import { TimeSlices } from './time-slices.ts'
-import { isToBeRepeated } from './write-behind.ts'
 
 export interface SharedMirrorOptions {
   readonly replicaMirror: Pick<ReplicaMirror, 'replica' | 'mirror' | 'tokens' | 'state' | 'adopt' | 'hold'>

@@ -1,6 +1,7 @@
 import { setImmediate as afterIo, setTimeout as pause } from 'node:timers/promises'
 import type { RedisCommand, RedisReply } from './redis-command.ts'
-import { isNoAnswer, type RedisAccess } from './redis-connection.ts'
+import type { RedisAccess } from './redis-connection.ts'
+import { isToBeRepeated } from './redis-errors.ts'
 
 export interface WriteBehindOptions<Key, Change> {
   /** Keys that may wait; beyond it the oldest are given up, and told of by `onGivenUp` once there is room again. */
@@ -127,9 +128,4 @@ function sizeOf({ args }: RedisCommand): number {
   return args.reduce<number>((sum, argument) => {
     return sum + (Buffer.isBuffer(argument) ? argument.length : String(argument).length)
   }, 0)
-}
-
-/** Whether what Redis did not take is worth to be written again. */
-export function isToBeRepeated(error: Error): boolean {
-  return isNoAnswer(error) || /^(OOM|READONLY|MISCONF|NOREPLICAS|TRYAGAIN|NOPERM|NOAUTH)/.test(error.message)
 }
