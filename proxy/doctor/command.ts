@@ -47,7 +47,7 @@ async function runCommand({ engine, timeoutSeconds, ...flags }: DoctorFlags): Pr
     prompt: flags.prompt,
     redisUrl: flags.redis,
     adminUrl: flags.admin,
-    adminToken: process.env.REPRISE_ADMIN_TOKEN || undefined,
+    adminToken: process.env.REPRISE_ADMIN_TOKEN?.trim() || undefined,
     timeoutMilliseconds: timeoutSeconds * 1000,
   }
   const report = await runDoctor(options, stopSignal())
