@@ -74,7 +74,7 @@ function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies): void
   const { pipeline, replicas, drain, telemetry, history, version } = dependencies
   const estimateTokens = (characters: number): number => replicas[0]?.mirror.estimateTokens(characters) ?? 0
   const describe = (): Promise<ReplicaDescription[]> =>
-    describeReplicas(replicas, telemetry.divergence, telemetry.metrics.registry)
+    describeReplicas(pipeline.replicas.all, telemetry.divergence, telemetry.metrics.registry)
   app.get('/v1/index', (c) => {
     const top_blocks = describeBlocks(telemetry.hot, estimateTokens)
     return c.json({ ...describeIndex(replicas), top_blocks })
