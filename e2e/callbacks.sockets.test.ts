@@ -118,6 +118,12 @@ describe('the callback protocol', () => {
         .map((type) => `mirror_events_total{type="${type}"} 0`)
         .concat('mirror_events_total{type="snapshot"} 1'),
     )
+    '{"generation":"g1","sequence":9007199254740992,"events":[]}',
+    '{"generation":"g1","sequence":9007199254740993,"events":[]}',
+    { generation: 'g1', sequence: 1, events: [{ type: 'stored', request_id: 'r', cached_tokens: 2 ** 53 }] },
+    { generation: 'g1', sequence: 1, events: [{ type: 'stored', request_id: 'r', cached_tokens: 1e300 }] },
+    { generation: 'g1', sequence: 1, events: [{ type: 'evicted', request_id: 'r', cached_tokens: 0, tier: 7 }] },
+    { generation: 'g1', sequence: 1, events: [{ type: 'evicted', request_id: 'r', cached_tokens: 0, tier: 'mars' }] },
   })
 
   test('an unknown replica is 404, a body over 8 MiB is 413', async () => {
@@ -132,6 +138,19 @@ describe('the callback protocol', () => {
     expect((await post('/evict', { request_ids: 'r-1' })).status).toBe(400)
   })
 })
+
+  test('the largest numbers that are told apart are taken, and a snapshot of larger ones is not', async () => {
+    expect((await snapshot('g1', 2 ** 53 - 2, [{ request_id: 'r', cached_tokens: 2 ** 53 - 1 }])).status).toBe(200)
+    expect((await events('g1', 2 ** 53 - 1)).status).toBe(200)
+    expect((await snapshot('g2', 2 ** 53)).status).toBe(400)
+    expect((await snapshot('g2', 0, [{ request_id: 'r', cached_tokens: 2 ** 53 }])).status).toBe(400)
+    expect(await mirror()).toMatchObject({ generation: 'g1', sequence: 2 ** 53 - 1 })
+  })
+
+  test.each(['gpu', 'cpu', 'disk'])('an event may name the tier: %s', async (tier) => {
+    await snapshot('g1', 0)
+    expect((await events('g1', 1, { type: 'evicted', request_id: 'r', cached_tokens: 0, tier })).status).toBe(200)
+  })
 
 describe('the control plane', () => {
   test('says that it lives, is ready, and what it holds', async () => {
