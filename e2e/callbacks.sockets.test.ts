@@ -124,6 +124,12 @@ describe('the callback protocol', () => {
     { generation: 'g1', sequence: 1, events: [{ type: 'stored', request_id: 'r', cached_tokens: 1e300 }] },
     { generation: 'g1', sequence: 1, events: [{ type: 'evicted', request_id: 'r', cached_tokens: 0, tier: 7 }] },
     { generation: 'g1', sequence: 1, events: [{ type: 'evicted', request_id: 'r', cached_tokens: 0, tier: 'mars' }] },
+    '{"generation":"g1","sequence":9007199254740992,"events":[]}',
+    '{"generation":"g1","sequence":9007199254740993,"events":[]}',
+    { generation: 'g1', sequence: 1, events: [{ type: 'stored', request_id: 'r', cached_tokens: 2 ** 53 }] },
+    { generation: 'g1', sequence: 1, events: [{ type: 'stored', request_id: 'r', cached_tokens: 1e300 }] },
+    { generation: 'g1', sequence: 1, events: [{ type: 'evicted', request_id: 'r', cached_tokens: 0, tier: 7 }] },
+    { generation: 'g1', sequence: 1, events: [{ type: 'evicted', request_id: 'r', cached_tokens: 0, tier: 'mars' }] },
   })
 
   test('an unknown replica is 404, a body over 8 MiB is 413', async () => {

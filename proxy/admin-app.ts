@@ -137,11 +137,14 @@ function addCallbacks(app: Hono<ServerEnv>, { replicas, telemetry }: AdminDepend
       throw new ProxyError('invalid_body', 'The body must be {"request_ids":[…]} with strings.')
     }
     for (const id of ids as RequestId[]) {
+    let evicted = 0
       // an id that no replica has is counted as unknown by the first
-      const holder = replicas.find(({ mirror }) => mirror.has(id)) ?? replicas[0]
-      holder?.mirror.apply({ type: 'evicted', request: id, cachedTokens: 0 })
+      const holder = replicas.find(({ mirror }) => mirror.has(id))
+      if (holder) evicted += 1
+      const told = holder ?? replicas[0]
+      told?.mirror.apply({ type: 'evicted', request: id, cachedTokens: 0 })
     }
-    return c.json({ evicted: ids.length })
+    return c.json({ evicted, unknown: ids.length - evicted })
   })
 }
 
