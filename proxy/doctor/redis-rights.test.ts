@@ -21,5 +21,7 @@ test.each(Object.entries(scripts))(
 test('the documented rights are those that are checked, and what the client itself asks', () => {
   const docs = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'configuration.md'), 'utf8')
   const granted = [.../ACL SETUSER reprise (.*?)```/s.exec(docs)![1]!.matchAll(/\+([a-z|]+)/g)].map(([, name]) => name!)
-  expect(granted.toSorted()).toEqual([...neededCommands, 'cluster|info', 'cluster|slots', 'info', 'select'].toSorted())
+  expect(granted.toSorted()).toEqual(
+    [...neededCommands, 'client|setname', 'cluster|info', 'cluster|slots', 'info', 'select'].toSorted(),
+  )
 })
