@@ -117,6 +117,14 @@ describe.skipIf(!hasRedis)('a user of Redis with no more than the documented rig
     expect(await redis.client.keys('*')).toEqual([])
   })
 
+  test('without INFO is told what is not known of its Redis', async () => {
+    await redis.client.acl('SETUSER', 'reprise', '-info')
+    expect(await check()).toMatchObject([
+      { check: 'redis', level: 'ok' },
+      { check: 'redis_version', level: 'not_checked', fix: expect.stringContaining('+info') },
+    ])
+  })
+
   test('is found to be too small by doctor where it may not touch the keys', async () => {
     await redis.client.acl('SETUSER', 'reprise', 'resetkeys', '~other:*')
     expect(await check()).toMatchObject([{ level: 'fatal', fix: expect.stringContaining('~reprise:*') }])

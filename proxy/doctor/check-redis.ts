@@ -69,13 +69,17 @@ async function ask(client: RedisClient): Promise<RedisAnswers> {
 }
 
 /** What is to be said of a Redis that answers. */
-export function judgeRedis({ info = '', replies, missing = [], milliseconds }: RedisAnswers): Finding[] {
+export function judgeRedis({ info, replies, missing = [], milliseconds }: RedisAnswers): Finding[] {
   if (missing.length > 0) return [judgeRights(missing)]
-  const field = (name: string): string | undefined => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1]
+  const field = (name: string): string | undefined => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info ?? '')?.[1]
   const refused = replies.find((reply) => 'error' in reply)
   if (refused && 'error' in refused) return [judgeRefusal(refused.error)]
   const took = `${milliseconds.toFixed(1)} ms`
   const findings: Finding[] = [{ check: 'redis', level: 'ok', found: `takes writes, answers in ${took}` }]
+  if (info === undefined) {
+    const found = 'INFO is refused: neither its version nor its room is known'
+    findings.push({ check: 'redis_version', level: 'not_checked', found, fix: 'ACL SETUSER the user +info' })
+  }
   const version = field('redis_version')
   if (version !== undefined && Number.parseInt(version, 10) < oldestVersion) {
     const fix = `use Redis ${oldestVersion} or newer, or Valkey`
