@@ -41,6 +41,7 @@ test.each([
   [{ dp_size: 2 }, '--dp-size 2'],
   [{ enable_lmcache: true }, '--enable-lmcache'],
   [{ enable_flexkv: true }, '--enable-flexkv'],
+  [{ enable_unified_cache_external_linker: true }, '--enable-unified-cache-external-linker'],
 ])('a plugin that is switched on, and reports nothing of such an engine, is no report: %j', (info, flag) => {
   expect(reportsOf({ radix_cache_backend: 'reprise', ...info })).toMatchObject({
     level: 'warning',

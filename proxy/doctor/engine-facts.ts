@@ -57,6 +57,7 @@ function silencingFlags(info: Readonly<Record<string, unknown>>): string[] {
     ...(typeof ranks === 'number' && ranks > 1 ? [`--dp-size ${ranks}`] : []),
     ...(info.enable_lmcache === true ? [sglangTiers.enable_lmcache] : []),
     ...(info.enable_flexkv === true ? [sglangTiers.enable_flexkv] : []),
+    ...(info.enable_unified_cache_external_linker === true ? ['--enable-unified-cache-external-linker'] : []),
   ]
 }
 
