@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { emulatorDefaults, startEmulator } from '#engine-adapters/emulator/emulator.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { findFreePort } from './demo/find-free-port.ts'
@@ -62,6 +62,19 @@ describe('the callback protocol', () => {
     expect(await mirror()).toMatchObject({ generation: 'g2', requests: 0 })
   })
 
+  test('a restarted engine is logged once, its first life and its repeats are not', async () => {
+    const warn = vi.spyOn(proxy.log, 'warn')
+    await snapshot('g1', 0)
+    await snapshot('g1', 1)
+    expect(warn).not.toHaveBeenCalled()
+    await events('g2', 1)
+    await snapshot('g2', 1)
+    await snapshot('g2', 2)
+    expect(warn.mock.calls).toEqual([
+      [{ replica: 'gpu-0', reason: expect.stringContaining('restarted') }, expect.any(String)],
+    ])
+  })
+
   test('an evicted request is cut in the index; unknown ids are counted and ignored', async () => {
     await snapshot('g1', 0)
     await send('r-1', 'a'.repeat(400), 'b'.repeat(400))
@@ -105,6 +118,12 @@ describe('the callback protocol', () => {
     { generation: 'g1', sequence: 1, events: [{ type: 'moved' }] },
     { generation: 'g1', sequence: 1, events: [{ type: 'evicted', request_id: 'r' }] },
     { generation: 'g1', sequence: 1, events: [{ type: 'cleared' }, { type: 'stored', cached_tokens: 1 }] },
+    '{"generation":"g1","sequence":9007199254740992,"events":[]}',
+    '{"generation":"g1","sequence":9007199254740993,"events":[]}',
+    { generation: 'g1', sequence: 1, events: [{ type: 'stored', request_id: 'r', cached_tokens: 2 ** 53 }] },
+    { generation: 'g1', sequence: 1, events: [{ type: 'stored', request_id: 'r', cached_tokens: 1e300 }] },
+    { generation: 'g1', sequence: 1, events: [{ type: 'evicted', request_id: 'r', cached_tokens: 0, tier: 7 }] },
+    { generation: 'g1', sequence: 1, events: [{ type: 'evicted', request_id: 'r', cached_tokens: 0, tier: 'mars' }] },
     'not json',
   ])('a malformed body is 400 and has no effect: %j', async (body) => {
     await snapshot('g1', 0)
@@ -120,6 +139,19 @@ describe('the callback protocol', () => {
     )
   })
 
+  test('the largest numbers that are told apart are taken, and a snapshot of larger ones is not', async () => {
+    expect((await snapshot('g1', 2 ** 53 - 2, [{ request_id: 'r', cached_tokens: 2 ** 53 - 1 }])).status).toBe(200)
+    expect((await events('g1', 2 ** 53 - 1)).status).toBe(200)
+    expect((await snapshot('g2', 2 ** 53)).status).toBe(400)
+    expect((await snapshot('g2', 0, [{ request_id: 'r', cached_tokens: 2 ** 53 }])).status).toBe(400)
+    expect(await mirror()).toMatchObject({ generation: 'g1', sequence: 2 ** 53 - 1 })
+  })
+
+  test.each(['gpu', 'cpu', 'disk'])('an event may name the tier: %s', async (tier) => {
+    await snapshot('g1', 0)
+    expect((await events('g1', 1, { type: 'evicted', request_id: 'r', cached_tokens: 0, tier })).status).toBe(200)
+  })
+
   test('an unknown replica is 404, a body over 8 MiB is 413', async () => {
     expect((await post('/v1/replicas/other/events', { generation: 'g', sequence: 0, events: [] })).status).toBe(404)
     expect((await post('/v1/replicas/gpu-0/events', 'x'.repeat(9 * 1024 * 1024))).status).toBe(413)
@@ -127,7 +159,8 @@ describe('the callback protocol', () => {
 
   test('existing hooks may post the ids of evicted requests', async () => {
     await send('r-1', 'a', 'b')
-    expect((await post('/evict', { request_ids: ['r-1', 'nobody'] })).status).toBe(200)
+    const evicted = await post('/evict', { request_ids: ['r-1', 'nobody', 'nobody-else'] })
+    expect(await evicted.json()).toEqual({ evicted: 1, unknown: 2 })
     expect(await mirror()).toMatchObject({ requests: 0 })
     expect((await post('/evict', { request_ids: 'r-1' })).status).toBe(400)
   })

@@ -59,7 +59,7 @@ describe('replicas', () => {
     await postJson(path, { generation: 'g', sequence: 4, requests: [] })
     const { replicas } = (await get('/v1/mirror')) as { replicas: unknown[] }
     expect(replicas).toMatchObject([
-      { replica: 'gpu-0', mode: 'fallback', sequence: 0, in_flight: 0, divergence: null },
+      { replica: 'gpu-0', url: expect.any(String), mode: 'fallback', sequence: 0, in_flight: 0, divergence: null },
       { replica: 'gpu-1', mode: 'exact', generation: 'g', sequence: 4 },
     ])
     const metrics = await (await fetch(`${proxy!.adminUrl}/metrics`)).text()

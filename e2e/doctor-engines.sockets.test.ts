@@ -88,7 +88,7 @@ const expected = {
     },
     'no-cache': {
       prefix_caching: ['fatal', '--disable-radix-cache'],
-      reports: ['warning', '--radix-cache-backend reprise'],
+      reports: ['warning', '--disable-radix-cache'],
     },
   },
 } as const

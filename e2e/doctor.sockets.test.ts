@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { emulatorDefaults, startEmulator } from '#engine-adapters/emulator/emulator.ts'
-import type { DoctorReport } from '#proxy/doctor/finding.ts'
+import type { DoctorReport, Finding } from '#proxy/doctor/finding.ts'
 import { findFreePort } from './demo/find-free-port.ts'
 import { examine, find, levelsOf } from './examine-engine.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
@@ -316,6 +316,46 @@ describe('a running proxy', () => {
     })
     // an engine that is not there has computed nothing that could be reported
     expect(find(await examine('http://127.0.0.1:9', { adminUrl }), 'mirror').level).toBe('ok')
+  })
+
+  test('of several engines is judged by this one alone, by its URL or its name', async () => {
+    const replicas = [
+      { replica: 'gpu-0', url: 'http://gpu-0:30000', mode: 'fallback', sequence: 0 },
+      { replica: 'gpu-1', url: 'placeholder', mode: 'fallback', sequence: 0 },
+      { replica: 'gpu-2', url: 'http://gpu-2:30000', mode: 'exact', sequence: 3 },
+    ]
+    const { url: adminUrl } = await startDouble({
+      respond: (response) =>
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ replicas })),
+    })
+    const engine = await emulate('sglang')
+    replicas[1]!.url = engine.replace('127.0.0.1', 'localhost')
+    const mirrorOf = async (settings: string): Promise<Finding[]> =>
+      (await examine(`${engine},kind=sglang${settings}`, { adminUrl })).findings.filter(
+        ({ check }) => check === 'mirror',
+      )
+    const other = (replica: string): object => ({
+      level: 'not_checked',
+      found: `${replica}: fallback, another engine than this one`,
+      fix: expect.stringMatching(new RegExp(`^run doctor with --engine http:.*,id=${replica}$`)),
+    })
+    const advised = (replica: string): object => ({
+      level: 'warning',
+      fix: expect.stringMatching(new RegExp(`/v1/replicas/${replica} and --radix-cache-backend reprise$`)),
+    })
+    expect(await mirrorOf('')).toMatchObject([advised('gpu-1'), other('gpu-0')])
+    expect(await mirrorOf(',id=gpu-0')).toMatchObject([advised('gpu-0'), other('gpu-1')])
+    const unknown = `the proxy has no replica 'gpu-9': it has gpu-0 (http://gpu-0:30000), gpu-1`
+    expect((await mirrorOf(',id=gpu-9'))[0]).toMatchObject({
+      level: 'warning',
+      found: expect.stringContaining(unknown),
+    })
+    replicas[1]!.url = 'http://gpu-1:30000'
+    expect(await mirrorOf('')).toMatchObject([
+      { level: 'warning', found: expect.stringMatching(/^the proxy knows no engine at this URL: it has gpu-0/) },
+      other('gpu-0'),
+      other('gpu-1'),
+    ])
   })
 
   test('hears of what this check lets its engine compute', async () => {

@@ -74,7 +74,7 @@ function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies): void
   const { pipeline, replicas, drain, telemetry, history, version } = dependencies
   const estimateTokens = (characters: number): number => replicas[0]?.mirror.estimateTokens(characters) ?? 0
   const describe = (): Promise<ReplicaDescription[]> =>
-    describeReplicas(replicas, telemetry.divergence, telemetry.metrics.registry)
+    describeReplicas(pipeline.replicas.all, telemetry.divergence, telemetry.metrics.registry)
   app.get('/v1/index', (c) => {
     const top_blocks = describeBlocks(telemetry.hot, estimateTokens)
     return c.json({ ...describeIndex(replicas), top_blocks })
@@ -116,6 +116,7 @@ function addReplicaSwitches(app: Hono<ServerEnv>, { drainReplica, resumeReplica 
 /** Where engines report what they hold. */
 function addCallbacks(app: Hono<ServerEnv>, { replicas, telemetry }: AdminDependencies): void {
   const byName = new Map<string, ReplicaMirror>(replicas.map((replica) => [replica.replica, replica]))
+  for (const replica of replicas) replica.onRestart = () => telemetry.log.warn(toRestart(replica), begunAnew)
   const reply = (c: HonoContext<ServerEnv>, acknowledgement: Acknowledgement): Response => {
     if ('sequence' in acknowledgement) return c.json(acknowledgement)
     telemetry.metrics.mirrorGaps.inc()
@@ -136,13 +137,22 @@ function addCallbacks(app: Hono<ServerEnv>, { replicas, telemetry }: AdminDepend
     if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string')) {
       throw new ProxyError('invalid_body', 'The body must be {"request_ids":[…]} with strings.')
     }
+    let evicted = 0
     for (const id of ids as RequestId[]) {
       // an id that no replica has is counted as unknown by the first
-      const holder = replicas.find(({ mirror }) => mirror.has(id)) ?? replicas[0]
-      holder?.mirror.apply({ type: 'evicted', request: id, cachedTokens: 0 })
+      const holder = replicas.find(({ mirror }) => mirror.has(id))
+      if (holder) evicted += 1
+      const told = holder ?? replicas[0]
+      told?.mirror.apply({ type: 'evicted', request: id, cachedTokens: 0 })
     }
-    return c.json({ evicted: ids.length })
+    return c.json({ evicted, unknown: ids.length - evicted })
   })
+}
+
+const begunAnew = 'the mirror begins anew: what the engine held before is gone'
+
+function toRestart({ replica }: ReplicaMirror): { replica: string; reason: string } {
+  return { replica, reason: 'the engine was restarted: it reports as another generation' }
 }
 
 function unknownReplica(name: string): ProxyError {

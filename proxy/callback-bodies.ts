@@ -23,8 +23,12 @@ export interface Snapshot {
 }
 
 const ajv = new Ajv()
-const sequenced = { generation: { type: 'string', minLength: 1 }, sequence: { type: 'integer', minimum: 0 } }
-const cached = { request_id: { type: 'string' }, cached_tokens: { type: 'integer', minimum: 0 } }
+/** Beyond these, two numbers may be read as one. */
+const count = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
+const sequenced = { generation: { type: 'string', minLength: 1 }, sequence: count }
+const cached = { request_id: { type: 'string' }, cached_tokens: count }
+/** Senders speak of the GPU's cache; what they say of a tier besides is checked, and not told apart. */
+const tier = { enum: ['gpu', 'cpu', 'disk'] }
 
 const isEventBatch = ajv.compile<EventBatch>({
   type: 'object',
@@ -36,7 +40,7 @@ const isEventBatch = ajv.compile<EventBatch>({
       items: {
         type: 'object',
         required: ['type'],
-        properties: { type: { enum: ['stored', 'evicted', 'cleared'] }, ...cached },
+        properties: { type: { enum: ['stored', 'evicted', 'cleared'] }, tier, ...cached },
         if: { properties: { type: { const: 'cleared' } } },
         else: { required: ['request_id', 'cached_tokens'] },
       },

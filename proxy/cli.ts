@@ -108,12 +108,13 @@ async function serve(flags: ServeFlags): Promise<void> {
 }
 
 async function emulate({ listen, callback, ...options }: EmulateOptions): Promise<void> {
+  const callbackToken = process.env.REPRISE_CALLBACK_TOKEN?.trim() || undefined
   const emulator = await startEmulator({
     ...options,
     ...listen,
     warn: (message) => process.stderr.write(`${message}\n`),
     ...(callback === undefined ? {} : { callbackUrl: callback }),
-    ...(process.env.REPRISE_CALLBACK_TOKEN === undefined ? {} : { callbackToken: process.env.REPRISE_CALLBACK_TOKEN }),
+    ...(callbackToken === undefined ? {} : { callbackToken }),
   }).catch((error: Error) => {
     throw new ConfigError(`Cannot listen on ${listen.host}:${listen.port}: ${error.message}.`)
   })

@@ -34,6 +34,8 @@ export class ReplicaMirror {
   readonly mirror: CacheMirror
   /** the same in the engine's own tokens, of requests for whose tokens it was asked */
   readonly tokens: TokenMirror
+  /** Told when reports are of another life of the engine than those before. */
+  onRestart: () => void = () => {}
   readonly #onLost: () => void
   readonly #now: () => number
   #generation: string | undefined
@@ -192,6 +194,7 @@ export class ReplicaMirror {
     if (generation === this.#generation && sequence < this.#sequence) return { sequence: this.#sequence }
     if (generation !== this.#generation) {
       this.#onLost()
+      if (this.#generation !== undefined) this.onRestart()
       this.#generation = generation
       this.#sequence = 0
     }

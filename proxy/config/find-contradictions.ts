@@ -3,7 +3,8 @@ import { readPeers } from '../access/trusted-peers.ts'
 import { compilePatterns } from '../patterns/compile-patterns.ts'
 import { readRedisUrl } from '../redis/read-redis-url.ts'
 import type { SettingFault, SettingPath } from './check-settings.ts'
-import { isHttpUrl, readListenAddress } from './read-arguments.ts'
+import { findEngineFaults } from './find-engine-faults.ts'
+import { readListenAddress } from './read-arguments.ts'
 import type { EngineSettings, Settings } from './settings.ts'
 
 /** Finds what no schema can say: settings that do not go together, and texts that cannot be read. */
@@ -35,21 +36,12 @@ export function findContradictions(settings: Settings): SettingFault[] {
 function engineFaults(engines: readonly EngineSettings[]): SettingFault[] {
   return engines.flatMap((engine, i) => {
     const { id, tls } = engine
-    const faults = urlFaults(engine)
+    const faults = findEngineFaults(engine)
     if (id !== undefined && engines.findIndex((other) => other.id === id) < i)
       faults.push(['id', `another engine is called '${id}' too: give each its own`])
     if (tls) for (const reason of pairFaults(tls)) faults.push(['tls', reason])
     return faults.map(([key, reason]) => ({ path: ['engines', i, key], reason }))
   })
-}
-
-function urlFaults({ url, events, replay, tls }: EngineSettings): [key: string, reason: string][] {
-  const faults: [string, string][] = []
-  if (!isHttpUrl(url)) faults.push(['url', `'${url}' is not a URL: write http://HOST:PORT`])
-  if (replay !== undefined && events === undefined)
-    faults.push(['replay', 'is of use beside events only: say where the engine publishes them'])
-  if (tls && !url.startsWith('https:')) faults.push(['tls', 'is for an engine behind https://'])
-  return faults
 }
 
 function redisFaults({ url, tls }: Settings['redis']): SettingFault[] {

@@ -57,6 +57,13 @@ test('a setting that was taken back has its default again', () => {
   expect(config.config).toMatchObject({ logLevel: 'info', adminToken: undefined })
 })
 
+test.each([
+  ['sesame\n', 'sesame'],
+  ['\n', undefined],
+])('the admin token is what a header can carry of it: %j', (token, adminToken) => {
+  expect(live({ REPRISE_ADMIN_TOKEN: token }).config.config).toMatchObject({ adminToken })
+})
+
 test('a broken configuration is logged with every fault, and the one before stays', () => {
   const environment: Record<string, string> = { REPRISE_LOGS_LEVEL: 'warn' }
   const { config, log, heard } = live(environment)

@@ -9,7 +9,8 @@ export function toConfig(settings: Settings): Config {
     listen: readListenAddress(settings.listen),
     tls: toTls(settings.tls),
     adminListen: readListenAddress(settings.admin.listen),
-    adminToken: settings.admin.token,
+    // read from a file, it often ends in a newline, which no header can carry
+    adminToken: settings.admin.token?.trim() || undefined,
     engines: toEngines(settings.engines, settings.engine_api_key),
     mode: typeof settings.mode === 'boolean' ? toWord(settings.mode) : settings.mode,
     ordering: ordering.policy,

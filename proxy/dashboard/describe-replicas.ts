@@ -1,11 +1,15 @@
 import type { Registry } from 'prom-client'
+import { withoutPassword } from '../config/without-password.ts'
 import type { ReplicaMirror } from '../replica-mirror.ts'
+import type { Replica } from '../replicas/replica.ts'
 import type { Divergence, DivergentTokens } from '../telemetry/divergence.ts'
 import { readValues } from './read-counts.ts'
 
 /** What is known of one replica, as the control plane tells it. */
 export interface ReplicaDescription {
   readonly replica: string
+  /** where the proxy reaches its engine */
+  readonly url: string
   readonly mode: string
   readonly generation: string | null
   readonly sequence: number
@@ -27,17 +31,20 @@ export interface ReplicaDescription {
 
 /** Every replica with what its mirror believes and how it is doing. */
 export async function describeReplicas(
-  replicas: readonly ReplicaMirror[],
+  replicas: readonly Pick<Replica, 'replicaMirror' | 'engine'>[],
   divergence: Divergence,
   registry: Registry,
 ): Promise<ReplicaDescription[]> {
   const states = await readValues(registry, 'replica_state')
   const inFlight = await readValues(registry, 'in_flight')
-  return replicas.map(({ replica, mirror, state: { mode, generation, sequence } }) => {
+  return replicas.map(({ replicaMirror, engine }) => {
+    const { replica, mirror, state } = replicaMirror
+    const { mode, generation, sequence } = state
     const { requests, cachedTokens, unknownRequests } = mirror.statistics
     const off = divergence.of(replica)
     return {
       replica,
+      url: withoutPassword(engine.url),
       mode,
       generation: generation ?? null,
       sequence,

@@ -7,6 +7,8 @@ import type { Finding } from './finding.ts'
 export interface MirroredReplica {
   readonly replica: string
   readonly mode: string
+  /** where the proxy reaches its engine; undefined where it does not say */
+  readonly url?: string | undefined
   /** that of the last report */
   readonly sequence?: number | undefined
   /** of the engine's life */
@@ -47,38 +49,89 @@ export interface CheckedEngine {
   readonly hasComputed: boolean
 }
 
-/** Asks a running proxy whether it has heard from its engines since, and judges what it knows of them. */
+/** By what a proxy knows an engine. */
+export interface KnownEngine {
+  readonly url: string
+  /** its name in the proxy, where that was given */
+  readonly id?: string | undefined
+}
+
+/**
+ * Asks a running proxy whether it has heard from this engine since, and judges what it knows of it. Of other engines it
+ * is only said where their mirrors are not exact.
+ */
 export async function checkMirror(
   connection: EngineConnection,
   adminUrl: string,
   before: readonly MirroredReplica[],
-  engine: CheckedEngine,
+  engine: CheckedEngine & KnownEngine,
 ): Promise<Finding[]> {
-  const replicas = await waitForReports(connection, before, engine.hasComputed)
-  const hasNews = replicas.some((replica) => isNews(replica, before))
-  return replicas.map((replica) => ({ check: 'mirror', ...judge(replica) }))
+  const own = findOwn(before, engine)
+  if (!own) return [judgeStranger(before, engine), ...before.filter(isInexact).map(judgeOther)]
+  const replicas = await waitForReports(connection, before, own, engine.hasComputed)
+  const others = replicas.filter((replica) => replica.replica !== own.replica && isInexact(replica))
+  const replica = replicas.find((one) => one.replica === own.replica) ?? own
+  return [{ check: 'mirror', ...judge(replica) }, ...others.map(judgeOther)]
 
   function judge(replica: MirroredReplica): Omit<Finding, 'check'> {
-    if (replica.mode !== 'exact') return judgeInexact(replica, adminUrl, engine.kind)
+    if (isInexact(replica)) return judgeInexact(replica, adminUrl, engine.kind)
     const name = `${replica.replica}: exact, `
     if (isNews(replica, before)) return { level: 'ok', found: `${name}its reports arrive` }
-    if (hasNews || !engine.hasComputed) return { level: 'ok', found: `${name}but it did not report meanwhile` }
+    if (!engine.hasComputed) return { level: 'ok', found: `${name}but it did not report meanwhile` }
     const fix = `start this engine with REPRISE_CALLBACK_URL=${callbackUrl(replica, adminUrl)}, another name for each engine`
     return { level: 'warning', found: `${name}but nobody reported while this engine computed new prompts`, fix }
   }
 }
 
+/** By the name that was given, else by the URL; the only replica of a proxy that tells no URLs is taken for it. */
+function findOwn(replicas: readonly MirroredReplica[], { url, id }: KnownEngine): MirroredReplica | undefined {
+  if (id !== undefined) return replicas.find(({ replica }) => replica === id)
+  const [only, ...others] = replicas
+  if (only && others.length === 0 && only.url === undefined) return only
+  return replicas.find((replica) => replica.url !== undefined && placeOf(replica.url) === placeOf(url))
+}
+
+/** Two URLs of one engine are written alike; all names of this machine are one. */
+function placeOf(text: string): string {
+  if (!URL.canParse(text)) return text
+  const { protocol, hostname, port, pathname } = new URL(text)
+  const host = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname) ? 'localhost' : hostname
+  return `${protocol}//${host}:${port}${pathname.replace(/\/+$/, '').replace(/\/v1$/, '')}`
+}
+
+function judgeStranger(replicas: readonly MirroredReplica[], { id }: KnownEngine): Finding {
+  const list = replicas.map(({ replica, url }) => (url === undefined ? replica : `${replica} (${url})`)).join(', ')
+  const known = list === '' ? 'it has none' : `it has ${list}`
+  const found =
+    id === undefined ? `the proxy knows no engine at this URL: ${known}` : `the proxy has no replica '${id}': ${known}`
+  const fix =
+    id === undefined
+      ? "add ,id=NAME to --engine, the engine's name in 'serve', where that knows it by another URL; else give its --engine to 'serve'"
+      : "give the id= that 'serve' was given"
+  return { check: 'mirror', level: 'warning', found, fix }
+}
+
+function isInexact({ mode }: MirroredReplica): boolean {
+  return mode !== 'exact'
+}
+
+function judgeOther({ replica, mode, url }: MirroredReplica): Finding {
+  const fix = `run doctor with --engine ${url ?? 'URL'},kind=…,id=${replica}`
+  return { check: 'mirror', level: 'not_checked', found: `${replica}: ${mode}, another engine than this one`, fix }
+}
+
 async function waitForReports(
   connection: EngineConnection,
   before: readonly MirroredReplica[],
+  { replica: own }: MirroredReplica,
   isWorthIt: boolean,
 ): Promise<readonly MirroredReplica[]> {
   const end = performance.now() + (isWorthIt ? settleMilliseconds : 0)
   for (;;) {
     const reply = await connection.get('/v1/mirror')
     const replicas = (isGood(reply) ? replicasOf(reply.json) : undefined) ?? before
-    // where no replica is exact none is going to become so by waiting
-    const isWaiting = replicas.some(({ mode }) => mode === 'exact') && !replicas.some((one) => isNews(one, before))
+    // a replica that is not exact does not become so by waiting
+    const isWaiting = replicas.some((one) => one.replica === own && !isInexact(one) && !isNews(one, before))
     if (!isWaiting || performance.now() >= end) return replicas
     await pause(pollMilliseconds)
   }

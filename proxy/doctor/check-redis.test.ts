@@ -6,9 +6,9 @@ const good: RedisAnswers = { info, replies: [{ value: 'OK' }, { value: 'x' }, { 
 const levelsOf = (answers: Partial<RedisAnswers>): Record<string, string> =>
   Object.fromEntries(judgeRedis({ ...good, ...answers }).map(({ check, level }) => [check, level]))
 
-test('a Redis that answers and takes writes is fine, also where INFO may not be asked', () => {
+test('a Redis that answers and takes writes is fine; where INFO may not be asked, that is said', () => {
   expect(levelsOf({})).toEqual({ redis: 'ok' })
-  expect(levelsOf({ info: undefined })).toEqual({ redis: 'ok' })
+  expect(levelsOf({ info: undefined })).toEqual({ redis: 'ok', redis_version: 'not_checked' })
 })
 
 test('an old version, a slow answer and little room are warned of', () => {
@@ -21,9 +21,20 @@ test.each([
   ["OOM command not allowed when used memory > 'maxmemory'.", /raise maxmemory/],
   ["READONLY You can't write against a read only replica.", /redis\+sentinel/],
   ['MOVED 3999 127.0.0.1:6381', /redis\+cluster/],
-  ["NOPERM User me has no permissions to run the 'eval' command", /EVAL/],
+  ["NOPERM User me has no permissions to run the 'eval' command", /docs\/configuration\.md/],
 ])('what it refuses is fatal, with what to do: %s', (message, fix) => {
   const [finding, ...others] = judgeRedis({ ...good, replies: [{ value: 'OK' }, { error: new Error(message) }] })
   expect(others).toEqual([])
   expect(finding).toMatchObject({ check: 'redis', level: 'fatal', fix: expect.stringMatching(fix) })
+})
+
+test('rights that are missing are fatal, and named as they have to be given', () => {
+  expect(judgeRedis({ ...good, missing: ['expire', 'zrem'] })).toEqual([
+    {
+      check: 'redis',
+      level: 'fatal',
+      found: 'the user has no right to EXPIRE, ZREM on keys ~reprise:*',
+      fix: 'ACL SETUSER the user ~reprise:* +expire +zrem (all rights: docs/configuration.md)',
+    },
+  ])
 })

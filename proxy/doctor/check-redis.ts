@@ -5,6 +5,7 @@ import { readRedisUrl } from '../redis/read-redis-url.ts'
 import { evalCommand, getCommand, type RedisCommand, type RedisReply, setCommand } from '../redis/redis-command.ts'
 import { runCommands } from '../redis/run-commands.ts'
 import type { Finding } from './finding.ts'
+import { findMissingRights, forgetProbes, probeRights } from './redis-rights.ts'
 
 const probes = 21
 const oldestVersion = 7
@@ -48,6 +49,8 @@ export interface RedisAnswers {
   readonly info: string | undefined
   /** to a write, a read and a script, in this order */
   readonly replies: readonly RedisReply[]
+  /** commands that the user has no right to */
+  readonly missing?: readonly string[] | undefined
   /** of round trips, in the middle */
   readonly milliseconds: number
 }
@@ -67,17 +70,23 @@ async function ask(client: RedisClient, database: number): Promise<RedisAnswers>
     taken.push(performance.now() - started)
   }
   const info = await client.info().catch(() => undefined)
-  await runCommands(client, [{ key, name: 'del', args: [key] }])
-  return { info, replies, milliseconds: taken.toSorted((a, b) => a - b)[probes >> 1]! }
+  const missing = findMissingRights(await runCommands(client, probeRights(key)))
+  await runCommands(client, forgetProbes(key))
+  return { info, replies, missing, milliseconds: taken.toSorted((a, b) => a - b)[probes >> 1]! }
 }
 
 /** What is to be said of a Redis that answers. */
-export function judgeRedis({ info = '', replies, milliseconds }: RedisAnswers): Finding[] {
-  const field = (name: string): string | undefined => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1]
+export function judgeRedis({ info, replies, missing = [], milliseconds }: RedisAnswers): Finding[] {
+  if (missing.length > 0) return [judgeRights(missing)]
+  const field = (name: string): string | undefined => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info ?? '')?.[1]
   const refused = replies.find((reply) => 'error' in reply)
   if (refused && 'error' in refused) return [judgeRefusal(refused.error)]
   const took = `${milliseconds.toFixed(1)} ms`
   const findings: Finding[] = [{ check: 'redis', level: 'ok', found: `takes writes, answers in ${took}` }]
+  if (info === undefined) {
+    const found = 'INFO is refused: neither its version nor its room is known'
+    findings.push({ check: 'redis_version', level: 'not_checked', found, fix: 'ACL SETUSER the user +info' })
+  }
   const version = field('redis_version')
   if (version !== undefined && Number.parseInt(version, 10) < oldestVersion) {
     const fix = `use Redis ${oldestVersion} or newer, or Valkey`
@@ -97,6 +106,12 @@ export function judgeRedis({ info = '', replies, milliseconds }: RedisAnswers): 
   return findings
 }
 
+function judgeRights(missing: readonly string[]): Finding {
+  const names = missing.map((name) => name.toUpperCase()).join(', ')
+  const fix = `ACL SETUSER the user ~reprise:* ${missing.map((name) => `+${name}`).join(' ')} (all rights: docs/configuration.md)`
+  return { check: 'redis', level: 'fatal', found: `the user has no right to ${names} on keys ~reprise:*`, fix }
+}
+
 function judgeRefusal({ message }: Error): Finding {
   return { check: 'redis', level: 'fatal', found: `refuses what is asked of it: ${message}`, fix: fixFor(message) }
 }
@@ -110,7 +125,7 @@ const fixes: readonly (readonly [RegExp, string])[] = [
   [/^ERR DB index/, 'name a database that it has (redis://HOST:PORT/DATABASE), or raise its `databases`'],
   [/^READONLY/, 'give the master, or sentinels: redis+sentinel://HOST:PORT/MASTER'],
   [/^(MOVED|CLUSTERDOWN)|cluster support/i, 'redis+cluster://HOST:PORT is for a cluster, and for nothing else'],
-  [/^NOPERM/, 'allow the user GET, SET, DEL and EVAL on keys ~reprise:*'],
+  [/^NOPERM/, 'give the user the rights of docs/configuration.md, on keys ~reprise:*'],
   [/NOAUTH|WRONGPASS|password/i, 'correct user and password: redis://USER:PASSWORD@HOST:PORT'],
   [
     /certificate|TLS|SSL|wrong version number/i,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
 import { argument } from '../command-arguments.ts'
 import { ConfigError } from '../config/config.ts'
+import { findEngineFaults } from '../config/find-engine-faults.ts'
 import { readEngine, readUrl } from '../config/read-arguments.ts'
 import type { EngineSettings } from '../config/settings.ts'
 import { readRedisUrl } from '../redis/read-redis-url.ts'
@@ -25,7 +26,7 @@ export function addDoctorCommand(program: Command): void {
     .requiredOption(
       '--engine <url[,kind=…]>',
       "the engine, as for 'serve' (key: REPRISE_ENGINE_API_KEY)",
-      once(readEngine),
+      once(readCheckedEngine),
     )
     .option('--model <name>', 'the model to check with (default: the first that is served)')
     .option('--prompt <file>', 'a request body of your application, as JSON', argument(readPromptFile))
@@ -46,7 +47,7 @@ async function runCommand({ engine, timeoutSeconds, ...flags }: DoctorFlags): Pr
     prompt: flags.prompt,
     redisUrl: flags.redis,
     adminUrl: flags.admin,
-    adminToken: process.env.REPRISE_ADMIN_TOKEN || undefined,
+    adminToken: process.env.REPRISE_ADMIN_TOKEN?.trim() || undefined,
     timeoutMilliseconds: timeoutSeconds * 1000,
   }
   const report = await runDoctor(options, stopSignal())
@@ -73,6 +74,14 @@ function once(read: (text: string) => EngineSettings): (text: string, earlier?: 
     if (earlier !== undefined) throw new InvalidArgumentError('one engine is checked at a time; run doctor for each.')
     return argument(read)(text)
   }
+}
+
+/** What `serve` would refuse is refused here too; which kind it is, and what that means for its events, is checked. */
+function readCheckedEngine(text: string): EngineSettings {
+  const engine = readEngine(text)
+  const [fault] = findEngineFaults({ ...engine, kind: engine.kind ?? 'vllm' })
+  if (fault) throw new ConfigError(`${fault.join(': ')}.`)
+  return engine
 }
 
 function readPromptFile(file: string): { file: string; json: string } {

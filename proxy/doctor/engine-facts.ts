@@ -8,6 +8,8 @@ export interface EngineFacts {
   readonly caches?: number | undefined
   /** SGLang's radix cache backend; null: its own */
   readonly cacheBackend?: string | null | undefined
+  /** flags with which SGLang's plugin reports nothing */
+  readonly silencing?: readonly string[] | undefined
   /** where SGLang publishes its events; undefined: nowhere */
   readonly publisher?: EventPublisher | undefined
   /** what keeps, or takes over, blocks beside the GPU's cache */
@@ -39,9 +41,24 @@ export function readSglangFacts(info: Readonly<Record<string, unknown>> | undefi
   return {
     caches: typeof ranks === 'number' ? ranks : undefined,
     cacheBackend: typeof backend === 'string' || backend === null ? backend : undefined,
+    silencing: silencingFlags(info),
     publisher: publisherOf(info.kv_events),
     otherTiers: Object.entries(sglangTiers).flatMap(([name, flag]) => (info[name] === true ? [flag] : [])),
   }
+}
+
+const cacheOff = '--disable-radix-cache'
+
+/** There is no cache, there are several, or it is another one than the plugin observes. */
+function silencingFlags(info: Readonly<Record<string, unknown>>): string[] {
+  const { dp_size: ranks, disable_radix_cache: isOff } = info
+  return [
+    ...(isOff === true ? [cacheOff] : []),
+    ...(typeof ranks === 'number' && ranks > 1 ? [`--dp-size ${ranks}`] : []),
+    ...(info.enable_lmcache === true ? [sglangTiers.enable_lmcache] : []),
+    ...(info.enable_flexkv === true ? [sglangTiers.enable_flexkv] : []),
+    ...(info.enable_unified_cache_external_linker === true ? ['--enable-unified-cache-external-linker'] : []),
+  ]
 }
 
 function publisherOf(events: unknown): EventPublisher | undefined {
@@ -82,22 +99,45 @@ function judgeTiers({ otherTiers = [] }: EngineFacts): Finding | undefined {
 }
 
 /** By SGLang's word: where nobody reports, what it holds is guessed. */
-function judgeReports({ cacheBackend, publisher }: EngineFacts, events: string | undefined): Finding | undefined {
+function judgeReports(
+  { cacheBackend, silencing = [], publisher }: EngineFacts,
+  events: string | undefined,
+): Finding | undefined {
   if (cacheBackend === undefined) return undefined
-  const finding = { check: 'reports' }
-  if (cacheBackend === 'reprise') {
-    const found = 'by the plugin (--radix-cache-backend reprise)'
-    if (events === undefined) return { ...finding, level: 'ok', found }
-    const fix = 'leave events= out, or start SGLang without --radix-cache-backend reprise'
-    return { ...finding, level: 'warning', found: `${found}, and by its events as well: one of both is enough`, fix }
+  const warn = (found: string, fix: string): Finding => ({ check: 'reports', level: 'warning', found, fix })
+  if (cacheBackend === 'reprise') return judgePlugin(silencing, publisher, events)
+  if (silencing.includes(cacheOff)) return warn(`there is nothing to report with ${cacheOff}`, without([cacheOff]))
+  if (publisher && events === undefined)
+    return warn('SGLang publishes events that are not read', `add ,${writeEvents(publisher)} to --engine`)
+  if (publisher) return { check: 'reports', level: 'ok', found: 'by its own events (--kv-events-config)' }
+  return warn(
+    'SGLang was told neither to use the plugin nor to publish events: what it holds is guessed',
+    'install the plugin and start SGLang with --radix-cache-backend reprise, or with --kv-events-config (docs/engines.md)',
+  )
+}
+
+/** Whether the plugin was also told where to report is seen in the proxy's mirror. */
+function judgePlugin(
+  silencing: readonly string[],
+  publisher: EventPublisher | undefined,
+  events: string | undefined,
+): Finding {
+  const flag = '(--radix-cache-backend reprise)'
+  const found = `by the plugin ${flag}`
+  const finding = { check: 'reports', level: 'warning' } as const
+  if (silencing.length > 0) {
+    const why = `the plugin is switched on ${flag}, and reports nothing with ${silencing.join(', ')}`
+    return { ...finding, found: why, fix: without(silencing) }
   }
-  if (publisher && events === undefined) {
-    const fix = `add ,${writeEvents(publisher)} to --engine`
-    return { ...finding, level: 'warning', found: 'SGLang publishes events that are not read', fix }
+  if (events === undefined) return { ...finding, level: 'ok', found }
+  if (!publisher) {
+    const why = `${found}; events= is given, and SGLang publishes none`
+    return { ...finding, found: why, fix: 'leave events= and replay= out' }
   }
-  if (publisher) return { ...finding, level: 'ok', found: 'by its own events (--kv-events-config)' }
-  const found = 'SGLang was told neither to use the plugin nor to publish events: what it holds is guessed'
-  const fix =
-    'install the plugin and start SGLang with --radix-cache-backend reprise, or with --kv-events-config (docs/engines.md)'
-  return { ...finding, level: 'warning', found, fix }
+  const fix = 'leave events= out, or start SGLang without --radix-cache-backend reprise'
+  return { ...finding, found: `${found}, and by its events as well: one of both is enough`, fix }
+}
+
+function without(flags: readonly string[]): string {
+  return `start SGLang without ${flags.join(', ')}`
 }

@@ -7,8 +7,10 @@ const levelWidth = 13
 const checkWidth = 17
 /** borders and the space beside them are part of a column's width */
 const borders = 4
+/** of a cell's width */
+const cellPadding = 2
 
-/** The report for people, as wide as `columns`. */
+/** The report for people: a table as wide as `columns`, and below it every fix as one line that can be copied. */
 export function renderReport({ engine, fatal, warnings, findings }: DoctorReport, columns: number): string {
   const width = Math.max(40, columns - levelWidth - checkWidth - borders)
   const table = new Table({
@@ -17,10 +19,20 @@ export function renderReport({ engine, fatal, warnings, findings }: DoctorReport
     wordWrap: true,
     style: { head: [], border: [] },
   })
-  for (const { level, check, found, fix } of findings) {
-    table.push([words[level], check.replaceAll('_', ' '), fix === undefined ? found : `${found}\n→ ${fix}`])
+  for (const { level, check, found } of findings) {
+    table.push([words[level], nameOf(check), breakWords(found, width - cellPadding)])
   }
-  return `${engine}\n${table.toString()}\n${summaryOf(fatal, warnings)}\n`
+  const fixes = findings.flatMap(({ check, fix }) => (fix === undefined ? [] : `→ ${nameOf(check)}: ${fix}\n`))
+  return `${engine}\n${table.toString()}\n${fixes.join('')}${summaryOf(fatal, warnings)}\n`
+}
+
+function nameOf(check: string): string {
+  return check.replaceAll('_', ' ')
+}
+
+/** The table cuts a word that fills more than a line. */
+function breakWords(text: string, width: number): string {
+  return text.replace(/\S+/g, (word) => word.match(new RegExp(`.{1,${width}}`, 'gu'))!.join('\n'))
 }
 
 function summaryOf(fatal: number, warnings: number): string {

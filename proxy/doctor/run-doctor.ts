@@ -1,4 +1,5 @@
 import type { EngineSettings } from '../config/settings.ts'
+import { withoutPassword } from '../config/without-password.ts'
 import { checkEngine } from './check-engine.ts'
 import { type CheckedEngine, checkMirror, type MirrorAtStart, readMirror } from './check-mirror.ts'
 import { checkPrompt } from './check-prompt.ts'
@@ -62,7 +63,7 @@ interface AskedProxy {
 }
 
 function openProxy(
-  { adminUrl, adminToken: token, timeoutMilliseconds }: DoctorOptions,
+  { engine: { url, id }, adminUrl, adminToken: token, timeoutMilliseconds }: DoctorOptions,
   signal: AbortSignal,
 ): AskedProxy | undefined {
   if (adminUrl === undefined) return undefined
@@ -70,15 +71,9 @@ function openProxy(
   return {
     readMirror: () => readMirror(connection, adminUrl),
     check: async (before, engine) =>
-      'finding' in before ? [before.finding] : checkMirror(connection, adminUrl, before.replicas, engine),
+      'finding' in before
+        ? [before.finding]
+        : checkMirror(connection, adminUrl, before.replicas, { ...engine, url, id }),
     close: () => connection.close(),
   }
-}
-
-function withoutPassword(text: string): string {
-  const url = new URL(text)
-  if (url.username === '' && url.password === '') return text
-  url.username = ''
-  url.password = ''
-  return url.href
 }

@@ -1,6 +1,6 @@
 """Reports what an inference engine has cached to reprise, by its eviction callbacks."""
 
-from reprise_callbacks.callback_client import CallbackClient
+from reprise_callbacks.callback_client import CallbackClient, CallbackSettingError
 from reprise_callbacks.callback_sender import CallbackSender
 from reprise_callbacks.changes import Change, Cleared, RequestLengths, Translator, evicted, stored
 from reprise_callbacks.sender_limits import SenderLimits
@@ -8,6 +8,7 @@ from reprise_callbacks.sender_limits import SenderLimits
 __all__ = [
     "CallbackClient",
     "CallbackSender",
+    "CallbackSettingError",
     "Change",
     "Cleared",
     "RequestLengths",

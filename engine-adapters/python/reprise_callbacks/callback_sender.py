@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reprise_callbacks.cached_requests import CachedRequests
-from reprise_callbacks.callback_client import CallbackClient
+from reprise_callbacks.callback_client import CallbackClient, clean_setting, without_credentials
 from reprise_callbacks.changes import CLEARED, Cleared, RequestLengths, Translator
 from reprise_callbacks.encode_body import encode_body
 from reprise_callbacks.report_queue import ReportQueue
@@ -32,7 +32,7 @@ class CallbackSender:
         warn: Callable[[str], None] = lambda message: None,
     ) -> None:
         self._limits = limits or SenderLimits()
-        self._url = url
+        self._url = without_credentials(clean_setting(url))
         self._client = CallbackClient(url, token, self._limits.answer_timeout)
         self._translator: Translator = RequestLengths() if translator is None else translator
         self._warn = warn
@@ -43,6 +43,7 @@ class CallbackSender:
         self._must_clear = False
         self._needs_snapshot = True
         self._failing = False
+        self._fault: str | None = None
         self._pause = self._limits.first_pause
         self._next_post = 0.0
         self._last_report = 0.0
@@ -51,6 +52,11 @@ class CallbackSender:
         self._close = threading.Event()
         self._thread = threading.Thread(target=self._run, name="reprise-callbacks", daemon=True)
         self._thread.start()
+
+    @property
+    def url(self) -> str:
+        """Where it posts, as it may be logged."""
+        return self._url
 
     def report(self, report: Any, facts: int = 1) -> None:
         """Hands over what one step of the engine changed, of about so many facts. Constant time, never throws."""
@@ -72,7 +78,7 @@ class CallbackSender:
             try:
                 self._turn()
             except Exception as error:
-                self._forget(f"a post failed ({error!r})")
+                self._forget(self._describe(error))
                 self._next_post = time.monotonic() + self._limits.longest_pause
         self._client.close()
 
@@ -113,8 +119,17 @@ class CallbackSender:
             # a fault in one report must not end those that follow
             self._forget(f"a report could not be read ({error!r})")
 
-    def _forget(self, reason: str) -> None:
-        self._warn(f"{reason}; everything is told anew to {self._url}")
+    def _describe(self, error: Exception) -> str | None:
+        """A fault while posting, once until a post succeeds; its words may repeat what was sent, the token too."""
+        fault = f"a post failed ({type(error).__name__})"
+        if fault == self._fault:
+            return None
+        self._fault = fault
+        return fault
+
+    def _forget(self, reason: str | None) -> None:
+        if reason is not None:
+            self._warn(f"{reason}; everything is told anew to {self._url}")
         self._translator.forget_all()
         self._requests.clear()
         self._must_clear = self._needs_snapshot = True
@@ -145,6 +160,7 @@ class CallbackSender:
             status = self._post_events()
         self._note_outcome(status)
         if status == _OK:
+            self._fault = None
             self._pause = self._limits.first_pause
             is_behind = self._requests.untold >= self._limits.events_per_post
             self._next_post = time.monotonic() + (0 if is_behind else self._limits.gap)

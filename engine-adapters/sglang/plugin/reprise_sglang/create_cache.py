@@ -4,7 +4,7 @@ import logging
 import os
 from typing import Any
 
-from reprise_callbacks import CallbackSender
+from reprise_callbacks import CallbackSender, CallbackSettingError
 from reprise_sglang.cache_reporter import CacheReporter
 from reprise_sglang.engine_seams import find_missing_seams
 from reprise_sglang.request_places import RequestPlaces
@@ -39,7 +39,7 @@ def _check_parts(cache: Any, reporter: CacheReporter) -> None:
 
 def _create_sender(ctx: Any) -> CallbackSender | None:
     """None, and a line in the log, where nothing is to be reported or it cannot be exact."""
-    url = os.environ.get("REPRISE_CALLBACK_URL")
+    url = os.environ.get("REPRISE_CALLBACK_URL", "").strip()
     if not url:
         logger.warning("reprise: REPRISE_CALLBACK_URL is not set, so the prefix cache is not reported")
         return None
@@ -54,8 +54,10 @@ def _create_sender(ctx: Any) -> CallbackSender | None:
 
             token = os.environ.get("REPRISE_CALLBACK_TOKEN")
             sender = CallbackSender(url, token, translator=RequestPlaces(), warn=_warn)
-            logger.info("reprise: the prefix cache is reported to %s", url)
+            logger.info("reprise: the prefix cache is reported to %s", sender.url)
             return sender
+    except CallbackSettingError as error:
+        obstacle = f"{error}."
     except Exception as error:
         obstacle = f"{type(error).__name__}: {error}"
     logger.error("reprise: the prefix cache is NOT reported, SGLang runs with its own. %s", obstacle)

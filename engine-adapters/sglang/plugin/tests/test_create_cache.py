@@ -36,6 +36,7 @@ def senders(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, object]]
 
     class SilentSender:
         def __init__(self, url: str, token: str | None, **options: object) -> None:
+            self.url = url
             created.append({"url": url, "token": token, **options})
 
         def report(self, report: object, facts: int = 1) -> None:
@@ -205,3 +206,14 @@ def test_a_url_that_is_none_does_not_stop_the_engine(
     monkeypatch.setenv("REPRISE_CALLBACK_URL", "gpu-0")
     assert type(create()) is UnifiedRadixCache
     assert "NOT reported" in caplog.text
+    assert "'gpu-0' in REPRISE_CALLBACK_URL is no callback URL: give http://HOST:PORT" in caplog.text
+
+
+def test_a_token_that_cannot_be_sent_is_said_without_it(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("REPRISE_CALLBACK_TOKEN", "sesame\nopen")
+    assert type(create()) is UnifiedRadixCache
+    assert "NOT reported" in caplog.text
+    assert "REPRISE_CALLBACK_TOKEN" in caplog.text
+    assert "sesame" not in caplog.text

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from logging import Logger
 from typing import TYPE_CHECKING
 
-from reprise_callbacks import CallbackSender
+from reprise_callbacks import CallbackSender, CallbackSettingError
 from reprise_vllm.cache_watcher import CacheWatcher
 from reprise_vllm.step_report import StepTranslator
 from reprise_vllm.watched_group import find_watched_group
@@ -71,8 +71,14 @@ def start_reporting(
         logger.warning("reprise: reports are of the full-attention layers; this model's other layers may miss sooner")
     translator = StepTranslator(group.block_size, _has_random_suffix())
     token = os.environ.get(TOKEN) or None
-    sender = CallbackSender(url, token, translator=translator, warn=lambda line: logger.warning("reprise: %s", line))
-    logger.info("reprise: reporting to %s, blocks of %d tokens", url, group.block_size)
+    try:
+        sender = CallbackSender(
+            url, token, translator=translator, warn=lambda line: logger.warning("reprise: %s", line)
+        )
+    except CallbackSettingError as error:
+        logger.error("reprise: nothing is reported: %s", error)
+        return None
+    logger.info("reprise: reporting to %s, blocks of %d tokens", sender.url, group.block_size)
     return Reporting(CacheWatcher(pool, group, sender), sender)
 
 

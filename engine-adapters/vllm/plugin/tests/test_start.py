@@ -95,6 +95,37 @@ def test_a_rank_puts_its_number_into_the_url_and_sends_the_token(
     assert receiver.tokens == {"Bearer secret"}
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("REPRISE_CALLBACK_URL", "http://gpu-0:port/v1", "in REPRISE_CALLBACK_URL is no callback URL: give http://"),
+        ("REPRISE_CALLBACK_TOKEN", "sesame\nopen", "the token in REPRISE_CALLBACK_TOKEN holds characters"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_one_line_without_a_traceback(
+    receiver: Receiver,
+    folder: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    name: str,
+    value: str,
+    said: str,
+) -> None:
+    monkeypatch.setenv(name, value)
+    with listening(caplog):
+        engine = Engine(make_config(folder), blocks=21)
+        engine.add("r-1", tokens(0, 200))
+        engine.run()
+    engine.close()
+    # a record is seen twice where vLLM's loggers propagate after all
+    lines = {id(record): record for record in caplog.records if "reprise:" in record.getMessage()}.values()
+    assert [said in record.getMessage() for record in lines] == [True]
+    assert [record.exc_info for record in lines] == [None]
+    assert "sesame" not in caplog.text
+    assert receiver.posts == []
+
+
 def test_the_general_plugin_names_the_connector_however_often_it_is_loaded() -> None:
     project = tomllib.loads((Path(reprise_vllm.__file__).parent.parent / "pyproject.toml").read_text())
     assert project["project"]["entry-points"]["vllm.general_plugins"] == {"reprise": "reprise_vllm:register"}
