@@ -15,7 +15,7 @@ export interface CacheSizesOptions<T> {
 }
 
 /** An engine that did not answer may only be starting. */
-const askAgainMilliseconds = 10_000
+const askAgainMilliseconds = 2_000
 /** Without reports nobody tells that an engine was started anew with another cache. */
 const refreshMilliseconds = 120_000
 
