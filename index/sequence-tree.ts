@@ -34,6 +34,8 @@ export class SequenceTree {
   readonly #children: NumberColumn = wholeColumn()
   /** all children of a node, each taken in by exclusive or: of an only child its number */
   readonly #childXor: NumberColumn = wholeColumn()
+  /** places behind a node's edge that are its own still: what was cut off often comes back */
+  readonly #slacks: NumberColumn = wholeColumn()
   readonly #columns: readonly NumberColumn<Int32Array | Float64Array>[]
   readonly #options: SequenceTreeOptions
   readonly #pool: EdgePool
@@ -43,7 +45,7 @@ export class SequenceTree {
 
   constructor(options: SequenceTreeOptions = {}) {
     const { nodeColumns = [], placeColumns = [] } = options
-    const own = [this.parents, this.starts, this.lengths, this.holders, this.#children, this.#childXor]
+    const own = [this.parents, this.starts, this.lengths, this.holders, this.#children, this.#childXor, this.#slacks]
     this.#columns = [...own, ...nodeColumns]
     this.#options = options
     this.#pool = new EdgePool(placeColumns)
@@ -153,6 +155,7 @@ export class SequenceTree {
     const upper = this.#newNode()
     for (const { array } of this.#columns) array[upper] = array[node]!
     this.lengths.array[upper] = length
+    this.#slacks.array[upper] = 0
     this.#children.array[upper] = 1
     this.#childXor.array[upper] = node
     const parent = this.parents.array[node]!
@@ -202,8 +205,8 @@ export class SequenceTree {
     const start = this.#pool.take(length + rest)
     this.#pool.copy(upper, start, length)
     this.#pool.copy(lower, start + length, rest)
-    this.#pool.give(upper, length)
-    this.#pool.give(lower, rest)
+    this.#giveEdge(node)
+    this.#giveEdge(child)
     return start
   }
 
@@ -238,9 +241,9 @@ export class SequenceTree {
       this.#leave(node, upper)
       return upper
     }
-    const [start, length] = [this.starts.array[node]! + kept, this.lengths.array[node]! - kept]
-    this.#options.onDrop?.(start, length)
-    this.#pool.give(start, length)
+    const length = this.lengths.array[node]! - kept
+    this.#options.onDrop?.(this.starts.array[node]! + kept, length)
+    this.#slacks.array[node]! += length
     this.lengths.array[node] = kept
     return node
   }
@@ -248,10 +251,15 @@ export class SequenceTree {
   #drop(node: number, parent: number): void {
     this.#table.delete(node)
     this.#options.onDrop?.(this.starts.array[node]!, this.lengths.array[node]!)
-    this.#pool.give(this.starts.array[node]!, this.lengths.array[node]!)
+    this.#giveEdge(node)
     this.#children.array[parent]! -= 1
     this.#childXor.array[parent]! ^= node
     this.#unused.push(node)
+  }
+
+  #giveEdge(node: number): void {
+    this.#pool.give(this.starts.array[node]!, this.lengths.array[node]! + this.#slacks.array[node]!)
+    this.#slacks.array[node] = 0
   }
 
   #newNode(): number {
@@ -275,6 +283,9 @@ export class SequenceTree {
     const unused = new Set(this.#unused)
     const used = Array.from({ length: this.#end }, (_, node) => node).filter((node) => node > 0 && !unused.has(node))
     const stretches = used.map((node) => ({ start: this.starts.array[node]!, length: this.lengths.array[node]! }))
-    for (const [i, start] of this.#pool.compact(stretches).entries()) this.starts.array[used[i]!] = start
+    for (const [i, start] of this.#pool.compact(stretches).entries()) {
+      this.starts.array[used[i]!] = start
+      this.#slacks.array[used[i]!] = 0
+    }
   }
 }
