@@ -45,6 +45,13 @@ export interface Decision {
   readonly timing: { readonly parse: number; readonly index: number }
 }
 
+/** What of a replica is decided by. */
+export interface Candidate {
+  readonly mirror: CacheMirror
+  /** undefined: it has not said how it caches */
+  readonly cacheConfig?: { readonly pageTokens: number } | undefined
+}
+
 export interface DecisionInput {
   readonly received: Received
   readonly mode: Mode
@@ -73,8 +80,8 @@ export interface Route {
 }
 
 export interface DecisionState {
-  /** the mirrors of the replicas that may be chosen: one at least */
-  readonly candidates: readonly { readonly mirror: CacheMirror }[]
+  /** the replicas that may be chosen: one at least */
+  readonly candidates: readonly Candidate[]
   readonly store: ConversationStore
   /** chooses among the candidates, whose routes these are */
   select(routes: readonly Route[]): number
@@ -160,13 +167,13 @@ function reuse(
   const { tenant, wording, mode, options, received, laidOut: before } = input
   const layout = before?.layout ?? layOutSet(prompt, set, placed, input, state.store)
   const laidOut = state.now()
-  const routes = state.candidates.map(({ mirror }) => {
-    const reused = reusePrompts(layout, { mirror, tenant, options, wording })
-    return { ...describeRoute(reused, mirror), reused }
+  const routes = state.candidates.map((candidate) => {
+    const reused = reusePrompts(layout, { mirror: candidate.mirror, tenant, options, wording })
+    return { ...describeRoute(reused, candidate), reused }
   })
   const candidate = state.select(routes)
-  const { mirror } = state.candidates[candidate]!
-  const route = mode === 'shadow' ? asReceived(layout, input, mirror) : routes[candidate]!
+  const chosen = state.candidates[candidate]!
+  const route = mode === 'shadow' ? asReceived(layout, input, chosen) : routes[candidate]!
   const { contexts, reused } = route
   const splices = [...explicitSplices(prompt), ...spliceTexts(prompt, { texts: layout.texts, splices: reused.splices })]
   const isUnchanged = splices.length === 0 && received.tidied.length === 0
@@ -189,10 +196,11 @@ function reuse(
   }
 }
 
-function describeRoute({ prompts }: ReusedBody, mirror: CacheMirror): Route {
+function describeRoute({ prompts }: ReusedBody, { mirror, cacheConfig }: Candidate): Route {
+  const inPages = (tokens: number): number => tokens - (tokens % (cacheConfig?.pageTokens ?? 1))
   return {
     promptTokens: prompts.reduce((sum, { sent }) => sum + mirror.estimatePromptTokens(sent), 0),
-    predictedCachedTokens: prompts.reduce((sum, { sent }) => sum + mirror.predictCachedTokens(sent), 0),
+    predictedCachedTokens: prompts.reduce((sum, { sent }) => sum + inPages(mirror.predictCachedTokens(sent)), 0),
     contexts: prompts.flatMap(({ contexts }) => contexts),
   }
 }
@@ -201,10 +209,11 @@ function describeRoute({ prompts }: ReusedBody, mirror: CacheMirror): Route {
 function asReceived(
   layout: Layout,
   { tenant, wording }: DecisionInput,
-  mirror: CacheMirror,
+  candidate: Candidate,
 ): Route & { reused: ReusedBody } {
-  const reused = reusePrompts(layout, { mirror, tenant, wording, options: { reorder: false, dedup: false } })
-  return { ...describeRoute(reused, mirror), reused }
+  const options = { reorder: false, dedup: false }
+  const reused = reusePrompts(layout, { mirror: candidate.mirror, tenant, wording, options })
+  return { ...describeRoute(reused, candidate), reused }
 }
 
 function selectByLoad({ candidates, select }: DecisionState): number {

@@ -45,6 +45,17 @@ describe('ordering', () => {
     expect(sender.send(other)).toEqual(other)
   })
 
+  test('of what is estimated to be cached whole pages count, as an engine keeps no others', () => {
+    sender.send([system, user('q1', 'a', 'b', 'c')])
+    const again = { messages: [system, user('q1', 'a', 'b', 'c')] }
+    const { predictedCachedTokens: estimated } = sender.decide(again)
+    sender.cacheConfig = { pageTokens: 16 }
+    expect(estimated % 16).not.toBe(0)
+    expect(sender.decide(again).predictedCachedTokens).toBe(estimated - (estimated % 16))
+    sender.cacheConfig = { pageTokens: 10_000 }
+    expect(sender.decide(again).predictedCachedTokens).toBe(0)
+  })
+
   test('another tenant learns nothing', () => {
     sender.send([system, user('q1', 'a', 'b', 'c')], { tenant: 'one' })
     const request = [system, user('q2', 'd', 'b', 'a')]

@@ -1,7 +1,7 @@
 import { CacheMirror } from '#index/cache-mirror.ts'
 import type { RequestId } from '#index/context-block.ts'
 import { PrefixOrdering } from '#index/prefix-ordering.ts'
-import { type Decision, decide, type Mode } from './decide.ts'
+import { type Candidate, type Decision, decide, type Mode } from './decide.ts'
 import type { PromptApi } from './prompt/prompt.ts'
 import { writeBody } from './prompt/prompt-body.ts'
 import { readReceived } from './read-received.ts'
@@ -26,6 +26,8 @@ export class Sender {
     (blocks) => new PrefixOrdering({ blocks }),
   )
   readonly store: MemoryConversationStore = new MemoryConversationStore(1_000_000)
+  /** how its engine caches, where it says so */
+  cacheConfig: Candidate['cacheConfig']
   #sent = 0
 
   /** What is decided, and the body as it would go to the engine if it is not the one received. */
