@@ -28,6 +28,7 @@ export class MirrorFollower implements MirrorListener {
   readonly #tokens: TokenMirror
   readonly #changes: MirrorChanges
   readonly #stamp: () => Stamp
+  readonly #isPast: (head: Stamp) => boolean
   readonly #bucketNow: () => number
   readonly #onReset: (type: Reset) => void
   readonly #gone = new LRUCache<RequestId, Stamp>({ max: maxGone })
@@ -35,12 +36,13 @@ export class MirrorFollower implements MirrorListener {
   /** what happens now others have told of */
   #isMuted = false
 
-  /** `stamp`: of what is believed now; `onReset`: the engine has begun anew, as this proxy heard from it. */
+  /** `stamp`: of what is believed now; `isPast`: all has begun anew since; `onReset`: the engine has begun anew, as this proxy heard from it. */
   constructor(
     { mirror, tokens }: Pick<ReplicaMirror, 'mirror' | 'tokens'>,
     changes: MirrorChanges,
     told: {
       readonly stamp: () => Stamp
+      readonly isPast: (head: Stamp) => boolean
       readonly bucketNow: () => number
       readonly onReset: (type: Reset) => void
     },
@@ -49,6 +51,7 @@ export class MirrorFollower implements MirrorListener {
     this.#tokens = tokens
     this.#changes = changes
     this.#stamp = told.stamp
+    this.#isPast = told.isPast
     this.#bucketNow = told.bucketNow
     this.#onReset = told.onReset
     mirror.listen(this)
@@ -108,8 +111,7 @@ export class MirrorFollower implements MirrorListener {
     }
     // what waits here is later, and comes back as all proxies will have it
     if (waiting) return true
-    const { epoch } = this.#stamp()
-    const isPast = head.epoch < epoch
+    const isPast = this.#isPast(head)
     const isKnown = this.#mirror.has(request)
     if (isKnown ? isPast : isOwn || kind === 'p' || kind === 'u') return true
     if (!isKnown && kind === 'r' && this.#wasGoneBy(request, head)) {

@@ -75,6 +75,8 @@ export class SharedMirror {
     this.#keys = mirrorRedisKeys(namespace, replicaMirror.replica)
     this.#follower = new MirrorFollower(replicaMirror, this.#changes, {
       stamp: () => this.#stamp,
+      // until a reset is in Redis nobody knows its epoch: it is later than all there are
+      isPast: ({ epoch }) => this.#reset !== undefined || epoch < this.#epoch,
       bucketNow: () => Math.floor(wallClock() / bucketMilliseconds),
       onReset: (type) => this.#onReset(type),
     })
@@ -266,7 +268,7 @@ export class SharedMirror {
   /** The replica has begun anew, as others know better: what is there counts. */
   async #refused(batch: MirrorBatch, reset: Reset | undefined, head: MirrorHead): Promise<void> {
     this.#giveBack(batch, undefined, undefined)
-    if (reset) this.#changes.reset('replaced')
+    if (reset) this.#follower.begin('replaced')
     if (reset || !(await this.#follow()) || this.#epoch < head.epoch) this.#mustLoad ??= 'gap'
   }
 
@@ -318,7 +320,8 @@ export class SharedMirror {
     const isFirst = this.#known === undefined
     this.#known = { life: head?.life ?? '', count, lastId }
     if (!head || head.epoch < this.#epoch) return
-    if (!isFirst && head.epoch > this.#epoch) this.#follower.begin('replaced')
+    // what this proxy heard itself, and Redis has not heard of yet, stays
+    if (!isFirst && head.epoch > this.#epoch && !this.#reset) this.#follower.begin('replaced')
     this.#epoch = head.epoch
     this.#adopt(head, 'degraded')
   }
