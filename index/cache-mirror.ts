@@ -338,30 +338,18 @@ export class CacheMirror implements BelievedCache {
     this.#holding += Number(length > 0) - Number(before > 0)
     const end = ends.array[number]!
     const kept = this.#requests.keptPrompt(number)
-    if (kept) this.#holdContexts(request, kept, { before, length, isAsked })
-    else if (length < before) {
-      this.#prompts.eachCut(end, before, length, (scope, blocks) => this.#contexts.cut(request, scope, blocks))
+    if (kept) {
+      eachChanged(kept.contexts, before, length, ({ scope, blocks, sizes }, count) =>
+        this.#contexts.hold(request, scope, blocks.slice(0, count), sizes.slice(0, count), isAsked),
+      )
+    } else if (length < before) {
+      this.#prompts.eachCut(end, before, length, (scope, count) => this.#contexts.cut(request, scope, count))
     } else {
-      for (const { scope, blocks, ends } of this.#prompts.contextsAt(end)) {
-        const count = countUpTo(ends, length)
-        if (count === countUpTo(ends, before)) continue
-        this.#contexts.holdNumbers(request, scope, blocks.slice(0, count), isAsked)
-      }
+      eachChanged(this.#prompts.contextsAt(end), before, length, ({ scope, blocks }, count) =>
+        this.#contexts.holdNumbers(request, scope, blocks.slice(0, count), isAsked),
+      )
     }
     this.#tailLength += length - before - this.#prompts.hold(end, before, length, this.#densityOf(number))
-  }
-
-  /** The same of a prompt that is kept beside the tree. */
-  #holdContexts(
-    request: RequestId,
-    { contexts }: MirroredPrompt,
-    { before, length, isAsked }: { readonly before: number; readonly length: number; readonly isAsked: boolean },
-  ): void {
-    for (const { scope, blocks, sizes, ends } of contexts) {
-      const count = countUpTo(ends, length)
-      if (count === countUpTo(ends, before)) continue
-      this.#contexts.hold(request, scope, blocks.slice(0, count), sizes.slice(0, count), isAsked)
-    }
   }
 
   #forget(request: RequestId): void {
@@ -394,6 +382,19 @@ export class CacheMirror implements BelievedCache {
 
 function countBlocks({ contexts }: MirroredPrompt): number {
   return contexts.reduce((sum, { blocks }) => sum + blocks.length, 0)
+}
+
+/** Tells of the contexts of which another number of blocks ends within `after` characters than within `before`: how many. */
+function eachChanged<T extends { readonly ends: readonly number[] }>(
+  contexts: readonly T[],
+  before: number,
+  after: number,
+  tell: (context: T, count: number) => void,
+): void {
+  for (const context of contexts) {
+    const count = countUpTo(context.ends, after)
+    if (count !== countUpTo(context.ends, before)) tell(context, count)
+  }
 }
 
 /** How many of the ascending `ends` are at most `limit`. */

@@ -58,8 +58,7 @@ export class MirroredRequests {
   }
 
   delete(request: RequestId): void {
-    this.#odd.delete(this.#table.find(request)!)
-    this.#table.delete(request)
+    this.#odd.delete(this.#table.delete(request))
   }
 
   /** Keeps the prompt itself. */

@@ -54,8 +54,8 @@ export class RequestTable {
     return number
   }
 
-  /** Takes the number back that a request has. */
-  delete(request: RequestId): void {
+  /** Takes the number back that a request has, and tells it. */
+  delete(request: RequestId): number {
     const number = this.#numbers.get(request)!
     const [previous, next] = [this.#previous.array[number]!, this.#next.array[number]!]
     if (previous === none) this.#first = next
@@ -65,6 +65,7 @@ export class RequestTable {
     for (const walk of this.#walks) if (walk.at === number) walk.at = next
     this.#numbers.delete(request)
     this.#free.push(number)
+    return number
   }
 
   /** The one that was added first. */

@@ -159,7 +159,7 @@ test('the oldest go first when there are too many tokens, and are known to be mi
 })
 
 test('what was sent in an earlier life, or by another, is found once its tokens are known', () => {
-  mirror.inherit(id('a'), true)
+  mirror.inherit(id('a'))
   expect([...mirror.unknown()]).toEqual(['a'])
   expect(run('b', 1, 2, 3, 9)).toBe(0)
   mirror.restore(id('a'), prompt(1, 2, 3, 4), 3, 1)
@@ -177,8 +177,8 @@ test('what the engine said of a request whose tokens were not known counts when 
   mirror.report(id('a'), 2)
   mirror.restore(id('a'), prompt(1, 2, 3, 4), 4, 1)
   expect(run('b', 1, 2, 3, 4)).toBe(2)
-  mirror.inherit(id('c'), true)
-  mirror.inherit(id('c'), false)
+  mirror.inherit(id('c'))
+  mirror.report(id('c'), 0)
   mirror.restore(id('c'), prompt(7, 8), 2, 1)
   expect(run('d', 7, 8, 9)).toBe(0)
 })

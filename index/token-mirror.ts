@@ -107,11 +107,9 @@ export class TokenMirror {
     return (this.#requests.get(request) ?? this.#unknown.get(request))?.reported
   }
 
-  /** Another proxy has sent a request, or this one in an earlier life; the engine holds something of it, or nothing. */
-  inherit(request: RequestId, isHeld: boolean): void {
-    if (this.#requests.has(request)) return
-    if (!isHeld) this.#unknown.delete(request)
-    else if (!this.#unknown.has(request)) this.#unknown.set(request, inherited)
+  /** Another proxy has sent a request, or this one in an earlier life, and the engine holds something of it. */
+  inherit(request: RequestId): void {
+    if (!this.#requests.has(request) && !this.#unknown.has(request)) this.#unknown.set(request, inherited)
   }
 
   /** What the tokens of an unknown request are; `cachedTokens`: believed to be held, where the engine did not say. */

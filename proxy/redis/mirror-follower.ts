@@ -7,7 +7,6 @@ import type { TokenMirror } from '#index/token-mirror.ts'
 import type { ReplicaMirror } from '../replica-mirror.ts'
 import type { MirrorChanges, Reset } from './mirror-changes.ts'
 import type { FedRecord } from './mirror-feed.ts'
-import type { RecordHead } from './mirror-record.ts'
 
 /** How often a replica has begun anew, and up to where its reports are taken in. */
 export interface Stamp {
@@ -120,9 +119,9 @@ export class MirrorFollower implements MirrorListener {
     }
     const prompt = isKnown ? undefined : record.prompt()
     if (!isKnown && !prompt) return false
-    const heldLength = isPast ? 0 : head.heldLength
-    this.#share({ ...record, head: { ...head, heldLength } }, prompt)
-    this.#shareTokens(request, { ...head, heldLength }, isOwn)
+    const shared = isPast ? { ...record, head: { ...head, heldLength: 0 } } : record
+    this.#share(shared, prompt)
+    this.#shareTokens(shared, isOwn)
     return true
   }
 
@@ -133,10 +132,10 @@ export class MirrorFollower implements MirrorListener {
   }
 
   /** What the engine told another proxy it holds of a request counts in tokens, too: characters do not tell of them. */
-  #shareTokens(request: RequestId, { heldLength, reportedTokens }: RecordHead, isOwn: boolean): void {
-    const reported = heldLength === 0 ? 0 : reportedTokens
+  #shareTokens({ request, head }: FedRecord, isOwn: boolean): void {
+    const reported = head.heldLength === 0 ? 0 : head.reportedTokens
     if (reported !== undefined) this.#tokens.report(request, reported)
-    else if (!isOwn) this.#tokens.inherit(request, true)
+    else if (!isOwn) this.#tokens.inherit(request)
     // what the engine told of it here before it was known
     const parked = this.#parked.get(request)
     if (parked === undefined) return
