@@ -1,6 +1,8 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { BlockTable } from './block-table.ts'
-import type { BlockId } from './context-block.ts'
+import { BlockTable, SharedBlocks } from './block-table.ts'
+import { type BlockId, toBlockId } from './context-block.ts'
+import { Digests } from './digests.ts'
 
 const id = (name: string): BlockId => name as BlockId
 
@@ -15,4 +17,34 @@ test('a number lives as long as somebody uses it, and is then given away', () =>
   expect([table.find(id('a')), table.size]).toEqual([-1, 1])
   expect(table.acquire(id('c'))).toBe(a)
   expect(table.acquire(id('b'))).toBe(b)
+})
+
+/** A name, as the bytes of the digest that it is, if it is one. */
+function inBytes(name: BlockId): readonly BlockId[] | Digests {
+  const bytes = Buffer.from(name, 'base64url')
+  return bytes.length === 16 ? new Digests(bytes, { start: 0, distance: 16, length: 1 }) : [name]
+}
+
+test('a block is one number, whether it is called by name or by the bytes of its digest', () => {
+  const names = ['a', '~a', ...['1', '2', '3', '4'].map(toBlockId)].map(id)
+  const step = fc.record({ name: fc.constantFrom(...names), isAcquired: fc.boolean(), isInBytes: fc.boolean() })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const table = new SharedBlocks()
+      const uses = new Map(names.map((name) => [name, [] as number[]]))
+      for (const { name, isAcquired, isInBytes } of steps) {
+        const numbers = uses.get(name)!
+        const blocks = isInBytes ? inBytes(name) : [name]
+        if (isAcquired) numbers.push(table.acquireOf(blocks, 0, 10 + numbers.length))
+        else if (numbers.length > 0) expect(table.release(numbers.pop()!)).toBe(numbers.length === 0)
+        const used = [...uses].filter(([, all]) => all.length > 0)
+        expect(table.size).toBe(used.length)
+        expect(names.map((other) => table.find(other))).toEqual(names.map((other) => uses.get(other)![0] ?? -1))
+        for (const [other, [number]] of used) {
+          expect([table.idOf(number!), table.sizes[number!]]).toEqual([other, 10])
+          expect(table.isOf(number!, blocks, 0)).toBe(other === name)
+        }
+      }
+    }),
+  )
 })

@@ -1,24 +1,48 @@
-import type { BlockId } from './context-block.ts'
-import { ShardedMap } from './sharded-map.ts'
+import type { BlockId, Context } from './context-block.ts'
+import { Digests, readDigest } from './digests.ts'
+import { hashText } from './hash-text.ts'
+import { wholeColumn } from './number-column.ts'
+import { NumberTable } from './number-table.ts'
+
+const wordsPerDigest = 4
+const usesAt = wordsPerDigest
+const rowLength = 8
 
 /**
  * The blocks an index knows, as small whole numbers: what is kept for a block lies in arrays. A number lives as long
  * as somebody uses it and is then given to another block.
  */
 export class BlockTable<Id extends string = BlockId> {
-  readonly #numbers = new ShardedMap<Id, number>()
   readonly #ids: (Id | undefined)[] = []
-  readonly #uses: number[] = []
+  /**
+   * by number, side by side as they are read together: the digest that the id is, or a hash of another id, which no digest
+   * is equal to; and how often it is used
+   */
+  readonly #rows = wholeColumn()
+  readonly #table = new NumberTable((number) => this.#rows.array[number * rowLength]!)
   readonly #free: number[] = []
+  /** of the id that was looked up last */
+  readonly #asked = new Int32Array(wordsPerDigest)
+  #size = 0
 
   /** How many blocks are in use. */
   get size(): number {
-    return this.#numbers.size
+    return this.#size
   }
 
   /** The number of a block; −1 when it is not in use. */
   find(id: Id): number {
-    return this.#numbers.get(id) ?? -1
+    const words = this.#asked
+    if (!readDigest(id, words)) {
+      words.fill(0)
+      words[0] = hashText(id)
+    }
+    const places = this.#table.placesOf(words[0]!)
+    const mask = places.length - 1
+    for (let at = words[0]! & mask; ; at = (at + 1) & mask) {
+      const number = places[at]! - 1
+      if (number < 0 || this.#ids[number] === id) return number
+    }
   }
 
   /** The block of a number that is in use. */
@@ -28,32 +52,57 @@ export class BlockTable<Id extends string = BlockId> {
 
   /** The number of a block, with one use more. */
   acquire(id: Id): number {
-    const known = this.#numbers.get(id)
-    if (known !== undefined) {
-      this.retain(known)
-      return known
-    }
-    const number = this.#free.pop() ?? this.#ids.length
-    this.#numbers.set(id, number)
-    this.#ids[number] = id
-    this.#uses[number] = 1
-    return number
+    const known = this.find(id)
+    if (known < 0) return this.#add(id)
+    this.retain(known)
+    return known
   }
 
   /** One use more of a block that is in use. */
   retain(number: number): void {
-    this.#uses[number] = this.#uses[number]! + 1
+    this.#rows.array[number * rowLength + usesAt]! += 1
   }
 
   /** Takes one use back; true when it was the last. */
   release(number: number): boolean {
-    const uses = this.#uses[number]! - 1
-    this.#uses[number] = uses
-    if (uses > 0) return false
-    this.#numbers.delete(this.#ids[number]!)
+    const at = number * rowLength + usesAt
+    this.#rows.array[at]! -= 1
+    if (this.#rows.array[at]! > 0) return false
+    this.#table.delete(number)
     this.#ids[number] = undefined
+    this.#size -= 1
     this.#free.push(number)
     return true
+  }
+
+  /** The number of the block that a digest names; −1 when it is not in use. */
+  protected findDigest(digests: Digests, i: number): number {
+    const first = digests.wordOf(i, 0)
+    const places = this.#table.placesOf(first)
+    const mask = places.length - 1
+    for (let at = first & mask; ; at = (at + 1) & mask) {
+      const number = places[at]! - 1
+      if (number < 0 || this.isDigest(number, digests, i)) return number
+    }
+  }
+
+  protected isDigest(number: number, digests: Digests, i: number): boolean {
+    const rows = this.#rows.array
+    const start = number * rowLength
+    for (let k = 0; k < wordsPerDigest; k++) if (rows[start + k] !== digests.wordOf(i, k)) return false
+    return true
+  }
+
+  /** Gives a number to the id that was looked up last. */
+  #add(id: Id): number {
+    const number = this.#free.pop() ?? this.#ids.length
+    this.#ids[number] = id
+    this.#rows.reserve((number + 1) * rowLength)
+    this.#rows.array.set(this.#asked, number * rowLength)
+    this.#rows.array[number * rowLength + usesAt] = 1
+    this.#table.add(number)
+    this.#size += 1
+    return number
   }
 }
 
@@ -79,6 +128,20 @@ export class SharedBlocks extends BlockTable {
     const number = this.acquire(id)
     if (this.size > known) this.sizes[number] = size
     return number
+  }
+
+  /** The same of one of several blocks, however they are named. */
+  acquireOf(blocks: Context | Digests, i: number, size: number): number {
+    if (!(blocks instanceof Digests)) return this.acquireSized(blocks[i]!, size)
+    const known = this.findDigest(blocks, i)
+    if (known < 0) return this.acquireSized(blocks.nameOf(i), size)
+    this.retain(known)
+    return known
+  }
+
+  /** Whether a number that is in use is that of one of several blocks. */
+  isOf(number: number, blocks: Context | Digests, i: number): boolean {
+    return blocks instanceof Digests ? this.isDigest(number, blocks, i) : this.idOf(number) === blocks[i]
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Context, RequestId, ScopeId } from './context-block.ts'
+import type { Digests } from './digests.ts'
 
 /** One context of a prompt as sent. */
 export interface SentContext {
@@ -26,6 +27,16 @@ export interface MirroredPrompt extends Pick<SentPrompt, 'contexts' | 'ends' | '
   readonly symbols: readonly number[]
 }
 
+/** A prompt as another proxy has written it down. */
+export interface SharedPrompt extends Omit<MirroredPrompt, 'contexts'> {
+  readonly contexts: readonly SharedContext[]
+}
+
+/** One context of it: its blocks need no names to be looked up by. */
+export interface SharedContext extends Omit<SentContext, 'blocks'> {
+  readonly blocks: Context | Digests
+}
+
 /** What changes our belief about one replica's cache. */
 export type CacheEvent =
   | { readonly type: 'sent'; readonly request: RequestId; readonly prompt: SentPrompt }
@@ -39,7 +50,7 @@ export type CacheEvent =
   | {
       readonly type: 'shared'
       readonly request: RequestId
-      readonly prompt?: MirroredPrompt | undefined
+      readonly prompt?: SharedPrompt | undefined
       readonly heldLength: number
       readonly tokensPerCharacter: number | undefined
       /** when it was sent, as `CacheMirror.noteTime` notes it */

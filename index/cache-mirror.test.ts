@@ -3,9 +3,9 @@ import { AverageDensity } from './average-density.ts'
 import type { SentPrompt } from './cache-event.ts'
 import { CacheMirror } from './cache-mirror.ts'
 import type { Context, RequestId, ScopeId } from './context-block.ts'
+import { toMirroredPrompt } from './mirrored-prompt.ts'
 import { PaperOrdering } from './paper-ordering.ts'
 import { PrefixOrdering } from './prefix-ordering.ts'
-import { toMirroredPrompt } from './prefix-symbol.ts'
 
 const scope = 'system prompt' as ScopeId
 const request = (id: string): RequestId => id as RequestId

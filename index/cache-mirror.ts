@@ -1,14 +1,15 @@
 import { AverageDensity } from './average-density.ts'
 import type { BelievedCache, BelievedRequest } from './believed-cache.ts'
 import { SharedBlocks } from './block-table.ts'
-import type { CacheEvent, MirroredPrompt, SentPrompt } from './cache-event.ts'
+import type { CacheEvent, MirroredPrompt, SentPrompt, SharedPrompt } from './cache-event.ts'
 import type { Context, RequestId, ScopeId } from './context-block.ts'
 import { HeldContexts } from './held-contexts.ts'
 import type { MirroredBelief, MirrorListener } from './mirror-listener.ts'
+import { toMirroredPrompt } from './mirrored-prompt.ts'
 import { MirroredPrompts } from './mirrored-prompts.ts'
 import { type MirroredRequest, MirroredRequests } from './mirrored-requests.ts'
 import type { Ordering, OrderingIndex } from './ordering-index.ts'
-import { toMirroredPrompt } from './prefix-symbol.ts'
+import type { NumberedContext } from './prompt-marks.ts'
 
 /** So many requests are remembered of which nothing is held any more: an engine may store one anew that it had lost. */
 const maxFallen = 5_000
@@ -41,7 +42,7 @@ export class CacheMirror implements BelievedCache {
   /** `average`: one for all replicas of a model, so that what they are predicted to do can be compared. */
   constructor(
     bounds: { readonly maxRequests: number; readonly maxBlocks: number },
-    createIndex: (blocks: SharedBlocks) => OrderingIndex,
+    createIndex: (blocks: SharedBlocks) => OrderingIndex<MirroredRequest>,
     average: AverageDensity = new AverageDensity(),
   ) {
     this.#maxRequests = bounds.maxRequests
@@ -57,7 +58,8 @@ export class CacheMirror implements BelievedCache {
 
   /** The search path of a context that was sent, for the scheduler. */
   searchPath(request: RequestId, scope: ScopeId): number[] {
-    return this.#contexts.at(scope)?.pathOf(request) ?? []
+    const number = this.#requests.find(request)
+    return number === undefined ? [] : (this.#contexts.at(scope)?.pathOf(number) ?? [])
   }
 
   /** How many tokens a prompt of so many characters is expected to have. */
@@ -172,9 +174,9 @@ export class CacheMirror implements BelievedCache {
   /** The longest search path of all that is held, in nodes. O(requests · height). */
   get height(): number {
     let height = 0
-    for (const [request, number] of this.#requests.entries()) {
+    for (const [, number] of this.#requests.entries()) {
       for (const { scope } of this.#promptOf(number).contexts) {
-        height = Math.max(height, this.#contexts.at(scope)?.pathOf(request)?.length ?? 0)
+        height = Math.max(height, this.#contexts.at(scope)?.pathOf(number)?.length ?? 0)
       }
     }
     return height
@@ -237,7 +239,7 @@ export class CacheMirror implements BelievedCache {
     // counted first: what it holds from now on is as dense
     if (number !== undefined && tokensPerCharacter !== undefined) this.#count(number, tokensPerCharacter)
     this.#fallen.delete(request)
-    if (number !== undefined) this.#hold(request, number, Math.min(heldLength, this.#requests.lengths.array[number]!))
+    if (number !== undefined) this.#hold(number, Math.min(heldLength, this.#requests.lengths.array[number]!))
     else {
       const length = Math.min(heldLength, prompt!.length)
       number = this.#add(request, prompt!, { length, tokensPerCharacter, isAsked: !isLongPast })
@@ -250,16 +252,16 @@ export class CacheMirror implements BelievedCache {
 
   #add(
     request: RequestId,
-    prompt: MirroredPrompt,
+    prompt: SharedPrompt,
     held: { readonly length: number; readonly tokensPerCharacter: number | undefined; readonly isAsked: boolean },
   ): MirroredRequest {
-    const { end, isTold } = this.#prompts.add(prompt)
+    const { end, contexts } = this.#prompts.add(prompt)
     const blocks = countBlocks(prompt)
     const number = this.#requests.add(request, end, prompt.length, blocks)
     this.#requests.densities.array[number] = held.tokensPerCharacter ?? 0
-    if (!isTold) this.#requests.keepPrompt(number, prompt)
+    if (!contexts) this.#requests.keepPrompt(number, prompt)
     this.#blocks += blocks
-    this.#hold(request, number, held.length, held.isAsked)
+    this.#hold(number, held.length, { isAsked: held.isAsked, contexts })
     return number
   }
 
@@ -301,7 +303,7 @@ export class CacheMirror implements BelievedCache {
     this.#fallen.delete(request)
     const tokensPerCharacter = this.#densityOf(number) ?? this.#average.tokensPerCharacter
     const length = Math.floor(cachedTokens / tokensPerCharacter)
-    this.#hold(request, number, Math.min(this.#requests.lengths.array[number]!, length))
+    this.#hold(number, Math.min(this.#requests.lengths.array[number]!, length))
     this.#listener?.changed(request, 'held')
   }
 
@@ -320,7 +322,7 @@ export class CacheMirror implements BelievedCache {
 
   /** It holds nothing now; of too many such those that fell first are forgotten, by and by. */
   #fall(request: RequestId, number: MirroredRequest): void {
-    this.#hold(request, number, 0)
+    this.#hold(number, 0)
     this.#fallen.delete(request)
     this.#fallen.add(request)
     for (let i = 0; i < 2 && this.#fallen.size > maxFallen; i++) {
@@ -329,8 +331,17 @@ export class CacheMirror implements BelievedCache {
     }
   }
 
-  /** From now on the request holds the first `length` characters of its prompt; `isAsked`: it has been sent just now. */
-  #hold(request: RequestId, number: MirroredRequest, length: number, isAsked = false): void {
+  /**
+   * From now on the request holds the first `length` characters of its prompt; `isAsked`: it has been sent just now,
+   * `contexts`: of its prompt, where they are at hand.
+   */
+  #hold(
+    number: MirroredRequest,
+    length: number,
+    { isAsked, contexts }: { readonly isAsked: boolean; readonly contexts?: readonly NumberedContext[] | undefined } = {
+      isAsked: false,
+    },
+  ): void {
     const { heldLengths, ends } = this.#requests
     const before = heldLengths.array[number]!
     if (before === length) return
@@ -340,13 +351,13 @@ export class CacheMirror implements BelievedCache {
     const kept = this.#requests.keptPrompt(number)
     if (kept) {
       eachChanged(kept.contexts, before, length, ({ scope, blocks, sizes }, count) =>
-        this.#contexts.hold(request, scope, blocks.slice(0, count), sizes.slice(0, count), isAsked),
+        this.#contexts.hold(number, scope, blocks.slice(0, count), sizes.slice(0, count), isAsked),
       )
     } else if (length < before) {
-      this.#prompts.eachCut(end, before, length, (scope, count) => this.#contexts.cut(request, scope, count))
+      this.#prompts.eachCut(end, before, length, (scope, count) => this.#contexts.cut(number, scope, count))
     } else {
-      eachChanged(this.#prompts.contextsAt(end), before, length, ({ scope, blocks }, count) =>
-        this.#contexts.holdNumbers(request, scope, blocks.slice(0, count), isAsked),
+      eachChanged(contexts ?? this.#prompts.contextsAt(end), before, length, ({ scope, blocks }, count) =>
+        this.#contexts.holdNumbers(number, scope, blocks.slice(0, count), isAsked),
       )
     }
     this.#tailLength += length - before - this.#prompts.hold(end, before, length, this.#densityOf(number))
@@ -357,7 +368,7 @@ export class CacheMirror implements BelievedCache {
     if (number === undefined) return
     const { blocks, times, ends } = this.#requests
     this.#fallen.delete(request)
-    this.#hold(request, number, 0)
+    this.#hold(number, 0)
     this.#blocks -= blocks.array[number]!
     this.#prompts.remove(ends.array[number]!)
     this.#requests.delete(request)
@@ -380,7 +391,7 @@ export class CacheMirror implements BelievedCache {
   }
 }
 
-function countBlocks({ contexts }: MirroredPrompt): number {
+function countBlocks({ contexts }: SharedPrompt): number {
   return contexts.reduce((sum, { blocks }) => sum + blocks.length, 0)
 }
 

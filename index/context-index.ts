@@ -2,6 +2,7 @@ import type { Context, RequestId } from './context-block.ts'
 import { contextDistance, defaultAlpha } from './context-distance.ts'
 import { attach, type ContextNode, createNode, detach, nodeAt, replace, searchPath } from './context-tree.ts'
 import { NearestChild } from './nearest-child.ts'
+import type { RequestKey } from './ordering-index.ts'
 
 /** What a search found: where a context belongs, and the blocks it shares with that node, in the node's order. */
 export interface ContextMatch {
@@ -13,15 +14,15 @@ export interface ContextMatch {
  * The context index (ContextPilot §4): a tree of the contexts an engine holds, in which every virtual node is a prefix
  * that contexts were sent with. Synchronous and deterministic: equal histories give equal trees.
  */
-export class ContextIndex {
+export class ContextIndex<Request extends RequestKey = RequestId> {
   readonly root: ContextNode
   readonly #alpha: number
   readonly #nearestChild: NearestChild
-  readonly #leaves: Map<RequestId, ContextNode>
+  readonly #leaves: Map<Request, ContextNode>
   #nodes = 0
 
   /** An empty index, or one over a tree that was built from a batch (build-index.ts). */
-  constructor(options: { root?: ContextNode; leaves?: Map<RequestId, ContextNode>; alpha?: number } = {}) {
+  constructor(options: { root?: ContextNode; leaves?: Map<Request, ContextNode>; alpha?: number } = {}) {
     this.root = options.root ?? createNode([])
     this.#leaves = options.leaves ?? new Map()
     this.#alpha = options.alpha ?? defaultAlpha
@@ -64,7 +65,7 @@ export class ContextIndex {
    * Inserts a context as it was sent under the id of its request, where a search finds it to belong (§4.2): an internal
    * node gets it as a child, a leaf makes room for a new internal node with what both share. Equal contexts share a leaf.
    */
-  insert(context: Context, request: RequestId): ContextNode {
+  insert(context: Context, request: Request): ContextNode {
     this.remove(request)
     const leaf = this.#place(context, this.search(context).node)
     leaf.requests += 1
@@ -74,7 +75,7 @@ export class ContextIndex {
   }
 
   /** Forgets a request and prunes what only it held, up to the first node that others need: O(h). */
-  remove(request: RequestId): boolean {
+  remove(request: Request): boolean {
     const leaf = this.#leaves.get(request)
     if (!leaf) return false
     this.#leaves.delete(request)
@@ -84,12 +85,12 @@ export class ContextIndex {
   }
 
   /** The blocks held for a request, in the order they were sent. */
-  contextOf(request: RequestId): Context | undefined {
+  contextOf(request: Request): Context | undefined {
     return this.#leaves.get(request)?.blocks
   }
 
   /** The search path of a request's leaf. */
-  pathOf(request: RequestId): number[] | undefined {
+  pathOf(request: Request): number[] | undefined {
     const leaf = this.#leaves.get(request)
     return leaf && searchPath(leaf)
   }

@@ -1,5 +1,6 @@
 import type { SharedBlocks } from './block-table.ts'
-import type { Context, RequestId, ScopeId } from './context-block.ts'
+import type { Context, ScopeId } from './context-block.ts'
+import type { MirroredRequest } from './mirrored-requests.ts'
 import type { OrderingIndex } from './ordering-index.ts'
 
 /** So many scopes are remembered of which nothing is cached; small caches lose all of a scope again and again. */
@@ -9,31 +10,31 @@ const bytesPerNode = 2_000
 
 /** The contexts that requests hold: an index for each scope, since contexts share a prefix only behind equal text. */
 export class HeldContexts {
-  readonly #createIndex: (blocks: SharedBlocks) => OrderingIndex
+  readonly #createIndex: (blocks: SharedBlocks) => OrderingIndex<MirroredRequest>
   readonly #blocks: SharedBlocks
-  readonly #indexes = new Map<ScopeId, OrderingIndex>()
+  readonly #indexes = new Map<ScopeId, OrderingIndex<MirroredRequest>>()
   /** scopes of which nothing is held any more: their indexes still know what is asked for behind them */
   readonly #idle = new Set<ScopeId>()
 
   /** `blocks`: of which those that are held by number are. */
-  constructor(createIndex: (blocks: SharedBlocks) => OrderingIndex, blocks: SharedBlocks) {
+  constructor(createIndex: (blocks: SharedBlocks) => OrderingIndex<MirroredRequest>, blocks: SharedBlocks) {
     this.#createIndex = createIndex
     this.#blocks = blocks
   }
 
   /** The index of the contexts behind a text; undefined where there never were any, or none for long. */
-  at(scope: ScopeId): OrderingIndex | undefined {
+  at(scope: ScopeId): OrderingIndex<MirroredRequest> | undefined {
     return this.#indexes.get(scope)
   }
 
   /** From now on a request holds these blocks behind a text; none: nothing. `isAsked`: it has been sent just now. */
-  hold(request: RequestId, scope: ScopeId, blocks: Context, sizes: readonly number[], isAsked: boolean): void {
+  hold(request: MirroredRequest, scope: ScopeId, blocks: Context, sizes: readonly number[], isAsked: boolean): void {
     if (blocks.length > 0) this.#require(scope).insert(blocks, sizes, request, isAsked)
     else this.#remove(request, scope)
   }
 
   /** The same of blocks by number. */
-  holdNumbers(request: RequestId, scope: ScopeId, blocks: readonly number[], isAsked: boolean): void {
+  holdNumbers(request: MirroredRequest, scope: ScopeId, blocks: readonly number[], isAsked: boolean): void {
     if (blocks.length === 0) {
       this.#remove(request, scope)
       return
@@ -49,7 +50,7 @@ export class HeldContexts {
   }
 
   /** Of the blocks that a request holds behind a text it holds only the first `length` from now on. */
-  cut(request: RequestId, scope: ScopeId, length: number): void {
+  cut(request: MirroredRequest, scope: ScopeId, length: number): void {
     if (length > 0) this.#indexes.get(scope)?.cut(request, length)
     else this.#remove(request, scope)
   }
@@ -73,7 +74,7 @@ export class HeldContexts {
     return { nodes, contexts, bytes }
   }
 
-  #remove(request: RequestId, scope: ScopeId): void {
+  #remove(request: MirroredRequest, scope: ScopeId): void {
     const index = this.#indexes.get(scope)
     index?.remove(request)
     if (index?.requests === 0) this.#rest(scope)
@@ -87,7 +88,7 @@ export class HeldContexts {
     this.#indexes.delete(longest!)
   }
 
-  #require(scope: ScopeId): OrderingIndex {
+  #require(scope: ScopeId): OrderingIndex<MirroredRequest> {
     this.#idle.delete(scope)
     let index = this.#indexes.get(scope)
     if (!index) {

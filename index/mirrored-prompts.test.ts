@@ -1,10 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { CacheEvent, MirroredPrompt, SentPrompt } from './cache-event.ts'
+import type { CacheEvent, MirroredPrompt, SentPrompt, SharedPrompt } from './cache-event.ts'
 import { CacheMirror } from './cache-mirror.ts'
-import type { Context, RequestId, ScopeId } from './context-block.ts'
+import { type Context, type RequestId, type ScopeId, toBlockId } from './context-block.ts'
+import { Digests } from './digests.ts'
+import { toMirroredPrompt, withNames } from './mirrored-prompt.ts'
 import { PrefixOrdering } from './prefix-ordering.ts'
-import { toMirroredPrompt, toPrefixSymbol } from './prefix-symbol.ts'
+import { toPrefixSymbol } from './prefix-symbol.ts'
 
 /** Prompts of one or two contexts, which share beginnings in all ways; some as no proxy writes them. */
 const prompt: fc.Arbitrary<SentPrompt> = fc
@@ -33,7 +35,9 @@ function toPrompt(contexts: readonly string[][], oddity: string): SentPrompt {
       return length
     })
     const sizes = names.map(() => (oddity === 'other sizes' ? 41 : 40))
-    return { scope, blocks: names as unknown as Context, sizes, ends: own }
+    // one is called as no digest is
+    const blocks = names.map((name) => (name === 'x' ? name : toBlockId(name))) as unknown as Context
+    return { scope, blocks, sizes, ends: own }
   })
   return {
     contexts: oddity === 'no contexts' ? [] : sent,
@@ -41,6 +45,20 @@ function toPrompt(contexts: readonly string[][], oddity: string): SentPrompt {
     ends: oddity === 'no prefixes' ? [] : ends,
     length: length + 30,
   }
+}
+
+/** As it is read from what another proxy wrote: blocks that all are digests lie in bytes. */
+function toSharedPrompt(sent: SentPrompt): SharedPrompt {
+  const prompt = toMirroredPrompt(sent)
+  const contexts = prompt.contexts.map((context) => {
+    if (context.blocks.some((block) => block.length < 22)) return context
+    const bytes = Buffer.concat(
+      context.blocks.map((block) => Buffer.from(`0${Buffer.from(block, 'base64url').toString('latin1')}`, 'latin1')),
+    )
+    const { length } = context.blocks
+    return { ...context, blocks: new Digests(bytes, { start: 1, distance: 17, length }) }
+  })
+  return { ...prompt, contexts }
 }
 
 const request = fc.constantFrom('r', 's', 't', 'u') as fc.Arbitrary<string> as fc.Arbitrary<RequestId>
@@ -59,7 +77,7 @@ const event: fc.Arbitrary<CacheEvent> = fc.oneof(
   fc.record({
     type: fc.constant('shared' as const),
     request,
-    prompt: fc.option(prompt.map(toMirroredPrompt), { nil: undefined }),
+    prompt: fc.option(prompt.map(toSharedPrompt), { nil: undefined }),
     heldLength: fc.nat(400),
     tokensPerCharacter: fc.option(fc.constantFrom(0.25, 0.5), { nil: undefined }),
     at: fc.nat(),
@@ -94,7 +112,7 @@ class PlainMirror {
         if (known) known.density = event.promptTokens / known.prompt.length
         break
       case 'shared': {
-        const prompt = known?.prompt ?? event.prompt
+        const prompt = known?.prompt ?? (event.prompt && withNames(event.prompt))
         if (!prompt) break
         const density = event.tokensPerCharacter ?? known?.density
         this.requests.set(event.request, { prompt, held: Math.min(event.heldLength, prompt.length), density })

@@ -1,5 +1,5 @@
 import type { SharedBlocks } from './block-table.ts'
-import type { MirroredPrompt, SentPrompt } from './cache-event.ts'
+import type { MirroredPrompt, SentPrompt, SharedPrompt } from './cache-event.ts'
 import type { ScopeId } from './context-block.ts'
 import { floatColumn, type NumberColumn, wholeColumn } from './number-column.ts'
 import { toPrefixSymbol } from './prefix-symbol.ts'
@@ -52,10 +52,13 @@ export class MirroredPrompts {
     return this.#tree.bytes
   }
 
-  /** Keeps a prompt, of which nothing is held yet; returns where it ends, and whether `promptAt` can tell of it, sizes aside. */
-  add(prompt: MirroredPrompt): { readonly end: number; readonly isTold: boolean } {
+  /**
+   * Keeps a prompt, of which nothing is held yet; returns where it ends, and its contexts where `promptAt` can tell of it,
+   * sizes aside.
+   */
+  add(prompt: SharedPrompt): { readonly end: number; readonly contexts: readonly NumberedContext[] | undefined } {
     const { end, known } = this.#tree.insert(prompt.symbols)
-    return { end, isTold: this.#marks.put(prompt, known, this.#placesTo(end)) }
+    return { end, contexts: this.#marks.put(prompt, known, this.#placesTo(end)) }
   }
 
   /** Lets go of a prompt of which nothing is held. */

@@ -1,5 +1,6 @@
-import type { MirroredPrompt } from './cache-event.ts'
+import type { MirroredPrompt, SharedPrompt } from './cache-event.ts'
 import type { RequestId } from './context-block.ts'
+import { withNames } from './mirrored-prompt.ts'
 import { floatColumn, type NumberColumn, reserveAll, wholeColumn } from './number-column.ts'
 import { RequestTable } from './request-table.ts'
 
@@ -62,8 +63,8 @@ export class MirroredRequests {
   }
 
   /** Keeps the prompt itself. */
-  keepPrompt(number: MirroredRequest, prompt: MirroredPrompt): void {
-    this.#odd.set(number, prompt)
+  keepPrompt(number: MirroredRequest, prompt: SharedPrompt): void {
+    this.#odd.set(number, withNames(prompt))
   }
 
   /** The prompt itself, if it is kept. */

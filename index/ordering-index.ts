@@ -8,8 +8,13 @@ export interface Ordering {
   readonly searchPath: readonly number[]
 }
 
-/** The contexts an engine holds behind one text: orders new ones so that they share what is held. */
-export interface OrderingIndex {
+/** What tells requests apart: their ids, or whole numbers. */
+export type RequestKey = RequestId | number
+
+/**
+ * The contexts an engine holds behind one text: orders new ones so that they share what is held.
+ */
+export interface OrderingIndex<Request extends RequestKey = RequestId> {
   readonly nodes: number
   readonly requests: number
   /** an estimate of the memory it takes, where there is one */
@@ -20,15 +25,15 @@ export interface OrderingIndex {
    * Holds a context as it was sent, in place of what the request held before. `isAsked` false: of a request that held
    * nothing any more something is stored anew, which says nothing about what is asked for.
    */
-  insert(context: Context, sizes: readonly number[], request: RequestId, isAsked?: boolean): void
+  insert(context: Context, sizes: readonly number[], request: Request, isAsked?: boolean): void
   /** The same of blocks by their numbers in the table that the index was made with, if it was. */
-  insertNumbers?(blocks: readonly number[], request: RequestId, isAsked: boolean): void
+  insertNumbers?(blocks: readonly number[], request: Request, isAsked: boolean): void
   /** A request holds no more than the first `length` blocks of what it held: one at least, and fewer than it held. */
-  cut(request: RequestId, length: number): void
+  cut(request: Request, length: number): void
   /** Forgets a request; false when it is not known. */
-  remove(request: RequestId): boolean
+  remove(request: Request): boolean
   /** Nothing is held any more; what is asked for is remembered. */
   clear(): void
   /** The search path of what a request holds. */
-  pathOf(request: RequestId): number[] | undefined
+  pathOf(request: Request): number[] | undefined
 }

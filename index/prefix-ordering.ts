@@ -4,7 +4,7 @@ import { DemandHistory, HistoryWindow } from './demand-history.ts'
 import { findLargestPrefix } from './find-largest-prefix.ts'
 import { foundPrefix } from './found-prefix.ts'
 import { reserveAll, wholeColumn } from './number-column.ts'
-import type { Ordering, OrderingIndex } from './ordering-index.ts'
+import type { Ordering, OrderingIndex, RequestKey } from './ordering-index.ts'
 import { Placement } from './placement.ts'
 import { type PrefixNode, PrefixTree } from './prefix-tree.ts'
 import { ShardedMap } from './sharded-map.ts'
@@ -42,7 +42,7 @@ const bytesPerPlace = 8
  * follow so that later requests share them (found-prefix.ts). Where nothing is known of any block, they stay in rank
  * order. Equal histories give equal orders.
  */
-export class PrefixOrdering implements OrderingIndex {
+export class PrefixOrdering<Request extends RequestKey = RequestId> implements OrderingIndex<Request> {
   readonly #maxDisplacement: number
   readonly #maxContexts: number
   readonly #maxBytes: number
@@ -51,7 +51,7 @@ export class PrefixOrdering implements OrderingIndex {
   readonly #ownBlocks: SharedBlocks | undefined
   readonly #tree = new PrefixTree()
   readonly #history: DemandHistory
-  readonly #held = new ShardedMap<RequestId, HeldContext>()
+  readonly #held = new ShardedMap<Request, HeldContext>()
   readonly #free: HeldContext[] = []
   readonly #ends = wholeColumn()
   /** in requests */
@@ -108,12 +108,12 @@ export class PrefixOrdering implements OrderingIndex {
   }
 
   /** O(n). A request that is held already holds this from now on, and counts as asked for no second time. */
-  insert(context: Context, sizes: readonly number[], request: RequestId, isAsked = true): void {
+  insert(context: Context, sizes: readonly number[], request: Request, isAsked = true): void {
     const sequence = context.map((id, i) => this.#table.acquireSized(id, sizes[i]!))
     this.#insert(sequence, request, isAsked)
   }
 
-  insertNumbers(blocks: readonly number[], request: RequestId, isAsked: boolean): void {
+  insertNumbers(blocks: readonly number[], request: Request, isAsked: boolean): void {
     for (const block of blocks) this.#table.retain(block)
     this.#insert(blocks, request, isAsked)
   }
@@ -131,7 +131,7 @@ export class PrefixOrdering implements OrderingIndex {
   }
 
   /** Its blocks are in use for it already. */
-  #insert(sequence: readonly number[], request: RequestId, isAsked: boolean): void {
+  #insert(sequence: readonly number[], request: Request, isAsked: boolean): void {
     const held = this.#held.get(request)
     if (held !== undefined) {
       this.#observeEviction(held)
@@ -147,7 +147,7 @@ export class PrefixOrdering implements OrderingIndex {
     }
   }
 
-  cut(request: RequestId, length: number): void {
+  cut(request: Request, length: number): void {
     const held = this.#held.get(request)
     if (held === undefined) return
     this.#observeEviction(held)
@@ -157,7 +157,7 @@ export class PrefixOrdering implements OrderingIndex {
     for (const block of lost) this.#table.release(block)
   }
 
-  remove(request: RequestId): boolean {
+  remove(request: Request): boolean {
     const held = this.#held.get(request)
     if (held === undefined) return false
     this.#observeEviction(held)
@@ -165,7 +165,7 @@ export class PrefixOrdering implements OrderingIndex {
     return true
   }
 
-  pathOf(request: RequestId): number[] | undefined {
+  pathOf(request: Request): number[] | undefined {
     const held = this.#held.get(request)
     return held === undefined ? undefined : this.#tree.slotsTo(this.#ends.array[held]!)
   }
@@ -219,7 +219,7 @@ export class PrefixOrdering implements OrderingIndex {
     this.#evictionAge = before === Number.POSITIVE_INFINITY ? age : before + (age - before) / 16
   }
 
-  #add(request: RequestId): HeldContext {
+  #add(request: Request): HeldContext {
     const held = this.#free.pop() ?? this.#nextHeld++
     reserveAll(this.#columns, this.#nextHeld)
     this.#sentAt.array[held] = this.#now
@@ -228,12 +228,12 @@ export class PrefixOrdering implements OrderingIndex {
   }
 
   /** The first that was sent; what later ones share with it stays, so the least recently used nodes go. */
-  #coldest(): RequestId {
+  #coldest(): Request {
     const oldest = this.#held.shards.flatMap(firstOf)
     return oldest.reduce((one, other) => (this.#sentAt.array[other[1]]! < this.#sentAt.array[one[1]]! ? other : one))[0]
   }
 
-  #forget(request: RequestId): void {
+  #forget(request: Request): void {
     const held = this.#held.get(request)!
     this.#release(held)
     this.#held.delete(request)

@@ -1,5 +1,5 @@
 import { BlockTable, type SharedBlocks } from './block-table.ts'
-import type { MirroredPrompt, SentContext } from './cache-event.ts'
+import type { SentContext, SharedContext, SharedPrompt } from './cache-event.ts'
 import type { Context, ScopeId } from './context-block.ts'
 import { type NumberColumn, wholeColumn } from './number-column.ts'
 import { toPrefixSymbol } from './prefix-symbol.ts'
@@ -27,10 +27,14 @@ export class PromptMarks {
   }
 
   /**
-   * Marks the prefixes of a prompt from the one at `known` on, which lie at these places; returns whether what stands at all
-   * of them tells of the prompt as it was sent, sizes aside.
+   * Marks the prefixes of a prompt from the one at `known` on, which lie at these places; returns its contexts, or undefined
+   * where what stands at all of them does not tell of the prompt as it was sent, sizes aside.
    */
-  put({ symbols, ends, contexts }: MirroredPrompt, known: number, places: readonly number[]): boolean {
+  put(
+    { symbols, ends, contexts }: SharedPrompt,
+    known: number,
+    places: readonly number[],
+  ): NumberedContext[] | undefined {
     for (let at = known; at < places.length; at++) {
       this.ends.array[places[at]!] = ends[at]!
       this.marks.array[places[at]!] = 0
@@ -38,19 +42,22 @@ export class PromptMarks {
     let isTold = true
     let at = 0
     let marked = 0
-    for (const context of contexts) {
+    const numbered = contexts.map((context) => {
       const scope = toPrefixSymbol(context.scope)
       while (at < places.length && symbols[at] !== scope) at++
       isTold = this.#putScope(context, places[at], at >= known) && isTold
       marked += 1 + context.blocks.length
+      const blocks: number[] = []
       for (let i = 0; i < context.blocks.length; i++) {
         at += 1
         while (at < places.length && ends[at]! < context.ends[i]!) at++
         isTold = this.#putBlock(context, i, places[at], at >= known) && isTold
+        blocks.push(this.marks.array[places[at]!]! - 1)
       }
       at += 1
-    }
-    return isTold && this.#isAll(places, ends, marked)
+      return { scope: context.scope, blocks, ends: context.ends }
+    })
+    return isTold && this.#isAll(places, ends, marked) ? numbered : undefined
   }
 
   /** Lets go of what stands at some places. */
@@ -101,7 +108,7 @@ export class PromptMarks {
   }
 
   /** Whether a scope begins there from now on. */
-  #putScope({ scope }: SentContext, place: number | undefined, isNew: boolean): boolean {
+  #putScope({ scope }: SharedContext, place: number | undefined, isNew: boolean): boolean {
     if (place === undefined) return false
     const mark: Mark = this.marks.array[place]!
     if (isNew && mark === 0) this.marks.array[place] = -this.#scopes.acquire(scope) - 1
@@ -109,11 +116,11 @@ export class PromptMarks {
   }
 
   /** Whether a block of a context ends there from now on. */
-  #putBlock({ blocks, sizes, ends }: SentContext, i: number, place: number | undefined, isNew: boolean): boolean {
+  #putBlock({ blocks, sizes, ends }: SharedContext, i: number, place: number | undefined, isNew: boolean): boolean {
     if (place === undefined) return false
     const mark: Mark = this.marks.array[place]!
-    if (isNew && mark === 0) this.marks.array[place] = this.#blocks.acquireSized(blocks[i]!, sizes[i]!) + 1
-    const isThere = isNew ? mark === 0 : mark > 0 && this.#blocks.idOf(mark - 1) === blocks[i]
+    if (isNew && mark === 0) this.marks.array[place] = this.#blocks.acquireOf(blocks, i, sizes[i]!) + 1
+    const isThere = isNew ? mark === 0 : mark > 0 && this.#blocks.isOf(mark - 1, blocks, i)
     return isThere && this.ends.array[place] === ends[i]
   }
 }

@@ -5,6 +5,7 @@ import type { SharedBlocks } from '#index/block-table.ts'
 import { CacheMirror } from '#index/cache-mirror.ts'
 import type { ReplicaId } from '#index/context-block.ts'
 import { HistoryWindow } from '#index/demand-history.ts'
+import type { MirroredRequest } from '#index/mirrored-requests.ts'
 import type { OrderingIndex } from '#index/ordering-index.ts'
 import { PaperOrdering } from '#index/paper-ordering.ts'
 import { PrefixOrdering } from '#index/prefix-ordering.ts'
@@ -63,7 +64,10 @@ export function toBreakerOptions({ breaker }: Config): Partial<BreakerOptions> {
   return { failuresInARow: breaker.failures, openMilliseconds: breaker.openSeconds * 1000 }
 }
 
-function createOrdering({ ordering, maxDisplacement }: Config): (blocks: SharedBlocks) => OrderingIndex {
+function createOrdering({
+  ordering,
+  maxDisplacement,
+}: Config): (blocks: SharedBlocks) => OrderingIndex<MirroredRequest> {
   if (ordering === 'paper') return () => new PaperOrdering()
   const history = new HistoryWindow(rememberedBlocks)
   return (blocks) => new PrefixOrdering({ blocks, history, maxDisplacement })

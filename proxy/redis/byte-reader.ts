@@ -1,15 +1,18 @@
-import { DigestTexts } from './digest-texts.ts'
+import type { BlockId } from '#index/context-block.ts'
+import { Digests } from '#index/digests.ts'
 
-const digests = new DigestTexts()
+const digestBytes = 16
 
 /** Reads what a ByteWriter wrote; from the first thing on that cannot be so, everything is 0 or empty and `isWhole` false. */
 export class ByteReader {
   readonly #bytes: Buffer
-  #at = 0
+  #at: number
   #isBroken = false
 
-  constructor(bytes: Buffer) {
+  /** From the byte at `start` on. */
+  constructor(bytes: Buffer, start = 0) {
     this.#bytes = bytes
+    this.#at = start
   }
 
   /** Whether all of it was understood, to the last byte. */
@@ -29,42 +32,70 @@ export class ByteReader {
     return this.#break(0)
   }
 
-  /** A whole number of 32 bits with a sign. */
-  word(): number {
-    if (this.#isBroken || this.#at + 4 > this.#bytes.length) return this.#break(0)
-    this.#at += 4
-    return this.#bytes.readInt32BE(this.#at - 4)
+  /** So many numbers up to `most`. */
+  numbers(count: number, most: number): number[] {
+    if (!this.#mayHave(count)) return []
+    const numbers: number[] = []
+    for (let i = 0; i < count && !this.#isBroken; i++) numbers.push(this.number(most))
+    return numbers
   }
 
   /** So many numbers up to `most`, none smaller than the one before. */
   ascending(count: number, most: number): number[] {
+    if (!this.#mayHave(count)) return []
+    const numbers: number[] = []
     let last = 0
-    return this.many(count, () => {
+    for (let i = 0; i < count && !this.#isBroken; i++) {
       last += this.number(most - last)
-      return last
-    })
+      numbers.push(last)
+    }
+    return numbers
   }
 
-  /** A text; `isFrequent`: one that is read again and again, and is not made anew each time. */
-  text(isFrequent = false): string {
+  /** So many whole numbers of 32 bits with a sign. */
+  words(count: number): number[] {
+    if (!this.#mayHave(4 * count)) return []
+    const words: number[] = []
+    for (let i = 0; i < count; i++) words.push(this.#bytes.readInt32BE(this.#at + 4 * i))
+    this.#at += 4 * count
+    return words
+  }
+
+  /** A text. */
+  text(): string {
     const tag = this.number(this.#bytes.length + 1)
-    const length = tag === 0 ? 16 : tag - 1
+    const length = tag === 0 ? digestBytes : tag - 1
     const end = this.#at + length
-    if (this.#isBroken || end > this.#bytes.length) return this.#break('')
-    const text =
-      isFrequent && tag === 0
-        ? digests.read(this.#bytes, this.#at)
-        : this.#bytes.toString(tag === 0 ? 'base64url' : 'utf8', this.#at, end)
+    if (!this.#mayHave(length)) return ''
+    const text = this.#bytes.toString(tag === 0 ? 'base64url' : 'utf8', this.#at, end)
     this.#at = end
     return text
   }
 
+  /** So many texts that name blocks; where all are digests, as these. */
+  blocks(count: number): readonly BlockId[] | Digests {
+    const distance = 1 + digestBytes
+    const end = this.#at + count * distance
+    let areDigests = !this.#isBroken && count > 0 && end <= this.#bytes.length
+    for (let at = this.#at; areDigests && at < end; at += distance) areDigests = this.#bytes[at] === 0
+    if (!areDigests) return this.many(count, () => this.text() as BlockId)
+    const digests = new Digests(this.#bytes, { start: this.#at + 1, distance, length: count })
+    this.#at = end
+    return digests
+  }
+
   /** So many of something; each takes a byte at least, so no more are made room for than can be there. */
   many<T>(count: number, read: () => T): T[] {
-    if (count > this.#bytes.length - this.#at) return this.#break([])
+    if (!this.#mayHave(count)) return []
     const items: T[] = []
     for (let i = 0; i < count && !this.#isBroken; i++) items.push(read())
     return items
+  }
+
+  /** Whether there are so many bytes still. */
+  #mayHave(bytes: number): boolean {
+    if (bytes > this.#bytes.length - this.#at) this.#isBroken = true
+    return !this.#isBroken
   }
 
   #break<T>(nothing: T): T {

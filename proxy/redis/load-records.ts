@@ -65,6 +65,6 @@ const unreadable = { epoch: 0, sequence: 0, heldLength: 0, tokensPerCharacter: u
 
 function toRecord(bucket: number, value: Buffer, isLongPast: boolean): FedRecord {
   const head = readRecordHead(value) ?? unreadable
-  const read = readPrompt(value.subarray(recordHeadBytes))
+  const read = readPrompt(value, recordHeadBytes)
   return { kind: 'r', bucket, request: (read?.request ?? '') as never, head, isLongPast, prompt: () => read?.prompt }
 }

@@ -1,4 +1,4 @@
-import type { MirroredPrompt } from '#index/cache-event.ts'
+import type { SharedPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
 import { type RecordHead, readPrompt, readRecordHead, recordHeadBytes } from './mirror-record.ts'
 
@@ -14,7 +14,7 @@ export interface FedRecord {
   /** many have been sent since */
   readonly isLongPast?: boolean
   /** Reads the prompt, where there is one that can be relied on. */
-  prompt(): MirroredPrompt | undefined
+  prompt(): SharedPrompt | undefined
 }
 
 /** What one proxy wrote in one step. */
@@ -86,7 +86,7 @@ function readRecords(data: Buffer): FedRecord[] | undefined {
 }
 
 /** What was copied from another request does not count. */
-function promptOf(request: RequestId, bytes: Buffer): MirroredPrompt | undefined {
+function promptOf(request: RequestId, bytes: Buffer): SharedPrompt | undefined {
   const read = bytes.length > 0 ? readPrompt(bytes) : undefined
   return read?.request === request ? read.prompt : undefined
 }

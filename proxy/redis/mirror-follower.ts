@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { MirroredPrompt } from '#index/cache-event.ts'
+import type { SharedPrompt } from '#index/cache-event.ts'
 import type { CacheMirror } from '#index/cache-mirror.ts'
 import type { RequestId } from '#index/context-block.ts'
 import type { MirrorListener } from '#index/mirror-listener.ts'
@@ -125,7 +125,7 @@ export class MirrorFollower implements MirrorListener {
     return true
   }
 
-  #share({ request, bucket, head, isLongPast = false }: FedRecord, prompt: MirroredPrompt | undefined): void {
+  #share({ request, bucket, head, isLongPast = false }: FedRecord, prompt: SharedPrompt | undefined): void {
     const { heldLength, tokensPerCharacter } = head
     const shared = { request, prompt, heldLength, tokensPerCharacter, at: bucket, isLongPast }
     this.#mute(() => this.#mirror.apply({ type: 'shared', ...shared }))

@@ -1,4 +1,5 @@
-import type { MirroredPrompt, SentContext } from '#index/cache-event.ts'
+import type { MirroredPrompt, SharedContext, SharedPrompt } from '#index/cache-event.ts'
+import type { RequestId, ScopeId } from '#index/context-block.ts'
 import { ByteReader } from './byte-reader.ts'
 import { ByteWriter } from './byte-writer.ts'
 
@@ -76,22 +77,25 @@ export function writePrompt(request: string, { contexts, symbols, ends, length }
   return writer.length > maxRecordBytes ? undefined : writer.bytes()
 }
 
-/** Understands what was written of a request's prompt; undefined for anything that cannot be relied on. */
-export function readPrompt(bytes: Buffer): { readonly request: string; readonly prompt: MirroredPrompt } | undefined {
-  if (bytes.length > maxRecordBytes) return undefined
-  const reader = new ByteReader(bytes)
-  const request = reader.text()
+/** Understands what was written of a request's prompt, from `start` on; undefined for anything that cannot be relied on. */
+export function readPrompt(
+  bytes: Buffer,
+  start = 0,
+): { readonly request: RequestId; readonly prompt: SharedPrompt } | undefined {
+  if (bytes.length - start > maxRecordBytes) return undefined
+  const reader = new ByteReader(bytes, start)
+  const request = reader.text() as RequestId
   const length = reader.number(maxLength)
   const marks = reader.number(maxBlocks)
-  const symbols = reader.many(marks, () => reader.word())
+  const symbols = reader.words(marks)
   const ends = reader.ascending(marks, length)
-  const contexts = reader.many(reader.number(maxBlocks), (): SentContext => {
-    const scope = reader.text(true)
+  const contexts = reader.many(reader.number(maxBlocks), (): SharedContext => {
+    const scope = reader.text() as ScopeId
     const count = reader.number(maxBlocks)
     return {
-      scope: scope as never,
-      blocks: reader.many(count, () => reader.text(true)) as never,
-      sizes: reader.many(count, () => reader.number(maxLength)),
+      scope,
+      blocks: reader.blocks(count),
+      sizes: reader.numbers(count, maxLength),
       ends: reader.ascending(count, length),
     }
   })
