@@ -75,18 +75,35 @@ export class BlockTable<Id extends string = BlockId> {
     return true
   }
 
-  /** The number of the block that a digest names; −1 when it is not in use. */
-  protected findDigest(digests: Digests, i: number): number {
+  /**
+   * The numbers of the blocks that digests name; −1 where one is not in use. All are looked up side by side: memory fetches
+   * what it has for one while it is waited for that of another.
+   */
+  protected findDigests(digests: Digests): number[] {
+    const numbers: number[] = []
+    for (let i = 0; i < digests.length; i++) {
+      const first = digests.wordOf(i, 0)
+      const places = this.#table.placesOf(first)
+      numbers.push(places[first & (places.length - 1)]! - 1)
+    }
+    for (let i = 0; i < digests.length; i++) {
+      const isThere = numbers[i]! < 0 || this.#isDigest(numbers[i]!, digests, i)
+      if (!isThere) numbers[i] = this.#findDigest(digests, i)
+    }
+    return numbers
+  }
+
+  #findDigest(digests: Digests, i: number): number {
     const first = digests.wordOf(i, 0)
     const places = this.#table.placesOf(first)
     const mask = places.length - 1
     for (let at = first & mask; ; at = (at + 1) & mask) {
       const number = places[at]! - 1
-      if (number < 0 || this.isDigest(number, digests, i)) return number
+      if (number < 0 || this.#isDigest(number, digests, i)) return number
     }
   }
 
-  protected isDigest(number: number, digests: Digests, i: number): boolean {
+  #isDigest(number: number, digests: Digests, i: number): boolean {
     const rows = this.#rows.array
     const start = number * rowLength
     for (let k = 0; k < wordsPerDigest; k++) if (rows[start + k] !== digests.wordOf(i, k)) return false
@@ -130,18 +147,15 @@ export class SharedBlocks extends BlockTable {
     return number
   }
 
-  /** The same of one of several blocks, however they are named. */
-  acquireOf(blocks: Context | Digests, i: number, size: number): number {
-    if (!(blocks instanceof Digests)) return this.acquireSized(blocks[i]!, size)
-    const known = this.findDigest(blocks, i)
-    if (known < 0) return this.acquireSized(blocks.nameOf(i), size)
-    this.retain(known)
-    return known
-  }
-
-  /** Whether a number that is in use is that of one of several blocks. */
-  isOf(number: number, blocks: Context | Digests, i: number): boolean {
-    return blocks instanceof Digests ? this.isDigest(number, blocks, i) : this.idOf(number) === blocks[i]
+  /** The numbers of several blocks of these sizes, however they are named, with one use more each. */
+  acquireAll(blocks: Context | Digests, sizes: readonly number[]): number[] {
+    if (!(blocks instanceof Digests)) return blocks.map((block, i) => this.acquireSized(block, sizes[i]!))
+    const numbers = this.findDigests(blocks)
+    for (let i = 0; i < numbers.length; i++) {
+      if (numbers[i]! < 0) numbers[i] = this.acquireSized(blocks.nameOf(i), sizes[i]!)
+      else this.retain(numbers[i]!)
+    }
+    return numbers
   }
 }
 

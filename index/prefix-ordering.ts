@@ -7,7 +7,7 @@ import { reserveAll, wholeColumn } from './number-column.ts'
 import type { Ordering, OrderingIndex, RequestKey } from './ordering-index.ts'
 import { Placement } from './placement.ts'
 import { type PrefixNode, PrefixTree } from './prefix-tree.ts'
-import { ShardedMap } from './sharded-map.ts'
+import { RequestTable } from './request-table.ts'
 
 export interface PrefixOrderingOptions {
   /** the furthest a block may stand from its rank, in places; default: anywhere */
@@ -30,7 +30,6 @@ const defaultHistory = 1 << 20
 /** The oldest prefix, and any that is older than what the engine last evicted, counts a quarter less. */
 const mostDoubt = 0.25
 // measured on Node 20 with 1,000 to 1,000,000 contexts of 5 to 100 blocks: within 15 % of the heap's growth
-const bytesPerContext = 65
 const bytesPerAskedBlock = 200
 const bytesPerPastRequest = 300
 const bytesPerPlace = 8
@@ -51,13 +50,11 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
   readonly #ownBlocks: SharedBlocks | undefined
   readonly #tree = new PrefixTree()
   readonly #history: DemandHistory
-  readonly #held = new ShardedMap<Request, HeldContext>()
-  readonly #free: HeldContext[] = []
+  readonly #held = new RequestTable<Request>()
   readonly #ends = wholeColumn()
   /** in requests */
   readonly #sentAt = wholeColumn()
   readonly #columns = [this.#ends, this.#sentAt]
-  #nextHeld = 0
   #historyBlocks = 0
   #now = 0
   /** how old, in requests, what was evicted lately had become; no prefix is in doubt before the first eviction */
@@ -87,7 +84,9 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
   get bytes(): number {
     return (
       this.#tree.bytes +
-      this.#held.size * bytesPerContext +
+      this.#held.bytes +
+      this.#ends.bytes +
+      this.#sentAt.bytes +
       (this.#ownBlocks?.bytes ?? 0) +
       this.#history.blocks * bytesPerAskedBlock +
       this.#history.requests * bytesPerPastRequest +
@@ -119,20 +118,16 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
   }
 
   clear(): void {
-    for (const shard of this.#held.shards) {
-      for (const held of shard.values()) {
-        for (const block of this.#tree.blocksTo(this.#ends.array[held]!)) this.#table.release(block)
-      }
+    for (const [, held] of this.#held.entries()) {
+      for (const block of this.#tree.blocksTo(this.#ends.array[held]!)) this.#table.release(block)
     }
     this.#tree.clear()
     this.#held.clear()
-    this.#free.length = 0
-    this.#nextHeld = 0
   }
 
   /** Its blocks are in use for it already. */
   #insert(sequence: readonly number[], request: Request, isAsked: boolean): void {
-    const held = this.#held.get(request)
+    const held = this.#held.find(request)
     if (held !== undefined) {
       this.#observeEviction(held)
       this.#release(held)
@@ -143,12 +138,12 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
       this.#held.size > this.#maxContexts ||
       (this.#maxBytes < Number.POSITIVE_INFINITY && this.bytes > this.#maxBytes && this.#held.size > 1)
     ) {
-      this.#forget(this.#coldest())
+      this.#forget(this.#held.oldest()!)
     }
   }
 
   cut(request: Request, length: number): void {
-    const held = this.#held.get(request)
+    const held = this.#held.find(request)
     if (held === undefined) return
     this.#observeEviction(held)
     const end = this.#ends.array[held]!
@@ -158,7 +153,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
   }
 
   remove(request: Request): boolean {
-    const held = this.#held.get(request)
+    const held = this.#held.find(request)
     if (held === undefined) return false
     this.#observeEviction(held)
     this.#forget(request)
@@ -166,7 +161,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
   }
 
   pathOf(request: Request): number[] | undefined {
-    const held = this.#held.get(request)
+    const held = this.#held.find(request)
     return held === undefined ? undefined : this.#tree.slotsTo(this.#ends.array[held]!)
   }
 
@@ -220,24 +215,14 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
   }
 
   #add(request: Request): HeldContext {
-    const held = this.#free.pop() ?? this.#nextHeld++
-    reserveAll(this.#columns, this.#nextHeld)
+    const held = this.#held.add(request)
+    reserveAll(this.#columns, this.#held.end)
     this.#sentAt.array[held] = this.#now
-    this.#held.set(request, held)
     return held
   }
 
-  /** The first that was sent; what later ones share with it stays, so the least recently used nodes go. */
-  #coldest(): Request {
-    const oldest = this.#held.shards.flatMap(firstOf)
-    return oldest.reduce((one, other) => (this.#sentAt.array[other[1]]! < this.#sentAt.array[one[1]]! ? other : one))[0]
-  }
-
   #forget(request: Request): void {
-    const held = this.#held.get(request)!
-    this.#release(held)
-    this.#held.delete(request)
-    this.#free.push(held)
+    this.#release(this.#held.delete(request))
   }
 
   #release(held: HeldContext): void {
@@ -246,10 +231,4 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
     this.#tree.remove(end)
     for (const block of blocks) this.#table.release(block)
   }
-}
-
-/** The first entry, if there is one. */
-function firstOf<K, V>(map: ReadonlyMap<K, V>): [K, V][] {
-  for (const entry of map) return [entry]
-  return []
 }

@@ -47,12 +47,12 @@ export class PromptMarks {
       while (at < places.length && symbols[at] !== scope) at++
       isTold = this.#putScope(context, places[at], at >= known) && isTold
       marked += 1 + context.blocks.length
-      const blocks: number[] = []
-      for (let i = 0; i < context.blocks.length; i++) {
+      const blocks = this.#blocks.acquireAll(context.blocks, context.sizes)
+      for (let i = 0; i < blocks.length; i++) {
         at += 1
         while (at < places.length && ends[at]! < context.ends[i]!) at++
-        isTold = this.#putBlock(context, i, places[at], at >= known) && isTold
-        blocks.push(this.marks.array[places[at]!]! - 1)
+        isTold = this.#putBlock(blocks[i]!, places[at], at >= known) && isTold
+        isTold = isTold && this.ends.array[places[at]!] === context.ends[i]
       }
       at += 1
       return { scope: context.scope, blocks, ends: context.ends }
@@ -115,12 +115,14 @@ export class PromptMarks {
     return isNew ? mark === 0 : mark < 0 && this.scopeOf(mark) === scope
   }
 
-  /** Whether a block of a context ends there from now on. */
-  #putBlock({ blocks, sizes, ends }: SharedContext, i: number, place: number | undefined, isNew: boolean): boolean {
-    if (place === undefined) return false
-    const mark: Mark = this.marks.array[place]!
-    if (isNew && mark === 0) this.marks.array[place] = this.#blocks.acquireOf(blocks, i, sizes[i]!) + 1
-    const isThere = isNew ? mark === 0 : mark > 0 && this.#blocks.isOf(mark - 1, blocks, i)
-    return isThere && this.ends.array[place] === ends[i]
+  /** Whether a block ends there from now on; its use is that place's, or given back. */
+  #putBlock(block: number, place: number | undefined, isNew: boolean): boolean {
+    const mark: Mark | undefined = place === undefined ? undefined : this.marks.array[place]!
+    if (isNew && mark === 0) {
+      this.marks.array[place!] = block + 1
+      return true
+    }
+    this.#blocks.release(block)
+    return !isNew && mark === block + 1
   }
 }

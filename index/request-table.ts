@@ -1,5 +1,7 @@
 import type { RequestId } from './context-block.ts'
 import { reserveAll, wholeColumn } from './number-column.ts'
+import { NumberTable } from './number-table.ts'
+import type { RequestKey } from './ordering-index.ts'
 import { ShardedMap } from './sharded-map.ts'
 
 const none = -1
@@ -8,9 +10,11 @@ const none = -1
  * Requests as small whole numbers, in the order they were added: what is known of one lies in columns. A number is given
  * to another request once its own has gone.
  */
-export class RequestTable {
-  readonly #numbers = new ShardedMap<RequestId, number>()
-  readonly #ids: RequestId[] = []
+export class RequestTable<Request extends RequestKey = RequestId> {
+  /** names come from outside: a map keeps what is made to collide apart */
+  readonly #byName = new ShardedMap<RequestId, number>()
+  readonly #byNumber = new NumberTable((number) => hashOf(this.#requests[number] as number))
+  readonly #requests: Request[] = []
   /** by number: the request that was added before, and after */
   readonly #previous = wholeColumn()
   readonly #next = wholeColumn()
@@ -22,28 +26,37 @@ export class RequestTable {
   readonly #walks = new Set<{ at: number }>()
 
   get size(): number {
-    return this.#numbers.size
+    return this.#requests.length - this.#free.length
   }
 
   /** All numbers are below it. */
   get end(): number {
-    return this.#ids.length
+    return this.#requests.length
   }
 
   /** An estimate of the memory it takes. */
   get bytes(): number {
-    return this.#previous.bytes + this.#next.bytes + this.size * bytesPerRequest
+    const perRequest = this.#byName.size > 0 ? bytesPerName : bytesPerNumber
+    return this.#previous.bytes + this.#next.bytes + this.#byNumber.bytes + this.size * perRequest
   }
 
-  find(request: RequestId): number | undefined {
-    return this.#numbers.get(request)
+  find(request: Request): number | undefined {
+    if (typeof request !== 'number') return this.#byName.get(request)
+    const hash = hashOf(request)
+    const places = this.#byNumber.placesOf(hash)
+    for (let at = hash & (places.length - 1); places[at] !== 0; at = (at + 1) & (places.length - 1)) {
+      const number = places[at]! - 1
+      if (this.#requests[number] === request) return number
+    }
+    return undefined
   }
 
   /** Gives a number to a request that has none. */
-  add(request: RequestId): number {
-    const number = this.#free.pop() ?? this.#ids.length
-    this.#ids[number] = request
-    this.#numbers.set(request, number)
+  add(request: Request): number {
+    const number = this.#free.pop() ?? this.#requests.length
+    this.#requests[number] = request
+    if (typeof request === 'number') this.#byNumber.add(number)
+    else this.#byName.set(request, number)
     reserveAll(this.#links, this.end)
     this.#previous.array[number] = this.#last
     this.#next.array[number] = none
@@ -55,33 +68,45 @@ export class RequestTable {
   }
 
   /** Takes the number back that a request has, and tells it. */
-  delete(request: RequestId): number {
-    const number = this.#numbers.get(request)!
+  delete(request: Request): number {
+    const number = this.find(request)!
     const [previous, next] = [this.#previous.array[number]!, this.#next.array[number]!]
     if (previous === none) this.#first = next
     else this.#next.array[previous] = next
     if (next === none) this.#last = previous
     else this.#previous.array[next] = previous
     for (const walk of this.#walks) if (walk.at === number) walk.at = next
-    this.#numbers.delete(request)
+    if (typeof request === 'number') this.#byNumber.delete(number)
+    else this.#byName.delete(request)
     this.#free.push(number)
     return number
   }
 
+  /** Takes all numbers back. */
+  clear(): void {
+    this.#byName.clear()
+    this.#byNumber.clear()
+    this.#requests.length = 0
+    this.#free.length = 0
+    this.#first = none
+    this.#last = none
+    for (const walk of this.#walks) walk.at = none
+  }
+
   /** The one that was added first. */
-  oldest(): RequestId | undefined {
-    return this.#first === none ? undefined : this.#ids[this.#first]
+  oldest(): Request | undefined {
+    return this.#first === none ? undefined : this.#requests[this.#first]
   }
 
   /** All requests, those added first first; goes on through those that are added meanwhile, until it has told of all. */
-  *entries(): Generator<[RequestId, number]> {
+  *entries(): Generator<[Request, number]> {
     const walk = { at: this.#first }
     this.#walks.add(walk)
     try {
       while (walk.at !== none) {
         const number = walk.at
         walk.at = this.#next.array[number]!
-        yield [this.#ids[number]!, number]
+        yield [this.#requests[number]!, number]
       }
     } finally {
       this.#walks.delete(walk)
@@ -90,4 +115,10 @@ export class RequestTable {
 }
 
 // measured on Node 20: an id of 45 characters and its place in a map and in a list
-const bytesPerRequest = 120
+const bytesPerName = 120
+const bytesPerNumber = 9
+
+function hashOf(request: number): number {
+  const hash = Math.imul(request, 0x9e3779b1)
+  return hash ^ (hash >>> 15)
+}

@@ -1,8 +1,8 @@
 /**
  * A map that grows in small steps: one map of a million names stands still for a quarter of a second when it makes room.
- * Several maps do, once there are many keys; which one a name lies in its last characters tell.
+ * Several maps do, once there are many names; which one a name lies in its last characters tell.
  */
-export class ShardedMap<Key extends string | number, Value> {
+export class ShardedMap<Key extends string, Value> {
   #shards: Map<Key, Value>[] = [new Map()]
   #size = 0
 
@@ -49,9 +49,7 @@ export class ShardedMap<Key extends string | number, Value> {
   }
 
   #shardOf(key: Key): Map<Key, Value> {
-    return this.#shards.length === 1
-      ? this.#shards[0]!
-      : this.#shards[(typeof key === 'number' ? key : hashEnd(key)) % shardCount]!
+    return this.#shards.length === 1 ? this.#shards[0]! : this.#shards[hashEnd(key) % shardCount]!
   }
 
   #split(): void {
