@@ -1,7 +1,7 @@
 import type { BlockId, Context } from './context-block.ts'
 import { Digests, readDigest } from './digests.ts'
 import { hashText } from './hash-text.ts'
-import { wholeColumn } from './number-column.ts'
+import { WholeColumn } from './number-column.ts'
 import { NumberTable } from './number-table.ts'
 
 const wordsPerDigest = 4
@@ -18,8 +18,8 @@ export class BlockTable<Id extends string = BlockId> {
    * by number, side by side as they are read together: the digest that the id is, or a hash of another id, which no digest
    * is equal to; and how often it is used
    */
-  readonly #rows = wholeColumn()
-  readonly #table = new NumberTable((number) => this.#rows.array[number * rowLength]!)
+  readonly #rows = new WholeColumn()
+  readonly #table = new NumberTable((number) => this.#rows.at(number * rowLength))
   readonly #free: number[] = []
   /** of the id that was looked up last */
   readonly #asked = new Int32Array(wordsPerDigest)
@@ -60,14 +60,14 @@ export class BlockTable<Id extends string = BlockId> {
 
   /** One use more of a block that is in use. */
   retain(number: number): void {
-    this.#rows.array[number * rowLength + usesAt]! += 1
+    this.#rows.add(number * rowLength + usesAt, 1)
   }
 
   /** Takes one use back; true when it was the last. */
   release(number: number): boolean {
     const at = number * rowLength + usesAt
-    this.#rows.array[at]! -= 1
-    if (this.#rows.array[at]! > 0) return false
+    this.#rows.add(at, -1)
+    if (this.#rows.at(at) > 0) return false
     this.#table.delete(number)
     this.#ids[number] = undefined
     this.#size -= 1
@@ -104,9 +104,8 @@ export class BlockTable<Id extends string = BlockId> {
   }
 
   #isDigest(number: number, digests: Digests, i: number): boolean {
-    const rows = this.#rows.array
     const start = number * rowLength
-    for (let k = 0; k < wordsPerDigest; k++) if (rows[start + k] !== digests.wordOf(i, k)) return false
+    for (let k = 0; k < wordsPerDigest; k++) if (this.#rows.at(start + k) !== digests.wordOf(i, k)) return false
     return true
   }
 
@@ -115,8 +114,8 @@ export class BlockTable<Id extends string = BlockId> {
     const number = this.#free.pop() ?? this.#ids.length
     this.#ids[number] = id
     this.#rows.reserve((number + 1) * rowLength)
-    this.#rows.array.set(this.#asked, number * rowLength)
-    this.#rows.array[number * rowLength + usesAt] = 1
+    for (let k = 0; k < wordsPerDigest; k++) this.#rows.set(number * rowLength + k, this.#asked[k]!)
+    this.#rows.set(number * rowLength + usesAt, 1)
     this.#table.add(number)
     this.#size += 1
     return number

@@ -93,7 +93,7 @@ export class CacheMirror implements BelievedCache {
     const number = this.#requests.find(request)
     if (number === undefined) return undefined
     const tokensPerCharacter = this.#densityOf(number)
-    return { prompt: this.#promptOf(number), tokensPerCharacter, heldLength: this.#requests.heldLengths.array[number]! }
+    return { prompt: this.#promptOf(number), tokensPerCharacter, heldLength: this.#requests.heldLengths.at(number) }
   }
 
   /** How many requests are mirrored, be anything of them cached or not. */
@@ -114,7 +114,7 @@ export class CacheMirror implements BelievedCache {
   /** What is held of a request; undefined when that is nothing. */
   heldOf(request: RequestId): BelievedRequest | undefined {
     const number = this.#requests.find(request)
-    const cachedLength = number === undefined ? 0 : this.#requests.heldLengths.array[number]!
+    const cachedLength = number === undefined ? 0 : this.#requests.heldLengths.at(number)
     if (number === undefined || cachedLength === 0) return undefined
     const tokensPerCharacter = this.#densityOf(number) ?? this.#average.tokensPerCharacter
     return { request, cachedLength, tokensPerCharacter }
@@ -127,8 +127,8 @@ export class CacheMirror implements BelievedCache {
     const { ends: endNodes, heldLengths } = this.#requests
     const holders: RequestId[] = []
     for (const [request, number] of this.#requests.entries()) {
-      if (heldLengths.array[number]! < ends[place]!) continue
-      if (this.#prompts.leadsThrough(endNodes.array[number]!, node)) holders.push(request)
+      if (heldLengths.at(number) < ends[place]!) continue
+      if (this.#prompts.leadsThrough(endNodes.at(number), node)) holders.push(request)
     }
     return holders
   }
@@ -136,19 +136,19 @@ export class CacheMirror implements BelievedCache {
   /** How many of the characters that a request holds others hold as well. */
   sharedLengthOf({ request, cachedLength }: BelievedRequest): number {
     const number = this.#requests.find(request)
-    return number === undefined ? 0 : this.#prompts.sharedLength(this.#requests.ends.array[number]!, cachedLength)
+    return number === undefined ? 0 : this.#prompts.sharedLength(this.#requests.ends.at(number), cachedLength)
   }
 
   /** Notes with a request when it was sent, in any unit. */
   noteTime(request: RequestId, at: number): void {
     const number = this.#requests.find(request)
-    if (number !== undefined) this.#requests.times.array[number] = at
+    if (number !== undefined) this.#requests.times.set(number, at)
   }
 
   /** What was noted with a request; 0 for nothing. */
   timeOf(request: RequestId): number {
     const number = this.#requests.find(request)
-    return number === undefined ? 0 : this.#requests.times.array[number]!
+    return number === undefined ? 0 : this.#requests.times.at(number)
   }
 
   /** Figures for the control plane; requests are those that have something cached, bytes are estimated. */
@@ -239,12 +239,12 @@ export class CacheMirror implements BelievedCache {
     // counted first: what it holds from now on is as dense
     if (number !== undefined && tokensPerCharacter !== undefined) this.#count(number, tokensPerCharacter)
     this.#fallen.delete(request)
-    if (number !== undefined) this.#hold(number, Math.min(heldLength, this.#requests.lengths.array[number]!))
+    if (number !== undefined) this.#hold(number, Math.min(heldLength, this.#requests.lengths.at(number)))
     else {
       const length = Math.min(heldLength, prompt!.length)
       number = this.#add(request, prompt!, { length, tokensPerCharacter, isAsked: !isLongPast })
     }
-    this.#requests.times.array[number] = at
+    this.#requests.times.set(number, at)
     if (heldLength === 0) this.#fall(request, number)
     this.#listener?.changed(request, 'held')
     this.#bound()
@@ -258,7 +258,7 @@ export class CacheMirror implements BelievedCache {
     const { end, contexts } = this.#prompts.add(prompt)
     const blocks = countBlocks(prompt)
     const number = this.#requests.add(request, end, prompt.length, blocks)
-    this.#requests.densities.array[number] = held.tokensPerCharacter ?? 0
+    this.#requests.densities.set(number, held.tokensPerCharacter ?? 0)
     if (!contexts) this.#requests.keepPrompt(number, prompt)
     this.#blocks += blocks
     this.#hold(number, held.length, { isAsked: held.isAsked, contexts })
@@ -273,7 +273,7 @@ export class CacheMirror implements BelievedCache {
 
   #used(request: RequestId, promptTokens: number): void {
     const number = this.#requests.find(request)
-    const length = number === undefined ? 0 : this.#requests.lengths.array[number]!
+    const length = number === undefined ? 0 : this.#requests.lengths.at(number)
     if (number === undefined || promptTokens <= 0 || length === 0) return
     const density = promptTokens / length
     this.#count(number, density)
@@ -283,8 +283,8 @@ export class CacheMirror implements BelievedCache {
 
   #count(number: MirroredRequest, density: number): void {
     const { ends, densities, heldLengths } = this.#requests
-    densities.array[number] = density
-    this.#prompts.count(ends.array[number]!, heldLengths.array[number]!, density)
+    densities.set(number, density)
+    this.#prompts.count(ends.at(number), heldLengths.at(number), density)
   }
 
   /** Cuts (or grows again) what is believed of a request to its longest prefix that is still cached. */
@@ -303,7 +303,7 @@ export class CacheMirror implements BelievedCache {
     this.#fallen.delete(request)
     const tokensPerCharacter = this.#densityOf(number) ?? this.#average.tokensPerCharacter
     const length = Math.floor(cachedTokens / tokensPerCharacter)
-    this.#hold(number, Math.min(this.#requests.lengths.array[number]!, length))
+    this.#hold(number, Math.min(this.#requests.lengths.at(number), length))
     this.#listener?.changed(request, 'held')
   }
 
@@ -311,8 +311,8 @@ export class CacheMirror implements BelievedCache {
   #clear(): void {
     const { ends, heldLengths } = this.#requests
     for (const [request, number] of this.#requests.entries()) {
-      this.#prompts.hold(ends.array[number]!, heldLengths.array[number]!, 0, undefined)
-      heldLengths.array[number] = 0
+      this.#prompts.hold(ends.at(number), heldLengths.at(number), 0, undefined)
+      heldLengths.set(number, 0)
       this.#fallen.add(request)
     }
     this.#contexts.clear()
@@ -343,11 +343,11 @@ export class CacheMirror implements BelievedCache {
     },
   ): void {
     const { heldLengths, ends } = this.#requests
-    const before = heldLengths.array[number]!
+    const before = heldLengths.at(number)
     if (before === length) return
-    heldLengths.array[number] = length
+    heldLengths.set(number, length)
     this.#holding += Number(length > 0) - Number(before > 0)
-    const end = ends.array[number]!
+    const end = ends.at(number)
     const kept = this.#requests.keptPrompt(number)
     if (kept) {
       eachChanged(kept.contexts, before, length, ({ scope, blocks, sizes }, count) =>
@@ -369,19 +369,19 @@ export class CacheMirror implements BelievedCache {
     const { blocks, times, ends } = this.#requests
     this.#fallen.delete(request)
     this.#hold(number, 0)
-    this.#blocks -= blocks.array[number]!
-    this.#prompts.remove(ends.array[number]!)
+    this.#blocks -= blocks.at(number)
+    this.#prompts.remove(ends.at(number))
     this.#requests.delete(request)
-    this.#listener?.forgotten(request, times.array[number]!)
+    this.#listener?.forgotten(request, times.at(number))
   }
 
   #densityOf(number: MirroredRequest): number | undefined {
-    return this.#requests.densities.array[number] || undefined
+    return this.#requests.densities.at(number) || undefined
   }
 
   #promptOf(number: MirroredRequest): MirroredPrompt {
     const { ends, lengths } = this.#requests
-    return this.#requests.keptPrompt(number) ?? this.#prompts.promptAt(ends.array[number]!, lengths.array[number]!)
+    return this.#requests.keptPrompt(number) ?? this.#prompts.promptAt(ends.at(number), lengths.at(number))
   }
 
   /** The longest prefix of a prompt that is held, in characters and in tokens. */

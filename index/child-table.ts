@@ -1,17 +1,17 @@
-import type { NumberColumn } from './number-column.ts'
+import type { WholeColumn } from './number-column.ts'
 import { NumberTable } from './number-table.ts'
 
 /** Finds the child of a node by the first symbol of its edge. */
 export class ChildTable {
   readonly #table: NumberTable
-  readonly #parents: NumberColumn
+  readonly #parents: WholeColumn
   readonly #firstOf: (node: number) => number
 
   /** `firstOf`: the first symbol of a node's edge; it must not change while the node is in the table. */
-  constructor(parents: NumberColumn, firstOf: (node: number) => number) {
+  constructor(parents: WholeColumn, firstOf: (node: number) => number) {
     this.#parents = parents
     this.#firstOf = firstOf
-    this.#table = new NumberTable((node) => hashOf(parents.array[node]!, firstOf(node)))
+    this.#table = new NumberTable((node) => hashOf(parents.at(node), firstOf(node)))
   }
 
   get bytes(): number {
@@ -22,10 +22,9 @@ export class ChildTable {
   find(parent: number, symbol: number): number {
     const hash = hashOf(parent, symbol)
     const places = this.#table.placesOf(hash)
-    const parents = this.#parents.array
     for (let at = hash & (places.length - 1); ; at = (at + 1) & (places.length - 1)) {
       const node = places[at]! - 1
-      if (node < 0 || (parents[node] === parent && this.#firstOf(node) === symbol)) return node
+      if (node < 0 || (this.#parents.at(node) === parent && this.#firstOf(node) === symbol)) return node
     }
   }
 

@@ -1,9 +1,9 @@
-import { type NumberColumn, reserveAll, wholeColumn } from './number-column.ts'
+import { type NumberColumn, reserveAll, WholeColumn } from './number-column.ts'
 
 /** Stretches of places that nodes own, side by side in columns; what is freed is given to stretches of the same length. */
 export class EdgePool {
   /** what lies at each place */
-  readonly symbols: NumberColumn = wholeColumn()
+  readonly symbols: WholeColumn = new WholeColumn()
   readonly #columns: NumberColumn[]
   /** by length: where stretches of it begin */
   readonly #free = new Map<number, number[]>()
@@ -52,22 +52,20 @@ export class EdgePool {
 
   /** Copies what lies in a stretch to another. */
   copy(from: number, to: number, length: number): void {
-    for (const { array } of this.#columns) array.copyWithin(to, from, from + length)
+    for (const column of this.#columns) {
+      for (let i = 0; i < length; i++) column.set(to + i, column.at(from + i))
+    }
   }
 
   /** Puts stretches side by side again, in the order given; returns where each begins. */
-  compact(stretches: Iterable<{ readonly start: number; readonly length: number }>): number[] {
-    const before = this.#columns.map(({ array }) => array.slice())
-    const starts: number[] = []
-    let end = 0
-    for (const { start, length } of stretches) {
-      starts.push(end)
-      for (const [i, { array }] of this.#columns.entries()) array.set(before[i]!.subarray(start, start + length), end)
-      end += length
-    }
+  compact(stretches: readonly { readonly start: number; readonly length: number }[]): number[] {
+    for (const column of this.#columns) column.gather(stretches)
     this.#free.clear()
     this.#freed = 0
-    this.#end = end
-    return starts
+    this.#end = 0
+    return stretches.map(({ length }) => {
+      this.#end += length
+      return this.#end - length
+    })
   }
 }

@@ -1,7 +1,7 @@
 import type { SharedBlocks } from './block-table.ts'
 import type { MirroredPrompt, SentPrompt, SharedPrompt } from './cache-event.ts'
 import type { ScopeId } from './context-block.ts'
-import { floatColumn, type NumberColumn, wholeColumn } from './number-column.ts'
+import { FloatColumn, WholeColumn } from './number-column.ts'
 import { toPrefixSymbol } from './prefix-symbol.ts'
 import { type NumberedContext, PromptMarks } from './prompt-marks.ts'
 import { SequenceTree } from './sequence-tree.ts'
@@ -21,11 +21,11 @@ export interface HeldPrefix {
  */
 export class MirroredPrompts {
   readonly #marks: PromptMarks
-  readonly #ends: NumberColumn
+  readonly #ends: WholeColumn
   /** by node: requests that hold all of it */
-  readonly #holders = wholeColumn()
+  readonly #holders = new WholeColumn()
   /** by node: tokens per character as counted last of one that holds it; 0 when none was */
-  readonly #densities = floatColumn()
+  readonly #densities = new FloatColumn()
   readonly #tree: SequenceTree
   #heldLength = 0
 
@@ -36,8 +36,7 @@ export class MirroredPrompts {
       nodeColumns: [this.#holders, this.#densities],
       placeColumns: [this.#marks.ends, this.#marks.marks],
       mayMerge: (node, child) =>
-        this.#holders.array[node] === this.#holders.array[child] &&
-        this.#densities.array[node] === this.#densities.array[child],
+        this.#holders.at(node) === this.#holders.at(child) && this.#densities.at(node) === this.#densities.at(child),
       onDrop: (start, length) => this.#marks.drop(start, length),
     })
   }
@@ -74,16 +73,16 @@ export class MirroredPrompts {
     const { parents, lengths } = this.#tree
     const [from, to] = before < after ? [before, after] : [after, before]
     let node = end
-    while (node > 0 && this.#countUpTo(node, to) === 0) node = parents.array[node]!
+    while (node > 0 && this.#countUpTo(node, to) === 0) node = parents.at(node)
     if (node <= 0) return 0
     const meant = this.#countUpTo(node, to)
-    if (meant < lengths.array[node]!) node = this.#tree.split(node, meant)
+    if (meant < lengths.at(node)) node = this.#tree.split(node, meant)
     const last = node
     let changed = 0
     let known = 0
-    for (; node > 0 && known === 0; node = parents.array[node]!) {
+    for (; node > 0 && known === 0; node = parents.at(node)) {
       known = this.#countUpTo(node, from)
-      if (known === lengths.array[node]) break
+      if (known === lengths.at(node)) break
       if (known > 0) this.#tree.split(node, known)
       changed += this.#change(node, before < after ? 1 : -1, tokensPerCharacter)
     }
@@ -98,8 +97,8 @@ export class MirroredPrompts {
   eachCut(end: number, from: number, to: number, tell: (scope: ScopeId, kept: number) => void): void {
     let [kept, lost] = [0, 0]
     this.#eachPlaceBack(end, (place) => {
-      const at = this.#ends.array[place]!
-      const mark = this.#marks.marks.array[place]!
+      const at = this.#ends.at(place)
+      const mark = this.#marks.marks.at(place)
       if (mark > 0 && at <= to) kept += 1
       else if (mark > 0 && at <= from) lost += 1
       else if (mark < 0) {
@@ -114,8 +113,8 @@ export class MirroredPrompts {
   /** The tokens of a request were counted: what it holds is as dense. */
   count(end: number, heldLength: number, tokensPerCharacter: number): void {
     for (const node of this.#tree.pathTo(end)) {
-      if (this.#countUpTo(node, heldLength) < this.#tree.lengths.array[node]!) break
-      this.#densities.array[node] = tokensPerCharacter
+      if (this.#countUpTo(node, heldLength) < this.#tree.lengths.at(node)) break
+      this.#densities.set(node, tokensPerCharacter)
     }
     this.#mergeAlong(end, this.#tree.root)
   }
@@ -127,9 +126,9 @@ export class MirroredPrompts {
     let node = tree.root
     for (let i = 0; i < prefixes.length; ) {
       node = tree.child(node, toPrefixSymbol(prefixes[i]!))
-      if (node < 0 || this.#holders.array[node] === 0) break
-      density = this.#densities.array[node]!
-      const [start, edge] = [tree.starts.array[node]!, tree.lengths.array[node]!]
+      if (node < 0 || this.#holders.at(node) === 0) break
+      density = this.#densities.at(node)
+      const [start, edge] = [tree.starts.at(node), tree.lengths.at(node)]
       let shared = 1
       while (shared < edge && i + shared < prefixes.length) {
         if (tree.symbolAt(start + shared) !== toPrefixSymbol(prefixes[i + shared]!)) break
@@ -149,8 +148,8 @@ export class MirroredPrompts {
     for (let i = 0; i < count; ) {
       node = tree.child(node, toPrefixSymbol(prefixes[i]!))
       if (node < 0) return undefined
-      const start = tree.starts.array[node]!
-      const end = Math.min(count, i + tree.lengths.array[node]!)
+      const start = tree.starts.at(node)
+      const end = Math.min(count, i + tree.lengths.at(node))
       for (const first = i; i < end; i++) {
         if (tree.symbolAt(start + i - first) !== toPrefixSymbol(prefixes[i]!)) return undefined
       }
@@ -161,7 +160,7 @@ export class MirroredPrompts {
   /** Whether a node lies on the way to where a prompt ends. */
   leadsThrough(end: number, node: number): boolean {
     let at = end
-    while (at > 0 && at !== node) at = this.#tree.parents.array[at]!
+    while (at > 0 && at !== node) at = this.#tree.parents.at(at)
     return at === node
   }
 
@@ -170,8 +169,8 @@ export class MirroredPrompts {
     let last = 0
     for (const node of this.#tree.pathTo(end)) {
       const count = this.#countUpTo(node, heldLength)
-      if (count === 0 || this.#holders.array[node]! < 2) break
-      last = this.#ends.array[this.#tree.starts.array[node]! + count - 1]!
+      if (count === 0 || this.#holders.at(node) < 2) break
+      last = this.#ends.at(this.#tree.starts.at(node) + count - 1)
     }
     return last
   }
@@ -180,7 +179,7 @@ export class MirroredPrompts {
   promptAt(end: number, length: number): MirroredPrompt {
     const places = this.#placesTo(end)
     const symbols = places.map((place) => this.#tree.symbolAt(place))
-    const ends = places.map((place) => this.#ends.array[place]!)
+    const ends = places.map((place) => this.#ends.at(place))
     return { contexts: this.#marks.contextsAt(places), symbols, ends, length }
   }
 
@@ -192,8 +191,8 @@ export class MirroredPrompts {
   #placesTo(end: number): number[] {
     const places: number[] = []
     for (const node of this.#tree.pathTo(end)) {
-      const start = this.#tree.starts.array[node]!
-      for (let i = 0; i < this.#tree.lengths.array[node]!; i++) places.push(start + i)
+      const start = this.#tree.starts.at(node)
+      for (let i = 0; i < this.#tree.lengths.at(node); i++) places.push(start + i)
     }
     return places
   }
@@ -201,16 +200,16 @@ export class MirroredPrompts {
   /** One request more or fewer holds a node; returns how many characters that are. */
   #change(node: number, by: 1 | -1, tokensPerCharacter: number | undefined): number {
     const { starts, lengths, parents } = this.#tree
-    const parent = parents.array[node]!
-    const before = parent > 0 ? this.#ends.array[starts.array[parent]! + lengths.array[parent]! - 1]! : 0
-    const length = this.#ends.array[starts.array[node]! + lengths.array[node]! - 1]! - before
-    const holders = this.#holders.array[node]! + by
-    this.#holders.array[node] = holders
+    const parent = parents.at(node)
+    const before = parent > 0 ? this.#ends.at(starts.at(parent) + lengths.at(parent) - 1) : 0
+    const length = this.#ends.at(starts.at(node) + lengths.at(node) - 1) - before
+    const holders = this.#holders.at(node) + by
+    this.#holders.set(node, holders)
     if (by > 0 && holders === 1) this.#heldLength += length
-    if (by > 0 && this.#densities.array[node] === 0) this.#densities.array[node] = tokensPerCharacter ?? 0
+    if (by > 0 && this.#densities.at(node) === 0) this.#densities.set(node, tokensPerCharacter ?? 0)
     if (holders === 0) {
       this.#heldLength -= length
-      this.#densities.array[node] = 0
+      this.#densities.set(node, 0)
     }
     return length
   }
@@ -219,7 +218,7 @@ export class MirroredPrompts {
   #mergeAlong(last: number, first: number): void {
     let node = last
     for (let isOver = false; !isOver && node > 0; ) {
-      const parent = this.#tree.parents.array[node]!
+      const parent = this.#tree.parents.at(node)
       isOver = node === first
       this.#tree.mergeWithOnlyChild(node)
       node = parent
@@ -228,9 +227,9 @@ export class MirroredPrompts {
 
   /** The places of a prompt, the last one first, while `visit` says to go on. */
   #eachPlaceBack(end: number, visit: (place: number) => boolean): void {
-    for (let node = end; node > 0; node = this.#tree.parents.array[node]!) {
-      const start = this.#tree.starts.array[node]!
-      for (let place = start + this.#tree.lengths.array[node]! - 1; place >= start; place--) {
+    for (let node = end; node > 0; node = this.#tree.parents.at(node)) {
+      const start = this.#tree.starts.at(node)
+      for (let place = start + this.#tree.lengths.at(node) - 1; place >= start; place--) {
         if (!visit(place)) return
       }
     }
@@ -238,11 +237,10 @@ export class MirroredPrompts {
 
   /** How many prefixes of a node's edge end within so many characters. */
   #countUpTo(node: number, limit: number): number {
-    const [start, length] = [this.#tree.starts.array[node]!, this.#tree.lengths.array[node]!]
-    const ends = this.#ends.array
-    if (ends[start + length - 1]! <= limit) return length
+    const [start, length] = [this.#tree.starts.at(node), this.#tree.lengths.at(node)]
+    if (this.#ends.at(start + length - 1) <= limit) return length
     let count = 0
-    while (ends[start + count]! <= limit) count++
+    while (this.#ends.at(start + count) <= limit) count++
     return count
   }
 }

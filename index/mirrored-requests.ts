@@ -1,7 +1,7 @@
 import type { MirroredPrompt, SharedPrompt } from './cache-event.ts'
 import type { RequestId } from './context-block.ts'
 import { withNames } from './mirrored-prompt.ts'
-import { floatColumn, type NumberColumn, reserveAll, wholeColumn } from './number-column.ts'
+import { FloatColumn, reserveAll, WholeColumn } from './number-column.ts'
 import { RequestTable } from './request-table.ts'
 
 /** A mirrored request: its number in the columns of `MirroredRequests`, which lives as long as it is mirrored. */
@@ -10,15 +10,15 @@ export type MirroredRequest = number
 /** The requests that are mirrored, in the order they were sent; what is known of each lies in columns. */
 export class MirroredRequests {
   /** where the prompt ends in the tree of prompts */
-  readonly ends: NumberColumn = wholeColumn()
+  readonly ends: WholeColumn = new WholeColumn()
   /** characters of the prompt */
-  readonly lengths: NumberColumn = wholeColumn()
-  readonly heldLengths: NumberColumn = wholeColumn()
-  readonly blocks: NumberColumn = wholeColumn()
+  readonly lengths: WholeColumn = new WholeColumn()
+  readonly heldLengths: WholeColumn = new WholeColumn()
+  readonly blocks: WholeColumn = new WholeColumn()
   /** tokens a character; 0 until the engine has counted */
-  readonly densities: NumberColumn<Float64Array> = floatColumn()
+  readonly densities: FloatColumn = new FloatColumn()
   /** as `CacheMirror.noteTime` noted it */
-  readonly times: NumberColumn<Float64Array> = floatColumn()
+  readonly times: FloatColumn = new FloatColumn()
   readonly #columns = [this.ends, this.lengths, this.heldLengths, this.blocks, this.densities, this.times]
   /** prompts that the tree cannot tell of as they were sent */
   readonly #odd = new Map<MirroredRequest, MirroredPrompt>()
@@ -51,10 +51,10 @@ export class MirroredRequests {
   add(request: RequestId, end: number, length: number, blocks: number): MirroredRequest {
     const number = this.#table.add(request)
     reserveAll(this.#columns, this.#table.end)
-    for (const { array } of this.#columns) array[number] = 0
-    this.ends.array[number] = end
-    this.lengths.array[number] = length
-    this.blocks.array[number] = blocks
+    for (const column of this.#columns) column.set(number, 0)
+    this.ends.set(number, end)
+    this.lengths.set(number, length)
+    this.blocks.set(number, blocks)
     return number
   }
 

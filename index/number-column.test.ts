@@ -1,20 +1,54 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { reserveAll, wholeColumn } from './number-column.ts'
+import { FloatColumn, type NumberColumn, reserveAll, WholeColumn } from './number-column.ts'
 
-test('columns of one length make room one after the other, in time, and keep what they hold', () => {
-  const columns = [wholeColumn(), wholeColumn(), wholeColumn()]
-  let together = 0
-  for (let count = 1; count <= 20_000; count++) {
-    const before = columns.map(({ array }) => array)
-    reserveAll(columns, count)
-    columns.forEach(({ array }, i) => {
-      array[count - 1] = count * (i + 1)
-    })
-    if (columns.filter(({ array }, i) => array !== before[i]).length > 1) together += 1
-  }
-  // small ones may
-  expect(together).toBeLessThan(8)
-  columns.forEach(({ array }, i) => {
-    expect(array.subarray(0, 20_000).every((value, at) => value === (at + 1) * (i + 1))).toBe(true)
-  })
+const many = 100_000
+
+test.each([new WholeColumn(), new FloatColumn()])(
+  'what lies in a column stays where it is, however many come',
+  (column) => {
+    for (let place = 0; place < many; place++) {
+      reserveAll([column], place + 1)
+      expect(column.at(place)).toBe(0)
+      column.set(place, place * 3)
+    }
+    for (let place = 0; place < many; place++) if (column.at(place) !== place * 3) expect.fail(`${place}`)
+    const size = many * (column instanceof FloatColumn ? 8 : 4)
+    expect(column.bytes).toBeGreaterThanOrEqual(size)
+    expect(column.bytes).toBeLessThan(size + (8 << 15))
+  },
+)
+
+test('few take little room', () => {
+  const column = new WholeColumn()
+  column.reserve(10)
+  expect(column.bytes).toBeLessThan(200)
+})
+
+test('whole numbers are added to and toggled in place', () => {
+  const column = new WholeColumn()
+  column.reserve(1)
+  column.add(0, 5)
+  column.add(0, -7)
+  expect(column.at(0)).toBe(-2)
+  column.toggle(0, -2)
+  column.toggle(0, 6)
+  expect(column.at(0)).toBe(6)
+})
+
+test('stretches that are gathered lie side by side, in the order given', () => {
+  const stretch = fc.record({ start: fc.nat(many - 1_000), length: fc.nat(1_000) })
+  fc.assert(
+    fc.property(fc.array(stretch, { maxLength: 60 }), (stretches) => {
+      const column: NumberColumn = new WholeColumn()
+      column.reserve(many)
+      for (let place = 0; place < many; place += 7) column.set(place, place)
+      column.gather(stretches)
+      const meant = stretches.flatMap(({ start, length }) => Array.from({ length }, (_, i) => start + i))
+      expect(meant.every((place, i) => column.at(i) === (place % 7 === 0 ? place : 0))).toBe(true)
+      column.reserve(many)
+      expect(column.at(many - 1)).toBe(meant.length === many ? meant.at(-1) : 0)
+    }),
+    { numRuns: 30 },
+  )
 })

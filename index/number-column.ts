@@ -1,49 +1,103 @@
-const many = 1 << 18
+const pageBits = 15
+const pageLength = 1 << pageBits
+const placeMask = pageLength - 1
 
-/** Numbers by place, in an array that grows: a quarter more at a time, or an eighth where there are many. */
-export class NumberColumn<T extends Int32Array | Float64Array = Int32Array> {
-  /** what lies behind the places in use is 0 or what was there before */
-  array: T
+/**
+ * Numbers by place, in pages: what is there stays where it is however many are added, as to copy tens of millions would
+ * take too long at once. Of few, the only page grows by and by.
+ */
+export abstract class NumberColumn<Page extends Int32Array | Float64Array = Int32Array | Float64Array> {
+  protected readonly pages: Page[] = []
+  readonly #createPage: (length: number) => Page
+  #room = 0
 
-  constructor(array: T) {
-    this.array = array
+  constructor(createPage: (length: number) => Page) {
+    this.#createPage = createPage
   }
+
+  /** What lies at a place there is room for: 0, if it was never set. */
+  abstract at(place: number): number
+
+  /** Puts a number at a place there is room for. */
+  abstract set(place: number, value: number): void
 
   /** Makes room for so many. */
   reserve(count: number): void {
-    if (count <= this.array.length) return
-    const factor = count < many ? 1.25 : 1.125
-    const larger = new (this.array.constructor as new (length: number) => T)(Math.ceil(count * factor) + 16)
-    larger.set(this.array)
-    this.array = larger
+    while (count > this.#room) this.#grow(count)
+  }
+
+  /** What lies in stretches of places lies side by side from now on, in their order; the rest is gone. */
+  gather(stretches: Iterable<{ readonly start: number; readonly length: number }>): void {
+    const before = this.pages.splice(0)
+    this.#room = 0
+    let end = 0
+    for (const { start, length } of stretches) {
+      this.reserve(end + length)
+      for (let place = start; place < start + length; place++) {
+        this.set(end++, before[place >>> pageBits]![place & placeMask]!)
+      }
+    }
   }
 
   get bytes(): number {
-    return this.array.byteLength
+    return this.pages.reduce((sum, { byteLength }) => sum + byteLength, 0)
   }
-}
 
-/**
- * Makes room for so many in several columns of one length. One that is nearly full grows before it must, one at a time:
- * to copy all at once takes many milliseconds where there are millions.
- */
-export function reserveAll(columns: readonly NumberColumn<Int32Array | Float64Array>[], count: number): void {
-  let hasGrown = false
-  for (const column of columns) {
-    const { length } = column.array
-    const isNearlyFull = count > length - (length >> 6)
-    if (count <= length && (hasGrown || !isNearlyFull)) continue
-    column.reserve(Math.max(count, length + 1))
-    hasGrown = true
+  #grow(count: number): void {
+    const [first] = this.pages
+    if (first && first.length === pageLength) {
+      this.pages.push(this.#createPage(pageLength))
+      this.#room += pageLength
+      return
+    }
+    const larger = this.#createPage(Math.min(pageLength, Math.ceil(1.25 * count) + 16))
+    if (first) larger.set(first)
+    this.pages[0] = larger
+    this.#room = larger.length
   }
 }
 
 /** Whole numbers of 32 bits. */
-export function wholeColumn(): NumberColumn<Int32Array> {
-  return new NumberColumn(new Int32Array(16))
+export class WholeColumn extends NumberColumn<Int32Array> {
+  constructor() {
+    super((length) => new Int32Array(length))
+  }
+
+  at(place: number): number {
+    return this.pages[place >>> pageBits]![place & placeMask]!
+  }
+
+  set(place: number, value: number): void {
+    this.pages[place >>> pageBits]![place & placeMask] = value
+  }
+
+  /** Adds to what lies at a place. */
+  add(place: number, value: number): void {
+    this.pages[place >>> pageBits]![place & placeMask]! += value
+  }
+
+  /** Takes a number into what lies at a place, or out of it, by exclusive or. */
+  toggle(place: number, value: number): void {
+    this.pages[place >>> pageBits]![place & placeMask]! ^= value
+  }
 }
 
 /** Any numbers. */
-export function floatColumn(): NumberColumn<Float64Array> {
-  return new NumberColumn(new Float64Array(16))
+export class FloatColumn extends NumberColumn<Float64Array> {
+  constructor() {
+    super((length) => new Float64Array(length))
+  }
+
+  at(place: number): number {
+    return this.pages[place >>> pageBits]![place & placeMask]!
+  }
+
+  set(place: number, value: number): void {
+    this.pages[place >>> pageBits]![place & placeMask] = value
+  }
+}
+
+/** Makes room for so many in several columns. */
+export function reserveAll(columns: readonly NumberColumn[], count: number): void {
+  for (const column of columns) column.reserve(count)
 }

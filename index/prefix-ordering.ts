@@ -3,7 +3,7 @@ import type { BlockId, Context, RequestId } from './context-block.ts'
 import { DemandHistory, HistoryWindow } from './demand-history.ts'
 import { findLargestPrefix } from './find-largest-prefix.ts'
 import { foundPrefix } from './found-prefix.ts'
-import { reserveAll, wholeColumn } from './number-column.ts'
+import { reserveAll, WholeColumn } from './number-column.ts'
 import type { Ordering, OrderingIndex, RequestKey } from './ordering-index.ts'
 import { Placement } from './placement.ts'
 import { type PrefixNode, PrefixTree } from './prefix-tree.ts'
@@ -51,9 +51,9 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
   readonly #tree = new PrefixTree()
   readonly #history: DemandHistory
   readonly #held = new RequestTable<Request>()
-  readonly #ends = wholeColumn()
+  readonly #ends = new WholeColumn()
   /** in requests */
-  readonly #sentAt = wholeColumn()
+  readonly #sentAt = new WholeColumn()
   readonly #columns = [this.#ends, this.#sentAt]
   #historyBlocks = 0
   #now = 0
@@ -119,7 +119,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
 
   clear(): void {
     for (const [, held] of this.#held.entries()) {
-      for (const block of this.#tree.blocksTo(this.#ends.array[held]!)) this.#table.release(block)
+      for (const block of this.#tree.blocksTo(this.#ends.at(held))) this.#table.release(block)
     }
     this.#tree.clear()
     this.#held.clear()
@@ -132,8 +132,8 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
       this.#observeEviction(held)
       this.#release(held)
     } else if (isAsked) this.#record(sequence)
-    const end = this.#tree.insert(sequence, held === undefined ? this.#now : this.#sentAt.array[held]!)
-    this.#ends.array[held ?? this.#add(request)] = end
+    const end = this.#tree.insert(sequence, held === undefined ? this.#now : this.#sentAt.at(held))
+    this.#ends.set(held ?? this.#add(request), end)
     while (
       this.#held.size > this.#maxContexts ||
       (this.#maxBytes < Number.POSITIVE_INFINITY && this.bytes > this.#maxBytes && this.#held.size > 1)
@@ -146,9 +146,9 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
     const held = this.#held.find(request)
     if (held === undefined) return
     this.#observeEviction(held)
-    const end = this.#ends.array[held]!
+    const end = this.#ends.at(held)
     const lost = this.#tree.blocksTo(end).slice(length)
-    this.#ends.array[held] = this.#tree.cut(end, length)
+    this.#ends.set(held, this.#tree.cut(end, length))
     for (const block of lost) this.#table.release(block)
   }
 
@@ -162,7 +162,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
 
   pathOf(request: Request): number[] | undefined {
     const held = this.#held.find(request)
-    return held === undefined ? undefined : this.#tree.slotsTo(this.#ends.array[held]!)
+    return held === undefined ? undefined : this.#tree.slotsTo(this.#ends.at(held))
   }
 
   readonly #stay = (node: PrefixNode): number =>
@@ -208,7 +208,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
 
   /** A running mean of what evictions tell: an engine evicts the least recently used. */
   #observeEviction(held: HeldContext): void {
-    const age = this.#now - this.#sentAt.array[held]!
+    const age = this.#now - this.#sentAt.at(held)
     if (age === 0) return
     const before = this.#evictionAge
     this.#evictionAge = before === Number.POSITIVE_INFINITY ? age : before + (age - before) / 16
@@ -217,7 +217,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
   #add(request: Request): HeldContext {
     const held = this.#held.add(request)
     reserveAll(this.#columns, this.#held.end)
-    this.#sentAt.array[held] = this.#now
+    this.#sentAt.set(held, this.#now)
     return held
   }
 
@@ -226,7 +226,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
   }
 
   #release(held: HeldContext): void {
-    const end = this.#ends.array[held]!
+    const end = this.#ends.at(held)
     const blocks = this.#tree.blocksTo(end)
     this.#tree.remove(end)
     for (const block of blocks) this.#table.release(block)

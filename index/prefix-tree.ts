@@ -1,4 +1,4 @@
-import { type NumberColumn, wholeColumn } from './number-column.ts'
+import { WholeColumn } from './number-column.ts'
 import { SequenceTree } from './sequence-tree.ts'
 
 /** A node: a number, which stays that of a sequence's end until the sequence is removed. */
@@ -10,18 +10,18 @@ export type PrefixNode = number
  */
 export class PrefixTree {
   /** place among the parent's children, for search paths */
-  readonly #slots = wholeColumn()
-  readonly #nextSlots = wholeColumn()
+  readonly #slots = new WholeColumn()
+  readonly #nextSlots = new WholeColumn()
   /** when a sequence last ran through a node, on the clock of whoever inserts */
-  readonly #lastUsed: NumberColumn = wholeColumn()
+  readonly #lastUsed: WholeColumn = new WholeColumn()
   readonly #tree: SequenceTree = new SequenceTree({
     nodeColumns: [this.#slots, this.#nextSlots, this.#lastUsed],
     onSplit: (node, upper) => {
-      this.#slots.array[node] = 0
-      this.#nextSlots.array[upper] = 1
+      this.#slots.set(node, 0)
+      this.#nextSlots.set(upper, 1)
     },
     onMerge: (node, child) => {
-      this.#slots.array[child] = this.#slots.array[node]!
+      this.#slots.set(child, this.#slots.at(node))
     },
   })
   readonly root: PrefixNode = this.#tree.root
@@ -40,13 +40,12 @@ export class PrefixTree {
   insert(sequence: readonly number[], now: number): PrefixNode {
     const { end, known } = this.#tree.insert(sequence)
     if (known < sequence.length) {
-      const parent = this.#tree.parents.array[end]!
-      this.#slots.array[end] = this.#nextSlots.array[parent]!
-      this.#nextSlots.array[parent]! += 1
+      const parent = this.#tree.parents.at(end)
+      this.#slots.set(end, this.#nextSlots.at(parent))
+      this.#nextSlots.add(parent, 1)
     }
-    const lastUsed = this.#lastUsed.array
-    for (let node = end; node >= 0; node = this.#tree.parents.array[node]!) {
-      lastUsed[node] = Math.max(lastUsed[node]!, now)
+    for (let node = end; node >= 0; node = this.#tree.parents.at(node)) {
+      if (this.#lastUsed.at(node) < now) this.#lastUsed.set(node, now)
     }
     return end
   }
@@ -80,17 +79,17 @@ export class PrefixTree {
 
   /** When a sequence last ran through a node. */
   lastUsed(node: PrefixNode): number {
-    return this.#lastUsed.array[node]!
+    return this.#lastUsed.at(node)
   }
 
   /** How many blocks lead to a node from its parent. */
   edgeLength(node: PrefixNode): number {
-    return node === this.root ? 0 : this.#tree.lengths.array[node]!
+    return node === this.root ? 0 : this.#tree.lengths.at(node)
   }
 
   /** A block of those that lead to a node from its parent. */
   blockAt(node: PrefixNode, i: number): number {
-    return this.#tree.symbolAt(this.#tree.starts.array[node]! + i)
+    return this.#tree.symbolAt(this.#tree.starts.at(node) + i)
   }
 
   /** The child that begins with a block; −1 when there is none. */
@@ -110,7 +109,7 @@ export class PrefixTree {
 
   /** The place of a node among its parent's children: those that came later have a later one. */
   slotOf(node: PrefixNode): number {
-    return this.#slots.array[node]!
+    return this.#slots.at(node)
   }
 
   /** The blocks from below the root to the end of a node. */
@@ -120,6 +119,6 @@ export class PrefixTree {
 
   /** The search path to a node. */
   slotsTo(node: PrefixNode): number[] {
-    return this.#tree.pathTo(node).map((at) => this.#slots.array[at]!)
+    return this.#tree.pathTo(node).map((at) => this.#slots.at(at))
   }
 }

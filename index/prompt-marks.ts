@@ -1,7 +1,7 @@
 import { BlockTable, type SharedBlocks } from './block-table.ts'
 import type { SentContext, SharedContext, SharedPrompt } from './cache-event.ts'
 import type { Context, ScopeId } from './context-block.ts'
-import { type NumberColumn, wholeColumn } from './number-column.ts'
+import { WholeColumn } from './number-column.ts'
 import { toPrefixSymbol } from './prefix-symbol.ts'
 
 /** What stands where a prefix ends: a scope begins (its number, negative, less one), a block ends (its number and one), or 0. */
@@ -17,8 +17,8 @@ export interface NumberedContext {
 
 /** Where the contexts of prompts lie among their prefixes: by place, a prefix each, where it ends and what stands there. */
 export class PromptMarks {
-  readonly ends: NumberColumn = wholeColumn()
-  readonly marks: NumberColumn = wholeColumn()
+  readonly ends: WholeColumn = new WholeColumn()
+  readonly marks: WholeColumn = new WholeColumn()
   readonly #blocks: SharedBlocks
   readonly #scopes = new BlockTable<ScopeId>()
 
@@ -36,8 +36,8 @@ export class PromptMarks {
     places: readonly number[],
   ): NumberedContext[] | undefined {
     for (let at = known; at < places.length; at++) {
-      this.ends.array[places[at]!] = ends[at]!
-      this.marks.array[places[at]!] = 0
+      this.ends.set(places[at]!, ends[at]!)
+      this.marks.set(places[at]!, 0)
     }
     let isTold = true
     let at = 0
@@ -52,7 +52,7 @@ export class PromptMarks {
         at += 1
         while (at < places.length && ends[at]! < context.ends[i]!) at++
         isTold = this.#putBlock(blocks[i]!, places[at], at >= known) && isTold
-        isTold = isTold && this.ends.array[places[at]!] === context.ends[i]
+        isTold = isTold && this.ends.at(places[at]!) === context.ends[i]
       }
       at += 1
       return { scope: context.scope, blocks, ends: context.ends }
@@ -63,7 +63,7 @@ export class PromptMarks {
   /** Lets go of what stands at some places. */
   drop(start: number, length: number): void {
     for (let place = start; place < start + length; place++) {
-      const mark: Mark = this.marks.array[place]!
+      const mark: Mark = this.marks.at(place)
       if (mark > 0) this.#blocks.release(mark - 1)
       if (mark < 0) this.#scopes.release(-mark - 1)
     }
@@ -73,11 +73,11 @@ export class PromptMarks {
   numbersAt(places: readonly number[]): NumberedContext[] {
     const contexts: { scope: ScopeId; blocks: number[]; ends: number[] }[] = []
     for (const place of places) {
-      const mark: Mark = this.marks.array[place]!
+      const mark: Mark = this.marks.at(place)
       if (mark < 0) contexts.push({ scope: this.scopeOf(mark), blocks: [], ends: [] })
       const context = mark > 0 ? contexts.at(-1) : undefined
       context?.blocks.push(mark - 1)
-      context?.ends.push(this.ends.array[place]!)
+      context?.ends.push(this.ends.at(place))
     }
     return contexts
   }
@@ -101,8 +101,8 @@ export class PromptMarks {
   #isAll(places: readonly number[], ends: readonly number[], marked: number): boolean {
     let count = 0
     for (let at = 0; at < places.length; at++) {
-      if (this.ends.array[places[at]!] !== ends[at]) return false
-      if (this.marks.array[places[at]!] !== 0) count += 1
+      if (this.ends.at(places[at]!) !== ends[at]) return false
+      if (this.marks.at(places[at]!) !== 0) count += 1
     }
     return count === marked
   }
@@ -110,16 +110,16 @@ export class PromptMarks {
   /** Whether a scope begins there from now on. */
   #putScope({ scope }: SharedContext, place: number | undefined, isNew: boolean): boolean {
     if (place === undefined) return false
-    const mark: Mark = this.marks.array[place]!
-    if (isNew && mark === 0) this.marks.array[place] = -this.#scopes.acquire(scope) - 1
+    const mark: Mark = this.marks.at(place)
+    if (isNew && mark === 0) this.marks.set(place, -this.#scopes.acquire(scope) - 1)
     return isNew ? mark === 0 : mark < 0 && this.scopeOf(mark) === scope
   }
 
   /** Whether a block ends there from now on; its use is that place's, or given back. */
   #putBlock(block: number, place: number | undefined, isNew: boolean): boolean {
-    const mark: Mark | undefined = place === undefined ? undefined : this.marks.array[place]!
+    const mark: Mark | undefined = place === undefined ? undefined : this.marks.at(place)
     if (isNew && mark === 0) {
-      this.marks.array[place!] = block + 1
+      this.marks.set(place!, block + 1)
       return true
     }
     this.#blocks.release(block)

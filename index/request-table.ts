@@ -1,5 +1,5 @@
 import type { RequestId } from './context-block.ts'
-import { reserveAll, wholeColumn } from './number-column.ts'
+import { reserveAll, WholeColumn } from './number-column.ts'
 import { NumberTable } from './number-table.ts'
 import type { RequestKey } from './ordering-index.ts'
 import { ShardedMap } from './sharded-map.ts'
@@ -16,8 +16,8 @@ export class RequestTable<Request extends RequestKey = RequestId> {
   readonly #byNumber = new NumberTable((number) => hashOf(this.#requests[number] as number))
   readonly #requests: Request[] = []
   /** by number: the request that was added before, and after */
-  readonly #previous = wholeColumn()
-  readonly #next = wholeColumn()
+  readonly #previous = new WholeColumn()
+  readonly #next = new WholeColumn()
   readonly #links = [this.#previous, this.#next]
   readonly #free: number[] = []
   #first = none
@@ -58,10 +58,10 @@ export class RequestTable<Request extends RequestKey = RequestId> {
     if (typeof request === 'number') this.#byNumber.add(number)
     else this.#byName.set(request, number)
     reserveAll(this.#links, this.end)
-    this.#previous.array[number] = this.#last
-    this.#next.array[number] = none
+    this.#previous.set(number, this.#last)
+    this.#next.set(number, none)
     if (this.#last === none) this.#first = number
-    else this.#next.array[this.#last] = number
+    else this.#next.set(this.#last, number)
     this.#last = number
     for (const walk of this.#walks) if (walk.at === none) walk.at = number
     return number
@@ -70,11 +70,11 @@ export class RequestTable<Request extends RequestKey = RequestId> {
   /** Takes the number back that a request has, and tells it. */
   delete(request: Request): number {
     const number = this.find(request)!
-    const [previous, next] = [this.#previous.array[number]!, this.#next.array[number]!]
+    const [previous, next] = [this.#previous.at(number), this.#next.at(number)]
     if (previous === none) this.#first = next
-    else this.#next.array[previous] = next
+    else this.#next.set(previous, next)
     if (next === none) this.#last = previous
-    else this.#previous.array[next] = previous
+    else this.#previous.set(next, previous)
     for (const walk of this.#walks) if (walk.at === number) walk.at = next
     if (typeof request === 'number') this.#byNumber.delete(number)
     else this.#byName.delete(request)
@@ -105,7 +105,7 @@ export class RequestTable<Request extends RequestKey = RequestId> {
     try {
       while (walk.at !== none) {
         const number = walk.at
-        walk.at = this.#next.array[number]!
+        walk.at = this.#next.at(number)
         yield [this.#requests[number]!, number]
       }
     } finally {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type NumberColumn, wholeColumn } from './number-column.ts'
+import { WholeColumn } from './number-column.ts'
 import { SequenceTree } from './sequence-tree.ts'
 
 const sequence = fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 6 })
@@ -14,21 +14,20 @@ interface Held {
 }
 
 /** Each node on the way is the child that its parent has for it, and what was kept at each place is still there. */
-function expectWhole(tree: SequenceTree, end: number, tags: NumberColumn): void {
+function expectWhole(tree: SequenceTree, end: number, tags: WholeColumn): void {
   for (const node of tree.pathTo(end)) {
-    const start = tree.starts.array[node]!
-    expect(tree.child(tree.parents.array[node]!, tree.symbolAt(start))).toBe(node)
-    for (let i = 0; i < tree.lengths.array[node]!; i++)
-      expect(tags.array[start + i]).toBe(tree.symbolAt(start + i) + 10)
+    const start = tree.starts.at(node)
+    expect(tree.child(tree.parents.at(node), tree.symbolAt(start))).toBe(node)
+    for (let i = 0; i < tree.lengths.at(node); i++) expect(tags.at(start + i)).toBe(tree.symbolAt(start + i) + 10)
   }
 }
 
 /** Adds a sequence, and keeps something at each of its places. */
-function insert(tree: SequenceTree, symbols: readonly number[], tags: NumberColumn): Held {
+function insert(tree: SequenceTree, symbols: readonly number[], tags: WholeColumn): Held {
   const { end, known } = tree.insert(symbols)
-  const last = tree.starts.array[end]! + tree.lengths.array[end]!
+  const last = tree.starts.at(end) + tree.lengths.at(end)
   symbols.slice(known).forEach((symbol, i) => {
-    tags.array[last - symbols.length + known + i] = symbol + 10
+    tags.set(last - symbols.length + known + i, symbol + 10)
   })
   return { symbols, end }
 }
@@ -62,7 +61,7 @@ function countBranches(sequences: readonly (readonly number[])[]): number {
 test('sequences come, are cut and go: each is found where it ends, and nothing is left of those that are gone', () => {
   fc.assert(
     fc.property(steps, (all) => {
-      const tags = wholeColumn()
+      const tags = new WholeColumn()
       const tree = new SequenceTree({ placeColumns: [tags] })
       const held: Held[] = []
       for (const step of all) {

@@ -1,11 +1,11 @@
 import { ChildTable } from './child-table.ts'
 import { EdgePool } from './edge-pool.ts'
-import { type NumberColumn, reserveAll, wholeColumn } from './number-column.ts'
+import { type NumberColumn, reserveAll, WholeColumn } from './number-column.ts'
 
 /** What users of a tree keep in it besides. */
 export interface SequenceTreeOptions {
   /** by node; the upper half of a node that is split has what the whole had */
-  readonly nodeColumns?: readonly NumberColumn<Int32Array | Float64Array>[]
+  readonly nodeColumns?: readonly NumberColumn[]
   /** by place of an edge */
   readonly placeColumns?: readonly NumberColumn[]
   /** Whether a node and its only child are alike in what is kept besides; default: they are. */
@@ -26,17 +26,17 @@ export class SequenceTree {
   /** where all sequences begin */
   readonly root = 0
   /** by node */
-  readonly parents: NumberColumn = wholeColumn()
-  readonly starts: NumberColumn = wholeColumn()
-  readonly lengths: NumberColumn = wholeColumn()
+  readonly parents: WholeColumn = new WholeColumn()
+  readonly starts: WholeColumn = new WholeColumn()
+  readonly lengths: WholeColumn = new WholeColumn()
   /** sequences that run through a node or end there */
-  readonly holders: NumberColumn = wholeColumn()
-  readonly #children: NumberColumn = wholeColumn()
+  readonly holders: WholeColumn = new WholeColumn()
+  readonly #children: WholeColumn = new WholeColumn()
   /** all children of a node, each taken in by exclusive or: of an only child its number */
-  readonly #childXor: NumberColumn = wholeColumn()
+  readonly #childXor: WholeColumn = new WholeColumn()
   /** places behind a node's edge that are its own still: what was cut off often comes back */
-  readonly #slacks: NumberColumn = wholeColumn()
-  readonly #columns: readonly NumberColumn<Int32Array | Float64Array>[]
+  readonly #slacks: WholeColumn = new WholeColumn()
+  readonly #columns: readonly NumberColumn[]
   readonly #options: SequenceTreeOptions
   readonly #pool: EdgePool
   readonly #table: ChildTable
@@ -50,8 +50,9 @@ export class SequenceTree {
     this.#options = options
     this.#pool = new EdgePool(placeColumns)
     const { symbols } = this.#pool
-    this.#table = new ChildTable(this.parents, (node) => symbols.array[this.starts.array[node]!]!)
-    this.parents.array[0] = -1
+    this.#table = new ChildTable(this.parents, (node) => symbols.at(this.starts.at(node)))
+    reserveAll(this.#columns, 1)
+    this.parents.set(0, -1)
   }
 
   /** Nodes below the root. */
@@ -70,30 +71,30 @@ export class SequenceTree {
 
   /** The symbol at a place. */
   symbolAt(place: number): number {
-    return this.#pool.symbols.array[place]!
+    return this.#pool.symbols.at(place)
   }
 
   /** The child of a node whose edge begins with a symbol; −1 when there is none. */
   child(node: number, symbol: number): number {
-    return this.#children.array[node] === 0 ? -1 : this.#table.find(node, symbol)
+    return this.#children.at(node) === 0 ? -1 : this.#table.find(node, symbol)
   }
 
   /** The child of a node that has but one; −1 where it has none, or more. */
   onlyChild(node: number): number {
-    return this.#children.array[node] === 1 ? this.#childXor.array[node]! : -1
+    return this.#children.at(node) === 1 ? this.#childXor.at(node) : -1
   }
 
   /** How many children a node has. */
   countChildren(node: number): number {
-    return this.#children.array[node]!
+    return this.#children.at(node)
   }
 
   /** The symbols from below the root to the end of a node. */
   sequenceTo(node: number): number[] {
     const symbols: number[] = []
     for (const at of this.pathTo(node)) {
-      const start = this.starts.array[at]!
-      for (let i = 0; i < this.lengths.array[at]!; i++) symbols.push(this.symbolAt(start + i))
+      const start = this.starts.at(at)
+      for (let i = 0; i < this.lengths.at(at); i++) symbols.push(this.symbolAt(start + i))
     }
     return symbols
   }
@@ -102,13 +103,13 @@ export class SequenceTree {
   insert(sequence: readonly number[]): { readonly end: number; readonly known: number } {
     let node = this.root
     let at = 0
-    this.holders.array[node]! += 1
+    this.holders.add(node, 1)
     while (at < sequence.length) {
       const child = this.child(node, sequence[at]!)
       if (child < 0) return { end: this.#addLeaf(node, sequence, at), known: at }
       const shared = this.#sharedLength(child, sequence, at)
-      node = shared < this.lengths.array[child]! ? this.split(child, shared) : child
-      this.holders.array[node]! += 1
+      node = shared < this.lengths.at(child) ? this.split(child, shared) : child
+      this.holders.add(node, 1)
       at += shared
     }
     return { end: node, known: at }
@@ -117,7 +118,7 @@ export class SequenceTree {
   /** Takes out a sequence that ends at `end`; nodes that nothing needs any more go with it. */
   remove(end: number): void {
     for (let node = end; node >= 0; ) {
-      const parent = this.parents.array[node]!
+      const parent = this.parents.at(node)
       this.#leave(node, parent)
       node = parent
     }
@@ -130,15 +131,15 @@ export class SequenceTree {
    */
   cut(end: number, length: number): number {
     let depth = 0
-    for (let at = end; at > 0; at = this.parents.array[at]!) depth += this.lengths.array[at]!
+    for (let at = end; at > 0; at = this.parents.at(at)) depth += this.lengths.at(at)
     let node = end
-    while (depth - this.lengths.array[node]! >= length) {
-      const parent = this.parents.array[node]!
-      depth -= this.lengths.array[node]!
+    while (depth - this.lengths.at(node) >= length) {
+      const parent = this.parents.at(node)
+      depth -= this.lengths.at(node)
       this.#leave(node, parent)
       node = parent
     }
-    if (depth > length) node = this.#leaveTail(node, this.lengths.array[node]! - (depth - length))
+    if (depth > length) node = this.#leaveTail(node, this.lengths.at(node) - (depth - length))
     if (this.#pool.isSparse) this.#compact()
     return node
   }
@@ -146,24 +147,24 @@ export class SequenceTree {
   /** The nodes from below the root to `node`. */
   pathTo(node: number): number[] {
     const path: number[] = []
-    for (let at = node; at > 0; at = this.parents.array[at]!) path.push(at)
+    for (let at = node; at > 0; at = this.parents.at(at)) path.push(at)
     return path.reverse()
   }
 
   /** Parts the edge of a node after `length` symbols; returns the upper node, which is new. */
   split(node: number, length: number): number {
     const upper = this.#newNode()
-    for (const { array } of this.#columns) array[upper] = array[node]!
-    this.lengths.array[upper] = length
-    this.#slacks.array[upper] = 0
-    this.#children.array[upper] = 1
-    this.#childXor.array[upper] = node
-    const parent = this.parents.array[node]!
+    for (const column of this.#columns) column.set(upper, column.at(node))
+    this.lengths.set(upper, length)
+    this.#slacks.set(upper, 0)
+    this.#children.set(upper, 1)
+    this.#childXor.set(upper, node)
+    const parent = this.parents.at(node)
     this.#table.replace(node, upper)
-    this.#childXor.array[parent]! ^= node ^ upper
-    this.parents.array[node] = upper
-    this.starts.array[node]! += length
-    this.lengths.array[node]! -= length
+    this.#childXor.toggle(parent, node ^ upper)
+    this.parents.set(node, upper)
+    this.starts.add(node, length)
+    this.lengths.add(node, -length)
     this.#table.add(node)
     this.#options.onSplit?.(node, upper)
     return upper
@@ -171,25 +172,24 @@ export class SequenceTree {
 
   /** Takes a node out at which nothing parts or ends any more; its only child takes its place. */
   mergeWithOnlyChild(node: number): void {
-    if (this.#children.array[node] !== 1) return
-    const child = this.#childXor.array[node]!
-    if (this.holders.array[child] !== this.holders.array[node] || this.#options.mayMerge?.(node, child) === false)
-      return
-    const parent = this.parents.array[node]!
+    if (this.#children.at(node) !== 1) return
+    const child = this.#childXor.at(node)
+    if (this.holders.at(child) !== this.holders.at(node) || this.#options.mayMerge?.(node, child) === false) return
+    const parent = this.parents.at(node)
     this.#table.delete(child)
     const start = this.#joined(node, child)
     this.#table.replace(node, child)
-    this.parents.array[child] = parent
-    this.#childXor.array[parent]! ^= node ^ child
-    this.starts.array[child] = start
-    this.lengths.array[child]! += this.lengths.array[node]!
+    this.parents.set(child, parent)
+    this.#childXor.toggle(parent, node ^ child)
+    this.starts.set(child, start)
+    this.lengths.add(child, this.lengths.at(node))
     this.#options.onMerge?.(node, child)
     this.#unused.push(node)
   }
 
   clear(): void {
-    for (const { array } of this.#columns) array[0] = 0
-    this.parents.array[0] = -1
+    for (const column of this.#columns) column.set(0, 0)
+    this.parents.set(0, -1)
     this.#unused.length = 0
     this.#end = 1
     this.#pool.compact([])
@@ -198,9 +198,8 @@ export class SequenceTree {
 
   /** Where the edges of a node and its child lie in one stretch. */
   #joined(node: number, child: number): number {
-    const [starts, lengths] = [this.starts.array, this.lengths.array]
-    const [upper, lower] = [starts[node]!, starts[child]!]
-    const [length, rest] = [lengths[node]!, lengths[child]!]
+    const [upper, lower] = [this.starts.at(node), this.starts.at(child)]
+    const [length, rest] = [this.lengths.at(node), this.lengths.at(child)]
     if (upper + length === lower) return upper
     const start = this.#pool.take(length + rest)
     this.#pool.copy(upper, start, length)
@@ -214,52 +213,52 @@ export class SequenceTree {
     const node = this.#newNode()
     const length = sequence.length - from
     const start = this.#pool.take(length)
-    for (let i = 0; i < length; i++) this.#pool.symbols.array[start + i] = sequence[from + i]!
-    for (const { array } of this.#columns) array[node] = 0
-    this.parents.array[node] = parent
-    this.starts.array[node] = start
-    this.lengths.array[node] = length
-    this.holders.array[node] = 1
+    for (let i = 0; i < length; i++) this.#pool.symbols.set(start + i, sequence[from + i]!)
+    for (const column of this.#columns) column.set(node, 0)
+    this.parents.set(node, parent)
+    this.starts.set(node, start)
+    this.lengths.set(node, length)
+    this.holders.set(node, 1)
     this.#table.add(node)
-    this.#children.array[parent]! += 1
-    this.#childXor.array[parent]! ^= node
+    this.#children.add(parent, 1)
+    this.#childXor.toggle(parent, node)
     return node
   }
 
   /** One sequence fewer runs through a node, or ends there. */
   #leave(node: number, parent: number): void {
-    this.holders.array[node]! -= 1
+    this.holders.add(node, -1)
     if (parent < 0) return
-    if (this.holders.array[node] === 0) this.#drop(node, parent)
+    if (this.holders.at(node) === 0) this.#drop(node, parent)
     else this.mergeWithOnlyChild(node)
   }
 
   /** A sequence that ends at a node ends behind the first `kept` symbols of its edge from now on; returns where. */
   #leaveTail(node: number, kept: number): number {
-    if (this.holders.array[node]! > 1) {
+    if (this.holders.at(node) > 1) {
       const upper = this.split(node, kept)
       this.#leave(node, upper)
       return upper
     }
-    const length = this.lengths.array[node]! - kept
-    this.#options.onDrop?.(this.starts.array[node]! + kept, length)
-    this.#slacks.array[node]! += length
-    this.lengths.array[node] = kept
+    const length = this.lengths.at(node) - kept
+    this.#options.onDrop?.(this.starts.at(node) + kept, length)
+    this.#slacks.add(node, length)
+    this.lengths.set(node, kept)
     return node
   }
 
   #drop(node: number, parent: number): void {
     this.#table.delete(node)
-    this.#options.onDrop?.(this.starts.array[node]!, this.lengths.array[node]!)
+    this.#options.onDrop?.(this.starts.at(node), this.lengths.at(node))
     this.#giveEdge(node)
-    this.#children.array[parent]! -= 1
-    this.#childXor.array[parent]! ^= node
+    this.#children.add(parent, -1)
+    this.#childXor.toggle(parent, node)
     this.#unused.push(node)
   }
 
   #giveEdge(node: number): void {
-    this.#pool.give(this.starts.array[node]!, this.lengths.array[node]! + this.#slacks.array[node]!)
-    this.#slacks.array[node] = 0
+    this.#pool.give(this.starts.at(node), this.lengths.at(node) + this.#slacks.at(node))
+    this.#slacks.set(node, 0)
   }
 
   #newNode(): number {
@@ -271,21 +270,21 @@ export class SequenceTree {
   }
 
   #sharedLength(node: number, sequence: readonly number[], from: number): number {
-    const start = this.starts.array[node]!
-    const most = Math.min(this.lengths.array[node]!, sequence.length - from)
-    const symbols = this.#pool.symbols.array
+    const start = this.starts.at(node)
+    const most = Math.min(this.lengths.at(node), sequence.length - from)
+    const { symbols } = this.#pool
     let length = 0
-    while (length < most && symbols[start + length] === sequence[from + length]) length++
+    while (length < most && symbols.at(start + length) === sequence[from + length]) length++
     return length
   }
 
   #compact(): void {
     const unused = new Set(this.#unused)
     const used = Array.from({ length: this.#end }, (_, node) => node).filter((node) => node > 0 && !unused.has(node))
-    const stretches = used.map((node) => ({ start: this.starts.array[node]!, length: this.lengths.array[node]! }))
+    const stretches = used.map((node) => ({ start: this.starts.at(node), length: this.lengths.at(node) }))
     for (const [i, start] of this.#pool.compact(stretches).entries()) {
-      this.starts.array[used[i]!] = start
-      this.#slacks.array[used[i]!] = 0
+      this.starts.set(used[i]!, start)
+      this.#slacks.set(used[i]!, 0)
     }
   }
 }
