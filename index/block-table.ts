@@ -19,7 +19,7 @@ export class BlockTable<Id extends string = BlockId> {
    * is equal to; and how often it is used
    */
   readonly #rows = new WholeColumn()
-  readonly #table = new NumberTable((number) => this.#rows.at(number * rowLength))
+  readonly #table = new NumberTable()
   readonly #free: number[] = []
   /** of the id that was looked up last */
   readonly #asked = new Int32Array(wordsPerDigest)
@@ -37,12 +37,9 @@ export class BlockTable<Id extends string = BlockId> {
       words.fill(0)
       words[0] = hashText(id)
     }
-    const places = this.#table.placesOf(words[0]!)
-    const mask = places.length - 1
-    for (let at = words[0]! & mask; ; at = (at + 1) & mask) {
-      const number = places[at]! - 1
-      if (number < 0 || this.#ids[number] === id) return number
-    }
+    let number = this.#table.first(words[0]!)
+    while (number >= 0 && this.#ids[number] !== id) number = this.#table.next(words[0]!)
+    return number
   }
 
   /** The block of a number that is in use. */
@@ -68,7 +65,7 @@ export class BlockTable<Id extends string = BlockId> {
     const at = number * rowLength + usesAt
     this.#rows.add(at, -1)
     if (this.#rows.at(at) > 0) return false
-    this.#table.delete(number)
+    this.#table.delete(this.#rows.at(number * rowLength), number)
     this.#ids[number] = undefined
     this.#size -= 1
     this.#free.push(number)
@@ -82,9 +79,7 @@ export class BlockTable<Id extends string = BlockId> {
   protected findDigests(digests: Digests): number[] {
     const numbers: number[] = []
     for (let i = 0; i < digests.length; i++) {
-      const first = digests.wordOf(i, 0)
-      const places = this.#table.placesOf(first)
-      numbers.push(places[first & (places.length - 1)]! - 1)
+      numbers.push(this.#table.first(digests.wordOf(i, 0)))
     }
     for (let i = 0; i < digests.length; i++) {
       const isThere = numbers[i]! < 0 || this.#isDigest(numbers[i]!, digests, i)
@@ -95,12 +90,9 @@ export class BlockTable<Id extends string = BlockId> {
 
   #findDigest(digests: Digests, i: number): number {
     const first = digests.wordOf(i, 0)
-    const places = this.#table.placesOf(first)
-    const mask = places.length - 1
-    for (let at = first & mask; ; at = (at + 1) & mask) {
-      const number = places[at]! - 1
-      if (number < 0 || this.#isDigest(number, digests, i)) return number
-    }
+    let number = this.#table.first(first)
+    while (number >= 0 && !this.#isDigest(number, digests, i)) number = this.#table.next(first)
+    return number
   }
 
   #isDigest(number: number, digests: Digests, i: number): boolean {
@@ -116,7 +108,7 @@ export class BlockTable<Id extends string = BlockId> {
     this.#rows.reserve((number + 1) * rowLength)
     for (let k = 0; k < wordsPerDigest; k++) this.#rows.set(number * rowLength + k, this.#asked[k]!)
     this.#rows.set(number * rowLength + usesAt, 1)
-    this.#table.add(number)
+    this.#table.add(this.#asked[0]!, number)
     this.#size += 1
     return number
   }

@@ -3,7 +3,7 @@ import { NumberTable } from './number-table.ts'
 
 /** Finds the child of a node by the first symbol of its edge. */
 export class ChildTable {
-  readonly #table: NumberTable
+  readonly #table = new NumberTable()
   readonly #parents: WholeColumn
   readonly #firstOf: (node: number) => number
 
@@ -11,7 +11,6 @@ export class ChildTable {
   constructor(parents: WholeColumn, firstOf: (node: number) => number) {
     this.#parents = parents
     this.#firstOf = firstOf
-    this.#table = new NumberTable((node) => hashOf(parents.at(node), firstOf(node)))
   }
 
   get bytes(): number {
@@ -21,28 +20,32 @@ export class ChildTable {
   /** The child; −1 when there is none. */
   find(parent: number, symbol: number): number {
     const hash = hashOf(parent, symbol)
-    const places = this.#table.placesOf(hash)
-    for (let at = hash & (places.length - 1); ; at = (at + 1) & (places.length - 1)) {
-      const node = places[at]! - 1
-      if (node < 0 || (this.#parents.at(node) === parent && this.#firstOf(node) === symbol)) return node
+    let node = this.#table.first(hash)
+    while (node >= 0 && !(this.#parents.at(node) === parent && this.#firstOf(node) === symbol)) {
+      node = this.#table.next(hash)
     }
+    return node
   }
 
   add(node: number): void {
-    this.#table.add(node)
+    this.#table.add(this.#hashOf(node), node)
   }
 
   /** Another node stands for the same parent and symbol. */
   replace(node: number, by: number): void {
-    this.#table.replace(node, by)
+    this.#table.replace(this.#hashOf(node), node, by)
   }
 
   delete(node: number): void {
-    this.#table.delete(node)
+    this.#table.delete(this.#hashOf(node), node)
   }
 
   clear(): void {
     this.#table.clear()
+  }
+
+  #hashOf(node: number): number {
+    return hashOf(this.#parents.at(node), this.#firstOf(node))
   }
 }
 

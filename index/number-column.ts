@@ -15,6 +15,11 @@ export abstract class NumberColumn<Page extends Int32Array | Float64Array = Int3
     this.#createPage = createPage
   }
 
+  /** There is room for so many. */
+  get room(): number {
+    return this.#room
+  }
+
   /** What lies at a place there is room for: 0, if it was never set. */
   abstract at(place: number): number
 
@@ -24,6 +29,12 @@ export abstract class NumberColumn<Page extends Int32Array | Float64Array = Int3
   /** Makes room for so many. */
   reserve(count: number): void {
     while (count > this.#room) this.#grow(count)
+  }
+
+  /** Nothing is there, and no room for anything. */
+  clear(): void {
+    this.pages.length = 0
+    this.#room = 0
   }
 
   /** What lies in stretches of places lies side by side from now on, in their order; the rest is gone. */
@@ -97,7 +108,8 @@ export class FloatColumn extends NumberColumn<Float64Array> {
   }
 }
 
-/** Makes room for so many in several columns. */
+/** Makes room for so many in several columns that have as much room as the first. */
 export function reserveAll(columns: readonly NumberColumn[], count: number): void {
+  if (count <= columns[0]!.room) return
   for (const column of columns) column.reserve(count)
 }

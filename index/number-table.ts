@@ -4,34 +4,38 @@ const mostInOne = 1 << 15
 const manyTables = 64
 
 /**
- * Finds numbers by a hash of what they stand for: open addressing, four bytes a place. Whoever looks one up walks its
- * `placesOf` from `hash & (length − 1)` on, round and up to an empty one, and tells which is meant.
+ * Finds numbers by a hash of 32 bits, signed, of what they stand for: open addressing, eight bytes a place. The hash lies
+ * beside the number, so that nothing else is looked at where it is another. Whoever asks tells which of equal hash is meant.
  */
 export class NumberTable {
-  /** by the hash's upper bits: number + 1 at each place; 0 where there is none */
-  #tables = [new Int32Array(firstPlaces)]
+  /** by the hash's upper bits: at each place a hash and its number + 1, or two zeros */
+  #tables = [createTable(firstPlaces)]
   #sizes = [0]
-  readonly #hashOf: (number: number) => number
-
-  /** `hashOf`: of what a number stands for; it must not change while the number is in the table. */
-  constructor(hashOf: (number: number) => number) {
-    this.#hashOf = hashOf
-  }
+  /** where `first` and `next` have got to */
+  #table = this.#tables[0]!
+  #at = 0
 
   get bytes(): number {
     return this.#tables.reduce((sum, { byteLength }) => sum + byteLength, 0)
   }
 
-  /** Where all numbers of a hash lie, each one more than it is; there are as many places as a power of two. */
-  placesOf(hash: number): Int32Array {
-    return this.#tables[this.#tableOf(hash)]!
+  /** The first number of a hash; −1 when there is none. */
+  first(hash: number): number {
+    this.#table = this.#tables[this.#tableOf(hash)]!
+    this.#at = homeOf(hash, this.#table)
+    return this.#seek(hash)
+  }
+
+  /** The number of that hash after the one that was told last; −1 when there is none. */
+  next(hash: number): number {
+    this.#at = following(this.#at, this.#table)
+    return this.#seek(hash)
   }
 
   /** Adds a number that is not in the table. */
-  add(number: number): void {
-    const hash = this.#hashOf(number)
+  add(hash: number, number: number): void {
     let table = this.#tableOf(hash)
-    if (4 * (this.#sizes[table]! + 1) > 3 * this.#tables[table]!.length) {
+    if (8 * (this.#sizes[table]! + 1) > 3 * this.#tables[table]!.length) {
       this.#grow(table)
       table = this.#tableOf(hash)
     }
@@ -40,46 +44,59 @@ export class NumberTable {
   }
 
   /** Another number stands for the same. */
-  replace(number: number, by: number): void {
-    const hash = this.#hashOf(number)
-    const places = this.placesOf(hash)
-    places[placeOf(places, hash, number)] = by + 1
+  replace(hash: number, number: number, by: number): void {
+    this.#find(hash, number)
+    this.#table[this.#at + 1] = by + 1
   }
 
   /** Takes out a number that is in the table. */
-  delete(number: number): void {
-    const hash = this.#hashOf(number)
-    const table = this.#tableOf(hash)
-    const places = this.#tables[table]!
-    const mask = places.length - 1
-    let hole = placeOf(places, hash, number)
-    this.#sizes[table]! -= 1
+  delete(hash: number, number: number): void {
+    this.#find(hash, number)
+    const table = this.#table
+    this.#sizes[this.#tableOf(hash)]! -= 1
+    let hole = this.#at
     // those behind it that were put off move up
-    for (let at = (hole + 1) & mask; places[at] !== 0; at = (at + 1) & mask) {
-      const home = this.#hashOf(places[at]! - 1) & mask
+    for (let at = following(hole, table); table[at + 1] !== 0; at = following(at, table)) {
+      const home = homeOf(table[at]!, table)
+      const mask = table.length - 1
       if (((at - home) & mask) < ((at - hole) & mask)) continue
-      places[hole] = places[at]!
+      table[hole] = table[at]!
+      table[hole + 1] = table[at + 1]!
       hole = at
     }
-    places[hole] = 0
+    table[hole] = 0
+    table[hole + 1] = 0
   }
 
   clear(): void {
-    this.#tables = [new Int32Array(firstPlaces)]
+    this.#tables = [createTable(firstPlaces)]
     this.#sizes = [0]
+  }
+
+  #find(hash: number, number: number): void {
+    let found = this.first(hash)
+    while (found !== number) found = this.next(hash)
+  }
+
+  #seek(hash: number): number {
+    const table = this.#table
+    let at = this.#at
+    while (table[at] !== hash && table[at + 1] !== 0) at = following(at, table)
+    this.#at = at
+    return table[at + 1]! - 1
   }
 
   #grow(table: number): void {
     const before = this.#tables[table]!
     if (this.#tables.length === 1 && this.#sizes[0]! >= mostInOne) {
-      const places = (2 * before.length) / manyTables
-      this.#tables = Array.from({ length: manyTables }, () => new Int32Array(places))
+      const places = before.length / manyTables
+      this.#tables = Array.from({ length: manyTables }, () => createTable(places))
       this.#sizes = new Array(manyTables).fill(0)
     } else {
-      this.#tables[table] = new Int32Array(2 * before.length)
+      this.#tables[table] = createTable(before.length)
       this.#sizes[table] = 0
     }
-    for (const place of before) if (place !== 0) this.add(place - 1)
+    for (let at = 0; at < before.length; at += 2) if (before[at + 1] !== 0) this.add(before[at]!, before[at + 1]! - 1)
   }
 
   #tableOf(hash: number): number {
@@ -87,15 +104,22 @@ export class NumberTable {
   }
 }
 
-function put(places: Int32Array, hash: number, number: number): void {
-  let at = hash & (places.length - 1)
-  while (places[at] !== 0) at = (at + 1) & (places.length - 1)
-  places[at] = number + 1
+function createTable(places: number): Int32Array {
+  return new Int32Array(2 * places)
 }
 
-/** Where a number lies that is there. */
-function placeOf(places: Int32Array, hash: number, number: number): number {
-  let at = hash & (places.length - 1)
-  while (places[at] !== number + 1) at = (at + 1) & (places.length - 1)
-  return at
+/** Where a hash lies unless others are in its way. */
+function homeOf(hash: number, table: Int32Array): number {
+  return (hash << 1) & (table.length - 1)
+}
+
+function following(at: number, table: Int32Array): number {
+  return (at + 2) & (table.length - 1)
+}
+
+function put(table: Int32Array, hash: number, number: number): void {
+  let at = homeOf(hash, table)
+  while (table[at + 1] !== 0) at = following(at, table)
+  table[at] = hash
+  table[at + 1] = number + 1
 }

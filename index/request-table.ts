@@ -13,7 +13,7 @@ const none = -1
 export class RequestTable<Request extends RequestKey = RequestId> {
   /** names come from outside: a map keeps what is made to collide apart */
   readonly #byName = new ShardedMap<RequestId, number>()
-  readonly #byNumber = new NumberTable((number) => hashOf(this.#requests[number] as number))
+  readonly #byNumber = new NumberTable()
   readonly #requests: Request[] = []
   /** by number: the request that was added before, and after */
   readonly #previous = new WholeColumn()
@@ -43,19 +43,16 @@ export class RequestTable<Request extends RequestKey = RequestId> {
   find(request: Request): number | undefined {
     if (typeof request !== 'number') return this.#byName.get(request)
     const hash = hashOf(request)
-    const places = this.#byNumber.placesOf(hash)
-    for (let at = hash & (places.length - 1); places[at] !== 0; at = (at + 1) & (places.length - 1)) {
-      const number = places[at]! - 1
-      if (this.#requests[number] === request) return number
-    }
-    return undefined
+    let number = this.#byNumber.first(hash)
+    while (number >= 0 && this.#requests[number] !== request) number = this.#byNumber.next(hash)
+    return number < 0 ? undefined : number
   }
 
   /** Gives a number to a request that has none. */
   add(request: Request): number {
     const number = this.#free.pop() ?? this.#requests.length
     this.#requests[number] = request
-    if (typeof request === 'number') this.#byNumber.add(number)
+    if (typeof request === 'number') this.#byNumber.add(hashOf(request), number)
     else this.#byName.set(request, number)
     reserveAll(this.#links, this.end)
     this.#previous.set(number, this.#last)
@@ -76,7 +73,7 @@ export class RequestTable<Request extends RequestKey = RequestId> {
     if (next === none) this.#last = previous
     else this.#previous.set(next, previous)
     for (const walk of this.#walks) if (walk.at === number) walk.at = next
-    if (typeof request === 'number') this.#byNumber.delete(number)
+    if (typeof request === 'number') this.#byNumber.delete(hashOf(request), number)
     else this.#byName.delete(request)
     this.#free.push(number)
     return number

@@ -51,8 +51,7 @@ export class SequenceTree {
     this.#pool = new EdgePool(placeColumns)
     const { symbols } = this.#pool
     this.#table = new ChildTable(this.parents, (node) => symbols.at(this.starts.at(node)))
-    reserveAll(this.#columns, 1)
-    this.parents.set(0, -1)
+    this.#makeRoot()
   }
 
   /** Nodes below the root. */
@@ -188,8 +187,8 @@ export class SequenceTree {
   }
 
   clear(): void {
-    for (const column of this.#columns) column.set(0, 0)
-    this.parents.set(0, -1)
+    for (const column of this.#columns) column.clear()
+    this.#makeRoot()
     this.#unused.length = 0
     this.#end = 1
     this.#pool.compact([])
@@ -214,7 +213,6 @@ export class SequenceTree {
     const length = sequence.length - from
     const start = this.#pool.take(length)
     for (let i = 0; i < length; i++) this.#pool.symbols.set(start + i, sequence[from + i]!)
-    for (const column of this.#columns) column.set(node, 0)
     this.parents.set(node, parent)
     this.starts.set(node, start)
     this.lengths.set(node, length)
@@ -261,12 +259,20 @@ export class SequenceTree {
     this.#slacks.set(node, 0)
   }
 
+  /** A node of which nothing is known but 0. */
   #newNode(): number {
     const unused = this.#unused.pop()
-    if (unused !== undefined) return unused
-    const node = this.#end++
-    reserveAll(this.#columns, this.#end)
-    return node
+    if (unused === undefined) {
+      reserveAll(this.#columns, this.#end + 1)
+      return this.#end++
+    }
+    for (const column of this.#columns) column.set(unused, 0)
+    return unused
+  }
+
+  #makeRoot(): void {
+    reserveAll(this.#columns, 1)
+    this.parents.set(this.root, -1)
   }
 
   #sharedLength(node: number, sequence: readonly number[], from: number): number {

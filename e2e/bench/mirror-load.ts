@@ -16,7 +16,7 @@ import { createPrompts } from './sent-prompts.ts'
  */
 
 const [what, url, count] = [process.argv[2], process.argv[3]!, Number(process.argv[4])]
-const redis = createSharedRedis({ url, namespace: 'bench', ttlSeconds: 3_600 }, createLog('silent'))
+const redis = createSharedRedis({ url, namespace: 'bench', ttlSeconds: 86_400 }, createLog('silent'))
 await redis.connection.connect(5_000)
 const history = new HistoryWindow(1 << 20)
 const mirror = new CacheMirror(
@@ -28,7 +28,7 @@ const shared = new SharedMirror({
   replicaMirror: new ReplicaMirror('engine' as ReplicaId, mirror),
   redis: redis.connection,
   namespace: 'bench',
-  ttlSeconds: 3_600,
+  ttlSeconds: 86_400,
   proxy: redis.proxy,
   // as if a few hundred a second had been sent
   wallClock: () => {
