@@ -2,6 +2,7 @@ import type { RequestId } from './context-block.ts'
 import { reserveAll, WholeColumn } from './number-column.ts'
 import { NumberTable } from './number-table.ts'
 import type { RequestKey } from './ordering-index.ts'
+import { PagedList } from './paged-list.ts'
 import { ShardedMap } from './sharded-map.ts'
 
 const none = -1
@@ -14,7 +15,7 @@ export class RequestTable<Request extends RequestKey = RequestId> {
   /** names come from outside: a map keeps what is made to collide apart */
   readonly #byName = new ShardedMap<RequestId, number>()
   readonly #byNumber = new NumberTable()
-  readonly #requests: Request[] = []
+  readonly #requests = new PagedList<Request>()
   /** by number: the request that was added before, and after */
   readonly #previous = new WholeColumn()
   readonly #next = new WholeColumn()
@@ -44,14 +45,14 @@ export class RequestTable<Request extends RequestKey = RequestId> {
     if (typeof request !== 'number') return this.#byName.get(request)
     const hash = hashOf(request)
     let number = this.#byNumber.first(hash)
-    while (number >= 0 && this.#requests[number] !== request) number = this.#byNumber.next(hash)
+    while (number >= 0 && this.#requests.at(number) !== request) number = this.#byNumber.next(hash)
     return number < 0 ? undefined : number
   }
 
   /** Gives a number to a request that has none. */
   add(request: Request): number {
     const number = this.#free.pop() ?? this.#requests.length
-    this.#requests[number] = request
+    this.#requests.set(number, request)
     if (typeof request === 'number') this.#byNumber.add(hashOf(request), number)
     else this.#byName.set(request, number)
     reserveAll(this.#links, this.end)
@@ -83,7 +84,7 @@ export class RequestTable<Request extends RequestKey = RequestId> {
   clear(): void {
     this.#byName.clear()
     this.#byNumber.clear()
-    this.#requests.length = 0
+    this.#requests.clear()
     this.#free.length = 0
     this.#first = none
     this.#last = none
@@ -92,7 +93,7 @@ export class RequestTable<Request extends RequestKey = RequestId> {
 
   /** The one that was added first. */
   oldest(): Request | undefined {
-    return this.#first === none ? undefined : this.#requests[this.#first]
+    return this.#first === none ? undefined : this.#requests.at(this.#first)
   }
 
   /** All requests, those added first first; goes on through those that are added meanwhile, until it has told of all. */
@@ -103,7 +104,7 @@ export class RequestTable<Request extends RequestKey = RequestId> {
       while (walk.at !== none) {
         const number = walk.at
         walk.at = this.#next.at(number)
-        yield [this.#requests[number]!, number]
+        yield [this.#requests.at(number), number]
       }
     } finally {
       this.#walks.delete(walk)

@@ -60,7 +60,7 @@ export class ShardedMap<Key extends string, Value> {
 }
 
 const shardCount = 16
-const mostInOne = 1 << 16
+const mostInOne = 1 << 13
 const hashed = 8
 
 function hashEnd(key: string): number {
