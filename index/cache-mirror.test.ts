@@ -253,3 +253,18 @@ test('what others sent long ago is held, and says nothing of what is asked for n
   expect(longAgo.statistics.bytes).toBeLessThan(lately.statistics.bytes)
   expect(longAgo.predictCachedTokens(prompt('a', 'b'))).toBe(75)
 })
+
+test("an index that has its own table of blocks orders as one that shares the mirror's", () => {
+  const bounds = { maxRequests: 10, maxBlocks: 100 }
+  const shared = new CacheMirror(bounds, (blocks) => new PrefixOrdering({ blocks }))
+  const own = new CacheMirror(bounds, () => new PrefixOrdering())
+  const context = ['b', 'a', 'y', 'x'] as unknown as Context
+  const orders = [shared, own].map((one) => {
+    for (const blocks of ['xyab', 'ab', 'yxa']) {
+      one.apply({ type: 'sent', request: request(blocks), prompt: prompt(...blocks) })
+    }
+    return one.order(scope, context, [100, 100, 100, 100])
+  })
+  expect(orders[1]).toEqual(orders[0])
+  expect(orders[0]!.order).toEqual([3, 2, 1, 0])
+})

@@ -40,7 +40,7 @@ export class HeldContexts {
       return
     }
     const index = this.#require(scope)
-    if (index.insertNumbers) {
+    if (index.insertNumbers && index.blocks === this.#blocks) {
       index.insertNumbers(blocks, request, isAsked)
       return
     }

@@ -1,3 +1,4 @@
+import type { SharedBlocks } from './block-table.ts'
 import type { Context, RequestId } from './context-block.ts'
 
 /** How a context is to be sent. */
@@ -26,7 +27,9 @@ export interface OrderingIndex<Request extends RequestKey = RequestId> {
    * nothing any more something is stored anew, which says nothing about what is asked for.
    */
   insert(context: Context, sizes: readonly number[], request: Request, isAsked?: boolean): void
-  /** The same of blocks by their numbers in the table that the index was made with, if it was. */
+  /** whose numbers `insertNumbers` takes */
+  readonly blocks?: SharedBlocks
+  /** The same of blocks by their numbers. */
   insertNumbers?(blocks: readonly number[], request: Request, isAsked: boolean): void
   /** A request holds no more than the first `length` blocks of what it held: one at least, and fewer than it held. */
   cut(request: Request, length: number): void

@@ -45,7 +45,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
   readonly #maxDisplacement: number
   readonly #maxContexts: number
   readonly #maxBytes: number
-  readonly #table: SharedBlocks
+  readonly blocks: SharedBlocks
   /** where it is not shared */
   readonly #ownBlocks: SharedBlocks | undefined
   readonly #tree = new PrefixTree()
@@ -62,13 +62,13 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
 
   constructor(options: PrefixOrderingOptions = {}) {
     this.#ownBlocks = options.blocks ? undefined : new SharedBlocks()
-    this.#table = options.blocks ?? this.#ownBlocks!
+    this.blocks = options.blocks ?? this.#ownBlocks!
     this.#maxDisplacement = options.maxDisplacement ?? Number.POSITIVE_INFINITY
     this.#maxContexts = options.maxContexts ?? 1_000_000
     this.#maxBytes = options.maxBytes ?? Number.POSITIVE_INFINITY
     this.#history = new DemandHistory(options.history ?? new HistoryWindow(defaultHistory), (blocks) => {
       this.#historyBlocks -= blocks.length
-      for (const block of blocks) this.#table.release(block)
+      for (const block of blocks) this.blocks.release(block)
     })
   }
 
@@ -96,9 +96,9 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
 
   /** O(visits + 64 · (n + 16 · n)) for n blocks; visits are the nodes whose paths are in the context, 4,096 at most. */
   order(context: Context, sizes: readonly number[]): Ordering {
-    const blocks = context.map((id) => this.#table.find(id))
-    const placement = new Placement(blocks, this.#table.firstRank, this.#maxDisplacement)
-    const query = { blocks: [...new Set(blocks)], placement, sizes: this.#table.sizes, stay: this.#stay }
+    const blocks = context.map((id) => this.blocks.find(id))
+    const placement = new Placement(blocks, this.blocks.firstRank, this.#maxDisplacement)
+    const query = { blocks: [...new Set(blocks)], placement, sizes: this.blocks.sizes, stay: this.#stay }
     for (const block of findLargestPrefix(this.#tree, query)) placement.tryPlace(block)
     this.#foundPrefix(context, blocks, sizes, placement)
     placement.close()
@@ -108,18 +108,18 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
 
   /** O(n). A request that is held already holds this from now on, and counts as asked for no second time. */
   insert(context: Context, sizes: readonly number[], request: Request, isAsked = true): void {
-    const sequence = context.map((id, i) => this.#table.acquireSized(id, sizes[i]!))
+    const sequence = context.map((id, i) => this.blocks.acquireSized(id, sizes[i]!))
     this.#insert(sequence, request, isAsked)
   }
 
   insertNumbers(blocks: readonly number[], request: Request, isAsked: boolean): void {
-    for (const block of blocks) this.#table.retain(block)
+    for (const block of blocks) this.blocks.retain(block)
     this.#insert(blocks, request, isAsked)
   }
 
   clear(): void {
     for (const [, held] of this.#held.entries()) {
-      for (const block of this.#tree.blocksTo(this.#ends.at(held))) this.#table.release(block)
+      for (const block of this.#tree.blocksTo(this.#ends.at(held))) this.blocks.release(block)
     }
     this.#tree.clear()
     this.#held.clear()
@@ -149,7 +149,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
     const end = this.#ends.at(held)
     const lost = this.#tree.blocksTo(end).slice(length)
     this.#ends.set(held, this.#tree.cut(end, length))
-    for (const block of lost) this.#table.release(block)
+    for (const block of lost) this.blocks.release(block)
   }
 
   remove(request: Request): boolean {
@@ -170,7 +170,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
 
   #foundPrefix(context: Context, numbers: readonly number[], sizes: readonly number[], placement: Placement): void {
     const ranks: number[] = []
-    const { indexOfBlock } = this.#table
+    const { indexOfBlock } = this.blocks
     const unknown = new Map<BlockId, number>()
     const indexOfRank = numbers.map((block, rank) => {
       const seen = block < 0 ? unknown.get(context[rank]!) : indexOfBlock[block]
@@ -190,13 +190,13 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
   #record(sequence: readonly number[]): void {
     this.#now += 1
     const blocks = this.#distinct(sequence)
-    for (const block of blocks) this.#table.retain(block)
+    for (const block of blocks) this.blocks.retain(block)
     this.#historyBlocks += blocks.length
     this.#history.record(blocks)
   }
 
   #distinct(sequence: readonly number[]): number[] {
-    const isSeen = this.#table.indexOfBlock
+    const isSeen = this.blocks.indexOfBlock
     const blocks = sequence.filter((block) => {
       if (isSeen[block]) return false
       isSeen[block] = 1
@@ -229,6 +229,6 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
     const end = this.#ends.at(held)
     const blocks = this.#tree.blocksTo(end)
     this.#tree.remove(end)
-    for (const block of blocks) this.#table.release(block)
+    for (const block of blocks) this.blocks.release(block)
   }
 }
