@@ -14,6 +14,9 @@ import type { NumberedContext } from './prompt-marks.ts'
 /** So many requests are remembered of which nothing is held any more: an engine may store one anew that it had lost. */
 const maxFallen = 5_000
 
+/** How something is held that was sent before. */
+const again = { isAsked: false, contexts: undefined }
+
 /**
  * What one replica is believed to have cached: the index of the contexts it holds, by what stands in front of them,
  * and the prefixes of the prompts it was sent. Bounded by the number of requests and of their blocks;
@@ -338,29 +341,45 @@ export class CacheMirror implements BelievedCache {
   #hold(
     number: MirroredRequest,
     length: number,
-    { isAsked, contexts }: { readonly isAsked: boolean; readonly contexts?: readonly NumberedContext[] | undefined } = {
-      isAsked: false,
-    },
+    {
+      isAsked,
+      contexts,
+    }: { readonly isAsked: boolean; readonly contexts: readonly NumberedContext[] | undefined } = again,
   ): void {
     const { heldLengths, ends } = this.#requests
     const before = heldLengths.at(number)
     if (before === length) return
     heldLengths.set(number, length)
     this.#holding += Number(length > 0) - Number(before > 0)
-    const end = ends.at(number)
-    const kept = this.#requests.keptPrompt(number)
-    if (kept) {
-      eachChanged(kept.contexts, before, length, ({ scope, blocks, sizes }, count) =>
-        this.#contexts.hold(number, scope, blocks.slice(0, count), sizes.slice(0, count), isAsked),
-      )
-    } else if (length < before) {
-      this.#prompts.eachCut(end, before, length, (scope, count) => this.#contexts.cut(number, scope, count))
-    } else {
-      eachChanged(contexts ?? this.#prompts.contextsAt(end), before, length, ({ scope, blocks }, count) =>
-        this.#contexts.holdNumbers(number, scope, blocks.slice(0, count), isAsked),
-      )
-    }
-    this.#tailLength += length - before - this.#prompts.hold(end, before, length, this.#densityOf(number))
+    if (this.#requests.keptPrompt(number)) this.#holdKept(number, before, length, isAsked)
+    else if (length < before) this.#cut(number, before, length)
+    else this.#grow(number, before, length, contexts ?? this.#prompts.contextsAt(ends.at(number)), isAsked)
+    const known = this.#prompts.hold(ends.at(number), before, length, this.#densityOf(number))
+    this.#tailLength += length - before - known
+  }
+
+  #holdKept(number: MirroredRequest, before: number, length: number, isAsked: boolean): void {
+    eachChanged(this.#requests.keptPrompt(number)!.contexts, before, length, ({ scope, blocks, sizes }, count) =>
+      this.#contexts.hold(number, scope, blocks.slice(0, count), sizes.slice(0, count), isAsked),
+    )
+  }
+
+  #cut(number: MirroredRequest, before: number, length: number): void {
+    this.#prompts.eachCut(this.#requests.ends.at(number), before, length, (scope, count) =>
+      this.#contexts.cut(number, scope, count),
+    )
+  }
+
+  #grow(
+    number: MirroredRequest,
+    before: number,
+    length: number,
+    contexts: readonly NumberedContext[],
+    isAsked: boolean,
+  ): void {
+    eachChanged(contexts, before, length, ({ scope, blocks }, count) =>
+      this.#contexts.holdNumbers(number, scope, blocks.slice(0, count), isAsked),
+    )
   }
 
   #forget(request: RequestId): void {

@@ -95,19 +95,22 @@ export class MirroredPrompts {
    * `from`: how many do, 0 included.
    */
   eachCut(end: number, from: number, to: number, tell: (scope: ScopeId, kept: number) => void): void {
+    const { parents, starts, lengths } = this.#tree
     let [kept, lost] = [0, 0]
-    this.#eachPlaceBack(end, (place) => {
-      const at = this.#ends.at(place)
-      const mark = this.#marks.marks.at(place)
-      if (mark > 0 && at <= to) kept += 1
-      else if (mark > 0 && at <= from) lost += 1
-      else if (mark < 0) {
+    for (let node = end; node > 0; node = parents.at(node)) {
+      const start = starts.at(node)
+      for (let place = start + lengths.at(node) - 1; place >= start; place--) {
+        const at = this.#ends.at(place)
+        if (at <= to && lost === 0) return
+        const mark = this.#marks.marks.at(place)
+        kept += Number(mark > 0 && at <= to)
+        lost += Number(mark > 0 && at > to && at <= from)
+        if (mark >= 0) continue
         if (lost > 0) tell(this.#marks.scopeOf(mark), kept)
         kept = 0
         lost = 0
       }
-      return at > to || lost > 0
-    })
+    }
   }
 
   /** The tokens of a request were counted: what it holds is as dense. */
@@ -222,16 +225,6 @@ export class MirroredPrompts {
       isOver = node === first
       this.#tree.mergeWithOnlyChild(node)
       node = parent
-    }
-  }
-
-  /** The places of a prompt, the last one first, while `visit` says to go on. */
-  #eachPlaceBack(end: number, visit: (place: number) => boolean): void {
-    for (let node = end; node > 0; node = this.#tree.parents.at(node)) {
-      const start = this.#tree.starts.at(node)
-      for (let place = start + this.#tree.lengths.at(node) - 1; place >= start; place--) {
-        if (!visit(place)) return
-      }
     }
   }
 

@@ -48,7 +48,8 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
   readonly blocks: SharedBlocks
   /** where it is not shared */
   readonly #ownBlocks: SharedBlocks | undefined
-  readonly #tree = new PrefixTree()
+  /** a block is used once for each of its places */
+  readonly #tree = new PrefixTree((block) => this.blocks.release(block))
   readonly #history: DemandHistory
   readonly #held = new RequestTable<Request>()
   readonly #ends = new WholeColumn()
@@ -109,30 +110,24 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
   /** O(n). A request that is held already holds this from now on, and counts as asked for no second time. */
   insert(context: Context, sizes: readonly number[], request: Request, isAsked = true): void {
     const sequence = context.map((id, i) => this.blocks.acquireSized(id, sizes[i]!))
-    this.#insert(sequence, request, isAsked)
-  }
-
-  insertNumbers(blocks: readonly number[], request: Request, isAsked: boolean): void {
-    for (const block of blocks) this.blocks.retain(block)
-    this.#insert(blocks, request, isAsked)
+    this.insertNumbers(sequence, request, isAsked)
+    for (const block of sequence) this.blocks.release(block)
   }
 
   clear(): void {
-    for (const [, held] of this.#held.entries()) {
-      for (const block of this.#tree.blocksTo(this.#ends.at(held))) this.blocks.release(block)
-    }
     this.#tree.clear()
     this.#held.clear()
   }
 
-  /** Its blocks are in use for it already. */
-  #insert(sequence: readonly number[], request: Request, isAsked: boolean): void {
+  /** The blocks are in use by whoever inserts them. */
+  insertNumbers(blocks: readonly number[], request: Request, isAsked: boolean): void {
     const held = this.#held.find(request)
     if (held !== undefined) {
       this.#observeEviction(held)
-      this.#release(held)
-    } else if (isAsked) this.#record(sequence)
-    const end = this.#tree.insert(sequence, held === undefined ? this.#now : this.#sentAt.at(held))
+      this.#tree.remove(this.#ends.at(held))
+    } else if (isAsked) this.#record(blocks)
+    const { end, known } = this.#tree.insert(blocks, held === undefined ? this.#now : this.#sentAt.at(held))
+    for (let i = known; i < blocks.length; i++) this.blocks.retain(blocks[i]!)
     this.#ends.set(held ?? this.#add(request), end)
     while (
       this.#held.size > this.#maxContexts ||
@@ -146,10 +141,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
     const held = this.#held.find(request)
     if (held === undefined) return
     this.#observeEviction(held)
-    const end = this.#ends.at(held)
-    const lost = this.#tree.blocksTo(end).slice(length)
-    this.#ends.set(held, this.#tree.cut(end, length))
-    for (const block of lost) this.blocks.release(block)
+    this.#ends.set(held, this.#tree.cut(this.#ends.at(held), length))
   }
 
   remove(request: Request): boolean {
@@ -222,13 +214,6 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
   }
 
   #forget(request: Request): void {
-    this.#release(this.#held.delete(request))
-  }
-
-  #release(held: HeldContext): void {
-    const end = this.#ends.at(held)
-    const blocks = this.#tree.blocksTo(end)
-    this.#tree.remove(end)
-    for (const block of blocks) this.blocks.release(block)
+    this.#tree.remove(this.#ends.at(this.#held.delete(request)))
   }
 }

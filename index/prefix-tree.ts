@@ -16,6 +16,9 @@ export class PrefixTree {
   readonly #lastUsed: WholeColumn = new WholeColumn()
   readonly #tree: SequenceTree = new SequenceTree({
     nodeColumns: [this.#slots, this.#nextSlots, this.#lastUsed],
+    onDrop: (start, length) => {
+      for (let place = start; place < start + length; place++) this.#onDrop(this.#tree.symbolAt(place))
+    },
     onSplit: (node, upper) => {
       this.#slots.set(node, 0)
       this.#nextSlots.set(upper, 1)
@@ -25,6 +28,12 @@ export class PrefixTree {
     },
   })
   readonly root: PrefixNode = this.#tree.root
+  readonly #onDrop: (block: number) => void
+
+  /** `onDrop` hears of every place of a block that is let go of. */
+  constructor(onDrop: (block: number) => void) {
+    this.#onDrop = onDrop
+  }
 
   /** Nodes below the root. */
   get nodes(): number {
@@ -36,8 +45,8 @@ export class PrefixTree {
     return this.#tree.bytes
   }
 
-  /** Adds a sequence; returns the node it ends at. O(length). */
-  insert(sequence: readonly number[], now: number): PrefixNode {
+  /** Adds a sequence; returns the node it ends at. Blocks from `known` on lie at new places. O(length). */
+  insert(sequence: readonly number[], now: number): { readonly end: PrefixNode; readonly known: number } {
     const { end, known } = this.#tree.insert(sequence)
     if (known < sequence.length) {
       const parent = this.#tree.parents.at(end)
@@ -47,7 +56,7 @@ export class PrefixTree {
     for (let node = end; node >= 0; node = this.#tree.parents.at(node)) {
       if (this.#lastUsed.at(node) < now) this.#lastUsed.set(node, now)
     }
-    return end
+    return { end, known }
   }
 
   /** Takes out a sequence that ends at `end`; nodes that nothing needs any more go with it. */

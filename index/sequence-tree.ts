@@ -187,6 +187,9 @@ export class SequenceTree {
   }
 
   clear(): void {
+    if (this.#options.onDrop) {
+      for (const node of this.#used()) this.#options.onDrop(this.starts.at(node), this.lengths.at(node))
+    }
     for (const column of this.#columns) column.clear()
     this.#makeRoot()
     this.#unused.length = 0
@@ -284,9 +287,14 @@ export class SequenceTree {
     return length
   }
 
-  #compact(): void {
+  /** All nodes but the root. */
+  #used(): number[] {
     const unused = new Set(this.#unused)
-    const used = Array.from({ length: this.#end }, (_, node) => node).filter((node) => node > 0 && !unused.has(node))
+    return Array.from({ length: this.#end }, (_, node) => node).filter((node) => node > 0 && !unused.has(node))
+  }
+
+  #compact(): void {
+    const used = this.#used()
     const stretches = used.map((node) => ({ start: this.starts.at(node), length: this.lengths.at(node) }))
     for (const [i, start] of this.#pool.compact(stretches).entries()) {
       this.starts.set(used[i]!, start)

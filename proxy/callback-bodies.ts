@@ -41,8 +41,12 @@ const isEventBatch = ajv.compile<EventBatch>({
         type: 'object',
         required: ['type'],
         properties: { type: { enum: ['stored', 'evicted', 'cleared'] }, tier, ...cached },
-        if: { properties: { type: { const: 'cleared' } } },
-        else: { required: ['request_id', 'cached_tokens'] },
+        // most pass the first of these, and no fault is made up for them
+        if: { required: ['request_id', 'cached_tokens'] },
+        else: {
+          if: { properties: { type: { const: 'cleared' } } },
+          else: { required: ['request_id', 'cached_tokens'] },
+        },
       },
     },
   },
