@@ -35,7 +35,7 @@ export class CacheMirror implements BelievedCache {
   /** characters that requests hold behind the last of their prefixes */
   #tailLength = 0
   /** those that lost everything, the longest ago first */
-  readonly #fallen = new Set<RequestId>()
+  readonly #fallen = new Set<MirroredRequest>()
   /** blocks of all requests, each as often as it was sent */
   #blocks = 0
   readonly #average: AverageDensity
@@ -222,7 +222,7 @@ export class CacheMirror implements BelievedCache {
   applySnapshot(cachedTokens: ReadonlyMap<RequestId, number>): void {
     this.beginSnapshot()
     for (const [request, number] of this.#requests.entries()) {
-      if (!cachedTokens.has(request)) this.#fall(request, number)
+      if (!cachedTokens.has(request)) this.#fall(number)
     }
     for (const [request, tokens] of cachedTokens) this.#resize(request, tokens)
   }
@@ -241,14 +241,15 @@ export class CacheMirror implements BelievedCache {
     if (number === undefined && !prompt) return
     // counted first: what it holds from now on is as dense
     if (number !== undefined && tokensPerCharacter !== undefined) this.#count(number, tokensPerCharacter)
-    this.#fallen.delete(request)
-    if (number !== undefined) this.#hold(number, Math.min(heldLength, this.#requests.lengths.at(number)))
-    else {
+    if (number !== undefined) {
+      this.#fallen.delete(number)
+      this.#hold(number, Math.min(heldLength, this.#requests.lengths.at(number)))
+    } else {
       const length = Math.min(heldLength, prompt!.length)
       number = this.#add(request, prompt!, { length, tokensPerCharacter, isAsked: !isLongPast })
     }
     this.#requests.times.set(number, at)
-    if (heldLength === 0) this.#fall(request, number)
+    if (heldLength === 0) this.#fall(number)
     this.#listener?.changed(request, 'held')
     this.#bound()
   }
@@ -299,11 +300,11 @@ export class CacheMirror implements BelievedCache {
       return
     }
     if (cachedTokens <= 0) {
-      this.#fall(request, number)
+      this.#fall(number)
       this.#listener?.changed(request, 'held')
       return
     }
-    this.#fallen.delete(request)
+    this.#fallen.delete(number)
     const tokensPerCharacter = this.#densityOf(number) ?? this.#average.tokensPerCharacter
     const length = Math.floor(cachedTokens / tokensPerCharacter)
     this.#hold(number, Math.min(this.#requests.lengths.at(number), length))
@@ -313,10 +314,10 @@ export class CacheMirror implements BelievedCache {
   /** All have lost everything. They stay known: a sender that fell behind says so before it tells all it holds anew. */
   #clear(): void {
     const { ends, heldLengths } = this.#requests
-    for (const [request, number] of this.#requests.entries()) {
+    for (const [, number] of this.#requests.entries()) {
       this.#prompts.hold(ends.at(number), heldLengths.at(number), 0, undefined)
       heldLengths.set(number, 0)
-      this.#fallen.add(request)
+      this.#fallen.add(number)
     }
     this.#contexts.clear()
     this.#holding = 0
@@ -324,13 +325,13 @@ export class CacheMirror implements BelievedCache {
   }
 
   /** It holds nothing now; of too many such those that fell first are forgotten, by and by. */
-  #fall(request: RequestId, number: MirroredRequest): void {
+  #fall(number: MirroredRequest): void {
     this.#hold(number, 0)
-    this.#fallen.delete(request)
-    this.#fallen.add(request)
+    this.#fallen.delete(number)
+    this.#fallen.add(number)
     for (let i = 0; i < 2 && this.#fallen.size > maxFallen; i++) {
       const [first] = this.#fallen
-      this.#forget(first!)
+      this.#forget(this.#requests.idOf(first!))
     }
   }
 
@@ -386,7 +387,7 @@ export class CacheMirror implements BelievedCache {
     const number = this.#requests.find(request)
     if (number === undefined) return
     const { blocks, times, ends } = this.#requests
-    this.#fallen.delete(request)
+    this.#fallen.delete(number)
     this.#hold(number, 0)
     this.#blocks -= blocks.at(number)
     this.#prompts.remove(ends.at(number))

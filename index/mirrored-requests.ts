@@ -37,6 +37,10 @@ export class MirroredRequests {
     return this.#table.find(request)
   }
 
+  idOf(number: MirroredRequest): RequestId {
+    return this.#table.requestOf(number)
+  }
+
   /** The one that was sent first. */
   oldest(): RequestId | undefined {
     return this.#table.oldest()

@@ -49,6 +49,11 @@ export class RequestTable<Request extends RequestKey = RequestId> {
     return number < 0 ? undefined : number
   }
 
+  /** The request that has a number. */
+  requestOf(number: number): Request {
+    return this.#requests.at(number)
+  }
+
   /** Gives a number to a request that has none. */
   add(request: Request): number {
     const number = this.#free.pop() ?? this.#requests.length

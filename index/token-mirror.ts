@@ -1,6 +1,6 @@
 import type { RequestId, ScopeId } from './context-block.ts'
-import { ShardedMap } from './sharded-map.ts'
 import { type HeldPlace, TokenTree } from './token-tree.ts'
+import { UnknownRequests } from './unknown-requests.ts'
 
 /** The tokens of one prompt, and what its cache is kept apart by: only prompts of equal scope share. */
 export interface PromptTokens {
@@ -32,14 +32,6 @@ interface ClearedTokens {
   readonly requests: Map<RequestId, TokenRequest>
 }
 
-interface UnknownRequest {
-  readonly prefixes: readonly ScopeId[] | undefined
-  readonly reported: number | undefined
-}
-
-/** Of what another proxy has sent nothing is known. */
-const inherited: UnknownRequest = { prefixes: undefined, reported: undefined }
-
 /**
  * What one replica is believed to have cached, in its own tokens: all of a request that runs, and of one that has ended
  * what the engine reports. Bounded by tokens; the oldest go first.
@@ -50,7 +42,7 @@ export class TokenMirror {
   readonly #requests = new Map<RequestId, TokenRequest>()
   #tree = new TokenTree(1)
   /** requests of ours of which the engine holds something, nobody knows which tokens */
-  readonly #unknown = new ShardedMap<RequestId, UnknownRequest>()
+  readonly #unknown = new UnknownRequests()
   /** until all that the engine holds has been told anew: a sender that fell behind has it cleared first */
   #cleared: ClearedTokens | undefined
   #listener: TokenListener | undefined
@@ -76,14 +68,7 @@ export class TokenMirror {
 
   /** How many of a prompt's prefixes may be held by requests of ours whose tokens are not known. O(such requests). */
   countUnknown(prefixes: readonly ScopeId[]): number {
-    let count = 0
-    for (const shard of this.#unknown.shards) {
-      for (const { prefixes: others } of shard.values()) {
-        if (!others) return prefixes.length
-        while (count < prefixes.length && others.includes(prefixes[count]!)) count += 1
-      }
-    }
-    return count
+    return this.#unknown.countShared(prefixes)
   }
 
   /** Requests of ours of which the engine holds something, nobody knows which tokens. */
@@ -104,20 +89,21 @@ export class TokenMirror {
 
   /** How many tokens the engine last said it holds of a request; undefined when it has not, or that is not known. */
   reportedOf(request: RequestId): number | undefined {
-    return (this.#requests.get(request) ?? this.#unknown.get(request))?.reported
+    const known = this.#requests.get(request)
+    return known ? known.reported : this.#unknown.reportedOf(request)
   }
 
   /** Another proxy has sent a request, or this one in an earlier life, and the engine holds something of it. */
   inherit(request: RequestId): void {
-    if (!this.#requests.has(request) && !this.#unknown.has(request)) this.#unknown.set(request, inherited)
+    if (!this.#requests.has(request)) this.#unknown.inherit(request)
   }
 
   /** What the tokens of an unknown request are; `cachedTokens`: believed to be held, where the engine did not say. */
   restore(request: RequestId, { tokens, scope }: PromptTokens, cachedTokens: number, pageTokens: number): void {
-    const unknown = this.#unknown.get(request)
-    if (!unknown) return
+    if (!this.#unknown.has(request)) return
+    const prefixes = this.#unknown.prefixesOf(request) ?? []
+    const reported = this.#unknown.reportedOf(request) ?? cachedTokens
     this.#unknown.delete(request)
-    const { prefixes = [], reported = cachedTokens } = unknown
     if (pageTokens !== this.#tree.pageTokens) this.#restart(pageTokens)
     const place = this.#tree.hold(scope, tokens, 0)
     this.#readmit(request, { prefixes, reported, held: { place, scope, promptTokens: tokens.length } })
@@ -142,8 +128,7 @@ export class TokenMirror {
     if (!known || known.held) return
     if (!prompt) {
       this.#requests.delete(request)
-      if (known.isRunning || known.reported !== 0)
-        this.#unknown.set(request, { prefixes: known.prefixes, reported: known.reported })
+      if (known.isRunning || known.reported !== 0) this.#unknown.add(request, known.prefixes, known.reported)
       return
     }
     if (pageTokens !== this.#tree.pageTokens) this.#restart(pageTokens)
@@ -180,9 +165,7 @@ export class TokenMirror {
       this.#settle(request, known)
     } else if (cachedTokens === 0) this.#unknown.delete(request)
     else if (!this.#recover(request, cachedTokens)) {
-      const unknown = this.#unknown.get(request)
-      if (!unknown && !this.#isOurs(request)) return
-      this.#unknown.set(request, { prefixes: unknown?.prefixes, reported: cachedTokens })
+      if (this.#unknown.has(request) || this.#isOurs(request)) this.#unknown.report(request, cachedTokens)
     }
   }
 
@@ -281,7 +264,7 @@ export class TokenMirror {
     for (const [oldest, { prefixes, reported }] of this.#requests) {
       if (this.size <= this.#maxTokens || oldest === last) return
       this.forget(oldest)
-      this.#unknown.set(oldest, { prefixes, reported })
+      this.#unknown.add(oldest, prefixes, reported)
     }
   }
 }
