@@ -183,7 +183,7 @@ export class SequenceTree {
     this.starts.set(child, start)
     this.lengths.add(child, this.lengths.at(node))
     this.#options.onMerge?.(node, child)
-    this.#unused.push(node)
+    this.#free(node)
   }
 
   clear(): void {
@@ -254,6 +254,12 @@ export class SequenceTree {
     this.#giveEdge(node)
     this.#children.add(parent, -1)
     this.#childXor.toggle(parent, node)
+    this.#free(node)
+  }
+
+  /** A node is not in use any more, and has no length. */
+  #free(node: number): void {
+    this.lengths.set(node, 0)
     this.#unused.push(node)
   }
 
@@ -289,8 +295,9 @@ export class SequenceTree {
 
   /** All nodes but the root. */
   #used(): number[] {
-    const unused = new Set(this.#unused)
-    return Array.from({ length: this.#end }, (_, node) => node).filter((node) => node > 0 && !unused.has(node))
+    const nodes: number[] = []
+    for (let node = 1; node < this.#end; node++) if (this.lengths.at(node) > 0) nodes.push(node)
+    return nodes
   }
 
   #compact(): void {
