@@ -20,6 +20,8 @@ export abstract class NumberColumn<Page extends Int32Array | Float64Array = Int3
     return this.#room
   }
 
+  // each kind has its own of these two: where only one kind of page is ever seen, the machine code is the shortest
+
   /** What lies at a place there is room for: 0, if it was never set. */
   abstract at(place: number): number
 

@@ -10,11 +10,6 @@ export class ShardedMap<Key extends string, Value> {
     return this.#size
   }
 
-  /** All that is in it, in several maps, each in the order its keys were added. They are others after it has grown. */
-  get shards(): readonly ReadonlyMap<Key, Value>[] {
-    return this.#shards
-  }
-
   get(key: Key): Value | undefined {
     return this.#shardOf(key).get(key)
   }
