@@ -29,8 +29,8 @@ test('a block is one number, whether it is called by name or by the bytes of its
   const names = ['a', '~a', ...['1', '2', '3', '4'].map(toBlockId)].map(id)
   const step = fc.record({ name: fc.constantFrom(...names), isAcquired: fc.boolean(), isInBytes: fc.boolean() })
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const table = new SharedBlocks()
+    fc.property(fc.array(step, { maxLength: 60 }), fc.integer(), (steps, secret) => {
+      const table = new SharedBlocks(secret)
       const uses = new Map(names.map((name) => [name, [] as number[]]))
       for (const { name, isAcquired, isInBytes } of steps) {
         const numbers = uses.get(name)!
@@ -46,4 +46,20 @@ test('a block is one number, whether it is called by name or by the bytes of its
       }
     }),
   )
+})
+
+test('digests that begin alike, and what only looks like the digest of another name, are blocks of their own', () => {
+  const table = new SharedBlocks(7)
+  const bytes = Buffer.alloc(16 * 100, 3)
+  for (let i = 0; i < 100; i++) bytes.writeUInt32BE(i, 16 * i + 12)
+  const alike = new Digests(bytes, { start: 0, distance: 16, length: 100 })
+  const sizes = new Array<number>(100).fill(10)
+  const numbers = table.acquireAll(alike, sizes)
+  expect(new Set(numbers).size).toBe(100)
+  expect(table.acquireAll(alike, sizes)).toEqual(numbers)
+  // bits of the last letter that stand for nothing make another name
+  const name = alike.nameOf(0)
+  expect(table.find(id(`${name.slice(0, -1)}B`))).toBe(-1)
+  for (const number of [...numbers, ...numbers]) table.release(number)
+  expect([table.size, table.find(name)]).toEqual([0, -1])
 })

@@ -268,3 +268,15 @@ test("an index that has its own table of blocks orders as one that shares the mi
   expect(orders[1]).toEqual(orders[0])
   expect(orders[0]!.order).toEqual([3, 2, 1, 0])
 })
+
+test('a block that ends where a prompt begins is not held by whoever holds nothing', () => {
+  const one = new CacheMirror({ maxRequests: 10, maxBlocks: 100 }, (blocks) => new PrefixOrdering({ blocks }))
+  const odd = prompt('a', 'b')
+  const ends = [0, 5]
+  const told = { ...odd, contexts: [{ ...odd.contexts[0]!, ends }], prefixes: odd.prefixes, ends: [0, ...ends] }
+  for (const asSent of [told, { ...told, prefixes: [], ends: [] }]) {
+    one.apply({ type: 'sent', request: request('r'), prompt: asSent })
+    one.apply({ type: 'failed', request: request('r') })
+    expect(one.statistics).toMatchObject({ requests: 0, contexts: 0, nodes: 0 })
+  }
+})

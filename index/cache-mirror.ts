@@ -27,9 +27,9 @@ export class CacheMirror implements BelievedCache {
   readonly #maxRequests: number
   readonly #maxBlocks: number
   readonly #requests = new MirroredRequests()
-  readonly #table = new SharedBlocks()
+  readonly #table: SharedBlocks
   readonly #contexts: HeldContexts
-  readonly #prompts = new MirroredPrompts(this.#table)
+  readonly #prompts: MirroredPrompts
   /** requests of which something is held */
   #holding = 0
   /** characters that requests hold behind the last of their prefixes */
@@ -42,14 +42,19 @@ export class CacheMirror implements BelievedCache {
   #unknownRequests = 0
   #listener: MirrorListener | undefined
 
-  /** `average`: one for all replicas of a model, so that what they are predicted to do can be compared. */
+  /**
+   * `secret`: keeps what others may choose from lying in each other's way (block-table.ts); `average`: one for all replicas of
+   * a model, so that what they are predicted to do can be compared.
+   */
   constructor(
-    bounds: { readonly maxRequests: number; readonly maxBlocks: number },
+    bounds: { readonly maxRequests: number; readonly maxBlocks: number; readonly secret?: number },
     createIndex: (blocks: SharedBlocks) => OrderingIndex<MirroredRequest>,
     average: AverageDensity = new AverageDensity(),
   ) {
     this.#maxRequests = bounds.maxRequests
     this.#maxBlocks = bounds.maxBlocks
+    this.#table = new SharedBlocks(bounds.secret)
+    this.#prompts = new MirroredPrompts(this.#table)
     this.#contexts = new HeldContexts(createIndex, this.#table)
     this.#average = average
   }
@@ -431,7 +436,8 @@ function eachChanged<T extends { readonly ends: readonly number[] }>(
 /** How many of the ascending `ends` are at most `limit`. */
 function countUpTo(ends: readonly number[], limit: number): number {
   let low = 0
-  let high = ends.length
+  // of nothing nothing is held, not even what ends where all begins
+  let high = limit > 0 ? ends.length : 0
   while (low < high) {
     const middle = (low + high) >> 1
     if (ends[middle]! <= limit) low = middle + 1

@@ -8,7 +8,7 @@ const letterValues = new Int8Array(128).fill(-1)
 for (let value = 0; value < letters.length; value++) letterValues[letters.charCodeAt(value)] = value
 
 /** Four words of 32 bits that stand for a digest, the first bytes first. */
-export type DigestWords = Int32Array
+type DigestWords = Int32Array
 
 /** Reads the digest that a name is, base64url of 16 bytes, into `words`; false: it is none. */
 export function readDigest(name: string, words: DigestWords): boolean {

@@ -96,15 +96,17 @@ export class MirroredPrompts {
    */
   eachCut(end: number, from: number, to: number, tell: (scope: ScopeId, kept: number) => void): void {
     const { parents, starts, lengths } = this.#tree
+    // of nothing nothing is held, not even what ends where all begins
+    const last = to - Number(to === 0)
     let [kept, lost] = [0, 0]
     for (let node = end; node > 0; node = parents.at(node)) {
       const start = starts.at(node)
       for (let place = start + lengths.at(node) - 1; place >= start; place--) {
         const at = this.#ends.at(place)
-        if (at <= to && lost === 0) return
+        if (at <= last && lost === 0) return
         const mark = this.#marks.marks.at(place)
-        kept += Number(mark > 0 && at <= to)
-        lost += Number(mark > 0 && at > to && at <= from)
+        kept += Number(mark > 0 && at <= last)
+        lost += Number(mark > 0 && at > last && at <= from)
         if (mark >= 0) continue
         if (lost > 0) tell(this.#marks.scopeOf(mark), kept)
         kept = 0

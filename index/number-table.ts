@@ -75,7 +75,10 @@ export class NumberTable {
 
   #find(hash: number, number: number): void {
     let found = this.first(hash)
-    while (found !== number) found = this.next(hash)
+    while (found !== number) {
+      if (found < 0) throw new RangeError(`${number} is not in the table`)
+      found = this.next(hash)
+    }
   }
 
   #seek(hash: number): number {

@@ -20,10 +20,11 @@ export class PromptMarks {
   readonly ends: WholeColumn = new WholeColumn()
   readonly marks: WholeColumn = new WholeColumn()
   readonly #blocks: SharedBlocks
-  readonly #scopes = new BlockTable<ScopeId>()
+  readonly #scopes: BlockTable<ScopeId>
 
   constructor(blocks: SharedBlocks) {
     this.#blocks = blocks
+    this.#scopes = new BlockTable(blocks.secret)
   }
 
   /**

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { adapterFor } from '#engine-adapters/engine-adapter.ts'
 import { createEngineClient, type EngineTls } from '#engine-adapters/engine-client.ts'
 import { AverageDensity } from '#index/average-density.ts'
@@ -36,7 +37,7 @@ export function createReplicas(
   const bounds = { maxRequests, maxBlocks: blocksPerRequest * maxRequests }
   return engines.map(({ url, kind, id }, i) => {
     const replica = id as ReplicaId
-    const mirror = new CacheMirror(bounds, createIndex, average)
+    const mirror = new CacheMirror({ ...bounds, secret: randomInt(2 ** 31) }, createIndex, average)
     const engine = createEngineClient(url, tls[i])
     return new Replica({
       adapter: adapterFor(kind),

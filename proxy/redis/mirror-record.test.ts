@@ -26,7 +26,7 @@ const mirroredPrompt = fc.nat(5).chain((count) =>
     contexts: fc.array(context, { maxLength: 3 }),
     symbols: fc.array(fc.integer(), { minLength: count, maxLength: count }),
     ends: ascending(count),
-    length: fc.integer({ min: 1 << 20, max: 2 ** 31 }),
+    length: fc.integer({ min: 1 << 20, max: 2 ** 31 - 1 }),
   }),
 ) as fc.Arbitrary<unknown> as fc.Arbitrary<MirroredPrompt>
 const requestName = wellFormed.filter((text) => text !== '')
@@ -89,4 +89,10 @@ test('a prompt without end is not written down', () => {
   const symbols = new Array<number>(1 << 18).fill(1)
   const prompt: MirroredPrompt = { contexts: [], symbols, ends: symbols, length: 1 }
   expect(writePrompt('r', prompt)).toBeUndefined()
+})
+
+test('a prompt longer than a number of it can be is not believed', () => {
+  const prompt: MirroredPrompt = { contexts: [], symbols: [], ends: [], length: 2 ** 31 - 1 }
+  expect(readPrompt(writePrompt('r', prompt)!)).toBeDefined()
+  expect(readPrompt(writePrompt('r', { ...prompt, length: 2 ** 31 })!)).toBeUndefined()
 })

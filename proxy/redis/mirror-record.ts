@@ -23,7 +23,7 @@ export const recordHeadBytes = 29
 const version = 2
 /** What is longer is not shared, and not read. */
 export const maxRecordBytes: number = 1 << 20
-const maxLength = 2 ** 31
+const maxLength = 2 ** 31 - 1
 /** A chat's template may be a thousand times as long as what is said. */
 const mostDensity = 1e6
 /** More blocks than a text may have and still be ordered. */
