@@ -47,7 +47,7 @@ export class UsageReader {
     const text = Buffer.concat(this.#chunks).toString()
     if (!this.#isStream) return readUsage(text)
     const head = Buffer.concat(this.#head).toString()
-    const usage = { ...readEvents(head), ...(readEvents(text) ?? readCutUsage(text)) }
+    const usage = Object.assign({}, readEvents(head), readEvents(text) ?? readCutUsage(text))
     return isWhole(usage) ? usage : undefined
   }
 
@@ -79,7 +79,7 @@ function readEvents(stream: string): Partial<Usage> | undefined {
   let usage: Partial<Usage> | undefined
   for (const data of eventsOf(stream)) {
     const found = /"(?:usage|meta_info)"/.test(data) ? readParts(data) : undefined
-    if (found) usage = { ...usage, ...found }
+    if (found) usage = Object.assign(usage ?? {}, found)
   }
   return usage
 }
@@ -126,11 +126,9 @@ function readOne(answer: Json | null): Partial<Usage> | undefined {
   const apart = (toCount(usage.cache_read_input_tokens) ?? 0) + (toCount(usage.cache_creation_input_tokens) ?? 0)
   const prompt = total ?? (input === undefined ? undefined : input + apart)
   const completion = toCount(usage.completion_tokens) ?? toCount(usage.output_tokens)
-  return {
-    // of a prompt that is told of, all is told; an event without one adds to what is known
-    ...(prompt === undefined ? {} : { promptTokens: prompt, cachedTokens: cached }),
-    ...(completion === undefined && prompt === undefined ? {} : { completionTokens: completion }),
-  }
+  // of a prompt that is told of, all is told; an event without one adds to what is known
+  if (prompt !== undefined) return { promptTokens: prompt, cachedTokens: cached, completionTokens: completion }
+  return completion === undefined ? {} : { completionTokens: completion }
 }
 
 /** The usage of several prompts that were sent as one. */

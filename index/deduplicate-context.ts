@@ -72,7 +72,7 @@ function writeContext(
 ): SentPointer[] {
   const bearers = shown.beginContext(blocks.map(asShown))
   return blocks.flatMap((block, place) => {
-    const pointers = point(block, bearers[place]!, place).map((pointer) => ({ ...pointer, place }))
+    const pointers = point(block, bearers[place]!, place).map((pointer) => ({ place, ...pointer }))
     if (pointers.length === 0) shown.add(asShown(block))
     else bearers[place]!.replace(withoutStretches(block.content, pointers))
     return pointers

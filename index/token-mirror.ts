@@ -226,7 +226,7 @@ export class TokenMirror {
 
   /** A request that has ended is known again; whatever is sent comes after it. */
   #readmit(request: RequestId, known: Pick<TokenRequest, 'prefixes' | 'reported' | 'held'>): void {
-    const readmitted = { ...known, order: 0, isRunning: false }
+    const readmitted = { order: 0, isRunning: false, ...known }
     this.#requests.set(request, readmitted)
     this.#settle(request, readmitted)
     this.#trim(request)

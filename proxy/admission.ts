@@ -158,7 +158,7 @@ export class Admission {
         stopWaiting()
         reject(error)
       }
-      const waiting: Waiting = { ...request, tokens, admit, refuse }
+      const waiting: Waiting = { admit, refuse, ...request, tokens }
       signal.addEventListener('abort', onAbort, { once: true })
       if (isGrouped) this.#window.add(waiting, now)
       else this.#queue.add(waiting, now)

@@ -90,7 +90,6 @@ export interface DecisionState {
 }
 
 const untouched = {
-  splices: undefined,
   contexts: [],
   sent: [],
   turns: new Map<TurnKey, SentTurn>(),
@@ -101,7 +100,7 @@ const untouched = {
   moved: 0,
   deduplicated: 0,
   citations: [],
-  fault: undefined,
+  timing: { parse: 0, index: 0 },
 }
 
 /**
@@ -112,18 +111,21 @@ export function decide(input: DecisionInput, state: DecisionState): Decision {
   const started = state.now()
   const { prompt, skipped } = input.received
   const options = { ...input.options, ...prompt?.explicit?.options }
-  const unread = { ...untouched, splices: tidied(input.received), options, timing: { parse: 0, index: 0 } }
-  if (!prompt?.set) return { ...unread, skipped, candidate: selectByLoad(state) }
+  const leave = (reason: string | undefined, splices = tidied(input.received), fault?: unknown): Decision => ({
+    splices,
+    candidate: selectByLoad(state),
+    options,
+    skipped: reason,
+    fault,
+    ...untouched,
+  })
+  if (!prompt?.set) return leave(skipped)
   const placed = place(prompt, prompt.set, input.wording)
-  if (input.mode === 'off') {
-    const splices = withExplicitBlocks(prompt, placed) ?? unread.splices
-    return { ...unread, splices, skipped: 'mode_off', candidate: selectByLoad(state) }
-  }
+  if (input.mode === 'off') return leave('mode_off', withExplicitBlocks(prompt, placed))
   try {
-    return { ...reuse(prompt, prompt.set, placed, { ...input, options }, state, started), options }
+    return { options, ...reuse(prompt, prompt.set, placed, { ...input, options }, state, started) }
   } catch (fault) {
-    const splices = withExplicitBlocks(prompt, placed) ?? unread.splices
-    return { ...unread, splices, skipped: 'internal_error', fault, candidate: selectByLoad(state) }
+    return leave('internal_error', withExplicitBlocks(prompt, placed), fault)
   }
 }
 
@@ -169,7 +171,7 @@ function reuse(
   const laidOut = state.now()
   const routes = state.candidates.map((candidate) => {
     const reused = reusePrompts(layout, { mirror: candidate.mirror, tenant, options, wording })
-    return { ...describeRoute(reused, candidate), reused }
+    return { reused, ...describeRoute(reused, candidate) }
   })
   const candidate = state.select(routes)
   const chosen = state.candidates[candidate]!
@@ -179,7 +181,6 @@ function reuse(
   const isUnchanged = splices.length === 0 && received.tidied.length === 0
   const counts = countBlocks(contexts)
   return {
-    ...counts,
     splices: isUnchanged ? undefined : splices,
     candidate,
     contexts: routes[candidate]!.contexts,
@@ -192,6 +193,7 @@ function reuse(
     // a document that is missing is told of, whatever was done with the others
     skipped: layout.unresolved ?? (isUnchanged ? reasonFor(input, counts.blocks) : undefined),
     fault: undefined,
+    ...counts,
     timing: { parse: laidOut - started + (before?.milliseconds ?? 0), index: state.now() - laidOut },
   }
 }
@@ -213,7 +215,7 @@ function asReceived(
 ): Route & { reused: ReusedBody } {
   const options = { reorder: false, dedup: false }
   const reused = reusePrompts(layout, { mirror: candidate.mirror, tenant, wording, options })
-  return { ...describeRoute(reused, candidate), reused }
+  return { reused, ...describeRoute(reused, candidate) }
 }
 
 function selectByLoad({ candidates, select }: DecisionState): number {

@@ -156,7 +156,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
     const passed = withoutHopByHop(headers)
     if (this.#rewriter) for (const name of headersOfBytes) delete passed[name]
     if (!this.#options.headMilliseconds) {
-      this.#response.writeHead(status, { ...passed, ...this.#observer.describe() })
+      this.#response.writeHead(status, Object.assign(passed, this.#observer.describe()))
       // what the engine sent along with its head goes out in the same write
       process.nextTick(this.#begin)
       return

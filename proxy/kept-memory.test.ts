@@ -1,10 +1,10 @@
-import { setFlagsFromString } from 'node:v8'
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
-import { Sender } from './sender.fixture.ts'
+import { Sender, userMessage } from './sender.fixture.ts'
 
 setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as () => void
+const collect = runInNewContext('gc') as (options?: { type: 'minor' }) => void
 
 test('what is remembered of a prompt does not keep the whole of it in memory', () => {
   const sender = new Sender()
@@ -26,4 +26,26 @@ test('what is remembered of a prompt does not keep the whole of it in memory', (
   collect()
   const kept = (process.memoryUsage().heapUsed - before) / prompts
   expect(kept).toBeLessThan(size / 10)
+})
+
+test('a decision leaves next to nothing that only a full collection removes', () => {
+  const sender = new Sender()
+  const documents = Array.from({ length: 15 }, (_, i) => `${i}: ${'all of it\n'.repeat(20)}`)
+  const body = { messages: [userMessage('What?', ...documents)] }
+  const decisions = 500
+  const decideAll = (): void => {
+    for (let i = 0; i < decisions; i++) sender.decide(body)
+    // what is young is old when it has outlived two of them
+    collect({ type: 'minor' })
+    collect({ type: 'minor' })
+  }
+  const oldBytes = (): number =>
+    getHeapSpaceStatistics().find(({ space_name: name }) => name === 'old_space')!.space_used_size
+  decideAll()
+  collect()
+  decideAll()
+  const before = oldBytes()
+  decideAll()
+  const left = (oldBytes() - before) / decisions
+  expect(left).toBeLessThan(4_000)
 })

@@ -28,7 +28,7 @@ export function readReceived(
   if (!isUtf8(body)) throw new ProxyError('invalid_body', 'The request body is not valid JSON: it is not UTF-8.')
   const prompt = readPromptBody(api, withoutByteOrderMark(body))
   if (!prompt) return { ...unread, skipped: 'unexpected_shape' }
-  return { ...tidy(api, prompt, hygiene), skipped: prompt.set ? undefined : reasonFor(prompt.members) }
+  return { skipped: prompt.set ? undefined : reasonFor(prompt.members), ...tidy(api, prompt, hygiene) }
 }
 
 const byteOrderMark = Buffer.from('\uFEFF')

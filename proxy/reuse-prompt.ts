@@ -174,7 +174,7 @@ class PromptReuse {
     const past = laidOut.past[place]
     if (past && isPermutation(past.order, found.slots.length)) {
       const pointers = repeatPointers(this.#freshBlocks(found, past.order), past.pointers, this.#shown)
-      return { ...past, pointers, found, scope, searchPath: [] }
+      return { found, scope, searchPath: [], ...past, pointers }
     }
     const mayPoint = options.dedup !== false && laidOut.message.role !== 'documents'
     const { order, searchPath } = this.#order(found, scope, mayPoint)
@@ -233,7 +233,7 @@ class PromptReuse {
         isLabelled: slot.label !== undefined,
         isWhole: isInside || isJson(texts[slot.text]!, slot),
       }
-      return isInside && found.positional ? { ...block, sent: this.#relabel(found.slots[place]!, slot) } : block
+      return isInside && found.positional ? { sent: this.#relabel(found.slots[place]!, slot), ...block } : block
     })
   }
 

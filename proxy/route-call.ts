@@ -30,7 +30,7 @@ export function routeCall(
   const candidates = routing.replicas.candidates(excluding)
   if (candidates.length === 0) throw new ProxyError('draining', 'All replicas are draining: try again later.')
   const decision = decide(
-    { ...toDecisionInput(call), laidOut },
+    { laidOut, ...toDecisionInput(call) },
     {
       candidates,
       store: routing.store,

@@ -168,13 +168,13 @@ function toEngineRequest(
     path: incoming.url!,
     method: 'POST',
     headers: requestHeaders(rawHeaders, {
+      'content-length': String(bytes.length),
       ...tags.headers,
       ...telemetry.headers,
       // what is encoded cannot be rewritten, and no comments of ours can stand in it
       ...(decision.citations.length > 0 || isKeptAlive({ settings, isStream })
         ? { 'accept-encoding': 'identity' }
         : {}),
-      'content-length': String(bytes.length),
     }),
     body: bytes,
   }

@@ -27,7 +27,7 @@ const readers: Record<AnswerApi, (event: JsonObject) => EventTexts> = {
   messages: readMessagesEvent,
   generate: (event) => {
     const of = `${event.index ?? 0}`
-    const texts = textAt(['text'], event.text).map((text) => ({ ...text, of, isCumulative: true }))
+    const texts = textAt(['text'], event.text).map((text) => ({ of, isCumulative: true, ...text }))
     return { texts, ended: isSet(toObject(event.meta_info).finish_reason) ? [of] : [] }
   },
 }
@@ -60,7 +60,7 @@ function readResponsesEvent(event: JsonObject): EventTexts {
   const of = `${output}/${event.content_index ?? 0}`
   switch (event.type) {
     case 'response.output_text.delta':
-      return { texts: textAt(['delta'], event.delta).map((text) => ({ ...text, of })), ended: [] }
+      return { texts: textAt(['delta'], event.delta).map((text) => ({ of, ...text })), ended: [] }
     case 'response.output_text.done':
       return { texts: wholes(textAt(['text'], event.text)), ended: [of] }
     case 'response.content_part.done': {
@@ -87,7 +87,7 @@ function readMessagesEvent(event: JsonObject): EventTexts {
     case 'content_block_delta': {
       const delta = toObject(event.delta)
       if (delta.type !== 'text_delta') return nothing
-      return { texts: textAt(['delta', 'text'], delta.text).map((text) => ({ ...text, of })), ended: [] }
+      return { texts: textAt(['delta', 'text'], delta.text).map((text) => ({ of, ...text })), ended: [] }
     }
     case 'content_block_stop':
       return { texts: [], ended: [of] }
@@ -100,7 +100,7 @@ function readMessagesEvent(event: JsonObject): EventTexts {
 }
 
 function wholes(texts: readonly AnswerText[]): EventText[] {
-  return texts.map((text) => ({ ...text, of: undefined }))
+  return texts.map((text) => ({ of: undefined, ...text }))
 }
 
 function isSet(value: unknown): boolean {

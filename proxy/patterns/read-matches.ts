@@ -48,5 +48,5 @@ function toBlock(
   const end = hasLabel ? Math.max(to, labelEnd) : to
   const contentStart = findContentStart(text, from, to)
   const span = { start, end, contentStart, contentEnd: findContentEnd(text, contentStart, to) }
-  return hasLabel ? { ...span, label: { start: labelStart, end: labelEnd } } : span
+  return hasLabel ? { label: { start: labelStart, end: labelEnd }, ...span } : span
 }

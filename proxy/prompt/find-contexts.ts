@@ -163,5 +163,5 @@ function toSlot(block: BlockSpan, part: { text: number; start: number }): Contex
   const content = { start: block.contentStart - part.start, end: block.contentEnd - part.start }
   const slot = { text: part.text, start: block.start - part.start, end: block.end - part.start, content }
   if (!block.label) return slot
-  return { ...slot, label: { start: block.label.start - part.start, end: block.label.end - part.start } }
+  return { label: { start: block.label.start - part.start, end: block.label.end - part.start }, ...slot }
 }

@@ -69,7 +69,7 @@ function toList(text: string, start: number, { end, arrays }: JsonValue): Contex
   const labels = findLabels(text, largest)
   const blocks = largest.map(({ start, end }, i): BlockSpan => {
     const span = { start, end, contentStart: start, contentEnd: end }
-    return labels === undefined ? span : { ...span, label: labels[i]! }
+    return labels === undefined ? span : { label: labels[i]!, ...span }
   })
   const positional = isRunning(blocks.map(({ label }) => label && text.slice(label.start, label.end)))
   return { blocks, positional, labelPrefix: '', end }

@@ -154,5 +154,5 @@ function toBlock(text: string, { start, end: labelEnd, idStart, idEnd, keys }: L
   // the fields of a record are part of what it says
   const contentStart = keys === undefined ? findContentStart(text, labelEnd, end) : start
   const span = { start, end, contentStart, contentEnd: end }
-  return idStart === idEnd ? span : { ...span, label: { start: idStart, end: idEnd } }
+  return idStart === idEnd ? span : { label: { start: idStart, end: idEnd }, ...span }
 }

@@ -76,7 +76,7 @@ export function memberSplices({ json }: PromptBody, members: Readonly<Record<str
   return Object.entries(members).flatMap(([key, value]) => {
     const present = valuesOf(json, start, key)
     if (present.length === 0) return [toBodySplice(insertMember(json, start, key, value))]
-    return present.map((span) => ({ ...span, pieces: [JSON.stringify(value)] }))
+    return present.map((span) => ({ pieces: [JSON.stringify(value)], ...span }))
   })
 }
 

@@ -22,7 +22,7 @@ export function renderBlock(
     pieces: [isElement ? JSON.stringify(words) : words],
   }))
   if (slot !== from && positional && from.label && slot.label) {
-    splices.push({ ...from.label, pieces: [{ text: slot.text, ...slot.label }] })
+    splices.push({ pieces: [{ text: slot.text, ...slot.label }], ...from.label })
   }
   const pieces: Piece[] = []
   let at = from.start

@@ -45,7 +45,7 @@ class JsonCutter {
     const offsets = this.#offsets[place]
     if (offsets === undefined) {
       const text = spliceText(this.#texts, place, this.#splices[place]!)
-      return [{ ...this.#prompt.spans.find(path), pieces: [isRaw ? text : JSON.stringify(text)] }]
+      return [{ pieces: [isRaw ? text : JSON.stringify(text)], ...this.#prompt.spans.find(path) }]
     }
     return this.#splices[place]!.map(({ start, end, pieces }) => ({
       start: offsets.get(start)!,

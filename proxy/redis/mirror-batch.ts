@@ -81,7 +81,7 @@ function writeChange(
   if (!belief) return undefined
   const { heldLength, tokensPerCharacter } = belief
   const reportedTokens = heldLength === 0 ? 0 : tokens.reportedOf(request)
-  const head = writeRecordHead({ ...stamp, heldLength, tokensPerCharacter, reportedTokens })
+  const head = writeRecordHead({ heldLength, tokensPerCharacter, reportedTokens, ...stamp })
   const prompt = kind === 'p' || kind === 'u' ? none : writePrompt(request, belief.prompt)
   return prompt && { bucket: mirror.timeOf(request), head, prompt }
 }
