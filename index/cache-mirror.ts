@@ -10,6 +10,7 @@ import { MirroredPrompts } from './mirrored-prompts.ts'
 import { type MirroredRequest, MirroredRequests } from './mirrored-requests.ts'
 import type { Ordering, OrderingIndex } from './ordering-index.ts'
 import type { NumberedContext } from './prompt-marks.ts'
+import { RequestTable } from './request-table.ts'
 
 /** So many requests are remembered of which nothing is held any more: an engine may store one anew that it had lost. */
 const maxFallen = 5_000
@@ -35,7 +36,7 @@ export class CacheMirror implements BelievedCache {
   /** characters that requests hold behind the last of their prefixes */
   #tailLength = 0
   /** those that lost everything, the longest ago first */
-  readonly #fallen = new Set<MirroredRequest>()
+  readonly #fallen = new RequestTable<MirroredRequest>()
   /** blocks of all requests, each as often as it was sent */
   #blocks = 0
   readonly #average: AverageDensity
@@ -322,7 +323,7 @@ export class CacheMirror implements BelievedCache {
     for (const [, number] of this.#requests.entries()) {
       this.#prompts.hold(ends.at(number), heldLengths.at(number), 0, undefined)
       heldLengths.set(number, 0)
-      this.#fallen.add(number)
+      if (this.#fallen.find(number) === undefined) this.#fallen.add(number)
     }
     this.#contexts.clear()
     this.#holding = 0
@@ -335,8 +336,7 @@ export class CacheMirror implements BelievedCache {
     this.#fallen.delete(number)
     this.#fallen.add(number)
     for (let i = 0; i < 2 && this.#fallen.size > maxFallen; i++) {
-      const [first] = this.#fallen
-      this.#forget(this.#requests.idOf(first!))
+      this.#forget(this.#requests.idOf(this.#fallen.oldest()!))
     }
   }
 

@@ -63,7 +63,7 @@ export class MirroredRequests {
   }
 
   delete(request: RequestId): void {
-    this.#odd.delete(this.#table.delete(request))
+    this.#odd.delete(this.#table.delete(request)!)
   }
 
   /** Keeps the prompt itself. */

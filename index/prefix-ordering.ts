@@ -214,6 +214,6 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
   }
 
   #forget(request: Request): void {
-    this.#tree.remove(this.#ends.at(this.#held.delete(request)))
+    this.#tree.remove(this.#ends.at(this.#held.delete(request)!))
   }
 }

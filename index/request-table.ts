@@ -70,9 +70,10 @@ export class RequestTable<Request extends RequestKey = RequestId> {
     return number
   }
 
-  /** Takes the number back that a request has, and tells it. */
-  delete(request: Request): number {
-    const number = this.find(request)!
+  /** Takes the number back that a request has, if it has one, and tells it. */
+  delete(request: Request): number | undefined {
+    const number = this.find(request)
+    if (number === undefined) return undefined
     const [previous, next] = [this.#previous.at(number), this.#next.at(number)]
     if (previous === none) this.#first = next
     else this.#next.set(previous, next)

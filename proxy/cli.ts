@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8'
 import { Command, CommanderError, Option } from 'commander'
 import { emulatorDefaults, startEmulator } from '#engine-adapters/emulator/emulator.ts'
 import { addReplayCommands } from '#replay/commands.ts'
@@ -90,6 +91,8 @@ try {
 }
 
 async function serve(flags: ServeFlags): Promise<void> {
+  // requests wait for full collections; of a heap that grows slowly V8 makes one each time it has grown by a tenth
+  setFlagsFromString('--heap-growing-percent=100')
   const file = flags.config ?? (process.env.REPRISE_CONFIG || undefined)
   const source = createConfigSource({ file, environment: process.env, flags: toFlagLayer(flags) })
   const loaded = source.load()
