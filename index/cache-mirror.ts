@@ -248,7 +248,6 @@ export class CacheMirror implements BelievedCache {
     // counted first: what it holds from now on is as dense
     if (number !== undefined && tokensPerCharacter !== undefined) this.#count(number, tokensPerCharacter)
     if (number !== undefined) {
-      this.#fallen.delete(number)
       this.#hold(number, Math.min(heldLength, this.#requests.lengths.at(number)))
     } else {
       const length = Math.min(heldLength, prompt!.length)
@@ -310,7 +309,6 @@ export class CacheMirror implements BelievedCache {
       this.#listener?.changed(request, 'held')
       return
     }
-    this.#fallen.delete(number)
     const tokensPerCharacter = this.#densityOf(number) ?? this.#average.tokensPerCharacter
     const length = Math.floor(cachedTokens / tokensPerCharacter)
     this.#hold(number, Math.min(this.#requests.lengths.at(number), length))
@@ -356,6 +354,7 @@ export class CacheMirror implements BelievedCache {
     const before = heldLengths.at(number)
     if (before === length) return
     heldLengths.set(number, length)
+    if (before === 0) this.#fallen.delete(number)
     this.#holding += Number(length > 0) - Number(before > 0)
     if (this.#requests.keptPrompt(number)) this.#holdKept(number, before, length, isAsked)
     else if (length < before) this.#cut(number, before, length)
