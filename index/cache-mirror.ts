@@ -9,14 +9,10 @@ import { toMirroredPrompt } from './mirrored-prompt.ts'
 import { MirroredPrompts } from './mirrored-prompts.ts'
 import { type MirroredRequest, MirroredRequests } from './mirrored-requests.ts'
 import type { Ordering, OrderingIndex } from './ordering-index.ts'
-import type { NumberedContext } from './prompt-marks.ts'
 import { RequestTable } from './request-table.ts'
 
 /** So many requests are remembered of which nothing is held any more: an engine may store one anew that it had lost. */
 const maxFallen = 5_000
-
-/** How something is held that was sent before. */
-const again = { isAsked: false, contexts: undefined }
 
 /**
  * What one replica is believed to have cached: the index of the contexts it holds, by what stands in front of them,
@@ -264,13 +260,13 @@ export class CacheMirror implements BelievedCache {
     prompt: SharedPrompt,
     held: { readonly length: number; readonly tokensPerCharacter: number | undefined; readonly isAsked: boolean },
   ): MirroredRequest {
-    const { end, contexts } = this.#prompts.add(prompt)
+    const { end, isTold } = this.#prompts.add(prompt)
     const blocks = countBlocks(prompt)
     const number = this.#requests.add(request, end, prompt.length, blocks)
     this.#requests.densities.set(number, held.tokensPerCharacter ?? 0)
-    if (!contexts) this.#requests.keepPrompt(number, prompt)
+    if (!isTold) this.#requests.keepPrompt(number, prompt)
     this.#blocks += blocks
-    this.#hold(number, held.length, { isAsked: held.isAsked, contexts })
+    this.#hold(number, held.length, held.isAsked)
     return number
   }
 
@@ -338,18 +334,8 @@ export class CacheMirror implements BelievedCache {
     }
   }
 
-  /**
-   * From now on the request holds the first `length` characters of its prompt; `isAsked`: it has been sent just now,
-   * `contexts`: of its prompt, where they are at hand.
-   */
-  #hold(
-    number: MirroredRequest,
-    length: number,
-    {
-      isAsked,
-      contexts,
-    }: { readonly isAsked: boolean; readonly contexts: readonly NumberedContext[] | undefined } = again,
-  ): void {
+  /** From now on the request holds the first `length` characters of its prompt; `isAsked`: it has been sent just now. */
+  #hold(number: MirroredRequest, length: number, isAsked = false): void {
     const { heldLengths, ends } = this.#requests
     const before = heldLengths.at(number)
     if (before === length) return
@@ -358,15 +344,17 @@ export class CacheMirror implements BelievedCache {
     this.#holding += Number(length > 0) - Number(before > 0)
     if (this.#requests.keptPrompt(number)) this.#holdKept(number, before, length, isAsked)
     else if (length < before) this.#cut(number, before, length)
-    else this.#grow(number, before, length, contexts ?? this.#prompts.contextsAt(ends.at(number)), isAsked)
+    else this.#grow(number, before, length, isAsked)
     const known = this.#prompts.hold(ends.at(number), before, length, this.#densityOf(number))
     this.#tailLength += length - before - known
   }
 
   #holdKept(number: MirroredRequest, before: number, length: number, isAsked: boolean): void {
-    eachChanged(this.#requests.keptPrompt(number)!.contexts, before, length, ({ scope, blocks, sizes }, count) =>
-      this.#contexts.hold(number, scope, blocks.slice(0, count), sizes.slice(0, count), isAsked),
-    )
+    for (const { scope, blocks, sizes, ends } of this.#requests.keptPrompt(number)!.contexts) {
+      const count = countUpTo(ends, length)
+      if (count === countUpTo(ends, before)) continue
+      this.#contexts.hold(number, scope, blocks.slice(0, count), sizes.slice(0, count), isAsked)
+    }
   }
 
   #cut(number: MirroredRequest, before: number, length: number): void {
@@ -375,15 +363,9 @@ export class CacheMirror implements BelievedCache {
     )
   }
 
-  #grow(
-    number: MirroredRequest,
-    before: number,
-    length: number,
-    contexts: readonly NumberedContext[],
-    isAsked: boolean,
-  ): void {
-    eachChanged(contexts, before, length, ({ scope, blocks }, count) =>
-      this.#contexts.holdNumbers(number, scope, blocks.slice(0, count), isAsked),
+  #grow(number: MirroredRequest, before: number, length: number, isAsked: boolean): void {
+    this.#prompts.eachGrown(this.#requests.ends.at(number), before, length, (scope, blocks) =>
+      this.#contexts.holdNumbers(number, scope, blocks, isAsked),
     )
   }
 
@@ -417,19 +399,6 @@ export class CacheMirror implements BelievedCache {
 
 function countBlocks({ contexts }: SharedPrompt): number {
   return contexts.reduce((sum, { blocks }) => sum + blocks.length, 0)
-}
-
-/** Tells of the contexts of which another number of blocks ends within `after` characters than within `before`: how many. */
-function eachChanged<T extends { readonly ends: readonly number[] }>(
-  contexts: readonly T[],
-  before: number,
-  after: number,
-  tell: (context: T, count: number) => void,
-): void {
-  for (const context of contexts) {
-    const count = countUpTo(context.ends, after)
-    if (count !== countUpTo(context.ends, before)) tell(context, count)
-  }
 }
 
 /** How many of the ascending `ends` are at most `limit`. */

@@ -3,7 +3,7 @@ import type { MirroredPrompt, SentPrompt, SharedPrompt } from './cache-event.ts'
 import type { ScopeId } from './context-block.ts'
 import { FloatColumn, WholeColumn } from './number-column.ts'
 import { toPrefixSymbol } from './prefix-symbol.ts'
-import { type NumberedContext, PromptMarks } from './prompt-marks.ts'
+import { PromptMarks } from './prompt-marks.ts'
 import { SequenceTree } from './sequence-tree.ts'
 
 /** The longest prefix of a prompt that is held. */
@@ -51,13 +51,10 @@ export class MirroredPrompts {
     return this.#tree.bytes
   }
 
-  /**
-   * Keeps a prompt, of which nothing is held yet; returns where it ends, and its contexts where `promptAt` can tell of it,
-   * sizes aside.
-   */
-  add(prompt: SharedPrompt): { readonly end: number; readonly contexts: readonly NumberedContext[] | undefined } {
+  /** Keeps a prompt, of which nothing is held yet: where it ends, and whether `promptAt` can tell of it, sizes aside. */
+  add(prompt: SharedPrompt): { readonly end: number; readonly isTold: boolean } {
     const { end, known } = this.#tree.insert(prompt.symbols)
-    return { end, contexts: this.#marks.put(prompt, known, this.#placesTo(end)) }
+    return { end, isTold: this.#marks.put(prompt, known, this.#placesTo(end)) }
   }
 
   /** Lets go of a prompt of which nothing is held. */
@@ -111,6 +108,33 @@ export class MirroredPrompts {
         if (lost > 0) tell(this.#marks.scopeOf(mark), kept)
         kept = 0
         lost = 0
+      }
+    }
+  }
+
+  /**
+   * Tells of the contexts of a prompt of which more blocks end within the first `to` characters than within the first
+   * `from`: those that do, by number.
+   */
+  eachGrown(end: number, from: number, to: number, tell: (scope: ScopeId, blocks: readonly number[]) => void): void {
+    const { parents, starts, lengths } = this.#tree
+    const last = from - Number(from === 0)
+    let blocks: number[] = []
+    let node = end
+    let place = starts.at(node) + lengths.at(node) - 1
+    while (node > 0) {
+      const at = this.#ends.at(place)
+      if (at <= last && blocks.length === 0) return
+      const mark = this.#marks.marks.at(place)
+      if (mark > 0 && at <= to) blocks.push(mark - 1)
+      if (mark < 0) {
+        if (blocks.length > 0) tell(this.#marks.scopeOf(mark), blocks.reverse())
+        blocks = []
+      }
+      if (place > starts.at(node)) place -= 1
+      else {
+        node = parents.at(node)
+        place = starts.at(node) + lengths.at(node) - 1
       }
     }
   }
@@ -186,11 +210,6 @@ export class MirroredPrompts {
     const symbols = places.map((place) => this.#tree.symbolAt(place))
     const ends = places.map((place) => this.#ends.at(place))
     return { contexts: this.#marks.contextsAt(places), symbols, ends, length }
-  }
-
-  /** The contexts of a prompt that ends there. */
-  contextsAt(end: number): NumberedContext[] {
-    return this.#marks.numbersAt(this.#placesTo(end))
   }
 
   #placesTo(end: number): number[] {

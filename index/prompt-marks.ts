@@ -1,19 +1,11 @@
 import { BlockTable, type SharedBlocks } from './block-table.ts'
 import type { SentContext, SharedContext, SharedPrompt } from './cache-event.ts'
-import type { Context, ScopeId } from './context-block.ts'
+import type { BlockId, ScopeId } from './context-block.ts'
 import { WholeColumn } from './number-column.ts'
 import { toPrefixSymbol } from './prefix-symbol.ts'
 
 /** What stands where a prefix ends: a scope begins (its number, negative, less one), a block ends (its number and one), or 0. */
 type Mark = number
-
-/** A context that was sent, its blocks by number. */
-export interface NumberedContext {
-  readonly scope: ScopeId
-  readonly blocks: readonly number[]
-  /** characters of the prompt up to the end of each block */
-  readonly ends: readonly number[]
-}
 
 /** Where the contexts of prompts lie among their prefixes: by place, a prefix each, where it ends and what stands there. */
 export class PromptMarks {
@@ -28,14 +20,10 @@ export class PromptMarks {
   }
 
   /**
-   * Marks the prefixes of a prompt from the one at `known` on, which lie at these places; returns its contexts, or undefined
-   * where what stands at all of them does not tell of the prompt as it was sent, sizes aside.
+   * Marks the prefixes of a prompt from the one at `known` on, which lie at these places; returns whether what stands at all
+   * of them tells of the prompt as it was sent, sizes aside.
    */
-  put(
-    { symbols, ends, contexts }: SharedPrompt,
-    known: number,
-    places: readonly number[],
-  ): NumberedContext[] | undefined {
+  put({ symbols, ends, contexts }: SharedPrompt, known: number, places: readonly number[]): boolean {
     for (let at = known; at < places.length; at++) {
       this.ends.set(places[at]!, ends[at]!)
       this.marks.set(places[at]!, 0)
@@ -43,7 +31,7 @@ export class PromptMarks {
     let isTold = true
     let at = 0
     let marked = 0
-    const numbered = contexts.map((context) => {
+    for (const context of contexts) {
       const scope = toPrefixSymbol(context.scope)
       while (at < places.length && symbols[at] !== scope) at++
       isTold = this.#putScope(context, places[at], at >= known) && isTold
@@ -56,9 +44,8 @@ export class PromptMarks {
         isTold = isTold && this.ends.at(places[at]!) === context.ends[i]
       }
       at += 1
-      return { scope: context.scope, blocks, ends: context.ends }
-    })
-    return isTold && this.#isAll(places, ends, marked) ? numbered : undefined
+    }
+    return isTold && this.#isAll(places, ends, marked)
   }
 
   /** Lets go of what stands at some places. */
@@ -70,27 +57,18 @@ export class PromptMarks {
     }
   }
 
-  /** Which blocks of each scope lie at these places, by number, and where each ends. */
-  numbersAt(places: readonly number[]): NumberedContext[] {
-    const contexts: { scope: ScopeId; blocks: number[]; ends: number[] }[] = []
+  /** The contexts of a prompt whose prefixes lie at these places. */
+  contextsAt(places: readonly number[]): SentContext[] {
+    const contexts: { scope: ScopeId; blocks: BlockId[]; sizes: number[]; ends: number[] }[] = []
     for (const place of places) {
       const mark: Mark = this.marks.at(place)
-      if (mark < 0) contexts.push({ scope: this.scopeOf(mark), blocks: [], ends: [] })
+      if (mark < 0) contexts.push({ scope: this.scopeOf(mark), blocks: [], sizes: [], ends: [] })
       const context = mark > 0 ? contexts.at(-1) : undefined
-      context?.blocks.push(mark - 1)
+      context?.blocks.push(this.#blocks.idOf(mark - 1))
+      context?.sizes.push(this.#blocks.sizes[mark - 1]!)
       context?.ends.push(this.ends.at(place))
     }
     return contexts
-  }
-
-  /** The contexts of a prompt whose prefixes lie at these places. */
-  contextsAt(places: readonly number[]): SentContext[] {
-    return this.numbersAt(places).map(({ scope, blocks, ends }) => ({
-      scope,
-      blocks: blocks.map((block) => this.#blocks.idOf(block)) as unknown as Context,
-      sizes: blocks.map((block) => this.#blocks.sizes[block]!),
-      ends,
-    }))
   }
 
   /** The scope of a mark that is negative. */
