@@ -303,8 +303,9 @@ export class SequenceTree {
   #compact(): void {
     const used = this.#used()
     const stretches = used.map((node) => ({ start: this.starts.at(node), length: this.lengths.at(node) }))
-    for (const [i, start] of this.#pool.compact(stretches).entries()) {
-      this.starts.set(used[i]!, start)
+    const starts = this.#pool.compact(stretches)
+    for (let i = 0; i < used.length; i++) {
+      this.starts.set(used[i]!, starts[i]!)
       this.#slacks.set(used[i]!, 0)
     }
   }
