@@ -1,10 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { SharedBlocks } from './block-table.ts'
 import type { CacheEvent, MirroredPrompt, SentPrompt, SharedPrompt } from './cache-event.ts'
 import { CacheMirror } from './cache-mirror.ts'
 import { type Context, type RequestId, type ScopeId, toBlockId } from './context-block.ts'
 import { Digests } from './digests.ts'
 import { toMirroredPrompt, withNames } from './mirrored-prompt.ts'
+import type { MirroredRequest } from './mirrored-requests.ts'
+import type { Ordering, OrderingIndex } from './ordering-index.ts'
 import { PrefixOrdering } from './prefix-ordering.ts'
 import { toPrefixSymbol } from './prefix-symbol.ts'
 
@@ -153,6 +156,60 @@ class PlainMirror {
   }
 }
 
+/** Which blocks each request holds behind a text, said plainly. */
+class PlainIndex implements OrderingIndex<MirroredRequest> {
+  readonly nodes = 0
+  readonly held = new Map<MirroredRequest, Context>()
+  readonly blocks: SharedBlocks
+
+  constructor(blocks: SharedBlocks) {
+    this.blocks = blocks
+  }
+
+  get requests(): number {
+    return this.held.size
+  }
+
+  order(context: Context): Ordering {
+    return { order: context.map((_, place) => place), searchPath: [] }
+  }
+
+  insert(context: Context, _: readonly number[], request: MirroredRequest): void {
+    this.held.set(request, context)
+  }
+
+  insertNumbers(blocks: readonly number[], request: MirroredRequest): void {
+    this.held.set(
+      request,
+      blocks.map((block) => this.blocks.idOf(block)),
+    )
+  }
+
+  cut(request: MirroredRequest, length: number): void {
+    expect(this.held.get(request)!.length).toBeGreaterThan(length)
+    this.held.set(request, this.held.get(request)!.slice(0, length))
+  }
+
+  remove(request: MirroredRequest): boolean {
+    return this.held.delete(request)
+  }
+
+  clear(): void {
+    this.held.clear()
+  }
+
+  pathOf(): number[] {
+    return []
+  }
+}
+
+/** The blocks of each context that ends within what is held of its prompt. */
+function heldContexts({ prompt, held }: { prompt: MirroredPrompt; held: number }): string[] {
+  return prompt.contexts
+    .map(({ blocks, ends }) => blocks.filter((_, i) => held > 0 && ends[i]! <= held).join())
+    .filter((blocks) => blocks !== '')
+}
+
 /** A prompt but for the sizes of its blocks, which are as one of the requests has them. */
 function plainly(prompt: MirroredPrompt): object {
   return { ...prompt, contexts: prompt.contexts.map((context) => ({ ...context, sizes: context.sizes.length })) }
@@ -199,6 +256,26 @@ test('whatever happens, the mirror knows of each request and each prefix what a 
         }
       },
     ),
+    { numRuns: 300 },
+  )
+})
+
+test('whatever happens, requests hold behind each text the blocks that end within what is held of them', () => {
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 40 }), (events) => {
+      const indexes: PlainIndex[] = []
+      const mirror = new CacheMirror({ maxRequests: 100, maxBlocks: 1_000 }, (blocks) => {
+        indexes.push(new PlainIndex(blocks))
+        return indexes.at(-1)!
+      })
+      for (const event of events) {
+        mirror.apply(event)
+        const held = indexes.flatMap(({ held }) => [...held.values()].map((blocks) => blocks.join()))
+        const believed = [...mirror.requestIds()].map((request) => mirror.recall(request)!)
+        const meant = believed.flatMap(({ prompt, heldLength }) => heldContexts({ prompt, held: heldLength }))
+        expect(held.sort()).toEqual(meant.sort())
+      }
+    }),
     { numRuns: 300 },
   )
 })
