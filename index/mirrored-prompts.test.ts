@@ -276,7 +276,7 @@ test('whatever happens, requests hold behind each text the blocks that end withi
         expect(held.sort()).toEqual(meant.sort())
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 1_000 },
   )
 })
 
