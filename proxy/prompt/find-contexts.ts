@@ -41,30 +41,23 @@ export function findContexts(
   const parts = message.texts.slice(0, -1)
   if (message.role !== 'user' || !message.isTextOnly || parts.length < 2) return []
   const last = parts.at(-1)!
-  return [
-    {
-      ...unlabelled,
-      ...identify(parts.map((text) => [texts[text]!, wholeText(text, texts)])),
-      annotateAt: { text: last, offset: texts[last]!.length },
-    },
-  ]
+  const blocks = parts.map((text) => [texts[text]!, wholeText(text, texts)] as const)
+  return [unlabelled(blocks, { annotateAt: { text: last, offset: texts[last]!.length } })]
 }
 
 function isToolRole(role: string): boolean {
   return role === 'tool' || role === 'function'
 }
 
-const unlabelled = { positional: false, labelPrefix: '', annotateAt: undefined, isResult: false }
-
 /** The elements of a `documents` array, which is the whole text. */
 function findDocuments(text: number, texts: readonly string[]): PromptContext[] {
   const json = texts[text]!
   const slots = elementSpans(json, 0).map(({ start, end }) => ({ text, start, end, content: { start, end } }))
-  return [{ ...unlabelled, ...identify(slots.map((slot) => [json, slot])) }]
+  return [unlabelled(slots.map((slot) => [json, slot]))]
 }
 
 function toResult(text: number, texts: readonly string[]): PromptContext {
-  return { ...unlabelled, ...identify([[texts[text]!, wholeText(text, texts)]]), isResult: true }
+  return unlabelled([[texts[text]!, wholeText(text, texts)]], { isResult: true })
 }
 
 function wholeText(text: number, texts: readonly string[]): ContextSlot {
@@ -149,13 +142,19 @@ function around(text: string, block: BlockSpan, positional: boolean, content: Bl
 }
 
 /** Blocks without markup are what they hold, with the space around it. */
-function identify(
+/** Blocks that bear no labels, each with the text it stands in. */
+function unlabelled(
   blocks: readonly (readonly [string, ContextSlot])[],
-): Pick<PromptContext, 'slots' | 'blocks' | 'contents'> {
+  { annotateAt, isResult = false }: Partial<Pick<PromptContext, 'annotateAt' | 'isResult'>> = {},
+): PromptContext {
   return {
     slots: blocks.map(([, slot]) => slot),
     blocks: blocks.map(([text, { start, end }]) => toBlockId(text.slice(start, end))),
     contents: blocks.map(([text, { content }]) => toBlockId(text.slice(content.start, content.end))),
+    positional: false,
+    labelPrefix: '',
+    annotateAt,
+    isResult,
   }
 }
 
