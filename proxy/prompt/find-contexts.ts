@@ -141,8 +141,7 @@ function around(text: string, block: BlockSpan, positional: boolean, content: Bl
   return `${without(start, contentStart)}\0${content}\0${without(contentEnd, end)}`
 }
 
-/** Blocks without markup are what they hold, with the space around it. */
-/** Blocks that bear no labels, each with the text it stands in. */
+/** Blocks that bear no labels, each with its text; without markup they are what they hold, with the space around it. */
 function unlabelled(
   blocks: readonly (readonly [string, ContextSlot])[],
   { annotateAt, isResult = false }: Partial<Pick<PromptContext, 'annotateAt' | 'isResult'>> = {},
