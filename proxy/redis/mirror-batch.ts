@@ -74,8 +74,8 @@ function writeChange(
 ): { bucket: number; head: Buffer; prompt: Buffer } | undefined {
   const none = Buffer.alloc(0)
   if (kind === 'g') {
-    const nothing = { heldLength: 0, tokensPerCharacter: undefined, reportedTokens: undefined }
-    return { bucket, head: writeRecordHead({ ...stamp, ...nothing }), prompt: none }
+    const head = writeRecordHead({ heldLength: 0, tokensPerCharacter: undefined, reportedTokens: undefined, ...stamp })
+    return { bucket, head, prompt: none }
   }
   const belief = mirror.recall(request)
   if (!belief) return undefined
