@@ -3,7 +3,7 @@
 set -euo pipefail
 
 # program:Debian package; of Redis the tests start servers of their own, and Debian's own may start one on port 6379
-needed=(chromium:chromium redis-server:redis-server redis-cli:redis-tools)
+needed=(chromium:chromium redis-server:redis-server redis-cli:redis-tools g++:g++)
 
 missing=()
 for entry in "${needed[@]}"; do

@@ -16,7 +16,7 @@ from triton._C.libtriton import ir
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource, CompilationError, make_backend
 
-from reprise_kernels.compile_spec import CompileSpec
+from reprise_kernels.compile_spec import CompileSpec, CudaSpec
 from reprise_kernels.launch_configs import describe, trying
 from reprise_kernels.launch_spaces import SPACES
 
@@ -40,6 +40,7 @@ HEADING = """# What the compiler makes of the kernels
 
 Written by `python -m reprise_kernels.aot`, which needs no GPU; a test compares. A kernel with a stack would be one
 whose registers do not suffice ("spills"): there must be none. A number behind the type is the size of a head, else 128.
+Where there are no stages but the word CUDA, the kernel is in CUDA C++.
 
 """
 TRIED = """
@@ -50,27 +51,29 @@ TRIED = """
 
 @dataclass(frozen=True)
 class Compiled:
-    """What one kernel takes of a GPU."""
+    """What one kernel takes of a GPU; `stages` is None of one in CUDA."""
 
-    spec: CompileSpec
+    name: str
     target: str
+    warps: int
+    stages: int | None
     registers: int
     stack: int
     shared: int
 
     def row(self) -> list[str]:
         """The kernel's row of the table."""
-        numbers = (self.spec.warps, self.spec.stages, self.registers, self.shared, self.stack)
-        return [self.spec.name, self.target, *map(str, numbers)]
+        stages = "CUDA" if self.stages is None else self.stages
+        return [self.name, self.target, *map(str, (self.warps, stages, self.registers, self.shared, self.stack))]
 
 
-def all_specs() -> list[CompileSpec]:
+def all_specs() -> list[CompileSpec | CudaSpec]:
     """What is compiled of every operation."""
     modules = [importlib.import_module(f"reprise_kernels.{name}.compiled") for name in OPERATIONS]
     return [spec for module in modules for spec in module.compile_specs()]
 
 
-def tried_specs() -> list[CompileSpec]:
+def tried_specs() -> list[CompileSpec | CudaSpec]:
     """What is compiled of the configurations that `reprise_kernels.tune` would try beside those that are chosen."""
     chosen = all_specs()
     tried = []
@@ -84,17 +87,28 @@ def tried_specs() -> list[CompileSpec]:
 
 
 def compile_for(spec: CompileSpec, target: str) -> Compiled:
-    """Compiles one kernel, or finds it in Triton's cache; throws what the compiler throws."""
+    """Compiles one kernel in Triton, or finds it in its cache; throws what the compiler throws."""
     source = ASTSource(spec.kernel, spec.signature(), dict(spec.constants), spec.attributes())
-    options = {"num_warps": spec.warps, "num_stages": spec.stages}
-    made = triton.compile(source, target=TARGETS[target], options=options)
+    made = triton.compile(source, target=TARGETS[target], options=spec.options())
+    registers, stack = _resources(made.asm["cubin"])
+    return Compiled(spec.name, target, spec.warps, spec.stages, registers, stack, made.metadata.shared)
+
+
+def compile_cuda(spec: CudaSpec) -> Compiled:
+    """Compiles one kernel in CUDA, which all are for sm_90a; throws what the compiler throws."""
+    registers, stack = _resources(spec.kernel.compile("sm_90a", spec.how.cluster))
+    return Compiled(spec.name, "sm_90a", spec.how.warps, None, registers, stack, spec.how.shared_bytes)
+
+
+def _resources(cubin: bytes) -> tuple[int, int]:
+    """The registers of a thread and the bytes of its stack."""
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
-        file.write(made.asm["cubin"])
+        file.write(cubin)
         file.flush()
         command = [knobs.nvidia.cuobjdump.path, "--dump-resource-usage", file.name]
         usage = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     registers, stack = (int(re.search(rf"{name}:(\d+)", usage)[1]) for name in ("REG", "STACK"))
-    return Compiled(spec, target, registers, stack, made.metadata.shared)
+    return registers, stack
 
 
 def reads_with_ones(spec: CompileSpec) -> str | None:
@@ -107,7 +121,7 @@ def reads_with_ones(spec: CompileSpec) -> str | None:
     source = ASTSource(spec.kernel, signature, {**spec.constants, **dict.fromkeys(ones, 1)})
     target = TARGETS["sm_90a"]
     backend = make_backend(target)
-    options = backend.parse_options({"num_warps": spec.warps, "num_stages": spec.stages})
+    options = backend.parse_options(spec.options())
     context = ir.context()
     ir.load_dialects(context)
     backend.load_dialects(context)
@@ -134,11 +148,14 @@ def _align(row: list[str], widths: list[int]) -> list[str]:
     return [cell.ljust(width) if i < 2 else cell.rjust(width) for i, (cell, width) in cells]
 
 
-def _compile(specs: list[CompileSpec]) -> list[Compiled]:
+def _compile(specs: list[CompileSpec | CudaSpec]) -> list[Compiled]:
     compiled = []
     for number, spec in enumerate(specs, 1):
         print(f"[{number}/{len(specs)}] {spec.name}", file=sys.stderr)
-        compiled += [compile_for(spec, target) for target in TARGETS]
+        if isinstance(spec, CudaSpec):
+            compiled.append(compile_cuda(spec))
+        else:
+            compiled += [compile_for(spec, target) for target in TARGETS]
     return compiled
 
 
@@ -152,11 +169,10 @@ def main() -> int:
         return 1
     specs = all_specs()
     compiled, tried = _compile(specs), _compile(tried_specs())
-    unread = [f"{spec.name}, integers of 1: {why}" for spec in specs if (why := reads_with_ones(spec))]
+    in_triton = [spec for spec in specs if isinstance(spec, CompileSpec)]
+    unread = [f"{spec.name}, integers of 1: {why}" for spec in in_triton if (why := reads_with_ones(spec))]
     print("".join(f"{line}\n" for line in unread), end="", file=sys.stderr)
-    spilling = [
-        f"{one.spec.name} for {one.target}: {one.stack} bytes of stack" for one in [*compiled, *tried] if one.stack
-    ]
+    spilling = [f"{one.name} for {one.target}: {one.stack} bytes of stack" for one in [*compiled, *tried] if one.stack]
     print("".join(f"{line}\n" for line in spilling), end="", file=sys.stderr)
     table = HEADING + render(compiled) + TRIED + render(tried)
     if not check:

@@ -27,14 +27,19 @@ SPACES: Mapping[str, tuple[Config, ...]] = {
         (64, 64, 4, 2), (64, 64, 4, 3), (64, 64, 8, 3), (128, 64, 8, 2), (128, 64, 8, 3), (64, 32, 4, 3),
     ),
     "rope_shift": _space("tokens warps", (16, 4), (8, 2), (8, 4), (32, 4), (32, 8), (64, 8)),
-    "select_tokens": _space("block warps", (4096, 16), (1024, 8), (2048, 8), (2048, 16), (4096, 8), (8192, 16)),
+    # with a cluster it is the kernel in CUDA, else the one in Triton
+    "select_tokens": (
+        *_space("block warps", (4096, 16), (1024, 8), (2048, 16), (8192, 16)),
+        *_space("cluster warps", (8, 16), (8, 32)),
+    ),
     "page_summary": _space(
         "columns row_columns warps",
         (128, 512, 4), (128, 256, 4), (64, 256, 2), (256, 512, 4), (256, 1024, 8), (512, 1024, 8),
     ),
-    "hierarchical_select": _space(
-        "pages columns score_warps select_warps",
-        (16, 256, 4, 16), (16, 256, 4, 8), (8, 256, 4, 16), (8, 512, 4, 16), (16, 512, 8, 16), (32, 128, 4, 8),
+    # the scores by Triton; with cuda_warps the selection by CUDA
+    "hierarchical_select": (
+        *_space("pages columns score_warps select_warps", (16, 256, 4, 16), (16, 256, 4, 8), (8, 512, 4, 16)),
+        *_space("pages columns score_warps cuda_warps", (16, 256, 4, 16), (16, 256, 4, 32), (8, 512, 4, 32)),
     ),
     "generation_uncertainty": _space(
         "block warps", (2048, 8), (1024, 4), (4096, 8), (4096, 16), (8192, 16), (8192, 32)

@@ -1,6 +1,8 @@
-"""Where there is no GPU the tests run under Triton's interpreter, which must be chosen before the import."""
+"""Without a GPU kernels in Triton run under its interpreter, which must be chosen before the import, those in CUDA on a
+double."""
 
 import os
+from collections.abc import Iterator
 
 import pytest
 import torch
@@ -28,3 +30,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("gpu") and not HAS_GPU:
             item.add_marker(pytest.mark.skip(reason="no CUDA device"))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def cuda_kernels_run_on_a_cpu_double_where_there_is_no_gpu() -> Iterator[None]:
+    """Replaces what launches kernels in CUDA."""
+    if HAS_GPU:
+        yield
+        return
+    from cuda_cpu_double import launch_on_cpu
+
+    from reprise_kernels.cuda_kernel import CudaKernel
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(CudaKernel, "launch", launch_on_cpu)
+        yield

@@ -7,6 +7,8 @@ import torch
 from cases import DEVICE, generator, indices
 
 from reprise_kernels.hierarchical_select import Hierarchy, hierarchical_select, naive_hierarchical_select
+from reprise_kernels.launch_configs import describe, trying
+from reprise_kernels.launch_spaces import SPACES
 from reprise_kernels.select_tokens import naive_select_tokens, select_tokens
 from reprise_kernels.sparse_decode_attention import naive_sparse_decode_attention, sparse_decode_attention
 from reprise_kernels.testing import assert_close
@@ -25,9 +27,11 @@ def capture(run: Callable[[], Tensors]) -> tuple[Callable[[], None], Tensors]:
 
 
 @pytest.mark.gpu
-def test_a_captured_selection_of_tokens_follows_scores_and_lengths():
+@pytest.mark.parametrize("config", SPACES["select_tokens"], ids=describe)
+def test_a_captured_selection_of_tokens_follows_scores_and_lengths(config):
     scores, lengths = torch.zeros(2, 90, device=DEVICE), indices([90, 90])
-    replay, (positions, counts) = capture(lambda: select_tokens(scores, lengths, 0.15))
+    with trying("select_tokens", config):
+        replay, (positions, counts) = capture(lambda: select_tokens(scores, lengths, 0.15))
     for seed in range(3):
         scores.copy_(torch.rand(2, 90, generator=generator(seed)))
         lengths.copy_(indices([90 - 7 * seed, 11 * seed]))
@@ -38,7 +42,8 @@ def test_a_captured_selection_of_tokens_follows_scores_and_lengths():
 
 
 @pytest.mark.gpu
-def test_a_captured_decode_step_selects_pages_and_attends_to_them_as_requests_grow():
+@pytest.mark.parametrize("config", SPACES["hierarchical_select"], ids=describe)
+def test_a_captured_decode_step_selects_pages_and_attends_to_them_as_requests_grow(config):
     random, hierarchy = generator(1), Hierarchy(pages=2, chunks=2, recent=1)
     k, v = (torch.randn(40, 16, 2, 32, generator=random).to(DEVICE) for _ in range(2))
     q, anchor = torch.randn(2, 8, 32, generator=random).to(DEVICE), torch.zeros(2, 5, device=DEVICE)
@@ -52,7 +57,8 @@ def test_a_captured_decode_step_selects_pages_and_attends_to_them_as_requests_gr
         where = {"page_table": table, "page_list": page_list, "page_count": count}
         return page_list, count, *sparse_decode_attention(q, k, v, length, **where)
 
-    replay, (page_list, count, out, _) = capture(step)
+    with trying("hierarchical_select", config):
+        replay, (page_list, count, out, _) = capture(step)
     for grown in (3, 9, 20):
         anchor.copy_(torch.randint(-3, 4, (2, 5), generator=random).float())
         pages.copy_(indices([grown, 20]))

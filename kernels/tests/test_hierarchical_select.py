@@ -1,5 +1,7 @@
 """hierarchical_select against its specification, exactly, and what any selection must keep."""
 
+from contextlib import nullcontext
+
 import pytest
 import torch
 from cases import DEVICE, generator, indices
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 
 from reprise_kernels.hierarchical_select import Hierarchy, hierarchical_select, naive_hierarchical_select
 from reprise_kernels.hierarchical_select.naive import _threshold
+from reprise_kernels.launch_configs import trying
 
 shares = st.sampled_from([0.01, 0.1, 0.25, 0.5, 0.9, 1.0])
 hierarchies = st.builds(
@@ -22,6 +25,21 @@ hierarchies = st.builds(
     among_active=st.booleans(),
 )
 counts = st.lists(st.integers(0, 60), min_size=1, max_size=3)
+IN_CUDA = [{"pages": 16, "columns": 64, "score_warps": 4, "cuda_warps": warps} for warps in (1, 3)]
+
+
+def select_each_way(
+    anchor: torch.Tensor, summaries: torch.Tensor, table: torch.Tensor, count: torch.Tensor, hierarchy: Hierarchy
+) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """What is chosen of each request and how much it is: in Triton, as the table has it, and in CUDA."""
+    results = []
+    for config in (None, *IN_CUDA):
+        with nullcontext() if config is None else trying("hierarchical_select", config):
+            chosen, kept = hierarchical_select(
+                anchor.to(DEVICE), summaries.to(DEVICE), indices(table), indices(count), hierarchy
+            )
+        results.append((chosen.cpu(), kept.cpu()))
+    return results
 
 
 def draw(seed: int, pages: list[int], hierarchy: Hierarchy) -> list[torch.Tensor]:
@@ -45,11 +63,9 @@ def test_just_the_specified_pages_are_kept_in_order(seed, pages, hierarchy):
     pages = [min(count, pages[0]) for count in pages]
     anchor, summaries, table, count = draw(seed, pages, hierarchy)
     expected, expected_count = naive_hierarchical_select(anchor, summaries, table, count, hierarchy)
-    chosen, kept = hierarchical_select(
-        anchor.to(DEVICE), summaries.to(DEVICE), indices(table), indices(count), hierarchy
-    )
-    assert torch.equal(kept.cpu(), expected_count)
-    assert torch.equal(chosen.cpu(), expected)
+    for chosen, kept in select_each_way(anchor, summaries, table, count, hierarchy):
+        assert torch.equal(kept, expected_count)
+        assert torch.equal(chosen, expected)
 
 
 @given(
@@ -72,15 +88,13 @@ def test_sinks_and_the_recent_window_are_always_kept_each_page_once_in_order_and
     seed, hierarchy, pages
 ):
     anchor, summaries, table, count = draw(seed, [pages], hierarchy)
-    chosen, kept = hierarchical_select(
-        anchor.to(DEVICE), summaries.to(DEVICE), indices(table), indices(count), hierarchy
-    )
-    listed = chosen[0, : int(kept[0])].tolist()
-    assert listed == sorted(set(listed))
-    assert set(range(min(hierarchy.sinks, pages))) <= set(listed)
-    assert set(range(max(pages - hierarchy.recent, 0), pages)) <= set(listed)
-    if hierarchy.keep_grids == hierarchy.keep_chunks == hierarchy.keep_pages == 1.0 and hierarchy.among_active:
-        assert listed == list(range(pages))
+    for chosen, kept in select_each_way(anchor, summaries, table, count, hierarchy):
+        listed = chosen[0, : int(kept[0])].tolist()
+        assert listed == sorted(set(listed))
+        assert set(range(min(hierarchy.sinks, pages))) <= set(listed)
+        assert set(range(max(pages - hierarchy.recent, 0), pages)) <= set(listed)
+        if hierarchy.keep_grids == hierarchy.keep_chunks == hierarchy.keep_pages == 1.0 and hierarchy.among_active:
+            assert listed == list(range(pages))
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ SMALL = Shape(
     q_heads=4, kv_heads=2, head_dim=16, context=160, question=5, layers=1, vocabulary=300, ratios=(0.25,), batches=(2,),
     dtype=torch.float16, device=DEVICE,
 )  # fmt: skip
+IN_CUDA = {"select_tokens", "hierarchical_select"}
 
 
 def test_the_committed_table_has_a_configuration_of_the_space_of_every_operation():
@@ -31,7 +32,9 @@ def test_spaces_are_small_and_hold_no_configuration_twice():
     for operation, space in SPACES.items():
         assert 1 < len(space) <= MOST, operation
         assert len({describe(config) for config in space}) == len(space), operation
-        assert all(config.keys() == space[0].keys() for config in space), operation
+        # of an operation that is there in CUDA too, one form for each
+        forms = {frozenset(config) for config in space}
+        assert len(forms) == (2 if operation in IN_CUDA else 1), operation
 
 
 def test_every_compiled_operation_has_a_space_and_is_measured_to_be_tuned():

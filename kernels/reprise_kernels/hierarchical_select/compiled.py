@@ -1,7 +1,7 @@
 """What of hierarchical_select is compiled ahead of time."""
 
-from reprise_kernels.compile_spec import CompileSpec
-from reprise_kernels.hierarchical_select.dispatch import INTERPRETED, padded_sizes
+from reprise_kernels.compile_spec import CompileSpec, CudaSpec
+from reprise_kernels.hierarchical_select.dispatch import HIERARCHICAL_SELECT, INTERPRETED, cuda_launch, padded_sizes
 from reprise_kernels.hierarchical_select.hierarchy import Hierarchy
 from reprise_kernels.hierarchical_select.triton import hierarchical_select_kernel, score_pages_kernel
 from reprise_kernels.launch_configs import launch_config
@@ -10,12 +10,15 @@ PAGES = 2048
 EVEN = ("columns", "stride_anchor", "stride_row")
 
 
-def compile_specs() -> list[CompileSpec]:
+def compile_specs() -> list[CompileSpec | CudaSpec]:
     """Both kernels for a context of 2,048 pages, the selection with either reading of the thresholds."""
-    return [*tuned_specs(), _selection("among active", True)]
+    scoring, *selection = tuned_specs()
+    # the one in CUDA reads them either way as it is
+    other = [_selection("among active", True)] if isinstance(selection[0], CompileSpec) else []
+    return [scoring, *selection, *other]
 
 
-def tuned_specs() -> list[CompileSpec]:
+def tuned_specs() -> list[CompileSpec | CudaSpec]:
     """What the operation's launch configuration decides."""
     config = launch_config("hierarchical_select", INTERPRETED)
     types = {"Anchor": "*fp32", "Summaries": "*bf16", "PageTable": "*i32", "PageCount": "*i32", "Scores": "*fp32"}
@@ -23,6 +26,9 @@ def tuned_specs() -> list[CompileSpec]:
     constants = {"BLOCK_P": config["pages"], "BLOCK_C": config["columns"]}
     name, warps = "hierarchical_select (scores bf16)", config["score_warps"]
     scoring = CompileSpec(name, score_pages_kernel, types, constants, warps, even=EVEN)
+    if "cuda_warps" in config:
+        how = cuda_launch(1, PAGES, Hierarchy(), config)
+        return [scoring, CudaSpec("hierarchical_select (selection)", HIERARCHICAL_SELECT, how)]
     return [scoring, _selection("zeros", False)]
 
 

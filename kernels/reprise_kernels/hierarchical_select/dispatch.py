@@ -1,15 +1,23 @@
 """hierarchical_select: checks what it is given and launches the two kernels."""
 
+import ctypes
+from pathlib import Path
+
 import torch
 import triton
 
 from reprise_kernels.checks import FLOATS, check_index, check_runnable, check_tensor
+from reprise_kernels.cuda_kernel import CudaKernel, Launch, fits
 from reprise_kernels.hierarchical_select.hierarchy import Hierarchy
 from reprise_kernels.hierarchical_select.triton import hierarchical_select_kernel, score_pages_kernel
 from reprise_kernels.launch_configs import launch_config
+from reprise_kernels.launch_spaces import SPACES, Config
 
 MOST_PAGES = 16_384
 INTERPRETED = {"pages": 16, "columns": 64, "score_warps": 4, "select_warps": 16}
+HIERARCHICAL_SELECT = CudaKernel("hierarchical_select", Path(__file__).with_name("hierarchical_select.cu"))
+# of a thread block's shared memory, what lies before its scores
+SCRATCH_BYTES = 3204
 
 
 def hierarchical_select(
@@ -45,13 +53,26 @@ def hierarchical_select(
         anchor.stride(0), summaries.stride(0), page_table.stride(0), scores.stride(0), hierarchy.recent,
         BLOCK_P=config["pages"], BLOCK_C=config["columns"], num_warps=config["score_warps"],
     )  # fmt: skip
+    numbers = (width, hierarchy.sinks, hierarchy.recent, *hierarchy.dropped_per_million())
+    if "cuda_warps" in config and fits(how := cuda_launch(requests, width, hierarchy, config), anchor.device):
+        numbers += (hierarchy.pages, hierarchy.chunks, int(hierarchy.among_active))
+        given = (scores, page_count, chosen, count, *map(ctypes.c_int, numbers))
+        HIERARCHICAL_SELECT.launch(how, anchor.device, given)
+        return chosen, count
+    config = config if "select_warps" in config else SPACES["hierarchical_select"][0]
     hierarchical_select_kernel[(requests,)](
-        scores, page_count, chosen, count, scores.stride(0), chosen.stride(0), width,
-        hierarchy.sinks, hierarchy.recent, *hierarchy.dropped_per_million(),
+        scores, page_count, chosen, count, scores.stride(0), chosen.stride(0), *numbers,
         CHUNKS=hierarchy.chunks, PAGES=hierarchy.pages, AMONG_ACTIVE=hierarchy.among_active,
         BLOCK_G=sizes[0], BLOCK_CH=sizes[1], BLOCK_P=sizes[2], num_warps=config["select_warps"],
     )  # fmt: skip
     return chosen, count
+
+
+def cuda_launch(requests: int, width: int, hierarchy: Hierarchy, config: Config) -> Launch:
+    """A thread block for each request, which holds a score and a flag of each page, chunk and grid."""
+    chunks = triton.cdiv(width, hierarchy.pages)
+    units = width + chunks + triton.cdiv(chunks, hierarchy.chunks)
+    return Launch(requests, config["cuda_warps"], SCRATCH_BYTES + 5 * units)
 
 
 def padded_sizes(pages: int, hierarchy: Hierarchy) -> tuple[int, int, int]:

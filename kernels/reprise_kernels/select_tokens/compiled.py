@@ -1,19 +1,24 @@
 """What of select_tokens is compiled ahead of time."""
 
-from reprise_kernels.compile_spec import CompileSpec
+from reprise_kernels.compile_spec import CompileSpec, CudaSpec
 from reprise_kernels.launch_configs import launch_config
-from reprise_kernels.select_tokens.dispatch import INTERPRETED
+from reprise_kernels.select_tokens.dispatch import INTERPRETED, SELECT_TOKENS, cuda_launch
 from reprise_kernels.select_tokens.triton import select_tokens_kernel
 
+TOKENS = 32_768
 
-def compile_specs() -> list[CompileSpec]:
-    """The one kernel there is."""
+
+def compile_specs() -> list[CompileSpec | CudaSpec]:
+    """The one kernel that is launched."""
     return tuned_specs()
 
 
-def tuned_specs() -> list[CompileSpec]:
+def tuned_specs() -> list[CompileSpec | CudaSpec]:
     """What the operation's launch configuration decides."""
     config = launch_config("select_tokens", INTERPRETED)
-    pointers = {"Scores": "*fp32", "Lengths": "*i32", "Wanted": "*i32", "Positions": "*i32"}
-    types = pointers | dict.fromkeys(("stride_scores", "stride_positions", "capacity"), "i32")
-    return [CompileSpec("select_tokens", select_tokens_kernel, types, {"BLOCK": config["block"]}, config["warps"])]
+    if "cluster" in config:
+        return [CudaSpec("select_tokens", SELECT_TOKENS, cuda_launch(1, TOKENS, config))]
+    pointers = {"Scores": "*fp32", "Lengths": "*i32", "Positions": "*i32", "Counts": "*i32"}
+    types = pointers | {"ratio": "fp64", "stride_scores": "i32", "capacity": "i32"}
+    constants = {"BLOCK": config["block"]}
+    return [CompileSpec("select_tokens", select_tokens_kernel, types, constants, config["warps"], fuses=False)]

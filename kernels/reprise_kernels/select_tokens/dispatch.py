@@ -1,12 +1,20 @@
-"""select_tokens: checks what it is given and launches the kernel."""
+"""select_tokens: checks what it is given and launches a kernel."""
+
+import ctypes
+from pathlib import Path
 
 import torch
 
 from reprise_kernels.checks import check_index, check_runnable, check_tensor
+from reprise_kernels.cuda_kernel import CudaKernel, Launch, fits
 from reprise_kernels.launch_configs import launch_config
+from reprise_kernels.launch_spaces import SPACES, Config
 from reprise_kernels.select_tokens.triton import select_tokens_kernel
 
 INTERPRETED = {"block": 64, "warps": 16}
+SELECT_TOKENS = CudaKernel("select_tokens", Path(__file__).with_name("select_tokens.cu"))
+# of a thread block's shared memory, what lies before its scores
+SCRATCH_BYTES = 3336
 
 
 def select_tokens(
@@ -14,7 +22,7 @@ def select_tokens(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The positions of the top `ratio` of each request's float32 scores, as `naive_select_tokens` says.
 
-    Nothing waits for the device: how many were taken is a tensor, and places without one hold -1.
+    One launch. Nothing waits for the device: how many were taken is a tensor, and places without one hold -1.
     """
     check_runnable(scores)
     check_tensor("scores", scores, (None, None), (torch.float32,))
@@ -23,16 +31,29 @@ def select_tokens(
         raise ValueError(f"scores has stride {scores.stride(1)} in its last dimension, it must be 1")
     if not 0 <= ratio <= 1:
         raise ValueError(f"the ratio is {ratio}, it must be between 0 and 1")
-    capacity = scores.shape[1] if capacity is None else capacity
+    requests, width = scores.shape
+    capacity = width if capacity is None else capacity
     if capacity < 0:
         raise ValueError(f"the capacity is {capacity}, it must not be negative")
-    # in float64, as the specification: 0.07 * 100 is a little over 7
-    wanted = torch.ceil(lengths.double() * ratio - 1e-6).clamp(min=0, max=capacity).to(torch.int32)
-    positions = torch.empty((len(scores), capacity), dtype=torch.int32, device=scores.device)
+    positions = torch.empty((requests, capacity), dtype=torch.int32, device=scores.device)
+    counts = torch.empty((requests,), dtype=torch.int32, device=scores.device)
+    if requests == 0:
+        return positions, counts
     config = launch_config("select_tokens", INTERPRETED)
-    if len(scores):
-        select_tokens_kernel[(len(scores),)](
-            scores, lengths, wanted, positions, scores.stride(0), positions.stride(0), capacity,
-            BLOCK=config["block"], num_warps=config["warps"],
-        )  # fmt: skip
-    return positions, wanted
+    if "cluster" in config and fits(how := cuda_launch(requests, width, config), scores.device):
+        sizes = (ctypes.c_longlong(scores.stride(0)), ctypes.c_int(width), ctypes.c_int(capacity))
+        given = (scores, lengths, positions, counts, ctypes.c_double(ratio), *sizes)
+        SELECT_TOKENS.launch(how, scores.device, given)
+        return positions, counts
+    config = config if "block" in config else SPACES["select_tokens"][0]
+    select_tokens_kernel[(requests,)](
+        scores, lengths, positions, counts, ratio, scores.stride(0), capacity,
+        BLOCK=config["block"], num_warps=config["warps"], enable_fp_fusion=False,
+    )  # fmt: skip
+    return positions, counts
+
+
+def cuda_launch(requests: int, width: int, config: Config) -> Launch:
+    """A cluster for each request, each of whose blocks holds its share of `width` scores."""
+    cluster = config["cluster"]
+    return Launch(requests * cluster, config["warps"], SCRATCH_BYTES + 4 * -(-width // cluster), cluster)

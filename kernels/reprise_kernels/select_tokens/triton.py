@@ -13,12 +13,18 @@ def _keys(Scores, n, length):
 
 @triton.jit
 def select_tokens_kernel(
-    Scores, Lengths, Wanted, Positions, stride_scores, stride_positions, capacity, BLOCK: tl.constexpr
+    Scores, Lengths, Positions, Counts, ratio: tl.float64, stride_scores, capacity, BLOCK: tl.constexpr
 ):
-    """One program a request: the threshold, a byte of it at a time from the highest, then those above it in order."""
+    """One program a request: the threshold, a byte of it at a time from the highest, then those above it in order.
+
+    To be compiled without fused multiplications, so that how many are wanted is rounded as in the specification.
+    """
     request = tl.program_id(0).to(tl.int64)
-    length, wanted = tl.load(Lengths + request), tl.load(Wanted + request)
-    scores, positions = Scores + request * stride_scores, Positions + request * stride_positions
+    length = tl.load(Lengths + request)
+    wanted = tl.ceil(length.to(tl.float64) * tl.full((), ratio, tl.float64) - tl.full((), 1e-6, tl.float64))
+    wanted = tl.minimum(tl.maximum(wanted.to(tl.int32), 0), capacity)
+    tl.store(Counts + request, wanted)
+    scores, positions = Scores + request * stride_scores, Positions + request * capacity
     block = tl.arange(0, BLOCK)
 
     prefix, rank = tl.full((), 0, tl.int64), wanted
