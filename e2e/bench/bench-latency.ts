@@ -19,8 +19,8 @@ export interface LatencyFigures {
 export const rate = 100
 const rounds = 3
 const secondsPerRound = 5
-/** Enough for a compiler at run time to have seen everything. */
-const warmUp = 300
+/** So many that V8 has compiled what runs for every request: after 300 a request of 1 KB still costs twice the CPU. */
+const warmUp = 3_000
 
 /** Measures bodies of one shape on all ways in turns, so that what the machine does besides hits them alike. */
 export async function benchLatency(sides: Sides, shape: BodyShape): Promise<LatencyFigures[]> {

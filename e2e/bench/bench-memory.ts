@@ -5,8 +5,8 @@ import type { IndexFigures } from './bench-index.ts'
 
 /** What an index of so many contexts costs and takes. */
 export interface MemoryFigures extends IndexFigures {
-  /** growth of the heap */
-  readonly heapBytes: number
+  /** growth of the heap and of the arrays beside it, in bytes */
+  readonly held: number
   /** what the index says of itself */
   readonly bytes: number
 }

@@ -45,12 +45,12 @@ async function printMemory(): Promise<void> {
     [100_000, 100],
     [1_000_000, 15],
   ] as const) {
-    const { nodes, p50, p99, heapBytes, bytes } = await benchMemory(contexts, blocks)
-    const memory = [megabytes(heapBytes), megabytes(bytes), `${Math.round(heapBytes / contexts)}`]
+    const { nodes, p50, p99, held, bytes } = await benchMemory(contexts, blocks)
+    const memory = [megabytes(held), megabytes(bytes), `${Math.round(held / contexts)}`]
     rows.push([String(contexts), String(blocks), String(nodes), ...memory, us(p50), us(p99)])
     report(`  ${contexts} contexts`)
   }
-  const head = ['contexts stored', 'blocks each', 'nodes', 'heap', 'its own estimate', 'bytes a context', 'p50', 'p99']
+  const head = ['contexts stored', 'blocks each', 'nodes', 'held', 'its own estimate', 'bytes a context', 'p50', 'p99']
   printTable('Memory of the index (reprise)', head, rows)
 }
 
