@@ -45,3 +45,18 @@ test.each(['vllm', 'sglang'] as const)(
     }
   },
 )
+
+test.each([
+  ['a header that calls JSON compressed', '/v1/chat/completions', 'br'],
+  ['an encoding in capitals', '/v1/chat/completions', 'IDENTITY'],
+  ['an escaped path', '/v1/chat%2Fcompletions', undefined],
+  ['a path of which everything is escaped', '/%76%31/%63hat%2fcompletions', undefined],
+])('nor by %s', async (_, path, encoding) => {
+  proxy = await startTestProxy({ url: engine.url, kind: 'vllm' })
+  const headers = encoding === undefined ? {} : { 'content-encoding': encoding }
+  const body = { cache_salt: 'stolen', model: 'm', messages: [{ role: 'user', content: 'hi' }] }
+  expect((await postJson(`${proxy.url}${path}`, body, { headers })).status).toBe(200)
+  const { url, body: sent } = engine.requests.at(-1)!
+  expect(url).toBe(path)
+  expect(JSON.parse(sent.toString()).cache_salt).toMatch(/^[\w-]{43}$/)
+})

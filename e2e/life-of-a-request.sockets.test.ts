@@ -57,6 +57,19 @@ describe('a chat completion request', () => {
     expect(response.headers.get('x-reprise-skipped')).toBeNull()
   })
 
+  test.each([
+    ['a message', (deep: string) => `{"model":"m","messages":[{"role":"user","content":"hi","x":${deep}}]}`],
+    ['tools', (deep: string) => `{"model":"m","tools":${deep},"messages":[{"role":"user","content":"hi"}]}`],
+  ])('with %s nested too deeply for us goes byte for byte, and that is counted', async (_, write) => {
+    const body = write('['.repeat(20_000) + ']'.repeat(20_000))
+    const response = await postJson(chatUrl, body)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('x-reprise-skipped')).toBe('internal_error')
+    expect(engine.requests[0]!.body.toString()).toBe(body)
+    const metrics = await (await fetch(`${proxy.adminUrl}/metrics`)).text()
+    expect(metrics).toContain('reprise_fail_open_total{reason="internal_error"} 1')
+  })
+
   test('with nothing to gain goes byte for byte, whatever is in it', async () => {
     const body =
       '{ "seed": 12345678901234567890, "n":1.0, "n":1, "tool_calls": null, "unknown": {"a":[1e400]}, "messages" :\n' +

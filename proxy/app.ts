@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono, type Context as HonoContext } from 'hono'
+import { getPath } from 'hono/utils/url'
 import { endBehindBody } from './end-behind-body.ts'
 import { ProxyError, toProxyError } from './errors.ts'
 import type { ForwardOutcome } from './forward.ts'
@@ -30,7 +31,8 @@ const paths: Readonly<Record<PromptApi, string>> = {
 
 /** The data plane: requests with prompts are rewritten, everything else passes. */
 export function createApp(pipeline: Pipeline, drain: Drain): Hono<ServerEnv> {
-  const app = new Hono<ServerEnv>()
+  // engines read an escaped slash as one, which Hono does not
+  const app = new Hono<ServerEnv>({ getPath: (request) => getPath(request).replaceAll(/%2f/gi, '/') })
   for (const [api, path] of Object.entries(paths) as [PromptApi, string][]) {
     app.post(path, (c) => answer(c, pipeline, drain, api, (exchange) => runPipeline(pipeline, api, exchange)))
   }

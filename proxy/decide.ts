@@ -119,7 +119,7 @@ export function decide(input: DecisionInput, state: DecisionState): Decision {
     fault,
     ...untouched,
   })
-  if (!prompt?.set) return leave(skipped)
+  if (!prompt?.set) return leave(skipped, tidied(input.received), prompt?.fault)
   const placed = place(prompt, prompt.set, input.wording)
   if (input.mode === 'off') return leave('mode_off', withExplicitBlocks(prompt, placed))
   try {

@@ -51,8 +51,13 @@ export async function toCall(
   clientLeft?: AbortSignal,
 ): Promise<Call> {
   const settings = pipeline.settings()
-  const isEncoded = (header(incoming, 'content-encoding') ?? 'identity') !== 'identity'
-  const received = readReceived(api, body, isEncoded, settings.mode === 'off' ? undefined : settings.hygiene)
+  const encoding = header(incoming, 'content-encoding')?.trim().toLowerCase() || 'identity'
+  const received = readReceived(
+    api,
+    body,
+    encoding !== 'identity',
+    settings.mode === 'off' ? undefined : settings.hygiene,
+  )
   const members = received.prompt?.members ?? {}
   return {
     api,

@@ -24,11 +24,12 @@ export function readReceived(
   hygiene: HygieneSettings = none,
 ): Received {
   const unread = { prompt: undefined, tidied: [], fault: undefined }
-  if (isEncoded) return { ...unread, skipped: 'encoded_body' }
+  // an engine that does not look at the header reads what is JSON all the same
+  if (isEncoded && !isJson(body)) return { ...unread, skipped: 'encoded_body' }
   if (!isUtf8(body)) throw new ProxyError('invalid_body', 'The request body is not valid JSON: it is not UTF-8.')
   const prompt = readPromptBody(api, withoutByteOrderMark(body))
   if (!prompt) return { ...unread, skipped: 'unexpected_shape' }
-  return { skipped: prompt.set ? undefined : reasonFor(prompt.members), ...tidy(api, prompt, hygiene) }
+  return { skipped: prompt.set ? undefined : reasonFor(prompt), ...tidy(api, prompt, hygiene) }
 }
 
 const byteOrderMark = Buffer.from('\uFEFF')
@@ -46,8 +47,18 @@ function tidy(api: PromptApi, prompt: PromptBody, hygiene: HygieneSettings): Omi
   }
 }
 
+function isJson(body: Buffer): boolean {
+  try {
+    JSON.parse(withoutByteOrderMark(body).toString())
+    return isUtf8(body)
+  } catch {
+    return false
+  }
+}
+
 /** Token ids are the engine's to read. */
-function reasonFor({ prompt, input_ids: inputIds }: Record<string, unknown>): string {
+function reasonFor({ fault, members: { prompt, input_ids: inputIds } }: PromptBody): string {
+  if (fault !== undefined) return 'internal_error'
   const ids = prompt ?? inputIds
   const isTokens = Array.isArray(ids) && ids.flat().length > 0 && ids.flat().every((id) => typeof id === 'number')
   return isTokens ? 'token_ids' : 'unexpected_shape'

@@ -14,11 +14,13 @@ import type { Tag } from './find-tags.ts'
 export interface TextTraits {
   /** It is nothing but material, like a tool's result: no question follows, and its last block ends where it ends. */
   readonly whole?: boolean
+  /** It is a prompt as a chat template renders it; elsewhere the marks of templates are words like others. */
+  readonly rendered?: boolean
 }
 
 /** The lists of context blocks in a text, in order and not overlapping; of lists in one another, the outer one. */
-export function findContextLists(text: string, { whole = false }: TextTraits = {}): ContextList[] {
-  const marks = findMarks(text, whole)
+export function findContextLists(text: string, traits: TextTraits = {}): ContextList[] {
+  const marks = findMarks(text, traits)
   if (marks === undefined || isTorn(marks.tags)) return []
   const found = findElements(marks).flatMap((region) => findRegionLists(marks, region))
   found.sort((left, right) => startOf(left) - startOf(right) || right.end - left.end)

@@ -33,7 +33,8 @@ export function findContexts(
   const marked = findMarkedContexts(message, texts)
   if (marked.length > 0) return marked
   const patterned = message.texts.flatMap((text) => {
-    const lists = leaveOutTurns(texts[text]!, patternLists?.get(text) ?? [])
+    const found = patternLists?.get(text) ?? []
+    const lists = message.isRendered ? leaveOutTurns(texts[text]!, found) : leaveOutAnswers(texts[text]!, found)
     return lists.map((list) => toContext(list, texts[text]!, () => ({ text, start: 0 })))
   })
   if (patterned.length > 0) return patterned
@@ -76,7 +77,8 @@ function findMarkedContexts(message: PromptMessage, texts: readonly string[]): P
   }
   const locate = (offset: number): { text: number; start: number } => parts[findIndexFrom(parts, offset + 1) - 1]!
   const isWhole = isToolRole(message.role)
-  const lists = findContextLists(whole, { whole: isWhole }).filter((list) => !isLookalike(whole, list, isWhole))
+  const found = findContextLists(whole, { whole: isWhole, rendered: message.isRendered ?? false })
+  const lists = found.filter((list) => !isLookalike(whole, list, isWhole))
   return (
     leaveOutAnswers(whole, lists)
       .map((list) => toContext(list, whole, locate))

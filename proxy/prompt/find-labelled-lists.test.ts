@@ -136,8 +136,9 @@ describe('the last labelled block', () => {
 
   it('ends where the turn ends in a prompt that the client rendered', () => {
     const text = '<|im_start|>user\n[1] A\n[2] B<|im_end|>\n<|im_start|>assistant\n'
-    expect(contentsOf(text)).toEqual([['A', 'B']])
-    expect(contentsOf('<s>[INST] Use:\n[1] A\n[2] B [/INST] ok </s><s>[INST]\n[1] C\n[2] D[/INST]')).toEqual([
+    expect(contentsOf(text, { rendered: true })).toEqual([['A', 'B']])
+    const turns = '<s>[INST] Use:\n[1] A\n[2] B [/INST] ok </s><s>[INST]\n[1] C\n[2] D[/INST]'
+    expect(contentsOf(turns, { rendered: true })).toEqual([
       ['A', 'B'],
       ['C', 'D'],
     ])

@@ -1,3 +1,4 @@
+import type { TextTraits } from './find-context-lists.ts'
 import { findLineEnd, isRule } from './find-edges.ts'
 import { type Fence, readFence } from './find-fences.ts'
 import { type Label, readLabel } from './find-labels.ts'
@@ -49,9 +50,9 @@ const FURTHEST_COLON = 61
 const ANNOUNCED_VALUE = /[\p{L}\p{N} _#*()-]{1,60}[:：][ \t]{0,4}(?:\*\*)?[ \t]{0,4}(?=[[{])/uy
 
 /** Reads a text once; undefined when it holds absurdly many marks. */
-export function findMarks(text: string, whole = false): Marks | undefined {
+export function findMarks(text: string, { whole = false, rendered = false }: TextTraits = {}): Marks | undefined {
   const tags = findTags(text)
-  const turns = findTurns(text)
+  const turns = rendered ? findTurns(text) : [{ start: 0, end: text.length }]
   if (tags === undefined || turns === undefined) return undefined
   const reader = new LineReader(text)
   let lines = 0

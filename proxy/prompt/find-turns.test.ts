@@ -45,16 +45,26 @@ const templates: [string, (said: string) => string, (said: string) => string][] 
 
 describe.each(templates)('in a prompt that the client rendered for %s', (_, user, assistant) => {
   it('nothing is found in what the assistant said', () => {
-    expect(contentsOf(user('hi') + assistant(list) + user('more') + assistant(''))).toEqual([])
+    expect(contentsOf(user('hi') + assistant(list) + user('more') + assistant(''), { rendered: true })).toEqual([])
   })
 
   it('what the user gave is found in front of an answer and behind it', () => {
     const given = user(`Context:\n${list}\n\nQuestion: which?`)
-    expect(contentsOf(given + assistant(list) + given + assistant(''))).toEqual([blocks, blocks])
+    expect(contentsOf(given + assistant(list) + given + assistant(''), { rendered: true })).toEqual([blocks, blocks])
   })
 })
 
 it('what tools said in the middle of an answer is not the end of it', () => {
   const text = `<｜User｜>hi<｜Assistant｜><｜tool▁calls▁begin｜>f<｜tool▁calls▁end｜><｜tool▁outputs▁begin｜>x<｜tool▁outputs▁end｜>\n${list}`
-  expect(contentsOf(text)).toEqual([])
+  expect(contentsOf(text, { rendered: true })).toEqual([])
 })
+
+it.each(['[INST]', '[/INST]', '<|im_start|>', '<|endoftext|>', '<start_of_turn>model'])(
+  'in a message of a chat, %s in a document is a word of it',
+  (mark) => {
+    const document = `ChatML and Llama 2 mark a turn by ${mark} and others, which tokenizers know.`
+    expect(contentsOf(`[1] ${blocks[0]}\n[2] ${document}\n\nQuestion: what marks a turn?`)).toEqual([
+      [blocks[0], document],
+    ])
+  },
+)

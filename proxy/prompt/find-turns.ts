@@ -17,8 +17,8 @@ const ANSWERING = /^[ \t]?(?:assistant|model|chatbot|bot)\b/i
 const LONGEST_ROLE = 16
 
 /**
- * The turns of a prompt, of which a message of a chat has one, without those of the assistant, whose words are never
- * touched; undefined when there are absurdly many.
+ * The turns of a rendered prompt without those of the assistant, whose words are never touched; undefined when there
+ * are absurdly many.
  */
 export function findTurns(text: string): Turn[] | undefined {
   // to look for all that a mark may begin with takes longer than to see that there is none

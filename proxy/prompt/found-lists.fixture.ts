@@ -1,10 +1,10 @@
-import { findContextLists } from './find-context-lists.ts'
+import { findContextLists, type TextTraits } from './find-context-lists.ts'
 
 /* What the finder found in a text, in words: for its tests. */
 
 /** The contents of the blocks, list by list. */
-export function contentsOf(text: string): string[][] {
-  return findContextLists(text).map(({ blocks }) =>
+export function contentsOf(text: string, traits?: TextTraits): string[][] {
+  return findContextLists(text, traits).map(({ blocks }) =>
     blocks.map((block) => text.slice(block.contentStart, block.contentEnd)),
   )
 }

@@ -8,7 +8,7 @@ import { markSpokenOf } from './mark-spoken-of.ts'
 import { type PlacedContext, placeBlocks } from './place-explicit-context.ts'
 import type { Prompt, PromptMessage } from './prompt.ts'
 import type { PromptSet } from './prompt-body.ts'
-import type { PromptContext } from './prompt-context.ts'
+import { type PromptContext, slotsByText } from './prompt-context.ts'
 
 /** Why the blocks that were given beside a past message are not put into it again. */
 export type UnresolvedTurn = 'unknown_turn' | 'ambiguous_turn'
@@ -160,15 +160,13 @@ function digestMessage(
   contexts: readonly PromptContext[],
 ): string {
   const pieces: string[] = [`${identity}${message.texts.length}`]
+  const slots = slotsByText(contexts)
   for (const place of message.texts) {
     const { text } = texts[place]!
     let at = 0
-    for (const { slots, contents } of contexts) {
-      slots.forEach((slot, i) => {
-        if (slot.text !== place) return
-        pieces.push(text.slice(at, slot.content.start), contents[i]!)
-        at = slot.content.end
-      })
+    for (const { slot, content } of slots.get(place) ?? []) {
+      pieces.push(text.slice(at, slot.content.start), content)
+      at = slot.content.end
     }
     // what is no block may be long, and is taken in without being copied
     pieces.push(digestOf(text.slice(at)))

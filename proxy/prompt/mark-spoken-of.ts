@@ -1,5 +1,5 @@
 import type { PromptMessage } from './prompt.ts'
-import type { PromptContext } from './prompt-context.ts'
+import { type PromptContext, slotsByText } from './prompt-context.ts'
 import { type Remarks, readCitations, readRemarks } from './read-remarks.ts'
 
 interface Found {
@@ -51,10 +51,10 @@ function isMovable({ slots, isResult }: PromptContext): boolean {
 
 /** What a message says outside of its blocks. */
 function readOutside({ message, contexts }: Found, texts: readonly string[]): Remarks {
+  const slots = slotsByText(contexts)
   const pieces = message.texts.flatMap((place) => {
-    const slots = contexts.flatMap((context) => context.slots).filter(({ text }) => text === place)
     let at = 0
-    const around = slots.map(({ start, end }) => {
+    const around = (slots.get(place) ?? []).map(({ slot: { start, end } }) => {
       const piece = texts[place]!.slice(at, start)
       at = end
       return piece

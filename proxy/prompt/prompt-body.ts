@@ -30,6 +30,8 @@ export interface PromptBody {
   readonly explicit: ExplicitContext | undefined
   /** undefined when the object has another shape than expected: such a body is the engine's to judge */
   readonly set: PromptSet | undefined
+  /** a fault of ours, if that is why */
+  readonly fault: unknown
 }
 
 const formats: Record<PromptApi, PromptFormat> = {
@@ -50,19 +52,32 @@ export function readPromptBody(api: PromptApi, bytes: Buffer): PromptBody | unde
   if (!isObject(members)) return undefined
   const spans = new SpanFinder(json)
   const explicit = readExplicitContext(members.reprise)
-  const builder = new PromptBuilder()
-  if (!formats[api](members, builder)) {
-    if (explicit)
-      throw new ProxyError('invalid_body', "'reprise' needs a prompt of texts or messages: send them with it.")
-    return { bytes, json, spans, members, explicit, set: undefined }
+  const read = readSet(api, json, members, spans)
+  if (explicit && !read.set)
+    throw new ProxyError('invalid_body', "'reprise' needs a prompt of texts or messages: send them with it.")
+  return { bytes, json, spans, members, explicit, set: read.set, fault: read.fault }
+}
+
+function readSet(
+  api: PromptApi,
+  json: string,
+  members: Json,
+  spans: SpanFinder,
+): Partial<Pick<PromptBody, 'set' | 'fault'>> {
+  try {
+    const builder = new PromptBuilder()
+    if (!formats[api](members, builder)) return {}
+    const texts = builder.texts.map((text) => {
+      if (!text.isRaw) return text
+      // it is known by its place alone until here
+      const { start, end } = spans.find(text.path)
+      return { ...text, text: json.slice(start, end) }
+    })
+    return { set: { prompts: builder.prompts, texts } }
+  } catch (fault) {
+    // values nested so deeply that JSON.parse reads them and JSON.stringify cannot write them
+    return { fault }
   }
-  const texts = builder.texts.map((text) => {
-    if (!text.isRaw) return text
-    // it is known by its place alone until here
-    const { start, end } = spans.find(text.path)
-    return { ...text, text: json.slice(start, end) }
-  })
-  return { bytes, json, spans, members, explicit, set: { prompts: builder.prompts, texts } }
 }
 
 /** A body with splices applied, as bytes. */

@@ -17,11 +17,17 @@ export class PromptBuilder {
   #places = 0
 
   /** Adds a message; `rest` is everything of it that is no text. */
-  message(role: string, pieces: readonly Piece[], rest: readonly unknown[]): void {
+  message(role: string, pieces: readonly Piece[], rest: readonly unknown[], isRendered = false): void {
     const texts = pieces.map(({ path, text, isRaw = false }) => this.texts.push({ path, text, isRaw }) - 1)
     // the first of the rest are the message's own members, what follows are parts that are no text
     const isTextOnly = rest.length === 1
-    this.#messages.push({ place: this.#places++, role, texts, rest: JSON.stringify(rest), isTextOnly })
+    this.#messages.push({ place: this.#places++, role, texts, rest: JSON.stringify(rest), isTextOnly, isRendered })
+  }
+
+  /** Adds a prompt that is nothing but a text. */
+  plainPrompt(path: JsonPath, text: string, preamble: readonly unknown[]): void {
+    this.message('user', [{ path, text }], [{}], true)
+    this.endPrompt(preamble)
   }
 
   /** Ends the prompt that the messages so far belong to. */

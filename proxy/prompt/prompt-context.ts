@@ -10,6 +10,25 @@ export interface ContextSlot extends Span {
   readonly label?: Span
 }
 
+/** A slot and what its block holds. */
+export interface HeldSlot {
+  readonly slot: ContextSlot
+  readonly content: BlockId
+}
+
+/** The slots of contexts by the text that they stand in, in order. */
+export function slotsByText(contexts: readonly PromptContext[]): ReadonlyMap<number, readonly HeldSlot[]> {
+  const byText = new Map<number, HeldSlot[]>()
+  for (const { slots, contents } of contexts) {
+    for (const [i, slot] of slots.entries()) {
+      const held = byText.get(slot.text)
+      if (held) held.push({ slot, content: contents[i]! })
+      else byText.set(slot.text, [{ slot, content: contents[i]! }])
+    }
+  }
+  return byText
+}
+
 /** Consecutive blocks of one message: a context, as found in a prompt. */
 export interface PromptContext {
   readonly slots: readonly ContextSlot[]

@@ -24,6 +24,8 @@ export interface PromptMessage {
   readonly rest: string
   /** whether the content holds nothing but text */
   readonly isTextOnly: boolean
+  /** whether it is a whole prompt, in which several may speak, as the client's own chat template has it */
+  readonly isRendered?: boolean
 }
 
 /** What an engine prefills as one sequence; completions may ask for several in one body. */

@@ -12,14 +12,10 @@ export function readGenerate(body: Json, builder: PromptBuilder): boolean {
 
 function readPlainPrompts(prompt: unknown, key: string, preamble: readonly unknown[], builder: PromptBuilder): boolean {
   if (typeof prompt === 'string') {
-    builder.message('user', [{ path: [key], text: prompt }], [{}])
-    builder.endPrompt(preamble)
+    builder.plainPrompt([key], prompt, preamble)
     return true
   }
   if (!Array.isArray(prompt) || prompt.length === 0 || !prompt.every((one) => typeof one === 'string')) return false
-  for (const [place, text] of prompt.entries()) {
-    builder.message('user', [{ path: [key, place], text }], [{}])
-    builder.endPrompt(preamble)
-  }
+  for (const [place, text] of prompt.entries()) builder.plainPrompt([key, place], text, preamble)
   return true
 }
