@@ -27,6 +27,19 @@ export interface LaidOutMessage {
   readonly explicit: readonly string[] | undefined
 }
 
+/** A message by itself, whatever stands in front of it. */
+interface ReadMessage {
+  readonly message: PromptMessage
+  readonly identity: string
+  /** whether the request's own blocks are put into it */
+  readonly isPlaced: boolean
+  /** its text that blocks of a past request were put into */
+  readonly holder: number | undefined
+  readonly contexts: readonly PromptContext[]
+  /** the message as it was received */
+  readonly digest: string
+}
+
 /** A prompt with its blocks in place, in the order received. */
 export interface PromptLayout {
   readonly preamble: string
@@ -88,21 +101,35 @@ class LayoutWriter {
     const { tenant, conversation } = this.#state
     this.#chain = digestOf(JSON.stringify([tenant, conversation]))
     this.#conversation = conversation === undefined ? undefined : this.#chain
+    const read = messages.map((message) => this.#read(message))
+    // many conversations begin with one system prompt, and what their users say first decides how its blocks may stand
+    const opening = read.find(({ message }) => message.role === 'user')
+    if (opening) this.#chain = digestOf(this.#chain + opening.digest)
     const lastAnswer = messages.findLastIndex(({ role }) => role === 'assistant')
-    const laidOut = messages.map((message, place) => this.#layOut(message, place < lastAnswer))
+    const laidOut = read.map((message, place) => this.#layOut(message, place < lastAnswer))
     return { preamble, messages: markSpokenOf(laidOut, this.#texts) }
   }
 
-  #layOut(message: PromptMessage, isPast: boolean): LaidOutMessage {
-    const { tenant, conversation, patternLists } = this.#state
+  #read(message: PromptMessage): ReadMessage {
     const identity = JSON.stringify([message.role, message.rest])
     const isPlaced = this.#placed !== undefined && message.texts.includes(this.#placed.at)
     const holder = isPlaced ? undefined : message.texts.findLast((text) => this.#holdsPlace(message, text))
     // what the assistant said holds no contexts, and where blocks are put is searched once they stand there
-    const contexts = isPlaced || holder !== undefined ? [] : findContexts(message, this.#texts, patternLists)
-    const digest = digestMessage(identity, message, this.#set, contexts)
+    const isSearched = !isPlaced && holder === undefined
+    const contexts = isSearched ? findContexts(message, this.#texts, this.#state.patternLists) : []
+    return {
+      message,
+      identity,
+      isPlaced,
+      holder,
+      contexts,
+      digest: digestMessage(identity, message, this.#set, contexts),
+    }
+  }
+
+  #layOut({ message, identity, isPlaced, holder, contexts, digest }: ReadMessage, isPast: boolean): LaidOutMessage {
+    const { tenant, conversation } = this.#state
     this.#chain = digestOf(this.#chain + digest)
-    // many conversations begin with one system prompt
     if (message.role === 'user') this.#conversation ??= this.#chain
     const turn = toTurnKey(this.#chain, this.#conversation)
     const isolated = digestOf(JSON.stringify([tenant, conversation, 'alone', digest]))

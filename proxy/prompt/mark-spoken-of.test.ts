@@ -104,6 +104,25 @@ it('a turn that was sent in another order is sent so again when its numbers are 
   expect(again[0]).toEqual(sent)
 })
 
+describe('a list of a system prompt that many conversations share', () => {
+  const system = (...blocks: string[]): Message => ({ role: 'system', content: numbered(...blocks) })
+  const [first, second] = [user('Which river is longer?'), user('What does document 2 say?')]
+
+  it('is sent as received to who asks for a block by its number, and as before to who did not', () => {
+    const sender = new Sender()
+    sender.send([system(peru, nile), first])
+    const shared = system(nile, peru)
+    const [moved] = sender.send([shared, first])
+    expect(moved).not.toEqual(shared)
+    expect(sender.send([shared, second])[0]).toEqual(shared)
+    // and so both remain
+    const more = [assistant('Well.'), user('And why?')]
+    expect(sender.send([shared, first, ...more])[0]).toEqual(moved)
+    expect(sender.send([shared, second, ...more])[0]).toEqual(shared)
+    expect(sender.send([shared, first])[0]).toEqual(moved)
+  })
+})
+
 describe('in the requests that frameworks sent', () => {
   const folder = new URL('../../e2e/fixtures/', import.meta.url)
   const names = readdirSync(folder).filter((name) => name.endsWith('.json'))
