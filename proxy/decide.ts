@@ -1,6 +1,7 @@
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { CacheMirror } from '#index/cache-mirror.ts'
 import type { ConversationStore, SentTurn, TurnKey } from '#index/conversation-store.ts'
+import { asksForData } from './answer/asks-for-data.ts'
 import type { CitationMap } from './answer/citation-labels.ts'
 import { citationMapOf } from './prompt/citation-map.ts'
 import type { PatternLists } from './prompt/find-contexts.ts'
@@ -148,13 +149,19 @@ function layOutSet(
   { tenant, conversation, options, wording, patternLists }: DecisionInput,
   store: ConversationStore,
 ): Layout {
+  const merged = { ...options, ...prompt.explicit?.options }
+  const { tools } = prompt.members
   return layOutPrompts(set, placed, {
     tenant,
     conversation: prompt.explicit?.conversation ?? conversation,
-    options: { ...options, ...prompt.explicit?.options },
+    options: merged,
     store,
     blockTemplate: wording.block,
     patternLists,
+    unmapped: {
+      inAnswer: merged.citations !== false && asksForData(prompt.members),
+      inCalls: Array.isArray(tools) && tools.length > 0,
+    },
   })
 }
 

@@ -57,6 +57,18 @@ describe('material are', () => {
   })
 })
 
+it.each([
+  ['Document 1: ', 'Choose the best document. Respond with just the document number.'],
+  ['Passage 1: ', 'Select the most relevant passage and answer with its index only.'],
+  ['Source 1: ', 'Return the ids of the relevant ones.'],
+])('a list with labels like %j is to be chosen from by number: %j', (label, words) => {
+  const write = (...blocks: string[]): string =>
+    blocks.map((text, i) => label.replace('1', `${i + 1}`) + text).join('\n\n')
+  const list = write('The Amazon rises in the mountains of Peru.', 'The Nile flows through eleven countries.')
+  expect(find(`${list}\n\n${words}`)).toBe(0)
+  expect(find(`${list}\n\nQuestion: why?`)).toBe(1)
+})
+
 it('lists of patterns are not found in what the assistant says in a text', () => {
   const text = '<|im_start|>assistant\nred;green<|im_end|>'
   const at = text.indexOf('red')

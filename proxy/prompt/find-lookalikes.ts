@@ -13,8 +13,10 @@ const MATERIAL =
   /(?:^|[^\p{L}])(?:documents?|sources?|passages?|contexts?|results?|chunks?|excerpts?|snippets?|articles?|information|material|knowledge|facts|memories|dokumente?|quellen?|kontext|文档|资料|上下文|来源)(?:$|[^\p{L}])/iu
 const SELECTING =
   /(?:^|[.!?。:,\n][ \t"]{0,3}|\b(?:please|now|then|and|to) )(?:pick|choose|select|rank|sort|order|number|rearrange|reorder|arrange|match|vote|tick)(?= )/i
+const CHOOSING =
+  /\b(?:pick|choose|select|rank|sort|rearrange|reorder) (?:\p{L}+ ){0,4}(?:documents?|docs?|passages?|sources?|chunks?|results?|snippets?|excerpts?|articles?)\b/iu
 const BY_NUMBER =
-  /\b(?:answer|reply|respond)(?: only)? with (?:only |just )?(?:the|a|one|its) (?:number|letter|index|option)/i
+  /\b(?:answer|reply|respond)(?: only)? with (?:only |just )?(?:the|a|one|its|their) (?:\p{L}+ ){0,3}(?:numbers?|letters?|index|indices|option|ids?)\b(?! of)|\b(?:return|output|list|give) (?:only |just )?(?:the|their|its) (?:\p{L}+ )?(?:indices|index|ids?|numbers? of the (?:documents?|passages?|sources?|chunks?|results?))\b/iu
 const TALK =
   /^(?:\*\*)?(?:(?:user|assistant|bot|human|ai|system|agent|customer|client|operator|doctor|patient|interviewer|speaker(?: \w{1,3})?)|(\p{Lu}[\p{L}.' -]{0,30})):/iu
 const OPENING_TAG = /<([A-Za-z][\w:.-]{0,63})(?:\s[^<>]{0,400})?>$/
@@ -29,9 +31,10 @@ const LONGEST_HEADING = 200
 export function isLookalike(text: string, list: ContextList, isWhole: boolean): boolean {
   const first = list.blocks[0]!
   if (GENERIC_TAG.test(text.slice(first.start, first.start + 16))) return isMarkup(text, list)
-  if (!list.positional || !BARE.test(text.slice(first.start, first.start + 12))) return false
+  if (!list.positional) return false
   const heading = headingOf(text, first.start)
   const behind = lineBehind(text, list.end)
+  if (!BARE.test(text.slice(first.start, first.start + 12))) return isChosenByNumber(heading, behind.words)
   if (isToBeChosen(heading, behind) || isTalk(text, list.blocks)) return true
   if (isWhole || !areShorter(list.blocks, SHORTEST_MATERIAL)) return false
   const container = OPENING_TAG.exec(heading)
@@ -54,6 +57,11 @@ function lineBehind(text: string, end: number): { start: number; words: string }
   const at = findContentStart(text, end, text.length)
   const start = text.lastIndexOf('\n', at - 1) + 1
   return { start: Math.max(start, end), words: text.slice(at, Math.min(findLineEnd(text, at), at + LONGEST_HEADING)) }
+}
+
+/** Whether the answer is to name what is chosen by its number, which cannot be told from other numbers. */
+function isChosenByNumber(...lines: readonly string[]): boolean {
+  return lines.some((line) => BY_NUMBER.test(line) || CHOOSING.test(line))
 }
 
 function isToBeChosen(heading: string, { words }: { words: string }): boolean {

@@ -4,7 +4,7 @@ import type { RequestOptions } from '../request-options.ts'
 import { TurnMemory } from '../store/turn-memory.ts'
 import { contextPlaceholder } from './explicit-context.ts'
 import { findContexts, type PatternLists } from './find-contexts.ts'
-import { markSpokenOf } from './mark-spoken-of.ts'
+import { markSpokenOf, type UnmappedNames } from './mark-spoken-of.ts'
 import { type PlacedContext, placeBlocks } from './place-explicit-context.ts'
 import type { Prompt, PromptMessage } from './prompt.ts'
 import type { PromptSet } from './prompt-body.ts'
@@ -64,6 +64,7 @@ export interface LayoutState {
   readonly store: ConversationStore
   readonly blockTemplate: string
   readonly patternLists?: PatternLists | undefined
+  readonly unmapped?: UnmappedNames | undefined
 }
 
 /** Puts explicit blocks in place, those of past turns too, finds all contexts, and recalls every turn. */
@@ -107,7 +108,7 @@ class LayoutWriter {
     if (opening) this.#chain = digestOf(this.#chain + opening.digest)
     const lastAnswer = messages.findLastIndex(({ role }) => role === 'assistant')
     const laidOut = read.map((message, place) => this.#layOut(message, place < lastAnswer))
-    return { preamble, messages: markSpokenOf(laidOut, this.#texts) }
+    return { preamble, messages: markSpokenOf(laidOut, this.#texts, this.#state.unmapped) }
   }
 
   #read(message: PromptMessage): ReadMessage {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import type { RequestOptions } from '../request-options.ts'
 import { assistantMessage as assistant, type Message, Sender } from '../sender.fixture.ts'
 import { findContexts } from './find-contexts.ts'
 import { markSpokenOf } from './mark-spoken-of.ts'
@@ -102,6 +103,70 @@ it('a turn that was sent in another order is sent so again when its numbers are 
   expect(sent).not.toEqual(turn)
   const again = sender.send([turn, assistant('Peru [2].'), user('What does [2] say?')])
   expect(again[0]).toEqual(sent)
+})
+
+describe('a numbered list stays as received', () => {
+  const ask =
+    (words: string) =>
+    (...blocks: string[]) => [user(`${numbered(...blocks)}\n\nQuestion: ${words}`)]
+
+  it.each([
+    'What does number 2 say?',
+    'What does #2 say?',
+    'Explain no. 2 please.',
+    'What does the 2nd one say?',
+    'What does the second one say?',
+    'What does document two say?',
+    'Does the former contradict the latter?',
+    'Summarise the top result.',
+    'And the first two?',
+    'Que dit le deuxième document ?',
+    '¿Qué dice el segundo documento?',
+    '2番目の文書は何ですか？',
+    'For each document, output yes or no, one per line.',
+    'Translate each passage into German.',
+    'Convert these to CSV.',
+    'The sources run from oldest to newest. What changed?',
+    'Who wrote last?',
+    'Go page by page.',
+  ])('when the user asks %j', (words) => {
+    expect(isMoved(ask(words))).toBe(false)
+  })
+
+  it.each(['What is the number of rivers?', 'For each source you use, cite it.', 'Who wrote it?', 'Which came first?'])(
+    'but not when the user asks %j',
+    (words) => {
+      expect(isMoved(ask(words))).toBe(true)
+    },
+  )
+})
+
+describe('a list whose numbers may come back unmapped stays as received', () => {
+  const content = (...blocks: string[]): string => `${numbered(...blocks)}\n\nQuestion: why?`
+  const found = (...blocks: string[]): string =>
+    JSON.stringify(blocks.map((text, i) => ({ index: i + 1, text: `${text} ${text} ${text}` })))
+
+  function isMovedIn(rest: object, write: (...blocks: string[]) => Message, options: RequestOptions = {}): boolean {
+    const sender = new Sender()
+    sender.sendBody({ ...rest, messages: [write(peru, nile)] }, { options })
+    return sender.decide({ ...rest, messages: [write(nile, peru)] }, { options }).moved > 0
+  }
+
+  it('when the answer is data, unless the caller keeps the numbers as the model has them', () => {
+    const data = { response_format: { type: 'json_object' } }
+    const write = (...blocks: string[]): Message => user(content(...blocks))
+    expect(isMovedIn(data, write)).toBe(false)
+    expect(isMovedIn({}, write)).toBe(true)
+    expect(isMovedIn(data, write, { citations: false })).toBe(true)
+  })
+
+  it('when it is data itself, and the model has tools to call with it', () => {
+    const tools = [{ type: 'function', function: { name: 'click', parameters: {} } }]
+    const write = (...blocks: string[]): Message => ({ role: 'tool', content: found(...blocks) })
+    expect(isMovedIn({ tools }, write)).toBe(false)
+    expect(isMovedIn({}, write)).toBe(true)
+    expect(isMovedIn({ tools }, (...blocks) => user(content(...blocks)))).toBe(true)
+  })
 })
 
 describe('a list of a system prompt that many conversations share', () => {

@@ -9,12 +9,24 @@ interface Found {
   readonly past: readonly unknown[]
 }
 
+/** How a model can name blocks where nobody maps the names back. */
+export interface UnmappedNames {
+  /** in its answer, which is data */
+  readonly inAnswer: boolean
+  /** when it calls tools: by what it was given as data itself, be it the number of a button */
+  readonly inCalls: boolean
+}
+
 /**
  * Marks the contexts whose blocks are spoken of by their place: by what stands around them, by what the user and the
- * assistant say later, or by the blocks themselves. None of these words is rewritten, so what they speak of must stay
- * where it is.
+ * assistant say later, by the blocks themselves, or by what the model may write as data. None of these words is
+ * rewritten, so what they speak of must stay where it is.
  */
-export function markSpokenOf<Message extends Found>(messages: readonly Message[], texts: readonly string[]): Message[] {
+export function markSpokenOf<Message extends Found>(
+  messages: readonly Message[],
+  texts: readonly string[],
+  unmapped: UnmappedNames = { inAnswer: false, inCalls: false },
+): Message[] {
   const marked = [...messages]
   const later = { bracketed: new Set<string>(), worded: new Set<string>(), isCounted: false, isOrdered: false }
   const first = messages.findIndex(isOpen)
@@ -27,7 +39,7 @@ export function markSpokenOf<Message extends Found>(messages: readonly Message[]
     if (isOwn) {
       const contexts = message.contexts.map((context) => {
         const isSpokenOf = own.isOrdered || speaksOf(own, context, texts) || speaksOf(later, context, texts)
-        return isMovable(context) && (isSpokenOf || namesItself(context, texts))
+        return isMovable(context) && (isSpokenOf || namesItself(context, texts) || isBound(context, unmapped))
           ? { ...context, isSpokenOf: true }
           : context
       })
@@ -43,6 +55,11 @@ export function markSpokenOf<Message extends Found>(messages: readonly Message[]
 
 function isOpen({ contexts, past }: Found): boolean {
   return past.length === 0 && contexts.some(isMovable)
+}
+
+/** Whether its labels may come back unmapped. Those of data stand inside of what they label, as members of its object. */
+function isBound({ positional, slots }: PromptContext, { inAnswer, inCalls }: UnmappedNames): boolean {
+  return positional && (inAnswer || (inCalls && slots.some(({ label, content }) => label!.start >= content.start)))
 }
 
 function isMovable({ slots, isResult }: PromptContext): boolean {

@@ -15,17 +15,36 @@ const KIN =
 const NUMBERED = `${KIN}|texts?|items?|entry|entries|memory|memories|dokumente?|quellen?|abschnitte?|texte?|datei(?:en)?`
 const BRACKETED = /\[ ?(\d{1,4}(?: ?[,;–-] ?\d{1,4}){0,16}) ?\]/g
 const WORDED = new RegExp(
-  `(?<!\\p{L})(?:${NUMBERED})[ \\t]?(?:[_#.:(\\[-]|no\\.?|nr\\.?|numbers?)?[ \\t]?(\\d{1,4})(?![\\d%]|[.,]\\d)|(?:文档|文件|资料|来源|段落|文献) ?[[(【]?(\\d{1,4})(?!\\d)`,
+  `(?<!\\p{L})(?:(?:${NUMBERED})[ \\t]?(?:[_#.:(\\[-]|no\\.?|nr\\.?|numbers?)?|numbers?|no\\.|nr\\.|nummer|numéro|número)[ \\t]?(\\d{1,4})(?![\\d%]|[.,]\\d)|(?<![\\w#&/])#(\\d{1,2})(?!\\w)|(?:文档|文件|资料|来源|段落|文献) ?[[(【]?(\\d{1,4})(?!\\d)`,
   'giu',
 )
 const PLACE = '(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|final|\\d{1,2}(?:st|nd|rd|th))'
+const NUMERAL = '(?:one|two|three|four|five|six|seven|eight|nine|ten)'
 const COUNTED = new RegExp(
   [
     `(?<!\\p{L})${PLACE}(?: (?:and|or|to|the|of|two|three|four|five|few|\\d{1,2}|${PLACE})){0,4}[ -](?:${KIN})(?!\\p{L})`,
     `(?<!\\p{L})(?:${KIN}) (?:is|are|was|were|comes?|came|stands?|appears?) (?:the )?${PLACE}(?!\\p{L})`,
-    `(?<!\\p{L})the (?:first|second|third|last)(?: one)?(?=[.,;!?]|\\s{0,4}$)`,
+    `(?<!\\p{L})the (?:first|second|third|last)(?: one| two| three)?(?=[.,;!?]|\\s{0,4}$)`,
+    `(?<!\\p{L})the (?:${PLACE}|middle) one(?!\\p{L})`,
+    `(?<!\\p{L})the (?:former|latter|top (?:${KIN}))(?!\\p{L})`,
+    `(?<!\\p{L})(?:${KIN}) ${NUMERAL}(?!\\p{L})`,
     '(?<!\\p{L})(?:erste|zweite|dritte|vierte|fünfte|letzte)[nrsm]? (?:dokument|quelle|abschnitt|text|datei|ergebnis)',
-    '第 ?[一二三四五六七八九十\\d]{1,3} ?(?:个|篇|份|条|段)',
+    '(?<!\\p{L})(?:premi(?:er|ère)|deuxième|seconde?|troisième|derni(?:er|ère)) (?:document|source|passage|texte|extrait|fichier|résultat)',
+    '(?<!\\p{L})(?:primera?|segund[oa]|tercera?|últim[oa]) (?:documento|fuente|texto|pasaje|archivo|fragmento|resultado)',
+    '第 ?[一二三四五六七八九十\\d]{1,3} ?(?:个|篇|份|条|段)|[一二三四五六七八九十\\d]{1,3} ?(?:番目|つ目|件目)',
+  ].join('|'),
+  'iu',
+)
+const FOR_EACH = `(?:for|score|rate|translate|summari[sz]e|classify|label|judge|grade|rewrite) (?:each|every)(?: of the)? (?:${NUMBERED})`
+const DATA = '(?:json|csv|xml|yaml|sql|table|spreadsheet)'
+// what is to come out one for each, as a table, or is told apart by time
+const ALIGNED = new RegExp(
+  [
+    `(?<!\\p{L})${FOR_EACH}(?!\\p{L})(?![^.\\n]{0,40}\\b(?:cit|you use))`,
+    `(?<!\\p{L})(?:convert|transform|reformat|turn|export|parse)(?!\\p{L})[^.\\n]{0,60}(?<!\\p{L})${DATA}(?!\\p{L})`,
+    '(?<!\\p{L})(?:oldest|newest|latest|earliest|most recent)(?: (?:to|through) (?:newest|oldest|latest|earliest|most recent)| first)(?!\\p{L})',
+    '(?<!\\p{L})chronological(?:ly)?(?!\\p{L})|(?<!\\p{L})in (?:time|date|temporal|alphabetical|reverse) order(?!\\p{L})',
+    '(?<!\\p{L})(?:page by page|step by step through)(?!\\p{L})|(?<!\\p{L})who \\p{L}+ (?:first|last)(?!\\p{L})',
   ].join('|'),
   'iu',
 )
@@ -50,7 +69,7 @@ export function readRemarks(text: string): Remarks {
     bracketed: namesIn(text, BRACKETED, isExample),
     worded: namesIn(text, WORDED, isExample),
     isCounted: COUNTED.test(text),
-    isOrdered: ORDERED.test(text),
+    isOrdered: ORDERED.test(text) || ALIGNED.test(text),
   }
 }
 
@@ -75,7 +94,7 @@ function namesIn(
   for (const match of text.matchAll(pattern)) {
     if (++count > MOST_NAMES) break
     if (isNothing(text, match.index, match.index + match[0].length)) continue
-    for (const number of (match[1] ?? match[2] ?? '').split(/\D+/)) names.add(number)
+    for (const number of (match[1] ?? match[2] ?? match[3] ?? '').split(/\D+/)) names.add(number)
   }
   return names
 }
