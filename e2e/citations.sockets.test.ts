@@ -53,12 +53,13 @@ async function ask(
   respond: (response: ServerResponse) => void,
   headers: Record<string, string> = {},
   rest: object = {},
+  moved = 12,
 ): Promise<Response> {
   engine.answer((response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'))
   await (await postJson(proxy.url + path, bodyFor(path, names))).text()
   engine.answer(respond)
   const response = await postJson(proxy.url + path, { ...bodyFor(path, backwards), ...rest }, { headers })
-  expect(response.headers.get('x-reprise-moved')).toBe('12')
+  expect(response.headers.get('x-reprise-moved')).toBe(`${moved}`)
   return response
 }
 
@@ -149,14 +150,14 @@ describe('an answer goes to the client byte for byte', () => {
     expect(engine.requests.at(-1)!.headers['accept-encoding']).not.toBe('identity')
   })
 
-  test('when it is asked for as JSON, in a stream too', async () => {
+  test('when it is asked for as JSON, in a stream too, whose numbers are those that were sent', async () => {
     const rest = { response_format: { type: 'json_schema', json_schema: { name: 's', schema: { type: 'object' } } } }
-    expect(await (await ask('/v1/chat/completions', writeBody, {}, rest)).text()).toBe(body)
+    expect(await (await ask('/v1/chat/completions', writeBody, {}, rest, 0)).text()).toBe(body)
     const stream = vllmChat(pieces)
     const writeStream = (answer: ServerResponse): void => {
       answer.writeHead(200, { 'content-type': 'text/event-stream' }).end(stream)
     }
-    expect(await (await ask('/v1/chat/completions', writeStream, {}, { ...rest, stream: true })).text()).toBe(stream)
+    expect(await (await ask('/v1/chat/completions', writeStream, {}, { ...rest, stream: true }, 0)).text()).toBe(stream)
     expect(await metricOf(proxy.adminUrl, 'reprise_citations_remapped_total')).toBe(0)
   })
 
