@@ -157,6 +157,28 @@ describe('the callback protocol', () => {
     expect((await post('/v1/replicas/gpu-0/events', 'x'.repeat(9 * 1024 * 1024))).status).toBe(413)
   })
 
+  test.each(['before', 'after'])(
+    'a request whose client does not wait for its answer is held as the engine tells %s that',
+    async (moment) => {
+      await snapshot('g1', 0)
+      engine.answer(() => {})
+      const aborter = new AbortController()
+      const left = postJson(`${proxy.url}/v1/chat/completions`, ragRequest('q', ['a'.repeat(400), 'b'.repeat(400)]), {
+        headers: { 'x-request-id': 'r-1' },
+        signal: aborter.signal,
+      }).catch(() => {})
+      await vi.waitFor(() => expect(engine.requests).toHaveLength(1))
+      const stored = { type: 'stored', request_id: 'r-1', cached_tokens: 150 }
+      if (moment === 'before') await events('g1', 1, stored)
+      aborter.abort()
+      await Promise.all([left, engine.abortions[0]])
+      if (moment === 'after') await events('g1', 1, stored)
+      expect(await mirror()).toMatchObject({ requests: 1, unknown_requests: 0 })
+      await events('g1', 2, { type: 'evicted', request_id: 'r-1', cached_tokens: 0 })
+      expect(await mirror()).toMatchObject({ requests: 0, unknown_requests: 0 })
+    },
+  )
+
   test('existing hooks may post the ids of evicted requests', async () => {
     await send('r-1', 'a', 'b')
     const evicted = await post('/evict', { request_ids: ['r-1', 'nobody', 'nobody-else'] })

@@ -18,6 +18,8 @@ export interface Observed {
   readonly promptIds: readonly RequestId[]
   /** The head of the answer has come. */
   onHead(status: number): void
+  /** The engine has run it, in part at least, and may hold what it computed. */
+  onRun(): void
   /** Some of the body of an answer that is no error. */
   onChunk(chunk: Buffer): void
   /** How many tokens the engine has cached of it; undefined: not known to the token. */
@@ -35,6 +37,8 @@ export class AnswerObserver implements ForwardObserver {
   /** by then the request is let go of */
   readonly #asksForData: boolean
   #admitted: number | undefined
+  #isSent = false
+  /** 0: no head has come */
   #status = 0
   #usage: UsageReader | undefined
   #rewriter: AnswerRewriter | undefined
@@ -54,6 +58,10 @@ export class AnswerObserver implements ForwardObserver {
     this.#admitted = this.#pipeline.now()
     const { id, adapter } = this.#routed.replica
     this.#exchange.telemetry.admitted(id, adapter.kind)
+  }
+
+  onSent(): void {
+    this.#isSent = true
   }
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
@@ -86,8 +94,8 @@ export class AnswerObserver implements ForwardObserver {
   finish(outcome: ForwardOutcome): void {
     if (this.#rewriter) this.#finishRewriting(this.#rewriter)
     const usage = this.#isSuccess && outcome === 'finished' ? this.#readUsage() : undefined
-    // SGLang refuses a streamed `/generate` with 200 and an event
-    const isRun = this.#isSuccess && !this.#usage?.isRefusal
+    const isRun = this.#isRun
+    if (isRun) this.#observed.onRun()
     this.#feedBack(usage, isRun)
     if (this.#status >= 400 || (this.#isSuccess && !isRun)) this.#observed.charge.settle(0)
     if (!usage) return
@@ -123,6 +131,13 @@ export class AnswerObserver implements ForwardObserver {
     return usage && !isOfAll ? { ...usage, cachedTokens: undefined } : usage
   }
 
+  get #isRun(): boolean {
+    // its client did not wait for the head: an engine that prefills is silent, and caches what it has computed
+    if (this.#status === 0) return this.#isSent
+    // SGLang refuses a streamed `/generate` with 200 and an event
+    return this.#isSuccess && !this.#usage?.isRefusal
+  }
+
   get #isSuccess(): boolean {
     return this.#status >= 200 && this.#status < 300
   }
@@ -148,7 +163,7 @@ export class AnswerObserver implements ForwardObserver {
         const share = decision.sent[i]!.length / length
         const cached = this.#observed.promptIds.length === 1 ? usage.cachedTokens : undefined
         replica.replicaMirror.used(request, Math.round(usage.promptTokens * share), cached)
-      }
+      } else if (this.#status === 0) replica.replicaMirror.doubt(request)
     }
   }
 }

@@ -13,6 +13,8 @@ export type ForwardOutcome = 'finished' | 'client_left' | 'engine_broke_off'
 
 /** What is told about an answer while it passes; none may throw. */
 export interface ForwardObserver {
+  /** It is being written to the engine, which may begin with it. */
+  onSent?(): void
   onHead(status: number, headers: IncomingHttpHeaders): void
   /** the headers of ours that go out with the head */
   describe(): Record<string, string>
@@ -105,6 +107,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     if (this.#clientLeft.aborted) this.#onClientLeft()
+    else this.#observer.onSent?.()
     this.#response.on('drain', this.#onDrain)
   }
 

@@ -156,6 +156,43 @@ describe('a request that the engine calls by a name of its own', () => {
   })
 })
 
+describe('a request that ended before the engine said anything', () => {
+  const tick = (at: number): void => {
+    now = at
+    replica.tick({ capacityTokens: undefined, evictsInWhole: false })
+  }
+
+  beforeEach(async () => {
+    await snapshot(0)
+    run('left', promptOf(['a']))
+    replica.doubt(id('left'))
+  })
+
+  test('is held as far as the engine tells, whenever it does', async () => {
+    await events(1, { type: 'stored', request_id: 'left', cached_tokens: 150 })
+    tick(9_000)
+    await events(2)
+    tick(11_000)
+    expect(lengthOf('left')).toBe(150)
+  })
+
+  test('is not held when the engine tells of others only, until it tells of this', async () => {
+    tick(9_000)
+    expect(lengthOf('left')).toBe(200)
+    await events(1)
+    tick(11_000)
+    expect(lengthOf('left')).toBe(0)
+    await events(2, { type: 'stored', request_id: 'left', cached_tokens: 150 })
+    expect(lengthOf('left')).toBe(150)
+  })
+
+  test('is believed like any other where nobody reports', async () => {
+    tick(11_000)
+    expect(replica.state.mode).toBe('degraded')
+    expect(lengthOf('left')).toBe(200)
+  })
+})
+
 describe('without reports', () => {
   test('a cache of known capacity is taken to lose what was used longest ago', () => {
     replica.tick({ capacityTokens: 600, evictsInWhole: false })

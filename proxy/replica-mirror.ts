@@ -5,6 +5,7 @@ import { cutContradicted } from '#index/contradicted-belief.ts'
 import { TokenMirror } from '#index/token-mirror.ts'
 import { type EngineEvent, type EventBatch, type Snapshot, toEventBatch, toSnapshot } from './callback-bodies.ts'
 import { AssumedBelief, type KnownCache } from './mirror/assumed-belief.ts'
+import { DoubtedRequests } from './mirror/doubted-requests.ts'
 import { EngineNames } from './mirror/engine-names.ts'
 import { inSlices } from './mirror/in-slices.ts'
 import { type MirrorMode, ReportSilence } from './mirror/report-silence.ts'
@@ -24,6 +25,9 @@ export interface MirrorState {
 
 /** Of each replica, 4 bytes each: more than engines hold. */
 const mirroredTokens = 32_000_000
+
+/** Aborted requests are told of at the end of the engine's step. */
+const doubtMilliseconds = 10_000
 
 /** To find who else believes takes a millisecond of 50,000 requests; an engine that caches nothing denies every answer. */
 const cutMilliseconds = 50
@@ -46,6 +50,7 @@ export class ReplicaMirror {
   readonly #running = new RunningRequests()
   readonly #names = new EngineNames()
   readonly #assumed: AssumedBelief
+  readonly #doubted = new DoubtedRequests()
   /** from when on belief is held against an answer again */
   #nextCut = 0
   #cache: KnownCache = { capacityTokens: undefined, evictsInWhole: false }
@@ -85,6 +90,7 @@ export class ReplicaMirror {
     const now = this.#now()
     this.#cache = cache
     this.#assumed.apply(this.#modeAt(now), cache, now)
+    this.#endDoubt(now)
   }
 
   /** A request is about to be sent: from now on it is believed to be cached. */
@@ -107,6 +113,15 @@ export class ReplicaMirror {
     if (!contradiction || this.#modeAt(now) !== 'fallback' || now < this.#nextCut) return
     this.#nextCut = now + cutMilliseconds
     cutContradicted(this.mirror, contradiction, (cut) => this.#tell(cut.type, cut.request, cut.cachedTokens))
+  }
+
+  /**
+   * A request has ended before the engine said anything to it. Where it reports, what it does not report of it soon it
+   * does not hold; elsewhere it is believed as much as others that were aborted.
+   */
+  doubt(request: RequestId): void {
+    const now = this.#now()
+    if (this.#silence && this.#modeAt(now) !== 'fallback') this.#doubted.add(request, now)
   }
 
   /** The engine has ended with requests, well or badly. */
@@ -234,6 +249,13 @@ export class ReplicaMirror {
   #tell(type: 'stored' | 'evicted', request: RequestId, cachedTokens: number): void {
     this.tokens.report(request, cachedTokens)
     this.mirror.apply({ type, request, cachedTokens })
+  }
+
+  #endDoubt(now: number): void {
+    for (const request of this.#doubted.takeEnded(now - doubtMilliseconds)) {
+      const isUnheardOf = this.mirror.has(request) && this.tokens.reportedOf(request) === undefined
+      if (isUnheardOf && this.#modeAt(now) === 'exact') this.#tell('evicted', request, 0)
+    }
   }
 
   #keepForStrangers(request: RequestId, cachedTokens: number): void {

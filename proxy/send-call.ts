@@ -51,9 +51,9 @@ export async function sendCall(
     onHead: (status) => {
       breaker.answered(status)
       admission.prefilled(turn)
-      follower.answered(status)
       letBodyGo(call)
     },
+    onRun: () => follower.ran(),
     onChunk: (chunk) => name.push(chunk),
     predict: () => follower.predict(decision.predictedCachedTokens),
   })

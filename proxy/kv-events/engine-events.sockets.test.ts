@@ -51,12 +51,17 @@ afterEach(async () => {
   await engine.stop()
 })
 
-async function ask(name: string, question = 'Why?'): Promise<{ predicted: number; reported: number }> {
+async function ask(
+  name: string,
+  question = 'Why?',
+  signal?: AbortSignal,
+): Promise<{ predicted: number; reported: number }> {
   const content = `<documents>\n${promptOf(name)}\n</documents>\n\nQuestion: ${question}`
   const response = await fetch(`${proxy.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content }] }),
+    signal: signal ?? null,
   })
   expect(response.status).toBe(200)
   await response.text()
@@ -89,6 +94,19 @@ test('the mirror is exact before the first request, and knows after it what the 
   await ask('a')
   await untilTrue(1)
   const { predicted, reported } = await ask('a', 'And how?')
+  expect(reported).toBeGreaterThan(250)
+  expect(predicted).toBe(reported)
+})
+
+test('what a client did not wait for is held all the same, and predicted', async () => {
+  await startWith()
+  await until(async () => expect(await mirror()).toMatchObject({ mode: 'exact' }))
+  engine.answerMilliseconds = 60_000
+  await expect(ask('a', 'Why?', AbortSignal.timeout(500))).rejects.toThrow('timeout')
+  // until its tokens are known
+  engine.answerMilliseconds = 100
+  await untilTrue(1)
+  const { predicted, reported } = await ask('a', 'Again?')
   expect(reported).toBeGreaterThan(250)
   expect(predicted).toBe(reported)
 })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { pack } from 'msgpackr'
 import { EventPublisherDouble } from '#engine-adapters/kv-events/publisher-double.ts'
 
@@ -28,6 +29,8 @@ export class KvEngineDouble {
   readonly reported: number[] = []
   rendered = 0
   canRender = true
+  /** how long an answer takes from when it is computed */
+  answerMilliseconds = 0
 
   constructor(capacityBlocks: number) {
     this.#capacity = capacityBlocks
@@ -40,7 +43,7 @@ export class KvEngineDouble {
       const isRender = request.url!.endsWith('/render')
       response.setHeader('content-type', 'application/json')
       if (isRender && !this.canRender) response.statusCode = 500
-      if (request.url === '/v1/chat/completions') response.end(JSON.stringify(await this.#run(body)))
+      if (request.url === '/v1/chat/completions') await this.#answer(response, await this.#run(body))
       else if (isRender) response.end(JSON.stringify(this.#render(body)))
       else response.writeHead(404).end('{}')
     })
@@ -79,6 +82,11 @@ export class KvEngineDouble {
     this.#events = []
     this.#seed += 1
     await this.publisher.restart()
+  }
+
+  async #answer(response: ServerResponse, answer: unknown): Promise<void> {
+    if (this.answerMilliseconds > 0) await pause(this.answerMilliseconds, undefined, { ref: false })
+    response.end(JSON.stringify(answer))
   }
 
   #render(body: Body): unknown {

@@ -20,7 +20,7 @@ export class RequestFollower {
   readonly #ids: readonly RequestId[]
   readonly #api: PromptApi
   #prompts: readonly SentPrompt[] = []
-  #isRefused = true
+  #isRun = false
   #isKnown = false
   #isSent = false
 
@@ -66,16 +66,16 @@ export class RequestFollower {
     return Math.min(estimated, unknown) <= sum * estimateError + pageTokens ? sum : undefined
   }
 
-  /** The head of the answer has come. */
-  answered(status: number): void {
-    this.#isRefused = status < 200 || status >= 300
+  /** The engine has run it, in part at least, and may hold what it computed. */
+  ran(): void {
+    this.#isRun = true
   }
 
   /** It is over, well or badly. */
   ended(): void {
     if (!this.#isSent) return
     const { events, replicaMirror } = this.#replica
-    if (this.#isRefused) {
+    if (!this.#isRun) {
       events?.failed(this.#ids)
       for (const id of this.#ids) replicaMirror.tokens.forget(id)
       return
