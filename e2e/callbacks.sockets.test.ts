@@ -185,6 +185,8 @@ describe('the callback protocol', () => {
     expect(await evicted.json()).toEqual({ evicted: 1, unknown: 2 })
     expect(await mirror()).toMatchObject({ requests: 0 })
     expect((await post('/evict', { request_ids: 'r-1' })).status).toBe(400)
+    const metrics = await (await fetch(`${proxy.adminUrl}/metrics`)).text()
+    expect(metrics).toContain('mirror_events_total{type="evicted"} 3\n')
   })
 })
 

@@ -138,12 +138,12 @@ function addCallbacks(app: Hono<ServerEnv>, { replicas, telemetry }: AdminDepend
       throw new ProxyError('invalid_body', 'The body must be {"request_ids":[…]} with strings.')
     }
     let evicted = 0
-    for (const id of ids as RequestId[]) {
+    for (const request_id of ids as RequestId[]) {
       // an id that no replica has is counted as unknown by the first
-      const holder = replicas.find(({ mirror }) => mirror.has(id))
+      const holder = replicas.find((replica) => replica.knows(request_id))
       if (holder) evicted += 1
       const told = holder ?? replicas[0]
-      told?.mirror.apply({ type: 'evicted', request: id, cachedTokens: 0 })
+      told?.takeEvent({ type: 'evicted', request_id, cached_tokens: 0 })
     }
     return c.json({ evicted, unknown: ids.length - evicted })
   })

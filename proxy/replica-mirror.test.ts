@@ -156,6 +156,29 @@ describe('a request that the engine calls by a name of its own', () => {
   })
 })
 
+describe('an event that comes alone', () => {
+  test('tells of tokens as well, by the name that the engine has for the request', async () => {
+    await snapshot(0)
+    const tokens = { tokens: Uint32Array.from({ length: 200 }, (_, i) => i), scope: '' }
+    const ask = (name: string): number | undefined => {
+      replica.sent(id(name), promptOf(['a']))
+      replica.tokens.send(id(name))
+      replica.tokens.learn(id(name), tokens, 16)
+      return replica.tokens.predict(id(name))
+    }
+    ask('ours')
+    replica.named(id('ours'), id('resp_1_0'))
+    replica.tokens.end(id('ours'))
+    replica.ended([id('ours')])
+    expect(replica.knows(id('resp_1_0'))).toBe(true)
+    replica.takeEvent({ type: 'evicted', request_id: 'resp_1_0', cached_tokens: 0 })
+    expect(lengthOf('ours')).toBe(0)
+    expect(ask('next')).toBe(0)
+    expect(replica.applied).toMatchObject({ evicted: 1 })
+    expect(replica.knows(id('nobody'))).toBe(false)
+  })
+})
+
 describe('a request that ended before the engine said anything', () => {
   const tick = (at: number): void => {
     now = at

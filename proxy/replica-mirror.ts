@@ -151,6 +151,16 @@ export class ReplicaMirror {
     return this.#inTurn(async () => this.#replace(await read))
   }
 
+  /** Whether a request of this name is mirrored. */
+  knows(name: RequestId): boolean {
+    return this.mirror.has(this.#names.resolve(name))
+  }
+
+  /** Takes an event that comes alone, outside of the protocol's sequence. */
+  takeEvent(event: EngineEvent): void {
+    this.#apply(event)
+  }
+
   /** Takes what was gathered from the engine's own events, in place of callbacks. */
   report(event: Exclude<CacheEvent, { type: 'sent' | 'failed' | 'shared' }>): void {
     if (event.type !== 'used') this.#applied[event.type] += 1
