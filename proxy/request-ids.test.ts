@@ -19,6 +19,13 @@ test('an id is as taken when one of the names that prompts would have by it is',
   expect(ids.take('other', names)).toBe('other')
 })
 
+test('no request gets an id by which an engine would take it for a health probe', () => {
+  const ids = new RequestIds(() => false)
+  expect(ids.take('HEALTH_CHECK_1')).toBe('request-HEALTH_CHECK_1')
+  expect(ids.take('HEALTH_CHECK_1')).toMatch(/^request-HEALTH_CHECK_1-[0-9a-f]{8}$/)
+  expect(ids.take('my-HEALTH_CHECK')).toBe('my-HEALTH_CHECK')
+})
+
 test('what cannot be a header’s value is not taken for an id', () => {
   const ids = new RequestIds(() => false)
   for (const wanted of [undefined, '', 'a b', 'ä', 'x'.repeat(201)]) expect(ids.take(wanted)).toMatch(/^[0-9a-f-]{36}$/)
