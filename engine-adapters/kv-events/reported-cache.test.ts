@@ -83,6 +83,19 @@ describe.each([
   })
 })
 
+test('an engine whose blocks can be told by their content only hides salts until it tells one', () => {
+  const hidesSalts = (hashesOf: typeof opaque, extras?: undefined[]): boolean => {
+    const cache = new ReportedCache(() => {})
+    expect(cache.hidesSalts).toBe(false)
+    cache.apply(stored(hashesOf(tokens, blockSize, extras ? undefined : 'salt'), 0, extras ? { extras } : {}))
+    return cache.hidesSalts
+  }
+  const nothing = new Array(3).fill(undefined)
+  expect(hidesSalts(opaque, nothing)).toBe(true)
+  expect(hidesSalts(opaque)).toBe(false)
+  expect(hidesSalts(vllm, nothing)).toBe(false)
+})
+
 test('blocks behind one that was never heard of serve no prompt', () => {
   for (const hashesOf of [vllm, opaque]) {
     const cache = new ReportedCache(() => {})

@@ -1,5 +1,6 @@
 import type { BlockName, BlockNaming } from './block-naming.ts'
 import { chooseNaming } from './choose-naming.ts'
+import { ContentNaming } from './content-naming.ts'
 import { HeldBlocks, type LostBlocks } from './held-blocks.ts'
 import type { BlocksRemoved, BlocksStored, KvEvent } from './kv-event.ts'
 
@@ -18,6 +19,8 @@ export class ReportedCache {
   #naming: BlockNaming | undefined
   #blockSize = 0
   #unnamed = 0
+  /** of any block it was told what tells it apart from others of equal tokens */
+  #tellsExtras = false
 
   constructor(onLost: (lost: LostBlocks) => void) {
     this.#blocks = new HeldBlocks(onLost)
@@ -31,6 +34,11 @@ export class ReportedCache {
   /** Blocks that are known, that prompts can be served from, and how often one was spoken of that could not be named. */
   get counts(): { readonly known: number; readonly reachable: number; readonly unnamed: number } {
     return { ...this.#blocks.counts, unnamed: this.#unnamed }
+  }
+
+  /** Whether blocks of a salted prompt cannot be recognised: they are named by content, and no salt was ever told. */
+  get hidesSalts(): boolean {
+    return this.#naming instanceof ContentNaming && !this.#tellsExtras
   }
 
   /** Takes in one event; `cleared` tells nobody. */
@@ -58,6 +66,7 @@ export class ReportedCache {
     this.clear()
     this.#naming = undefined
     this.#blockSize = 0
+    this.#tellsExtras = false
     this.#otherGroups.clear()
   }
 
@@ -90,6 +99,7 @@ export class ReportedCache {
       this.#unnamed += event.hashes.length
       return
     }
+    this.#tellsExtras ||= event.extras.some((extra) => extra !== undefined)
     // entries of less than a block are announced beside the whole ones
     if (event.blockSize > this.#blockSize) this.#blockSize = event.blockSize
     let before = event.parent === undefined ? undefined : naming.nameOf(event.parent)

@@ -111,6 +111,20 @@ test('what a client did not wait for is held all the same, and predicted', async
   expect(predicted).toBe(reported)
 })
 
+test('events that do not name salts make the mirror degraded, which believes what was sent, and say so', async () => {
+  engine.namesSalts = false
+  await startWith()
+  const warn = vi.spyOn(proxy.log, 'warn')
+  await until(async () => expect(await mirror()).toMatchObject({ mode: 'exact' }))
+  engine.answerMilliseconds = 100
+  await ask('a')
+  await until(async () => expect(await mirror()).toMatchObject({ mode: 'degraded', requests: 1 }))
+  expect(warn.mock.calls).toEqual([[{ replica: 'engine' }, expect.stringContaining('salt')]])
+  const { predicted, reported } = await ask('a', 'And how?')
+  expect(reported).toBeGreaterThan(250)
+  expect(predicted).toBe(reported)
+})
+
 test('a prompt is rendered once, however often it comes', async () => {
   await startWith()
   for (let i = 0; i < 3; i++) {

@@ -43,6 +43,8 @@ const lossTexts: Readonly<Record<LossReason, string>> = {
   missed: 'what the engine held before is not known any more',
   found: 'the engine tells again what was missed',
 }
+const hiddenSalt =
+  'requests with a cache salt are not found in the engine’s events, which do not name it (extra_keys): use a later version'
 /** As many as are mirrored. */
 const maxRequests = 100_000
 
@@ -58,7 +60,7 @@ export class EngineEvents {
   #generation: string = randomUUID()
   #gaps = 0
   #counts = { tied: 0, untied: 0 }
-  /** the engine did not tell the tokens of the last request that was to be settled */
+  /** of the last request that was to be settled the engine did not tell the tokens, or what else its blocks are known by */
   #isBlind = false
 
   constructor(options: EngineEventsOptions) {
@@ -173,17 +175,19 @@ export class EngineEvents {
 
   /** From here on the mirror believes of a request what the events say. */
   #settle({ request, tokens }: SentRequest): void {
-    this.#isBlind = !tokens
-    // by now all that the engine holds of it has been heard of
-    this.#options.mirror.tokens.forget(request)
-    if (!tokens) {
+    const { mirror } = this.#options
+    const names = tokens ? this.#namesOf(tokens) : []
+    const held = this.#cache.countHeld(names)
+    const isHidden = Boolean(tokens?.salt) && names.length > 0 && held === 0 && this.#cache.hidesSalts
+    this.#isBlind = !tokens || isHidden
+    // by now all that the engine holds of it has been heard of; what cannot be is believed as it was sent
+    if (!isHidden) mirror.tokens.forget(request)
+    if (tokens) mirror.report({ type: 'used', request, promptTokens: tokens.tokens.length })
+    if (isHidden) this.#warnings.warn({}, hiddenSalt)
+    if (!tokens || isHidden) {
       this.#counts.untied += 1
       return
     }
-    const { mirror } = this.#options
-    const names = this.#namesOf(tokens)
-    const held = this.#cache.countHeld(names)
-    mirror.report({ type: 'used', request, promptTokens: tokens.tokens.length })
     if (held > 0) {
       this.#counts.tied += 1
       this.#tied.tie(request, names[held - 1]!)

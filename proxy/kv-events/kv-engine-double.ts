@@ -29,6 +29,8 @@ export class KvEngineDouble {
   readonly reported: number[] = []
   rendered = 0
   canRender = true
+  /** older versions do not, and list an event's fields by position */
+  namesSalts = true
   /** how long an answer takes from when it is computed */
   answerMilliseconds = 0
 
@@ -126,7 +128,7 @@ export class KvEngineDouble {
       this.#events.push({ type: 'BlockRemoved', block_hashes: [oldest], medium: 'GPU', group_idx: 0 })
     }
     for (const hash of fresh) this.#blocks.add(hash)
-    this.#events.push({
+    const stored = {
       type: 'BlockStored',
       block_hashes: fresh,
       parent_block_hash: hashes[from - 1] ?? null,
@@ -135,9 +137,9 @@ export class KvEngineDouble {
       lora_id: null,
       medium: 'GPU',
       lora_name: null,
-      extra_keys: fresh.map((_, i) => (from === 0 && i === 0 && salt ? [salt] : null)),
-      group_idx: 0,
-    })
+    }
+    const extra_keys = fresh.map((_, i) => (from === 0 && i === 0 && salt ? [salt] : null))
+    this.#events.push(this.namesSalts ? { ...stored, extra_keys, group_idx: 0 } : Object.values(stored))
   }
 
   #touch(hash: bigint): void {
