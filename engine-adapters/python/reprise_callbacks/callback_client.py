@@ -6,6 +6,7 @@ import ssl
 from urllib.parse import urlsplit
 
 _HEADER_TEXT = re.compile(r"[\x20-\x7e]+")
+_HOST = re.compile(r"[^\x00-\x20\x7f]+")
 _PATH = re.compile(r"[\x21-\x7e]*")
 # what a byte-order mark at a file's beginning becomes
 _BYTE_ORDER_MARK = "\ufeff"
@@ -77,12 +78,22 @@ def _read_url(url: str) -> tuple[str, str, int | None, str]:
         port = parts.port
     except ValueError:
         parts, port = urlsplit(""), None
-    if parts.scheme not in ("http", "https") or not parts.hostname or not _PATH.fullmatch(parts.path):
+    host = parts.hostname or ""
+    if parts.scheme not in ("http", "https") or not _is_host(host) or not _PATH.fullmatch(parts.path):
         raise CallbackSettingError(
             f"{without_credentials(url)!r} in REPRISE_CALLBACK_URL is no callback URL: "
             "give http://HOST:PORT/v1/replicas/NAME"
         )
-    return parts.scheme, parts.hostname, port, parts.path.rstrip("/")
+    return parts.scheme, host, port, parts.path.rstrip("/")
+
+
+def _is_host(text: str) -> bool:
+    """Whether it can be looked up: what cannot be written as a name for that fails at every post."""
+    try:
+        text.encode("idna")
+    except UnicodeError:
+        return False
+    return _HOST.fullmatch(text) is not None
 
 
 def _connect(scheme: str, host: str, port: int | None, timeout: float) -> http.client.HTTPConnection:

@@ -45,6 +45,7 @@ def test_a_token_that_is_no_header_is_refused_in_one_line_that_does_not_repeat_i
     [
         *("gpu-0", "ftp://h:1/x", "http://", "http://h:port/x"),
         *("http://h:99999/x", "http://[::1/x", "http://h/a b", "http://h/ä"),
+        *("http://exa mple/x", "http://h\x7f/x", "http://a..b:1/x", f"http://{'h' * 64}/x", f"http://{'ä' * 64}/x"),
     ],
 )
 def test_a_url_that_is_none_is_refused_in_one_line(url: str) -> None:
@@ -53,6 +54,14 @@ def test_a_url_that_is_none_is_refused_in_one_line(url: str) -> None:
     ) as refused:
         CallbackClient(url, None, 1)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["gpu-0.example", "gpu_0.example.", "127.0.0.1", "[::1]", "[fe80::1%25eth0]", "b\u00fccher.example", "h" * 63],
+)
+def test_a_host_that_a_name_server_may_know_is_taken(host: str) -> None:
+    CallbackClient(f"http://{host}:9/v1/replicas/gpu-0", None, 1).close()
 
 
 def test_a_password_in_the_url_is_not_repeated(receiver: Receiver) -> None:
