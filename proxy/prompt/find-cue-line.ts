@@ -4,14 +4,18 @@ export interface Cue {
   readonly kind: string
   /** It announces the question, and not only the answer or an instruction. */
   readonly question: boolean
+  /** It announces the answer. */
+  readonly answer: boolean
+  /** Nothing stands behind it in its line. */
+  readonly empty: boolean
 }
 
 const DECORATION = '[ \\t]{0,16}((?:[#*<>_|-]{1,6}[ \\t]{0,2}){0,2})'
 const QUALITY =
   "(?:(?:the |my |your )?(?:(?:user|current|new|next|final|original|helpful|follow[ -]?up)(?:['’]s)?[ _-]|here is the )?)"
 const QUESTION = 'question|query|anfrage|frage|pregunta|domanda|pergunta|вопрос|用户问题|问题|問題|查询|提问|質問|질문'
-const OTHER =
-  'answer|antwort|réponse|reponse|respuesta|risposta|resposta|ответ|回答|答案|response|reply|instruction|task|aufgabe|input|user|human|assistant|(?:chat|conversation) history'
+const ANSWER = 'answer|antwort|réponse|reponse|respuesta|risposta|resposta|ответ|回答|答案|response|reply|assistant'
+const OTHER = 'instruction|task|aufgabe|input|user|human|(?:chat|conversation) history'
 // what may stand between a noun and the end of its announcement: `Question 2:`, `Question (in short):`, `<question>`
 const ANNOUNCED = 's?(?:[ \\t]?(?:\\([^()\\n]{0,40}\\)|\\d{1,3}))?[ \\t]?[*_#|]{0,3}[ \\t]?(?:[:：>]|\\r?\\n|$)'
 const MATERIAL =
@@ -27,16 +31,26 @@ const SENTENCE = [
   '请(?:根据|基于|回答|使用|用)|(?:根据|基于)(?:以上|上述|上面)',
 ].join('|')
 
-const CUE = new RegExp(`${DECORATION}(?:${QUALITY}(?:(${QUESTION})|(${OTHER}))${ANNOUNCED}|(${SENTENCE}))`, 'iuy')
+const NOUN = `(?:(${QUESTION})|(${ANSWER})|(${OTHER}))`
+const CUE = new RegExp(`${DECORATION}(?:${QUALITY}${NOUN}${ANNOUNCED}|(${SENTENCE}))`, 'iuy')
+const EMPTY = /[ \t*_]*\r?(?:\n|$)/y
 
 /** Reads the cue in the line that begins at `line`, if it is one. */
 export function readCue(text: string, line: number): Cue | undefined {
   CUE.lastIndex = line
   const match = CUE.exec(text)
   if (match === null) return undefined
-  const [whole, decoration, question, other, sentence] = match
-  if (other !== undefined && !isAnnouncement(whole, decoration!, other)) return undefined
-  return { kind: (question ?? other ?? sentence ?? '').toLowerCase(), question: question !== undefined }
+  const [whole, decoration, question, answer, other, sentence] = match
+  const noun = answer ?? other
+  if (noun !== undefined && !isAnnouncement(whole, decoration!, noun)) return undefined
+  const kind = (question ?? noun ?? sentence ?? '').toLowerCase()
+  const empty = isEmptyBehind(text, whole, line)
+  return { kind, question: question !== undefined, answer: answer !== undefined, empty }
+}
+
+function isEmptyBehind(text: string, whole: string, line: number): boolean {
+  EMPTY.lastIndex = line + whole.length
+  return whole.endsWith('\n') || EMPTY.test(text)
 }
 
 // `Response` alone in its line is any text, and `user: String` is code

@@ -1,5 +1,6 @@
 import { type BlockSpan, type ContextList, mostBlocks } from './context-list.ts'
 import { findClosingLine, findEndBeforeClosing, findOpening } from './find-closing-line.ts'
+import { mayBeInside } from './find-cue-doubt.ts'
 import { readCue } from './find-cue-line.ts'
 import { findContentEnd, findContentStart } from './find-edges.ts'
 import type { Region } from './find-elements.ts'
@@ -20,6 +21,7 @@ import { isNoContext } from './find-list-heading.ts'
 import { endsInPrompt, mayGoOn } from './find-list-tail.ts'
 import type { Marks } from './find-marks.ts'
 import { findOwn } from './find-own.ts'
+import { reachesContainerEnd } from './reaches-container-end.ts'
 
 /** The lists whose blocks begin with a label at the beginning of a line of this region. */
 export function findLabelledLists(marks: Marks, region: Region): ContextList[] {
@@ -102,13 +104,29 @@ function findBlockLimit(labelled: LabelledRegion, run: LabelRun, interior: Inter
   const { marks, region, lines } = labelled
   const [first, last] = [run.labels[0]!, run.labels.at(-1)!]
   const ending = findEnding(marks, lines, run.labels, interior, run.limit)
+  if (reachesContainerEnd(labelled, run, interior, ending)) return ending.closing ?? run.limit
+  if (isDoubtful(labelled, run, interior, ending)) return undefined
   const certain = ending.certain ?? (region.container || marks.whole ? run.limit : undefined)
   // with the question in front, only the list's end can come last
   const bound = certain ?? (hasQuestionBefore(lines, first.start) ? run.limit : undefined)
   if (interior.blank || (certain !== undefined && last.keys !== undefined)) {
     return bound === undefined || isPromptBefore(marks.text, last.end, bound) ? undefined : bound
   }
-  return findParagraphLimit(labelled, run, interior, { paragraph: ending.paragraph, certain: bound })
+  return findParagraphLimit(labelled, run, interior, { ...ending, certain: bound })
+}
+
+/** Whether the cue line that would end the last block may stand in it. */
+function isDoubtful(
+  { marks }: LabelledRegion,
+  { labels, limit }: LabelRun,
+  interior: Interior,
+  ending: Ending,
+): boolean {
+  const { cue, closing, paragraph = limit } = ending
+  if (cue === undefined || !(interior.blank || cue.start < paragraph)) return false
+  // examples are not touched, but where they end the next list begins
+  if (isNoContext(marks.text, labels[0]!)) return false
+  return mayBeInside(marks.text, cue, closing ?? limit, closing !== undefined)
 }
 
 /** As far as a last block without blank lines reaches. */

@@ -99,7 +99,7 @@ describe('paragraphs between a list and its cue', () => {
   })
 
   it('may be of the last block of a container, and of a tool result', () => {
-    expect(contentsOf(`<context>\n${list}\n\np2\n</context>\n\nWhy?`)).toEqual([[`${list}\n\np2`]])
+    expect(contentsOf(`<context>\n${list}\n\np2\n</context>\n\nWhy?`)).toEqual([['A', 'B', 'p1\n\np2']])
     expect(findContextLists(`${list}\n\np2`, { whole: true })).toEqual([])
   })
 
@@ -123,5 +123,99 @@ describe('paragraphs between a list and its cue', () => {
     expect(contentsOf(`${long}\n\nWhat is A?\n\nAnswer:`)).toEqual([])
     expect(contentsOf(`${long}\n\nUse only the sources.\n\nQuestion: x`)).toEqual([])
     expect(contentsOf(`${long}\n\nQuestion: x`)).toEqual([['A\n\nmore', 'B\n\nmore']])
+  })
+})
+
+describe('a line of the last block that reads like a cue', () => {
+  const faq = 'FAQ\nQuestion: how?\nAnswer: so.'
+  const inside = [
+    faq,
+    'They found,\nbased on the results: they grow\nin the shade.',
+    'B\nAnswer the door when it rings',
+    'B\nPlease use the provided key\nto open it.',
+    'B\nUser: hi\nAssistant: hello',
+    'B\nTask: foo\nbar',
+    'B\nQuery: foo',
+    'B\nInput: 5',
+    'B\nInstructions: none',
+  ]
+
+  describe.each([
+    ['[n]', (blocks: string[]) => blocks.map((block, i) => `[${i + 1}] ${block}`).join('\n\n')],
+    ['Document n:', (blocks: string[]) => blocks.map((block, i) => `Document ${i + 1}: ${block}`).join('\n')],
+    ['### Document', (blocks: string[]) => blocks.map((block) => `### Document\n${block}`).join('\n\n')],
+    ['file_path:', (blocks: string[]) => blocks.map((block, i) => `file_path: ${i}\n\n${block}`).join('\n\n')],
+  ])('of %s', (_, write) => {
+    it.each(inside)('never ends it when the prompt goes on behind a blank line: %j', (block) => {
+      for (const blocks of [
+        ['A', block],
+        ['A\n\nmore', 'A', `B\n\n${block}`],
+      ]) {
+        for (const behind of ['Question: what?', 'What is it?', 'Use the sources.\n\nQuery: x\nAnswer:']) {
+          const text = `Documents:\n\n${write(blocks)}\n\n${behind}`
+          for (const list of contentsOf(text)) expect(list.at(-1)).toContain(block)
+        }
+      }
+    })
+
+    it('never ends it at a question that is answered when another follows', () => {
+      const block = 'FAQ\n\nQuestion: how?\nAnswer: so.'
+      for (const behind of ['Question: what?', 'Question: what?\nAnswer:']) {
+        const text = `Documents:\n\n${write(['A\n\nmore', block])}\n\n${behind}`
+        for (const list of contentsOf(text)) expect(list.at(-1)).toContain(block)
+      }
+    })
+
+    it.each([
+      ...inside,
+      'How do I reset the device?\n\nHold it.',
+      'B\n\n## Usage\nKeep it dry.',
+      'B\n\nKeep it dry.',
+      'B\n\nShow me the money',
+      'B\n\nWhat about batteries?',
+      'B\n\nSteps and notes:\n\n- go',
+      'B\n\nQuestion: how?\nAnswer: so.',
+    ])('is of it in a container that the question stands behind: %j', (block) => {
+      for (const behind of ['Question: what?', 'What is it?', 'Answer the question.\nQuery: x\nAnswer:']) {
+        const [list] = contentsOf(`Use this.\n\n<context>\n${write(['A', 'B', block])}\n</context>\n\n${behind}`)
+        expect(list).toHaveLength(3)
+        expect(list!.at(-1)!.endsWith(block)).toBe(true)
+      }
+    })
+
+    it('is not known from the question of a container that nothing follows', () => {
+      const list = (block: string): string => `<context>\n${write(['A', 'B', block])}`
+      expect(contentsOf(`${list('C')}\n\nQuestion: what?\n</context>`)[0]).toHaveLength(3)
+      expect(contentsOf(`${list('C')}\n\nQuestion: what?\n</context>\nAnswer:`)[0]).toHaveLength(3)
+      for (const found of contentsOf(`${list(faq)}\n</context>`)) expect(found.at(-1)).toContain(faq)
+    })
+
+    it.each([
+      'Question: what?',
+      'Question: what?\nAnswer:',
+      'Question: what?\n\nAnswer:',
+      'Query: what?\nOriginal Answer: this.\nNew Answer: ',
+      'Given the context information and not prior knowledge, answer the query.\nQuery: what?\nAnswer: ',
+      'Answer the question below.\nWhat is it?',
+      'Question: what is this?\nx = 1',
+      'Based on the above documents, what is it?\n\nAnswer:',
+    ])('ends it where that surely is the prompt: %j', (behind) => {
+      const text = `Documents:\n\n${write(['A', 'B'])}\n${behind}`
+      expect(contentsOf(text)[0]?.map((block) => block.at(-1))).toEqual(['A', 'B'])
+    })
+  })
+
+  it('leaves the other lists of a container to themselves', () => {
+    const text = '<context>\n[1] A\n[2] B\n\nSource 1: C\nSource 2: D\n</context>\n\nWhy?'
+    expect(contentsOf(text)).toEqual([
+      ['A', 'B'],
+      ['C', 'D'],
+    ])
+  })
+
+  it('is no end of the last of some memories', () => {
+    const memories = 'User Memories:\n- Owns a boat\n- Likes tea,\n'
+    expect(contentsOf(`${memories}based on the results of a survey\n\nWhy?`)).toEqual([])
+    expect(contentsOf(`${memories}Question: why?`)).toEqual([['Owns a boat', 'Likes tea,']])
   })
 })

@@ -1,4 +1,5 @@
 import { findClosingLine, findOpening } from './find-closing-line.ts'
+import type { CueLine } from './find-cue-doubt.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from './find-edges.ts'
 import type { Label } from './find-labels.ts'
 import { findLastRule, type LineNote, type LineNotes } from './find-line-notes.ts'
@@ -57,6 +58,10 @@ export interface Ending {
   readonly paragraph: number | undefined
   /** At a cue line, what closes an element or quotation around the list, or something else that no block before has. */
   readonly certain: number | undefined
+  /** The cue line which that is, if it is one. */
+  readonly cue: CueLine | undefined
+  /** What closes an element, quotation or fence around the list. */
+  readonly closing: number | undefined
 }
 
 /** Looks behind a list's last label, as far as `limit`, for what ends its block. */
@@ -73,12 +78,23 @@ export function findEnding(
   const bound = closing ?? limit
   const paragraph = blanks[findIndexFrom(blanks, from)]?.start ?? bound
   const fence = findFence(text, notes, labels, bound)
-  if (fence !== undefined) return { paragraph: paragraph < fence ? paragraph : undefined, certain: fence }
+  if (fence !== undefined) {
+    return { paragraph: paragraph < fence ? paragraph : undefined, certain: fence, cue: undefined, closing: fence }
+  }
   const isRecord = labels[0]!.keys !== undefined
   let at = findIndexFrom(notes, findLineEnd(text, from))
   while (at < notes.length && notes[at]!.start < bound && !isCertainEnd(text, notes[at]!, interior, isRecord)) at++
-  const certain = notes[at]?.start ?? bound
-  return { paragraph: paragraph < bound ? paragraph : undefined, certain: certain < bound ? certain : closing }
+  const note = at < notes.length && notes[at]!.start < bound ? notes[at] : undefined
+  return {
+    paragraph: paragraph < bound ? paragraph : undefined,
+    certain: note?.start ?? closing,
+    cue: note !== undefined && isCue(note) ? note : undefined,
+    closing,
+  }
+}
+
+function isCue(note: LineNote): note is LineNote & CueLine {
+  return typeof note.kind === 'object'
 }
 
 function findClosingMark(marks: Marks, listStart: number, from: number, limit: number): number | undefined {

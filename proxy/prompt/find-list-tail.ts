@@ -29,7 +29,8 @@ export function mayGoOn(marks: Marks, paragraph: number, bound: number, isAsked:
   return !isPrompt(text, start, end) && !isMark(marks, start)
 }
 
-function findParagraphEnd(text: string, start: number, bound: number): number {
+/** Where the last line of the paragraph ends that holds the line at `start`. */
+export function findParagraphEnd(text: string, start: number, bound: number): number {
   let line = start
   for (;;) {
     const end = Math.min(findLineEnd(text, line), bound)

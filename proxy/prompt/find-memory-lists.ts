@@ -1,4 +1,5 @@
 import type { BlockSpan, ContextList } from './context-list.ts'
+import { mayBeInside } from './find-cue-doubt.ts'
 import { readCue } from './find-cue-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from './find-edges.ts'
 import type { Region } from './find-elements.ts'
@@ -131,7 +132,9 @@ function endsHere(text: string, end: number, limit: number): boolean {
   if (line >= limit) return true
   const start = findContentStart(text, line, findLineEnd(text, line))
   if (start >= Math.min(limit, findLineEnd(text, line))) return true
-  return text[start] === '<' || text[start] === '#' || readCue(text, line) !== undefined
+  if (text[start] === '<' || text[start] === '#') return true
+  const kind = readCue(text, line)
+  return kind !== undefined && !mayBeInside(text, { start: line, kind, behindBlank: false }, limit, false)
 }
 
 function toList(text: string, items: readonly BlockSpan[], end: number): ContextList {
