@@ -1,5 +1,6 @@
 import { type BlockId, toBlockId } from '#index/context-block.ts'
 import { elementSpans } from '../json-spans.ts'
+import { areWholeParts } from './are-whole-parts.ts'
 import type { BlockSpan, ContextList } from './context-list.ts'
 import { findContextLists } from './find-context-lists.ts'
 import { findContentEnd, findContentStart, findIndexFrom } from './find-edges.ts'
@@ -30,7 +31,7 @@ export function findContexts(
 ): PromptContext[] {
   if (message.role === 'documents') return findDocuments(message.texts[0]!, texts)
   if (!rolesWithContext.has(message.role) || message.texts.length === 0) return []
-  const marked = findMarkedContexts(message, texts)
+  const { contexts: marked, isSpanning } = findMarkedContexts(message, texts)
   if (marked.length > 0) return marked
   const patterned = message.texts.flatMap((text) => {
     const found = patternLists?.get(text) ?? []
@@ -41,6 +42,7 @@ export function findContexts(
   if (isToolRole(message.role)) return message.texts.map((text) => toResult(text, texts))
   const parts = message.texts.slice(0, -1)
   if (message.role !== 'user' || !message.isTextOnly || parts.length < 2) return []
+  if (isSpanning || !areWholeParts(message.texts.map((text) => texts[text]!))) return []
   const last = parts.at(-1)!
   const blocks = parts.map((text) => [texts[text]!, wholeText(text, texts)] as const)
   return [unlabelled(blocks, { annotateAt: { text: last, offset: texts[last]!.length } })]
@@ -67,7 +69,13 @@ function wholeText(text: number, texts: readonly string[]): ContextSlot {
   return { text, start: 0, end, content: { start, end: findContentEnd(texts[text]!, start, end) } }
 }
 
-function findMarkedContexts(message: PromptMessage, texts: readonly string[]): PromptContext[] {
+interface MarkedContexts {
+  readonly contexts: PromptContext[]
+  /** A list was left alone because a block of it runs from one part into the next. */
+  readonly isSpanning: boolean
+}
+
+function findMarkedContexts(message: PromptMessage, texts: readonly string[]): MarkedContexts {
   const whole = message.texts.map((text) => texts[text]!).join(partSeparator)
   const parts: { text: number; start: number }[] = []
   let at = 0
@@ -77,15 +85,13 @@ function findMarkedContexts(message: PromptMessage, texts: readonly string[]): P
   }
   const locate = (offset: number): { text: number; start: number } => parts[findIndexFrom(parts, offset + 1) - 1]!
   const isWhole = isToolRole(message.role)
-  const found = findContextLists(whole, { whole: isWhole, rendered: message.isRendered ?? false })
-  const lists = found.filter((list) => !isLookalike(whole, list, isWhole))
-  return (
-    leaveOutAnswers(whole, lists)
-      .map((list) => toContext(list, whole, locate))
-      // a block that runs from one part into the next cannot be moved
-      .filter(({ slots }) => slots.every(({ text, end }) => end <= texts[text]!.length))
-      .map((context) => ({ ...context, annotateAt: withinText(context.annotateAt, texts) }))
-  )
+  const traits = { whole: isWhole, rendered: message.isRendered ?? false }
+  const lists = findContextLists(whole, traits).filter((list) => !isLookalike(whole, list, isWhole))
+  const found = leaveOutAnswers(whole, lists).map((list) => toContext(list, whole, locate))
+  // a block that runs from one part into the next cannot be moved
+  const inParts = found.filter(({ slots }) => slots.every(({ text, end }) => end <= texts[text]!.length))
+  const contexts = inParts.map((context) => ({ ...context, annotateAt: withinText(context.annotateAt, texts) }))
+  return { contexts, isSpanning: inParts.length < found.length }
 }
 
 /** What the user's patterns found in the turn of one speaker, who is not the assistant. */
