@@ -32,6 +32,7 @@ describe('citations of bare numbers', () => {
     ['behind emphasis and quotation marks', '**Paris**[1] and "so"[2]', '**Paris**[3] and "so"[1]'],
     ['in a list of sources', '[1]: A guide to Paris\n[2]: Spain', '[3]: A guide to Paris\n[1]: Spain'],
     ['in footnotes', 'so[^1][^2] and [^2].\n\n[^1]: text', 'so[^3][^1] and [^1].\n\n[^3]: text'],
+    ['in front of a sentence without a space', 'so [3].Paris [1].In [1][2].Rome', 'so [2].Paris [3].In [3][1].Rome'],
     ['in a table', '| rain | [1] |', '| rain | [3] |'],
   ])('%s', (_, text, mapped) => {
     const expected = mapped || 'in Paris[3][1], rain falls[2]. In 2019[3] too (GDP)[1].'
@@ -40,7 +41,8 @@ describe('citations of bare numbers', () => {
 
   it.each([
     ['indices', 'a[1] = b[2]; foo()[1]; m[1][2]; $x[1] $[1, 2]$ my_list[1] f(x[1])'],
-    ['an index with a member', 'values[1].name and Values[2] = 3'],
+    ['an index with a member', 'values[1].name and Values[2] = 3, Paris[1].Name, arr[3].length'],
+    ['a member of an array, a file', 'so [3].map(f), [2]._x and [1].pdf'],
     ['a line of code', 'for (const x of items[1]) items[2].push(rows[3])'],
     ['an initialiser', 'int a[] = {\n[1] = 2,\n[2] = 3 }'],
     ['a fenced block', 'see\n```js\nuse [1]\n``` no end [2]\n```js\n[3]\n'],

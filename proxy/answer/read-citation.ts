@@ -60,7 +60,7 @@ function readFootnote(ahead: Lookahead): Citation | undefined {
 function judge(ahead: Lookahead, labels: CitedLabel[], { line, isCitation, isValue }: Behind): Citation {
   const end = ahead.at
   if (isValue || (!isCitation && isData(ahead, labels, line))) return { end, labels: [], isValue: true }
-  return { end, labels: isLinkOrCode(ahead, /^\s*$/.test(line)) ? [] : labels }
+  return { end, labels: isLinkOrCode(ahead, line) ? [] : labels }
 }
 
 /** Who writes `Document 3` in brackets means the document. */
@@ -85,13 +85,18 @@ export function readSpoken(ahead: Lookahead, { prefixes }: CitationLabels, befor
 }
 
 /** `[3](http…)`, `[3]: http…` at the beginning of a line, `[3] = 0` and `values[3].name` cite nothing. */
-function isLinkOrCode(ahead: Lookahead, isLineStart: boolean): boolean {
+function isLinkOrCode(ahead: Lookahead, line: string): boolean {
   const next = ahead.peek()
   if (next === '(') return true
-  if (next === '.') return /[A-Za-z_]/.test(ahead.peek(1))
-  if (next === ':') return isLineStart && isLinkTarget(ahead)
+  if (next === '.') return isMember(ahead.peek(1), line)
+  if (next === ':') return /^\s*$/.test(line) && isLinkTarget(ahead)
   const blanks = skipBlanks(ahead)
   return ahead.peek() === '=' || (blanks === 0 && ahead.peek() === '+')
+}
+
+/** Models leave out the space in front of a sentence: `in Spain [3].Paris` has none of code in front of its bracket. */
+function isMember(first: string, line: string): boolean {
+  return /[a-z_]/.test(first) || (/[A-Z]/.test(first) && /\w$/.test(line))
 }
 
 function isLinkTarget(ahead: Lookahead): boolean {
