@@ -77,6 +77,22 @@ describe('blocks.patterns', () => {
     expect(await metricOf(proxy.adminUrl, 'reprise_fail_open_total{reason="pattern_timeout"}')).toBe(3)
   })
 
+  test('that run wild on a later turn change nothing of how the turns before it are sent', async () => {
+    await restart([{ name: 'wild', pattern: '^(a+a+)+b$', flags: 'm' }, own])
+    const ask = async (...turns: string[]): Promise<unknown> => {
+      const messages = turns.map((content, i) => ({ role: i % 2 === 0 ? 'user' : 'assistant', content }))
+      await postJson(`${proxy.url}/v1/chat/completions`, { messages })
+      return contentsIn(engine.requests.at(-1))[0]
+    }
+    await chat(text('ABC'))
+    const first = await ask(text('CBA'))
+    expect(first).not.toBe(text('CBA'))
+    const trap = 'a'.repeat(60)
+    expect(await ask(text('CBA'), 'So.', trap)).toBe(first)
+    expect(await ask(text('CBA'), 'So.', trap, 'Well.', 'And now?')).toBe(first)
+    expect(await metricOf(proxy.adminUrl, 'reprise_fail_open_total{reason="pattern_timeout"}')).toBe(2)
+  })
+
   test('that run wild hold up no other request, and leave other forms of blocks to be found', async () => {
     await restart([{ name: 'wild', pattern: '(?<block>(a+)+)$', flags: 'm' }], 150)
     const document = (names: string, rest: string): string =>

@@ -77,6 +77,30 @@ describe('a pattern that takes too long', () => {
     expect(faults).toHaveLength(1)
   })
 
+  it('takes nothing from the other patterns, nor from itself in the texts in front of it and behind it', async () => {
+    const rain = { name: 'rain', pattern: 'rain' }
+    const wild = { name: 'wild', pattern: '(?:(?:a+)+)+b' }
+    for (const patterns of [
+      [rain, wild],
+      [wild, rain],
+    ]) {
+      const { finder, faults } = create(patterns, { timeoutMs: 2_000 })
+      const early = ['rain rain', 'ab aab', 'ab rain rain ab']
+      const found = await finder.find([...early, `rain rain ${trap}`, 'rain rain', 'ab ab'])
+      expect(found.map((lists) => lists.length)).toEqual([1, 1, 1, 1, 1, 1])
+      expect(found.slice(0, 3)).toEqual(await finder.find(early))
+      expect(faults).toEqual([{ reason: 'pattern_timeout', pattern: 'wild' }])
+    }
+  })
+
+  it('is stopped in two texts of a request and leaves time for the others in all of them', async () => {
+    const rain = { name: 'rain', pattern: 'rain' }
+    const { finder, faults } = create([endless, rain], { timeoutMs: 2_000 })
+    const found = await finder.find(Array.from({ length: 30 }, () => `rain rain ${trap}`))
+    expect(found.map((lists) => lists.length)).toEqual(Array.from({ length: 30 }, () => 1))
+    expect(faults).toEqual([{ reason: 'pattern_timeout', pattern: 'endless' }])
+  })
+
   it('leaves the main thread free while it runs', async () => {
     const { finder } = create([endless], { timeoutMs: 500 })
     let ticks = 0

@@ -1,7 +1,7 @@
 import type { ContextList } from '../prompt/context-list.ts'
 import type { BlockPattern, CompiledPattern } from './block-pattern.ts'
 import { compilePatterns } from './compile-patterns.ts'
-import { PatternThread, type ThreadFailure } from './pattern-thread.ts'
+import { PatternThread, type ThreadAnswer, type ThreadFailure } from './pattern-thread.ts'
 import { readMatches } from './read-matches.ts'
 
 /** How much patterns may take of a request. */
@@ -33,7 +33,7 @@ export interface PatternFault {
 
 /**
  * Finds blocks by the user's patterns in a thread of its own, within a time limit. It never throws and never rejects:
- * what goes wrong is told to `onFault`, and the request goes on as if nothing had matched.
+ * what goes wrong is told to `onFault`, and the request goes on as if it had matched nothing.
  */
 export class PatternFinder {
   readonly #patterns: readonly CompiledPattern[]
@@ -41,6 +41,8 @@ export class PatternFinder {
   readonly #onFault: (fault: PatternFault) => void
   /** How often each pattern has run out of time in a row. */
   readonly #timeouts: number[]
+  /** The places of patterns that have been stopped. */
+  readonly #slow = new Set<number>()
   /** Threads in a row that were lost for another reason. */
   #failures = 0
   #thread: PatternThread | undefined
@@ -62,7 +64,11 @@ export class PatternFinder {
     if (patterns.length > 0) this.#thread = new PatternThread(this.#patterns)
   }
 
-  /** The lists in each of the texts; none for all of them when a limit is reached or the signal aborts. */
+  /**
+   * The lists in each of the texts, which are read in this order; none for all of them when they are too long, the
+   * thread is lost or the signal aborts. A pattern that takes too long on a text finds nothing there, and the rest of
+   * what is found stands.
+   */
   async find(texts: readonly string[], signal?: AbortSignal): Promise<ReadonlyArray<readonly ContextList[]>> {
     const none = texts.map(() => [])
     if (this.#closed || signal?.aborted || this.#placesInUse().length === 0) return none
@@ -94,11 +100,14 @@ export class PatternFinder {
   ): Promise<ReadonlyArray<readonly ContextList[]>> {
     const places = this.#placesInUse()
     if (this.#closed || signal?.aborted || places.length === 0) return none
-    if (this.#thread === undefined || this.#thread.isLost) this.#thread = new PatternThread(this.#patterns)
-    const answer = await this.#thread.run(texts, places, this.#limits.timeoutMs)
+    const answer = await this.#runInTime(texts, places)
     if ('fault' in answer) return this.#closed ? none : this.#answerFailure(answer, none)
     this.#failures = 0
-    for (const place of places) this.#timeouts[place] = 0
+    for (const place of places) if (!answer.timedOut.includes(place)) this.#timeouts[place] = 0
+    for (const place of answer.timedOut) {
+      this.#slow.add(place)
+      this.#noteFailure('pattern_timeout', place)
+    }
     return texts.map((text, i) =>
       readMatches(
         text,
@@ -107,18 +116,38 @@ export class PatternFinder {
     )
   }
 
+  /** Without a guard for the first half of the time, as long as none of the patterns has ever needed one. */
+  async #runInTime(texts: readonly string[], places: readonly number[]): Promise<ThreadAnswer> {
+    const limitMs = this.#limits.timeoutMs
+    if (places.some((place) => this.#slow.has(place))) {
+      return this.#currentThread().run(texts, places, { limitMs, isGuarded: true })
+    }
+    const answer = await this.#currentThread().run(texts, places, { limitMs: limitMs / 2, isGuarded: false })
+    if (this.#closed || !('fault' in answer) || answer.fault !== 'timeout') return answer
+    return this.#currentThread().run(texts, places, { limitMs: limitMs / 2, isGuarded: true })
+  }
+
+  #currentThread(): PatternThread {
+    if (this.#thread === undefined || this.#thread.isLost) this.#thread = new PatternThread(this.#patterns)
+    return this.#thread
+  }
+
   #answerFailure(
     { fault, pattern }: ThreadFailure,
     none: ReadonlyArray<readonly ContextList[]>,
   ): ReadonlyArray<readonly ContextList[]> {
-    const { mostTimeouts } = this.#limits
-    const name = pattern === undefined ? undefined : this.#patterns[pattern]!.name
-    const times = pattern === undefined ? ++this.#failures : ++this.#timeouts[pattern]!
-    this.#fail(fault === 'timeout' ? 'pattern_timeout' : 'pattern_failed', name, none)
-    if (times === mostTimeouts) this.#fail('pattern_off', name, none)
+    this.#noteFailure(fault === 'timeout' ? 'pattern_timeout' : 'pattern_failed', pattern)
     // a thread that is begun now is ready for a later request
     if (this.#placesInUse().length > 0) this.#thread = new PatternThread(this.#patterns)
     return none
+  }
+
+  /** Counts what a pattern failed in, or the thread where it is not known in which; too often in a row ends its use. */
+  #noteFailure(reason: PatternFault['reason'], place: number | undefined): void {
+    const pattern = place === undefined ? undefined : this.#patterns[place]!.name
+    const times = place === undefined ? ++this.#failures : ++this.#timeouts[place]!
+    this.#onFault({ reason, pattern })
+    if (times === this.#limits.mostTimeouts) this.#onFault({ reason: 'pattern_off', pattern })
   }
 
   #fail<Result>(reason: PatternFault['reason'], pattern: string | undefined, result: Result): Result {

@@ -5,13 +5,27 @@ import type { MatchSpans } from './read-matches.ts'
 /** Why a thread gave no matches. */
 export type ThreadFault = 'timeout' | 'failed'
 
-/** What a thread made of some texts: for each pattern asked for, for each text, its matches; or what went wrong. */
-export type ThreadAnswer = { readonly found: readonly (readonly MatchSpans[])[] } | ThreadFailure
+/** What a thread made of some texts. */
+export interface ThreadMatches {
+  /** for each pattern asked for, for each text */
+  readonly found: readonly (readonly MatchSpans[])[]
+  /** the places of the patterns that were stopped in a text, and found nothing there */
+  readonly timedOut: readonly number[]
+}
+
+/** What a thread made of some texts, or what went wrong. */
+export type ThreadAnswer = ThreadMatches | ThreadFailure
 
 /** A thread that is lost, and the place of the pattern it was lost in. */
 export interface ThreadFailure {
   readonly fault: ThreadFault
   readonly pattern: number | undefined
+}
+
+/** How long a run may take, and whether it is stopped in time or the thread is lost. */
+export interface RunLimits {
+  readonly limitMs: number
+  readonly isGuarded: boolean
 }
 
 // a list of more blocks than these is none, and its spans would be costly to hand over
@@ -47,9 +61,9 @@ export class PatternThread {
         resolve(ready)
       }
     })
-    this.#worker.on('message', (message: { ready: true } | { found: readonly (readonly MatchSpans[])[] }) => {
+    this.#worker.on('message', (message: { ready: true } | ThreadMatches) => {
       if ('ready' in message) this.#start?.(true)
-      else this.#answer({ found: message.found })
+      else this.#answer(message)
     })
     this.#worker.on('error', () => this.#lose('failed'))
     this.#worker.on('exit', () => this.#lose('failed'))
@@ -62,20 +76,31 @@ export class PatternThread {
     return this.#lost
   }
 
-  /** Runs the patterns at `places` over the texts; time is counted from when the thread can begin. */
-  async run(texts: readonly string[], places: readonly number[], limitMs: number): Promise<ThreadAnswer> {
+  /**
+   * Runs the patterns at `places` over the texts; time is counted from when the thread can begin. With a guard, which
+   * costs every run some tenths of a millisecond, the thread stops what takes too long; without one it is lost.
+   */
+  async run(
+    texts: readonly string[],
+    places: readonly number[],
+    { limitMs, isGuarded }: RunLimits,
+  ): Promise<ThreadAnswer> {
     if (!(await this.#ready) || this.#lost) return { fault: 'failed', pattern: undefined }
     return new Promise((resolve) => {
-      const timer = setTimeout(() => {
-        // the answer may be there and only wait for a busy main thread to read it
-        if (Atomics.load(this.#progress, 0) !== ALL_DONE) this.#lose('timeout')
-      }, limitMs)
+      const timer = setTimeout(
+        () => {
+          // the answer may be there and only wait for a busy main thread to read it
+          if (Atomics.load(this.#progress, 0) !== ALL_DONE) this.#lose('timeout')
+        },
+        // a guard is late on a busy machine
+        isGuarded ? 2 * limitMs : limitMs,
+      )
       this.#finish = (answer) => {
         clearTimeout(timer)
         resolve(answer)
       }
       Atomics.store(this.#progress, 0, NOTHING_YET)
-      this.#worker.postMessage({ texts, places })
+      this.#worker.postMessage({ texts, places, limitMs, isGuarded })
     })
   }
 

@@ -1,8 +1,11 @@
+import { Script } from 'node:vm'
 import { parentPort, workerData } from 'node:worker_threads'
 
 /*
- * Runs block patterns in a thread of its own, which is ended when one of them takes too long. Plain JavaScript, since a
- * worker does not run under the loader that the product runs under.
+ * Runs block patterns in a thread of its own, text by text in the order of the conversation: what is found in a text
+ * does not depend on the texts behind it, so that the turns of a conversation are read alike when it goes on. A pattern
+ * that takes too long on a text is stopped there, and the others go on. Plain JavaScript, since a worker does not run
+ * under the loader that the product runs under.
  */
 
 const patterns = workerData.patterns.map((pattern) => ({
@@ -12,16 +15,78 @@ const patterns = workerData.patterns.map((pattern) => ({
 /** Tells the main thread which pattern is at work: it cannot be asked once it has lost itself. */
 const progress = new Int32Array(workerData.progress)
 const ALL_DONE = -2
+/** A pattern that was stopped in so many texts is not tried in those behind them. */
+const MOST_STOPS = 2
+/** The part of the time limit that is kept for the way of the answer. */
+const KEPT = 1 / 16
 
-parentPort.on('message', ({ texts, places }) => {
-  const found = places.map((place) => {
-    Atomics.store(progress, 0, place)
-    return texts.map((text) => findMatches(patterns[place], text))
-  })
+// only what a script with a timeout runs can be stopped without the end of its thread
+const script = new Script('run()')
+let step
+globalThis.run = () => step()
+
+parentPort.on('message', ({ texts, places, limitMs, isGuarded }) => {
+  const job = createJob(texts, places)
+  if (isGuarded) runGuarded(job, limitMs)
+  else job.run()
   Atomics.store(progress, 0, ALL_DONE)
-  parentPort.postMessage({ found })
+  parentPort.postMessage({ found: job.found, timedOut: job.timedOut() })
 })
 parentPort.postMessage({ ready: true })
+
+function runGuarded(job, limitMs) {
+  const end = performance.now() + limitMs * (1 - KEPT)
+  step = job.run
+  // half of what is left each time: there is always some for what comes behind
+  for (let left = limitMs; !job.isDone() && left > 0; left = end - performance.now()) {
+    const timeout = Math.max(1, Math.floor(left / 2))
+    if (!isInTime(timeout)) job.stop(timeout)
+  }
+}
+
+function isInTime(timeout) {
+  try {
+    script.runInThisContext({ timeout })
+    return true
+  } catch (error) {
+    if (error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return false
+    throw error
+  }
+}
+
+/** All patterns over all texts; it can be stopped anywhere, and goes on from there. */
+function createJob(texts, places) {
+  const found = places.map(() => texts.map(() => []))
+  const stops = places.map(() => 0)
+  const total = texts.length * places.length
+  let next = 0
+  let began = 0
+  return {
+    found,
+    isDone: () => next === total,
+    run: () => {
+      for (; next < total; next++) {
+        const at = next % places.length
+        if (stops[at] === MOST_STOPS) continue
+        const text = Math.floor(next / places.length)
+        Atomics.store(progress, 0, places[at])
+        began = performance.now()
+        found[at][text] = findMatches(patterns[places[at]], texts[text])
+      }
+    },
+    /** Passes over what was at work, unless it has hardly begun: then the time went to others, and it is tried again. */
+    stop: (timeout) => {
+      if (next === total || performance.now() - began < timeout / 2) return
+      stops[next % places.length]++
+      next++
+    },
+    /** The places of the patterns that were stopped; if none was and time ran out, of the one that was at work. */
+    timedOut: () => {
+      const stopped = places.filter((_, at) => stops[at] > 0)
+      return stopped.length === 0 && next < total ? [places[next % places.length]] : stopped
+    },
+  }
+}
 
 /** The matches of a pattern in a text, five numbers each: its end, then block and label (-1 without one) from and to. */
 function findMatches({ expression, blockGroup, labelGroup }, text) {
