@@ -1,7 +1,7 @@
 import { type BlockId, toBlockId } from '#index/context-block.ts'
 import { elementSpans } from '../json-spans.ts'
 import { areWholeParts } from './are-whole-parts.ts'
-import type { BlockSpan, ContextList } from './context-list.ts'
+import { type BlockSpan, type ContextList, mostBlocks } from './context-list.ts'
 import { findContextLists } from './find-context-lists.ts'
 import { findContentEnd, findContentStart, findIndexFrom } from './find-edges.ts'
 import { isLookalike } from './find-lookalikes.ts'
@@ -41,7 +41,7 @@ export function findContexts(
   if (patterned.length > 0) return patterned
   if (isToolRole(message.role)) return message.texts.map((text) => toResult(text, texts))
   const parts = message.texts.slice(0, -1)
-  if (message.role !== 'user' || !message.isTextOnly || parts.length < 2) return []
+  if (message.role !== 'user' || !message.isTextOnly || parts.length < 2 || parts.length > mostBlocks) return []
   if (isSpanning || !areWholeParts(message.texts.map((text) => texts[text]!))) return []
   const last = parts.at(-1)!
   const blocks = parts.map((text) => [texts[text]!, wholeText(text, texts)] as const)
