@@ -2,7 +2,7 @@ import { type BlockSpan, type ContextList, mostBlocks } from './context-list.ts'
 import { findClosingLine, findEndBeforeClosing, findOpening } from './find-closing-line.ts'
 import { mayBeInside } from './find-cue-doubt.ts'
 import { readCue } from './find-cue-line.ts'
-import { findContentEnd, findContentStart } from './find-edges.ts'
+import { findContentEnd, findContentStart, findLineEnd } from './find-edges.ts'
 import type { Region } from './find-elements.ts'
 import { FenceWalk } from './find-fences.ts'
 import { findRun, type LabelledRegion, type LabelRun } from './find-label-run.ts'
@@ -134,13 +134,19 @@ function findParagraphLimit(
   labelled: LabelledRegion,
   run: LabelRun,
   interior: Interior,
-  { paragraph, certain }: Ending,
+  { paragraph, certain, closing }: Ending,
 ): number | undefined {
   const limit = certain ?? run.limit
   if (paragraph === undefined || paragraph >= limit) {
     return certain ?? (isShown(labelled, run, interior) ? run.limit : undefined)
   }
-  return mayGoOn(labelled.marks, paragraph, limit, certain === undefined) ? undefined : paragraph
+  const { marks, region } = labelled
+  // what reads like a question in front of the closing mark need not be it, when more of the prompt stands behind
+  const isEnclosed =
+    limit === closing && findContentStart(marks.text, findLineEnd(marks.text, limit), region.end) < region.end
+  return mayGoOn(marks, paragraph, limit, { asked: certain === undefined, enclosed: isEnclosed })
+    ? undefined
+    : paragraph
 }
 
 function isPromptBefore(text: string, from: number, cue: number): boolean {

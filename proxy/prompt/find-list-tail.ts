@@ -15,18 +15,26 @@ const ANNOUNCEMENT =
 const LONGEST_QUESTION = 500
 const LONGEST_ANNOUNCEMENT = 100
 
+/** What is known of the text between a last block and its bound. */
+export interface Tail {
+  /** Its last paragraph is the question: no cue ends it. */
+  readonly asked: boolean
+  /** It stands in an element, quotation or fence around the list, with the question behind that. */
+  readonly enclosed: boolean
+}
+
 /**
  * Whether the text behind the blank line at `paragraph`, up to `bound`, may go on with the last block, so that nobody
  * can tell where that ends: the paragraphs of a document look like what a user writes between a list and a question.
  */
-export function mayGoOn(marks: Marks, paragraph: number, bound: number, isAsked: boolean): boolean {
+export function mayGoOn(marks: Marks, paragraph: number, bound: number, { asked, enclosed }: Tail): boolean {
   const { text } = marks
   const start = findContentStart(text, paragraph, bound)
   if (start === bound) return false
   const end = findParagraphEnd(text, start, bound)
   // the last paragraph in front of no cue is the question
-  if (isAsked && findContentStart(text, end, bound) === bound) return false
-  return !isPrompt(text, start, end) && !isMark(marks, start)
+  if (asked && findContentStart(text, end, bound) === bound) return false
+  return (enclosed || !isPrompt(text, start, end)) && !isMark(marks, start)
 }
 
 /** Where the last line of the paragraph ends that holds the line at `start`. */
