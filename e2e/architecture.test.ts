@@ -59,12 +59,11 @@ test.each(core)('%s is synchronous, and has no clock, no chance and no input or 
   }
 })
 
-test('only the pipeline, its observer, the control plane and what other proxies tell change the mirror', () => {
+test('only the pipeline, its observer, the engine’s reports and what other proxies tell change the mirror', () => {
   const writers = sourcesOf('proxy')
     .filter(({ path, text }) => !/\.(test|fixture)\.ts$/.test(path) && /\bmirror\.apply(Snapshot)?\(/.test(text))
     .map(({ path }) => path)
   expect(writers.toSorted()).toEqual([
-    'proxy/admin-app.ts',
     'proxy/answer-observer.ts',
     'proxy/redis/mirror-follower.ts',
     'proxy/replica-mirror.ts',

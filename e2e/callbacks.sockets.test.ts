@@ -190,6 +190,17 @@ describe('the callback protocol', () => {
   })
 })
 
+test('of a request for which the engine does not look into its cache nothing is predicted to be cached', async () => {
+  const ask = async (rest: Record<string, unknown>): Promise<number> => {
+    const response = await postJson(`${proxy.url}/v1/chat/completions`, ragRequest('q', ['a'.repeat(400)], rest))
+    await response.text()
+    return Number(response.headers.get('x-reprise-predicted-cached-tokens'))
+  }
+  await ask({})
+  expect(await ask({ prompt_logprobs: 1 })).toBe(0)
+  expect(await ask({})).toBeGreaterThan(0)
+})
+
 describe('the control plane', () => {
   test('says that it lives, is ready, and what it holds', async () => {
     await send('r-1', 'a', 'b')

@@ -17,6 +17,8 @@ export interface EngineAdapter {
   /** whether `cached_tokens` of an answer to several prompts are those of all of them */
   readonly countsCachedOfAll: boolean
   tagRequest(request: RequestId, cacheSalt: string): RequestTags
+  /** Whether the engine looks into its cache for a request with these members. */
+  readsCache(members: Readonly<Record<string, unknown>>): boolean
 }
 
 const adapters: Record<EngineKind, EngineAdapter> = {
@@ -25,12 +27,15 @@ const adapters: Record<EngineKind, EngineAdapter> = {
   vllm: {
     kind: 'vllm',
     countsCachedOfAll: false,
+    // the probabilities of a prompt's tokens are no part of the cache: vLLM computes the prompt anew, and stores it
+    readsCache: ({ prompt_logprobs, echo, logprobs }) => (prompt_logprobs ?? (echo === true ? logprobs : null)) == null,
     tagRequest: (request, cacheSalt) => ({ headers: { 'x-request-id': request }, members: { cache_salt: cacheSalt } }),
   },
   // SGLang 0.5 does not read the header; `rid` in the body reaches its cache
   sglang: {
     kind: 'sglang',
     countsCachedOfAll: true,
+    readsCache: () => true,
     tagRequest: (request, cacheSalt) => ({
       headers: { 'x-request-id': request },
       members: { rid: request, cache_salt: cacheSalt },
@@ -39,6 +44,7 @@ const adapters: Record<EngineKind, EngineAdapter> = {
   openai: {
     kind: 'openai',
     countsCachedOfAll: true,
+    readsCache: () => true,
     tagRequest: (request) => ({ headers: { 'x-request-id': request }, members: {} }),
   },
 }

@@ -250,6 +250,14 @@ describe('without reports', () => {
     expect([lengthOf('a'), lengthOf('b')]).toEqual([0, 300])
   })
 
+  test('an engine that finds nothing because it does not look denies nothing', () => {
+    run('old', promptOf(['a', 'b', 'c']))
+    const asked = promptOf(['a', 'b', 'd'])
+    replica.sent(id('new'), asked, false)
+    replica.used(id('new'), asked.length, 0)
+    expect(['old', 'new'].map(lengthOf)).toEqual([400, 400])
+  })
+
   test('an engine that finds less than was believed cuts the belief', () => {
     run('old', promptOf(['a', 'b', 'c']))
     run('other', promptOf(['x']))

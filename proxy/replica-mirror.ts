@@ -93,12 +93,15 @@ export class ReplicaMirror {
     this.#endDoubt(now)
   }
 
-  /** A request is about to be sent: from now on it is believed to be cached. */
-  sent(request: RequestId, prompt: SentPrompt): void {
+  /**
+   * A request is about to be sent: from now on it is believed to be cached. `readsCache`: what the engine finds cached of
+   * it tells of what it holds.
+   */
+  sent(request: RequestId, prompt: SentPrompt, readsCache = true): void {
     const now = this.#now()
     const mode = this.#modeAt(now)
     // where the engine reports what it loses, its answer has nothing to add
-    const predicted = mode === 'fallback' ? this.mirror.predictCachedTokens(prompt) : undefined
+    const predicted = readsCache && mode === 'fallback' ? this.mirror.predictCachedTokens(prompt) : undefined
     this.#running.begin(request, prompt, predicted)
     this.mirror.apply({ type: 'sent', request, prompt })
     this.#assumed.sent(request, mode, this.#cache, now)

@@ -32,7 +32,8 @@ export async function sendCall(
   const { replica, decision } = routed
   const { admission, breaker } = replica
   const ids = idsOfPrompts(call, routed, request)
-  const committed = commit(pipeline, call, routed, request, ids)
+  const readsCache = replica.adapter.readsCache(call.received.prompt?.members ?? {})
+  const committed = commit(pipeline, call, routed, ids, { request, readsCache })
   const follower = new RequestFollower(replica, call.api, ids)
   const name = new AnswerName({ kind: replica.adapter.kind, api: call.api, ids }, (ours, theirs) =>
     replica.replicaMirror.named(ours, theirs),
@@ -55,7 +56,7 @@ export async function sendCall(
     },
     onRun: () => follower.ran(),
     onChunk: (chunk) => name.push(chunk),
-    predict: () => follower.predict(decision.predictedCachedTokens),
+    predict: () => (readsCache ? follower.predict(decision.predictedCachedTokens) : 0),
   })
   // from here on its client hears nothing, be it of the queue or of the engine
   const comments = keepAlive(exchange, call, observer)
@@ -112,15 +113,15 @@ function commit(
   { store, processed, log }: Pipeline,
   call: Call,
   { replica, decision }: RoutedCall,
-  request: RequestId,
   ids: readonly RequestId[],
+  { request, readsCache }: { readonly request: RequestId; readonly readsCache: boolean },
 ): { takeBack(): void } {
   if (decision.fault !== undefined) {
     log.error({ request, error: decision.fault }, 'request forwarded as received because of a fault of ours')
   }
   const fresh = [...decision.turns].filter(([turn]) => store.recall(turn) === undefined)
   for (const [turn, sent] of decision.turns) store.remember(turn, sent)
-  for (const [i, id] of ids.entries()) replica.replicaMirror.sent(id, decision.sent[i]!)
+  for (const [i, id] of ids.entries()) replica.replicaMirror.sent(id, decision.sent[i]!, readsCache)
   processed.note(replica.id, call.caller.tenant, contentsOf(decision).blocks)
   return {
     takeBack: () => {
