@@ -71,6 +71,12 @@ describe.skipIf(!hasOpenssl)('TLS (needs openssl)', () => {
         response.end('{"choices":[]}')
       },
     )
+    engine.on('upgrade', (_request, socket) => {
+      peers.push(String((socket as TLSSocket).getPeerCertificate().subject.CN))
+      socket.on('error', () => {})
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n')
+      socket.pipe(socket)
+    })
     await new Promise<void>((resolve) => engine.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => {
       engine.closeAllConnections()
@@ -90,6 +96,31 @@ describe.skipIf(!hasOpenssl)('TLS (needs openssl)', () => {
       socket.on('error', reject)
     })
   }
+
+  test('joins the connections of a WebSocket, encrypted on both sides', async () => {
+    const engine = await startSecureEngine(issue(folder, 'joined-engine', authority, 'IP:127.0.0.1'))
+    const { listening } = await serve({
+      engines: [{ url: engine.url, tls: { ca: authority.cert, cert: client.cert, key: client.key } }],
+      tls: { cert: server.cert, key: server.key, client_ca: authority.cert },
+    })
+    const socket = connect({
+      port: Number(new URL(listening.url!).port),
+      host: '127.0.0.1',
+      ca: readFileSync(authority.cert),
+      cert: readFileSync(client.cert),
+      key: readFileSync(client.key),
+    })
+    let received = ''
+    socket.on('data', (bytes) => {
+      received += bytes.toString('latin1')
+    })
+    socket.write('GET /v1/realtime HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n')
+    await vi.waitFor(() => expect(received).toMatch(/^HTTP\/1\.1 101 [\s\S]*\r\n\r\n$/), 5_000)
+    socket.write('to and fro')
+    await vi.waitFor(() => expect(received).toMatch(/\r\n\r\nto and fro$/))
+    expect(engine.peers).toEqual(['client'])
+    socket.destroy()
+  })
 
   test('clients are answered over TLS, and plain HTTP is not', async () => {
     const { listening } = await serve({ tls: { cert: server.cert, key: server.key } })

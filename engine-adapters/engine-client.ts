@@ -9,6 +9,8 @@ export interface EngineRequest {
   /** names and values in turn */
   readonly headers: string[]
   readonly body: Buffer | Readable | null
+  /** the protocol to go on in, if the engine agrees */
+  readonly upgrade?: string | null
 }
 
 /** The connections to one engine. */
@@ -46,8 +48,8 @@ export function createEngineClient(url: string, { serverName, ...pem }: EngineTl
   })
   return {
     url,
-    send: ({ path, method, headers, body }, handler) => {
-      pool.dispatch({ path: prefix + path, method, headers, body }, handler)
+    send: ({ path, method, headers, body, upgrade = null }, handler) => {
+      pool.dispatch({ path: prefix + path, method, headers, body, upgrade }, handler)
     },
     close: () => pool.destroy(),
   }

@@ -1,12 +1,14 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { EngineClient, EngineRequest } from '#engine-adapters/engine-client.ts'
 import type { AnswerRewriter } from './answer/answer-rewriter.ts'
-import { ProxyError } from './errors.ts'
+import { ProxyError, toProxyError } from './errors.ts'
 import { withoutHopByHop } from './forwarded-headers.ts'
 import type { KeepAlive } from './keep-alive.ts'
 import { LateError } from './late-error.ts'
 import type { PromptApi } from './prompt/prompt.ts'
+import { switchProtocols } from './switch-protocols.ts'
 
 /** How a request ended that was sent to the engine. */
 export type ForwardOutcome = 'finished' | 'client_left' | 'engine_broke_off'
@@ -109,6 +111,18 @@ class Forwarding implements Dispatcher.DispatchHandler {
     if (this.#clientLeft.aborted) this.#onClientLeft()
     else this.#observer.onSent?.()
     this.#response.on('drain', this.#onDrain)
+  }
+
+  /** Only where the request asked for it. */
+  onRequestUpgrade(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders, to: Duplex): void {
+    this.#stop()
+    this.#observer.onHead(status, headers)
+    // what cannot be passed on throws in there
+    const joined = new Promise<ForwardOutcome>((resolve) => resolve(switchProtocols(this.#response, headers, to)))
+    void joined.then(this.#resolve, (error: unknown) => {
+      to.destroy()
+      this.#reject(toProxyError(error))
+    })
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {

@@ -1,7 +1,16 @@
-import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
+import type { EventEmitter } from 'node:events'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  ServerResponse,
+} from 'node:http'
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { ConfigError } from './config/config.ts'
+import { UpgradableRequest } from './upgradable-request.ts'
 
 /** What a listener proves itself with, in PEM; with `clientCa` every client has to show a certificate of it. */
 export interface ListenerTls {
@@ -14,6 +23,9 @@ export interface ListenerTls {
 export class Listener {
   readonly #server: Server | TlsServer
   readonly #isSecure: boolean
+  readonly #handle: RequestListener
+  /** connections that Node no longer knows as its own */
+  readonly #upgrades = new Set<Socket>()
   #inFlight = 0
   /** set while closing */
   #onIdle: (() => void) | undefined
@@ -26,21 +38,20 @@ export class Listener {
       // idle connections outlive a load balancer's
       keepAliveTimeout: 75_000,
       noDelay: true,
+      IncomingMessage: UpgradableRequest,
     }
+    this.#handle = handle
     this.#isSecure = tls !== undefined
     this.#server = createAnyServer(options, tls, (request, response) => {
       const begin = (): void => {
-        this.#inFlight += 1
-        response.on('close', () => {
-          this.#inFlight -= 1
-          if (this.#inFlight === 0) this.#onIdle?.()
-        })
+        this.#countUntilClosed(response)
         handle(request, response)
       }
       // one of several in a row has no socket before its turn, and would not be told until then that its client left
       if (response.socket) begin()
       else response.once('socket', begin)
     })
+    this.#server.on('upgrade', (request, socket, head) => this.#takeUpgrade(request, socket as Socket, head))
   }
 
   /** Rejects with a ConfigError when the address cannot be used. */
@@ -74,10 +85,46 @@ export class Listener {
         this.#server.close(() => resolve())
         // connections that never carried a request do not count as idle for Node and would be waited for
         this.#server.closeAllConnections()
+        for (const socket of this.#upgrades) socket.destroy()
       }
       const cutOff = setTimeout(end, graceMilliseconds)
       this.#onIdle = end
       if (this.#inFlight === 0) end()
+    })
+  }
+
+  /** Node has let go of the connection: it is answered once, and ends then unless both sides have agreed to go on. */
+  #takeUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    socket.on('error', () => {})
+    const response = new ServerResponse(request)
+    response.shouldKeepAlive = false
+    try {
+      response.assignSocket(socket)
+    } catch {
+      // it came while the request in front of it was being answered
+      socket.destroy()
+      return
+    }
+    response.on('finish', () => socket.destroySoon())
+    this.#upgrades.add(socket)
+    this.#countUntilClosed(socket)
+    socket.once('close', () => this.#upgrades.delete(socket))
+    if (head.length > 0) socket.unshift(head)
+    // without a reader its end would not be seen: a client that leaves before it is answered
+    socket.on('readable', () => {
+      if (socket.readableLength === 0) socket.read()
+    })
+    socket.once('end', () => {
+      if (response.socket) socket.destroy()
+    })
+    this.#handle(request, response)
+  }
+
+  #countUntilClosed(exchange: EventEmitter): void {
+    this.#inFlight += 1
+    exchange.on('close', () => {
+      this.#inFlight -= 1
+      if (this.#inFlight === 0) this.#onIdle?.()
     })
   }
 }

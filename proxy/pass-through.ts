@@ -5,6 +5,7 @@ import { ProxyError } from './errors.ts'
 import { type ForwardOutcome, forward, UnreachableError } from './forward.ts'
 import { requestHeaders } from './forwarded-headers.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
+import { upgradeOf } from './upgradable-request.ts'
 
 /** Sends a request on as it comes in, body unread, to the replica with the fewest requests, and its answer back. */
 export async function passThrough(pipeline: Pipeline, exchange: Exchange): Promise<ForwardOutcome> {
@@ -13,8 +14,10 @@ export async function passThrough(pipeline: Pipeline, exchange: Exchange): Promi
   chargeCall(pipeline, { caller, body: Buffer.alloc(0) }, { promptTokens: 0 })
   const [replica] = [...pipeline.replicas.candidates()].sort((a, b) => a.requests - b.requests)
   if (!replica) throw new ProxyError('draining', 'All replicas are draining: try again later.')
+  const upgrade = upgradeOf(incoming)
   const hasBody =
-    incoming.headers['content-length'] !== undefined || incoming.headers['transfer-encoding'] !== undefined
+    upgrade === null &&
+    (incoming.headers['content-length'] !== undefined || incoming.headers['transfer-encoding'] !== undefined)
   const rawHeaders = withEngineCredentials(incoming.rawHeaders, {
     keepsClientKey: pipeline.settings().keepsClientKey,
     apiKey: pipeline.credentials.get(replica.id)?.apiKey,
@@ -25,6 +28,7 @@ export async function passThrough(pipeline: Pipeline, exchange: Exchange): Promi
     headers: requestHeaders(rawHeaders, telemetry.headers),
     // what is sent is ended when the engine breaks off, and with it would be the client's connection
     body: hasBody ? incoming.pipe(new PassThrough()) : null,
+    upgrade,
   }
   const observer = {
     onHead: (status: number) => replica.breaker.answered(status),
