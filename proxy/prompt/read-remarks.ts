@@ -58,6 +58,7 @@ const EXAMPLE = /\bfor example\b|\be\.g\.|\bfor instance\b|\bexamples?\b[^\n]{0,
 const QUOTED = /^[^"“”`\n]{0,300}["”`]/
 const OPEN_QUOTE = /["“`][^"“”`\n]{0,300}$/
 
+const LONGEST_END = 10_000
 const LONGEST_SENTENCE = 400
 const LONGEST_PARAGRAPH = 1_500
 // a text with more numbers than these is no question about documents, and each of them takes time
@@ -69,8 +70,13 @@ export function readRemarks(text: string): Remarks {
     bracketed: namesIn(text, BRACKETED, isExample),
     worded: namesIn(text, WORDED, isExample),
     isCounted: COUNTED.test(text),
-    isOrdered: ORDERED.test(text) || ALIGNED.test(text),
+    isOrdered: ORDERED.test(text) || ALIGNED.test(readEnds(text)),
   }
+}
+
+/** What is asked stands in front of what it is about, or behind it. */
+function readEnds(text: string): string {
+  return text.length <= 2 * LONGEST_END ? text : `${text.slice(0, LONGEST_END)}\n${text.slice(-LONGEST_END)}`
 }
 
 /** The numbers in what an assistant said: it cites what it was given. */
