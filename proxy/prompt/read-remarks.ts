@@ -15,7 +15,7 @@ const KIN =
 const NUMBERED = `${KIN}|texts?|items?|entry|entries|memory|memories|dokumente?|quellen?|abschnitte?|texte?|datei(?:en)?`
 const BRACKETED = /\[ ?(\d{1,4}(?: ?[,;–-] ?\d{1,4}){0,16}) ?\]/g
 const WORDED = new RegExp(
-  `(?<!\\p{L})(?:(?:${NUMBERED})[ \\t]?(?:[_#.:(\\[-]|no\\.?|nr\\.?|numbers?)?|numbers?|no\\.|nr\\.|nummer|numéro|número)[ \\t]?(\\d{1,4})(?![\\d%]|[.,]\\d)|(?<![\\w#&/])#(\\d{1,2})(?!\\w)|(?:文档|文件|资料|来源|段落|文献) ?[[(【]?(\\d{1,4})(?!\\d)`,
+  `(?<!\\p{L})(?:(?:${NUMBERED})[ \\t]?(?:[_#.:(\\[-]|no\\.?|nr\\.?|numbers?)?|numbers?|no\\.|nr\\.|nummer|numéro|número)[ \\t]?(\\d{1,4})(?![\\d%]|[.,]\\d)|(?<![\\w#&/])#(\\d{1,2})(?!\\w)|(?<!\\p{L})(?:compare|contrast|between|does|is|explain) \\(?(\\d{1,2})\\)? (?:and|or|with|vs\\.?|contradict|agree|differ|support|say|right|true|wrong)(?!\\p{L})|(?:文档|文件|资料|来源|段落|文献) ?[[(【]?(\\d{1,4})(?!\\d)`,
   'giu',
 )
 const PLACE = '(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|final|\\d{1,2}(?:st|nd|rd|th))'
@@ -26,7 +26,7 @@ const COUNTED = new RegExp(
     `(?<!\\p{L})(?:${KIN}) (?:is|are|was|were|comes?|came|stands?|appears?) (?:the )?${PLACE}(?!\\p{L})`,
     `(?<!\\p{L})the (?:first|second|third|last)(?: one| two| three)?(?=[.,;!?]|\\s{0,4}$)`,
     `(?<!\\p{L})the (?:${PLACE}|middle) one(?!\\p{L})`,
-    `(?<!\\p{L})the (?:former|latter|top (?:${KIN}))(?!\\p{L})`,
+    `(?<!\\p{L})the (?:former|latter|top (?:${KIN})|one (?:at|on|in) the (?:top|bottom|middle|beginning|end))(?!\\p{L})`,
     `(?<!\\p{L})(?:${KIN}) ${NUMERAL}(?!\\p{L})`,
     '(?<!\\p{L})(?:erste|zweite|dritte|vierte|fünfte|letzte)[nrsm]? (?:dokument|quelle|abschnitt|text|datei|ergebnis)',
     '(?<!\\p{L})(?:premi(?:er|ère)|deuxième|seconde?|troisième|derni(?:er|ère)) (?:document|source|passage|texte|extrait|fichier|résultat)',
@@ -100,7 +100,7 @@ function namesIn(
   for (const match of text.matchAll(pattern)) {
     if (++count > MOST_NAMES) break
     if (isNothing(text, match.index, match.index + match[0].length)) continue
-    for (const number of (match[1] ?? match[2] ?? match[3] ?? '').split(/\D+/)) names.add(number)
+    for (const number of (match.slice(1).find((number) => number !== undefined) ?? '').split(/\D+/)) names.add(number)
   }
   return names
 }
