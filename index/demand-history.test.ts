@@ -4,12 +4,12 @@ import { DemandHistory, HistoryWindow } from './demand-history.ts'
 
 const createHistory = (window = new HistoryWindow(1_000)): DemandHistory => new DemandHistory(window, () => {})
 
-/** The latest of the requests that a window of `capacity` holds. */
-function remember(requests: readonly (readonly number[])[], capacity: number): (readonly number[])[] {
+/** The latest of the requests that a window of `capacity` and so many requests holds. */
+function remember(requests: readonly (readonly number[])[], capacity: number, most: number): (readonly number[])[] {
   let size = 0
-  const forgotten = requests.findLastIndex((blocks) => {
+  const forgotten = requests.findLastIndex((blocks, place) => {
     size += 1 + blocks.length
-    return size > capacity
+    return size > capacity || requests.length - place > most
   })
   return requests.slice(forgotten + 1)
 }
@@ -19,11 +19,12 @@ test('requests speak for their blocks until they leave the window', () => {
     fc.property(
       fc.array(fc.uniqueArray(fc.nat(6), { maxLength: 4 }), { maxLength: 60 }),
       fc.nat(40),
-      (requests, capacity) => {
+      fc.integer({ min: 1, max: 60 }),
+      (requests, capacity, most) => {
         const forgotten: (readonly number[])[] = []
-        const history = new DemandHistory(new HistoryWindow(capacity), (blocks) => forgotten.push(blocks))
+        const history = new DemandHistory(new HistoryWindow(capacity, most), (blocks) => forgotten.push(blocks))
         for (const blocks of requests) history.record(blocks)
-        const remembered = remember(requests, capacity)
+        const remembered = remember(requests, capacity, most)
         expect(forgotten).toEqual(requests.slice(0, requests.length - remembered.length))
         expect(history.requests).toBe(remembered.length)
         for (let block = 0; block <= 6; block++) {

@@ -27,17 +27,21 @@ interface PastRequest extends SimilarRequest {
   askedBy: number
 }
 
+const usualRequests = 1 << 16
+
 /** Bounds what several histories remember together: the oldest of all is forgotten first. */
 export class HistoryWindow {
   readonly #capacity: number
+  readonly #mostRequests: number
   readonly #remembered: ({ readonly size: number; readonly forget: () => void } | undefined)[] = []
   /** those in front of it are forgotten */
   #oldest = 0
   #size = 0
 
-  /** `capacity`: requests and their blocks, in all. */
-  constructor(capacity: number) {
+  /** `capacity`: requests and their blocks, in all; by default 65,536 requests, of 15 blocks on average at most. */
+  constructor(capacity: number = 16 * usualRequests, mostRequests: number = usualRequests) {
     this.#capacity = capacity
+    this.#mostRequests = mostRequests
   }
 
   /** A request of so many blocks is remembered from now on, until `forget` is called: at once, if it cannot be held. */
@@ -45,7 +49,7 @@ export class HistoryWindow {
     const size = 1 + blocks
     this.#remembered.push({ size, forget })
     this.#size += size
-    while (this.#size > this.#capacity) {
+    while (this.#size > this.#capacity || this.#remembered.length - this.#oldest > this.#mostRequests) {
       const oldest = this.#remembered[this.#oldest]!
       this.#remembered[this.#oldest++] = undefined
       this.#size -= oldest.size

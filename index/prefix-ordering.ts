@@ -25,8 +25,6 @@ export interface PrefixOrderingOptions {
 /** A context that is held, by its number: where what is held of it ends in the tree, and when it was sent, lie in columns. */
 type HeldContext = number
 
-/** About 65,536 requests of 15 blocks. */
-const defaultHistory = 1 << 20
 /** The oldest prefix, and any that is older than what the engine last evicted, counts a quarter less. */
 const mostDoubt = 0.25
 // measured on Node 20 with 1,000 to 1,000,000 contexts of 5 to 100 blocks: within 15 % of the heap's growth
@@ -67,7 +65,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
     this.#maxDisplacement = options.maxDisplacement ?? Number.POSITIVE_INFINITY
     this.#maxContexts = options.maxContexts ?? 1_000_000
     this.#maxBytes = options.maxBytes ?? Number.POSITIVE_INFINITY
-    this.#history = new DemandHistory(options.history ?? new HistoryWindow(defaultHistory), (blocks) => {
+    this.#history = new DemandHistory(options.history ?? new HistoryWindow(), (blocks) => {
       this.#historyBlocks -= blocks.length
       for (const block of blocks) this.blocks.release(block)
     })

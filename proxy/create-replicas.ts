@@ -21,8 +21,6 @@ import { TokenAsker } from './tokens/token-asker.ts'
 
 /** Blocks of each replica's requests that are remembered, for each request: few have as many. */
 const blocksPerRequest = 80
-/** Requests and their blocks, of all scopes together, from which the requests to come are judged: about 25 MB. */
-const rememberedBlocks = 1 << 20
 
 /** A replica for each engine; `tls` by place. */
 export function createReplicas(
@@ -70,6 +68,7 @@ function createOrdering({
   maxDisplacement,
 }: Config): (blocks: SharedBlocks) => OrderingIndex<MirroredRequest> {
   if (ordering === 'paper') return () => new PaperOrdering()
-  const history = new HistoryWindow(rememberedBlocks)
+  // of all scopes together
+  const history = new HistoryWindow()
   return (blocks) => new PrefixOrdering({ blocks, history, maxDisplacement })
 }
