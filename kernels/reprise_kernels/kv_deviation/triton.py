@@ -3,6 +3,8 @@
 import triton
 import triton.language as tl
 
+from reprise_kernels.wide import wide
+
 
 @triton.jit
 def kv_deviation_kernel(
@@ -27,12 +29,12 @@ def kv_deviation_kernel(
         stale_weight = tl.load(StaleWeight + request * stride_weight + t, mask=inside, other=0.0)
     total = tl.zeros((BLOCK_T,), tl.float32)
     for head in range(HEADS):
-        place = slot[:, None] * stride_slot + head * stride_head + d[None, :]
+        place = slot[:, None] * stride_slot + wide(head) * stride_head + d[None, :]
         difference = tl.load(Cached + place, mask=there, other=0.0).to(tl.float32)
         if WEIGHTED:
             difference *= stale_weight[:, None]
         if HAS_FRESH:
-            fresh = (first + t).to(tl.int64)[:, None] * stride_token + head * stride_fresh_head + d[None, :]
+            fresh = (first + t).to(tl.int64)[:, None] * stride_token + wide(head) * stride_fresh_head + d[None, :]
             new = tl.load(Fresh + fresh, mask=there, other=0.0).to(tl.float32)
             if WEIGHTED:
                 new *= fresh_weight[:, None]

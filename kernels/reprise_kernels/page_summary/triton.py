@@ -3,6 +3,8 @@
 import triton
 import triton.language as tl
 
+from reprise_kernels.wide import wide
+
 
 @triton.jit
 def page_summary_kernel(
@@ -16,7 +18,7 @@ def page_summary_kernel(
     column = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     t = tl.arange(0, BLOCK_T)
     place = page * stride_page + t[:, None] * stride_slot
-    place += (column // HEAD_DIM * stride_head + column % HEAD_DIM)[None, :]
+    place += (wide(column // HEAD_DIM) * stride_head + column % HEAD_DIM)[None, :]
     there = ((t < tokens) & (t < PAGE))[:, None] & (column < COLUMNS)[None, :]
     mean = tl.sum(tl.load(K + place, mask=there, other=0.0).to(tl.float32), 0) / tokens.to(tl.float32)
     out = Out + page * stride_out_page + column
@@ -37,13 +39,12 @@ def mean_rows_kernel(
         start, end = tl.maximum(count - SIZE, 0), count
     else:
         start, end = group * SIZE, tl.minimum((group + 1) * SIZE, count)
-    step = tl.full((), 0, tl.int64) + stride_row
     total = tl.zeros((BLOCK,), tl.float32)
     for j in tl.range(start, end):
         if INDEXED:
-            row = Rows + tl.load(Index + request * stride_index + j).to(tl.int64) * step
+            row = Rows + tl.load(Index + request * stride_index + j).to(tl.int64) * stride_row
         else:
-            row = Rows + request * stride_request + j * step
+            row = Rows + request * stride_request + wide(j) * stride_row
         total += tl.load(row + column, mask=column < columns, other=0.0).to(tl.float32)
     mean = total / tl.maximum(end - start, 1).to(tl.float32)
     out = Out + request * stride_out_request + group.to(tl.int64) * stride_out_row + column

@@ -24,7 +24,7 @@ def choose_tile(dtype: torch.dtype, head_dim: int, turned: bool = False) -> Tile
     if knobs.runtime.interpret:
         return tile_of(INTERPRETED, "ieee", dim)
     if dtype == torch.float32:
-        return Tile(64, 16 if turned or dim > 128 else 32, 8, 1, "ieee", dim)
+        return Tile(64, 16 if turned or dim > 128 else 32, 4 if turned else 8, 1, "ieee", dim)
     return Tile(64, 64, 4, 2, "tf32", dim)
 
 

@@ -3,6 +3,8 @@
 import triton
 import triton.language as tl
 
+from reprise_kernels.wide import wide
+
 
 @triton.jit
 def question_scores_kernel(
@@ -24,9 +26,9 @@ def question_scores_kernel(
     real = (d < HEAD_DIM)[None, :]
     sums = tl.zeros((BLOCK_N,), tl.float32)
     for key_head in range(KEY_HEADS):
-        place = slots[:, None] * stride_slot + key_head * stride_head + d[None, :]
+        place = slots[:, None] * stride_slot + wide(key_head) * stride_head + d[None, :]
         k = tl.trans(tl.load(K + place, mask=inside[:, None] & real, other=0.0))  # [BLOCK_D, BLOCK_N]
-        head = key_head * GROUP + m % GROUP
+        head = wide(key_head) * GROUP + m % GROUP
         for start in tl.range(first, last, BLOCK_Q):
             token = (start + m // GROUP).to(tl.int64)
             live = (m // GROUP < BLOCK_Q) & (token < last)

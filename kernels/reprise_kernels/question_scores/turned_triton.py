@@ -4,6 +4,7 @@ import triton
 import triton.language as tl
 
 from reprise_kernels.query_turn import pairs_of, turn_back, turn_of
+from reprise_kernels.wide import wide
 
 
 @triton.jit
@@ -26,10 +27,10 @@ def turned_question_scores_kernel(
     m = tl.arange(0, BLOCK_M)
     sums = tl.zeros((BLOCK_N,), tl.float32)
     for key_head in range(KEY_HEADS):
-        key = slots[:, None] * stride_slot + key_head * stride_head
+        key = slots[:, None] * stride_slot + wide(key_head) * stride_head
         k_first = tl.trans(tl.load(K + key + first[None, :], mask=inside[:, None], other=0.0))
         k_second = tl.trans(tl.load(K + key + second[None, :], mask=inside[:, None], other=0.0))
-        head = key_head * GROUP + m % GROUP
+        head = wide(key_head) * GROUP + m % GROUP
         for start in tl.range(first_row, last, BLOCK_Q):
             token = (start + m // GROUP).to(tl.int64)
             live = (m // GROUP < BLOCK_Q) & (token < last)

@@ -3,6 +3,8 @@
 import triton
 import triton.language as tl
 
+from reprise_kernels.wide import wide
+
 
 @triton.jit
 def rope_shift_kernel(
@@ -31,8 +33,8 @@ def rope_shift_kernel(
     uncopied = live[:, None] & (rest < HEAD_DIM)[None, :]
 
     for head in range(HEADS):
-        source = source_row[:, None] + head * stride_key_head
-        sink = target_row[:, None] + head * stride_target_head
+        source = source_row[:, None] + wide(head) * stride_key_head
+        sink = target_row[:, None] + wide(head) * stride_target_head
         if INTERLEAVED:
             # neighbours are read together and parted in registers: two loads of every other number would be two passes
             key = tl.load(source + both[None, :], mask=whole, other=0.0).to(tl.float32)

@@ -4,6 +4,7 @@ import triton
 import triton.language as tl
 
 from reprise_kernels.attention_tile import attend, finish
+from reprise_kernels.wide import wide
 
 
 @triton.jit
@@ -29,7 +30,7 @@ def decode_kernel(
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """One program: one of SPLITS shares of a request's keys, for the query heads of one key head."""
-    split, key_head, request = tl.program_id(0), tl.program_id(1), tl.program_id(2).to(tl.int64)
+    split, key_head, request = tl.program_id(0), wide(tl.program_id(1)), wide(tl.program_id(2))
     row = tl.arange(0, BLOCK_M)
     d = tl.arange(0, BLOCK_D)
     head = key_head * GROUP + row
@@ -66,7 +67,7 @@ def combine_kernel(
     SPLITS: tl.constexpr, BLOCK_S: tl.constexpr, HEAD_DIM: tl.constexpr, BLOCK_D: tl.constexpr,
 ):  # fmt: skip
     """One program puts the shares of one request and head together, each weighted by its part of the softmax."""
-    request, head = tl.program_id(0).to(tl.int64), tl.program_id(1)
+    request, head = wide(tl.program_id(0)), wide(tl.program_id(1))
     row = request * tl.num_programs(1) + head
     s, d = tl.arange(0, BLOCK_S), tl.arange(0, BLOCK_D)
     lse = tl.load(PartLse + row * SPLITS + s, mask=s < SPLITS, other=float("-inf"))

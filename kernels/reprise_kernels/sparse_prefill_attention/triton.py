@@ -5,6 +5,7 @@ import triton.language as tl
 
 from reprise_kernels.attention_tile import attend, finish
 from reprise_kernels.sparse_prefill_attention.query_tile import find_request, rows_of_tile, store_rows
+from reprise_kernels.wide import wide
 
 
 @triton.jit
@@ -37,7 +38,7 @@ def slot_prefill_kernel(
     """One program: BLOCK_Q query tokens of one request, the query heads of one key head; all keys they may see."""
     # the last tokens see the most keys: they begin first
     tile = tl.num_programs(0) - 1 - tl.program_id(0)
-    key_head = tl.program_id(1)
+    key_head = wide(tl.program_id(1))
     request, first_row, local = find_request(CuQ, tile, requests, BLOCK_B, BLOCK_Q)
     if first_row + local * BLOCK_Q >= tl.load(CuQ + request + 1):
         return

@@ -6,6 +6,7 @@ import triton.language as tl
 from reprise_kernels.attention_tile import attend_scores, finish
 from reprise_kernels.query_turn import pairs_of, turn_back, turn_of
 from reprise_kernels.sparse_prefill_attention.query_tile import find_request, rows_of_tile, store_rows
+from reprise_kernels.wide import wide
 
 
 @triton.jit
@@ -19,7 +20,7 @@ def turned_prefill_kernel(
 ):  # fmt: skip
     """As slot_prefill_kernel, with q . R(m) k computed as R(-m) q . k; BLOCK_N divides TILE."""
     tile = tl.num_programs(0) - 1 - tl.program_id(0)
-    key_head = tl.program_id(1)
+    key_head = wide(tl.program_id(1))
     request, first_row, local = find_request(CuQ, tile, requests, BLOCK_B, BLOCK_Q)
     if first_row + local * BLOCK_Q >= tl.load(CuQ + request + 1):
         return
