@@ -50,7 +50,7 @@ def hierarchical_select(
     config = launch_config("hierarchical_select", INTERPRETED)
     score_pages_kernel[(triton.cdiv(width, config["pages"]), requests)](
         anchor, summaries, page_table, page_count, scores, anchor.shape[1],
-        anchor.stride(0), summaries.stride(0), page_table.stride(0), scores.stride(0), hierarchy.recent,
+        anchor.stride(0), summaries.stride(0), width, scores.stride(0), hierarchy.recent,
         BLOCK_P=config["pages"], BLOCK_C=config["columns"], num_warps=config["score_warps"],
     )  # fmt: skip
     numbers = (width, hierarchy.sinks, hierarchy.recent, *hierarchy.dropped_per_million())

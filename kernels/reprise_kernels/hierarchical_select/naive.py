@@ -16,7 +16,7 @@ def naive_hierarchical_select(
     """The pages to read, by their number in the request, ascending, -1 behind them: int32 [B, P]; and how many, [B].
 
     anchor     [B, C] what stands for the text being written; summaries [R, C] a vector for each physical page
-    page_table [B, P] each request's pages; page_count [B] how many it has
+    page_table [B, P] each request's pages; page_count [B] how many it has, at most P
 
     The pages before the last `recent` ones are candidates, their chunks and grids as in equation 2. From the grids down
     a unit u is kept if its parent is and S(u) = anchor . v_u (equation 4) reaches the level's quantile 1 - share.

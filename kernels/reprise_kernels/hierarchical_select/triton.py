@@ -15,7 +15,8 @@ def score_pages_kernel(
     """One program: the scores of BLOCK_P candidates of one request."""
     request = tl.program_id(1).to(tl.int64)
     page = tl.program_id(0) * BLOCK_P + tl.arange(0, BLOCK_P)
-    candidate = page < tl.load(PageCount + request) - recent
+    # tables are contiguous: what a row takes is also how much it holds
+    candidate = page < tl.minimum(tl.load(PageCount + request), stride_table) - recent
     row = tl.load(PageTable + request * stride_table + page, mask=candidate, other=0).to(tl.int64) * stride_row
     c = tl.arange(0, BLOCK_C)
     total = tl.zeros((BLOCK_P,), tl.float32)
@@ -58,7 +59,7 @@ def hierarchical_select_kernel(
 ):  # fmt: skip
     """One program a request, all its pages as [grids, chunks of a grid, pages of a chunk], padded to powers of 2."""
     request = tl.program_id(0).to(tl.int64)
-    count = tl.load(PageCount + request)
+    count = tl.minimum(tl.load(PageCount + request), width)
     grid = tl.arange(0, BLOCK_G)[:, None, None]
     chunk = tl.arange(0, BLOCK_CH)[None, :, None]
     within = tl.arange(0, BLOCK_P)[None, None, :]

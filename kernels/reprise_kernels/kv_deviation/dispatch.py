@@ -67,7 +67,7 @@ def launch(
         heads, head_dim = cache.shape[2:]
         kv_deviation_kernel[(triton.cdiv(slot_table.shape[1], config["tokens"]), len(kv_len))](
             new, cache, of_fresh, of_stale, cu_tokens, slot_table, kv_len, scores, new.stride(0), new.stride(1),
-            cache.stride(1), cache.stride(2), of_fresh.stride(0), slot_table.stride(0), scores.stride(0),
+            cache.stride(1), cache.stride(2), of_fresh.stride(0), slot_table.shape[1], scores.stride(0),
             HAS_FRESH=bool(fresh), WEIGHTED=weights is not None, HEADS=heads, HEAD_DIM=head_dim,
             BLOCK_T=config["tokens"], BLOCK_D=triton.next_power_of_2(head_dim), num_warps=config["warps"],
         )  # fmt: skip

@@ -14,14 +14,14 @@ def naive_kv_deviation(
 
     fresh       of each kind [T, Hkv, D]: request b's tokens in rows cu_tokens[b] to cu_tokens[b + 1], from position 0;
                 an empty list stands for zeros
-    cached      of the same kinds [pages, page_size, Hkv, D]; slot_table [B, Nmax]; kv_len [B]
+    cached      of the same kinds [pages, page_size, Hkv, D]; slot_table [B, Nmax]; kv_len [B], at most Nmax
 
         score[b, t] = sum over the kinds and h, d of (fresh[cu_tokens[b] + t, h, d] - cached[slot_table[b, t], h, d])^2
 
     for t below kv_len[b] and, with fresh ones, below cu_tokens[b + 1] - cu_tokens[b]; elsewhere 0.
     """
     scores = torch.zeros(slot_table.shape, dtype=torch.float64)
-    for b, length in enumerate(kv_len.tolist()):
+    for b, length in enumerate(kv_len.clamp(max=slot_table.shape[1]).tolist()):
         start, end = int(cu_tokens[b]), int(cu_tokens[b + 1])
         n = min(length, end - start) if fresh else length
         for kind, cache in enumerate(cached):

@@ -17,7 +17,8 @@ def kv_deviation_kernel(
     request = tl.program_id(1).to(tl.int64)
     t = tl.program_id(0) * BLOCK_T + tl.arange(0, BLOCK_T)
     d = tl.arange(0, BLOCK_D)
-    length = tl.load(KvLen + request)
+    # tables are contiguous: what a row takes is also how much it holds
+    length = tl.minimum(tl.load(KvLen + request), stride_table)
     first = tl.load(CuTokens + request)
     if HAS_FRESH:
         length = tl.minimum(length, tl.load(CuTokens + request + 1) - first)

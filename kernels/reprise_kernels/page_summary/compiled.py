@@ -29,7 +29,7 @@ def tuned_specs() -> list[CompileSpec]:
 def _means(variant: str, dtype: str, indexed: bool, last: bool) -> CompileSpec:
     config = launch_config("page_summary", INTERPRETED)
     types = {"Rows": f"*{dtype}", "Index": "*i32", "Count": "*i32", "Out": "*fp32"}
-    types |= dict.fromkeys((*ROW_STRIDES, "stride_index"), "i32")
+    types |= dict.fromkeys((*ROW_STRIDES, "stride_index", "width"), "i32")
     constants = {"SIZE": 16, "INDEXED": indexed, "LAST": last, "BLOCK": config["row_columns"]}
     name = f"page_summary ({variant} {dtype})"
     return CompileSpec(name, mean_rows_kernel, types, constants, config["warps"], even=ROW_STRIDES)

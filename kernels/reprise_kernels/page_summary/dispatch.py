@@ -70,9 +70,10 @@ def _launch(
     rows: torch.Tensor, count: torch.Tensor, size: int, index: torch.Tensor | None, out: torch.Tensor, last: bool
 ) -> torch.Tensor:
     columns, config = rows.shape[-1], launch_config("page_summary", INTERPRETED)
+    width = rows.shape[1] if index is None else index.shape[1]
     if out.numel():
         mean_rows_kernel[(triton.cdiv(columns, config["row_columns"]), out.shape[1], len(count))](
-            rows, count if index is None else index, count, out, columns,
+            rows, count if index is None else index, count, out, width, columns,
             rows.stride(0) if index is None else 0, rows.stride(-2), 0 if index is None else index.stride(0),
             out.stride(0), out.stride(1),
             SIZE=size, INDEXED=index is not None, LAST=last, BLOCK=config["row_columns"], num_warps=config["warps"],

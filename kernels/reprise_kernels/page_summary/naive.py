@@ -24,13 +24,13 @@ def naive_mean_rows(rows: torch.Tensor, count: torch.Tensor, size: int, index: t
     """Means of `size` rows each (CHESS, equation 2): float64 [B, ceil(n / size), C].
 
     rows   [B, n, C], or with index [B, n] [R, C], of which request b's j-th is rows[index[b, j]]
-    count  [B] how many rows a request has; the last mean is of those that are left, one without any is 0
+    count  [B] how many rows a request has, at most n; the last mean is of those that are left, one without any is 0
 
     Of a page's vectors these are the chunks' centroids, of the chunks' centroids the grids'.
     """
     width = rows.shape[1] if index is None else index.shape[1]
     out = torch.zeros(len(count), -(-width // size), rows.shape[-1], dtype=torch.float64)
-    for b, n in enumerate(count.tolist()):
+    for b, n in enumerate(count.clamp(max=width).tolist()):
         own = (rows[b] if index is None else rows[index[b].long()])[:n].double()
         for group in range(-(-n // size)):
             out[b, group] = own[group * size : (group + 1) * size].mean(0)
@@ -40,7 +40,7 @@ def naive_mean_rows(rows: torch.Tensor, count: torch.Tensor, size: int, index: t
 def naive_recent_anchor(rows: torch.Tensor, count: torch.Tensor, window: int, index: torch.Tensor) -> torch.Tensor:
     """The mean of each request's last `window` rows (CHESS, equation 3): float64 [B, C]; 0 without any."""
     out = torch.zeros(len(count), rows.shape[-1], dtype=torch.float64)
-    for b, n in enumerate(count.tolist()):
+    for b, n in enumerate(count.clamp(max=index.shape[1]).tolist()):
         own = rows[index[b, max(n - window, 0) : n].long()].double()
         if len(own):
             out[b] = own.mean(0)

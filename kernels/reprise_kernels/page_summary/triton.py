@@ -27,14 +27,15 @@ def page_summary_kernel(
 
 @triton.jit
 def mean_rows_kernel(
-    Rows, Index, Count, Out, columns, stride_request, stride_row, stride_index, stride_out_request, stride_out_row,
+    Rows, Index, Count, Out, width, columns,
+    stride_request, stride_row, stride_index, stride_out_request, stride_out_row,
     SIZE: tl.constexpr, INDEXED: tl.constexpr, LAST: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """One program: BLOCK columns of the mean of SIZE rows, the last ones of the request where LAST."""
     request = tl.program_id(2).to(tl.int64)
     group = tl.program_id(1)
     column = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    count = tl.load(Count + request)
+    count = tl.minimum(tl.load(Count + request), width)
     if LAST:
         start, end = tl.maximum(count - SIZE, 0), count
     else:

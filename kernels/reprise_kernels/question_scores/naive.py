@@ -23,7 +23,7 @@ def naive_question_scores(
 
     q       [Nq, Hq, D] the questions' queries, those of request b in rows cu_q[b] to cu_q[b + 1]; q_pos [Nq]
     lse     [Nq, Hq] natural log-sum-exp of each row over all keys it sees, as attention returns it
-    k       [pages, page_size, Hkv, D]; slot_table [B, Nmax]; kv_len [B]: the stale cache, nothing of it recomputed
+    k       [pages, page_size, Hkv, D]; slot_table [B, Nmax]; kv_len [B], at most Nmax: the stale cache
     out     [B, Nmax] scores so far, to which these are added
 
         score[b, t] = out[b, t] + weight / (|Q_b| Hq) sum_{i, h} exp(scale q[i, h] . k[t, h // g] - lse[i, h])

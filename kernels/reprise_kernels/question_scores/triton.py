@@ -20,7 +20,8 @@ def question_scores_kernel(
     request = tl.program_id(1).to(tl.int64)
     first, last = tl.load(CuQ + request), tl.load(CuQ + request + 1)
     n = tl.program_id(0) * BLOCK_N + tl.arange(0, BLOCK_N)
-    inside = n < tl.load(KvLen + request)
+    # tables are contiguous: what a row takes is also how much it holds
+    inside = n < tl.minimum(tl.load(KvLen + request), stride_table)
     slots = tl.load(SlotTable + request * stride_table + n, mask=inside, other=0).to(tl.int64)
     d, m = tl.arange(0, BLOCK_D), tl.arange(0, BLOCK_M)
     real = (d < HEAD_DIM)[None, :]

@@ -19,7 +19,8 @@ def turned_question_scores_kernel(
     request = tl.program_id(1).to(tl.int64)
     first_row, last = tl.load(CuQ + request), tl.load(CuQ + request + 1)
     n = tl.program_id(0) * BLOCK_N + tl.arange(0, BLOCK_N)
-    inside = n < tl.load(KvLen + request)
+    # tables are contiguous: what a row takes is also how much it holds
+    inside = n < tl.minimum(tl.load(KvLen + request), stride_table)
     slots = tl.load(SlotTable + request * stride_table + n, mask=inside, other=0).to(tl.int64)
     turn = tl.load(TurnOfTile + request * stride_turns + tl.program_id(0) * BLOCK_N // TILE)
     cos, sin = turn_of(Cos, Sin, turn, HEAD_DIM, ROTARY_DIM)

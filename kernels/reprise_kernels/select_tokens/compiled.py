@@ -19,6 +19,6 @@ def tuned_specs() -> list[CompileSpec | CudaSpec]:
     if "cluster" in config:
         return [CudaSpec("select_tokens", SELECT_TOKENS, cuda_launch(1, TOKENS, config))]
     pointers = {"Scores": "*fp32", "Lengths": "*i32", "Positions": "*i32", "Counts": "*i32"}
-    types = pointers | {"ratio": "fp64", "stride_scores": "i32", "capacity": "i32"}
+    types = pointers | {"ratio": "fp64", "stride_scores": "i32", "width": "i32", "capacity": "i32"}
     constants = {"BLOCK": config["block"]}
     return [CompileSpec("select_tokens", select_tokens_kernel, types, constants, config["warps"], fuses=False)]

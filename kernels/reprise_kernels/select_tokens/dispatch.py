@@ -47,7 +47,7 @@ def select_tokens(
         return positions, counts
     config = config if "block" in config else SPACES["select_tokens"][0]
     select_tokens_kernel[(requests,)](
-        scores, lengths, positions, counts, ratio, scores.stride(0), capacity,
+        scores, lengths, positions, counts, ratio, scores.stride(0), width, capacity,
         BLOCK=config["block"], num_warps=config["warps"], enable_fp_fusion=False,
     )  # fmt: skip
     return positions, counts

@@ -10,7 +10,7 @@ def naive_select_tokens(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The positions of the top `ratio` of each request's scores: int32 [B, capacity] and how many, int32 [B].
 
-    scores [B, Nmax]; lengths [B]: the first lengths[b] scores count
+    scores [B, Nmax]; lengths [B]: the first lengths[b] scores count, all of them where that is more than Nmax
 
     Of n scores ceil(ratio * n) are taken (less 1e-6, for the rounding of the product), at most `capacity`, by default
     Nmax. Of equal scores the lower position goes first; NaN comes after everything. Positions ascend, then comes -1.
@@ -18,7 +18,7 @@ def naive_select_tokens(
     capacity = scores.shape[1] if capacity is None else capacity
     positions = torch.full((len(scores), capacity), -1, dtype=torch.int32)
     counts = torch.zeros(len(scores), dtype=torch.int32)
-    for b, length in enumerate(lengths.tolist()):
+    for b, length in enumerate(lengths.clamp(0, scores.shape[1]).tolist()):
         wanted = min(max(math.ceil(ratio * length - 1e-6), 0), length, capacity)
         keys = [(math.isnan(score), -score if score == score else 0.0, i) for i, score in _numbered(scores[b, :length])]
         chosen = sorted(position for _, _, position in sorted(keys)[:wanted])

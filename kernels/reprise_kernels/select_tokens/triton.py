@@ -13,14 +13,14 @@ def _keys(Scores, n, length):
 
 @triton.jit
 def select_tokens_kernel(
-    Scores, Lengths, Positions, Counts, ratio: tl.float64, stride_scores, capacity, BLOCK: tl.constexpr
+    Scores, Lengths, Positions, Counts, ratio: tl.float64, stride_scores, width, capacity, BLOCK: tl.constexpr
 ):
     """One program a request: the threshold, a byte of it at a time from the highest, then those above it in order.
 
     To be compiled without fused multiplications, so that how many are wanted is rounded as in the specification.
     """
     request = tl.program_id(0).to(tl.int64)
-    length = tl.load(Lengths + request)
+    length = tl.minimum(tl.load(Lengths + request), width)
     wanted = tl.ceil(length.to(tl.float64) * tl.full((), ratio, tl.float64) - tl.full((), 1e-6, tl.float64))
     wanted = tl.minimum(tl.maximum(wanted.to(tl.int32), 0), capacity)
     tl.store(Counts + request, wanted)

@@ -46,7 +46,7 @@ def sparse_decode_attention(
     decode_kernel[(splits, key_heads, requests)](
         q, k, v, kv_len, table, page_list if listed else table, page_count if listed else kv_len, part_out, part_lse,
         (head_dim**-0.5 if scale is None else scale) * math.log2(math.e),
-        q.stride(0), q.stride(1), k.stride(1), k.stride(2), table.stride(0), page_list.stride(0) if listed else 0,
+        q.stride(0), q.stride(1), k.stride(1), k.stride(2), table.shape[1], page_list.shape[1] if listed else 0,
         PAGE=page_size, PAGED=paged, LISTED=listed, SPLITS=splits, GROUP=group, HEAD_DIM=head_dim, BLOCK_D=tile.dim,
         BLOCK_M=tile.rows, BLOCK_N=tile.keys, PRECISION=tile.precision, num_warps=tile.warps, num_stages=tile.stages,
     )  # fmt: skip

@@ -19,7 +19,7 @@ def naive_sparse_decode_attention(
     """Attention of each request's newest token; out [B, Hq, D] and natural log-sum-exp [B, Hq], float64.
 
     q           [B, Hq, D]; k, v [pages, page_size, Hkv, D]; slot s is k[s // page_size, s % page_size]
-    kv_len      [B] how many tokens a request has, the newest included
+    kv_len      [B] how many tokens a request has, the newest included; at most as many as its table has places
     slot_table  [B, Nmax] the slot of each position, or page_table [B, Pmax] the page of positions j * page_size and on
     page_list   [B, L] which of a request's pages (0: its first) are read; the first page_count[b] of them count, and
                 negative ones do not. Without it all are.
@@ -35,7 +35,8 @@ def naive_sparse_decode_attention(
     page_size = k.shape[1]
     flat_k, flat_v = k.double().flatten(0, 1), v.double().flatten(0, 1)
     out, lse = torch.zeros(q.shape, dtype=torch.float64), torch.empty(q.shape[:2], dtype=torch.float64)
-    for b, length in enumerate(kv_len.tolist()):
+    places = page_table.shape[1] * page_size if slot_table is None else slot_table.shape[1]
+    for b, length in enumerate(kv_len.clamp(max=places).tolist()):
         positions = torch.arange(length)
         if page_list is not None:
             pages = [page for page in page_list[b, : int(page_count[b])].tolist() if page >= 0]

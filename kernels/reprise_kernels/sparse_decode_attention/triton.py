@@ -37,10 +37,15 @@ def decode_kernel(
     real = (row < GROUP)[:, None] & (d < HEAD_DIM)[None, :]
     q = tl.load(Q + request * stride_q_token + head[:, None] * stride_q_head + d[None, :], mask=real, other=0.0)
 
+    # tables are contiguous: what a row takes is also how much it holds
     kv_len = tl.load(KvLen + request)
+    if PAGED:
+        kv_len = tl.minimum(kv_len, stride_table * PAGE)
+    else:
+        kv_len = tl.minimum(kv_len, stride_table)
     places = kv_len
     if LISTED:
-        places = tl.load(Count + request) * PAGE
+        places = tl.minimum(tl.load(Count + request), stride_list) * PAGE
     # how long a request is, only the device knows: the shares follow from it here
     share = tl.cdiv(tl.cdiv(places, BLOCK_N), SPLITS) * BLOCK_N
     table, pages = Table + request * stride_table, List + request * stride_list

@@ -37,7 +37,7 @@ def sparse_prefill_attention(
     head_dim, group = q.shape[2], q.shape[1] // k.shape[2]
     tile = choose_tile(q.dtype, head_dim, group, "slots" if turns is None else "turned")
     scale = (head_dim**-0.5 if scale is None else scale) * math.log2(math.e)
-    strides = (q.stride(0), q.stride(1), k.stride(1), k.stride(2), slot_table.stride(0))
+    strides = (q.stride(0), q.stride(1), k.stride(1), k.stride(2), slot_table.shape[1])
     ends = (out.stride(0), out.stride(1), lse.stride(0))
     sizes = {
         "GROUP": group, "HEAD_DIM": head_dim, "BLOCK_B": triton.next_power_of_2(len(kv_len)), "BLOCK_M": tile.rows,

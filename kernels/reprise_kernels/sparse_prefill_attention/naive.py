@@ -25,7 +25,7 @@ def naive_sparse_prefill_attention(
     q_pos       [Nq] each query's true position in its request ("Q index"); cu_q [B + 1]
     k, v        [pages, page_size, Hkv, D]; slot s is k[s // page_size, s % page_size]
     slot_table  [B, Nmax] where request b's token at position j lies: in a shared chunk, or in a page of its own
-    kv_len      [B] how many positions a request has
+    kv_len      [B] how many positions a request has, at most Nmax
 
     With g = Hq / Hkv query heads a key head, for row i of request b, and j over 0 .. min(q_pos[i], kv_len[b] - 1):
 
@@ -62,7 +62,7 @@ def naive_shared_prefill_attention(
     """FusionRAG's layout (section 4.3): shared pages that nobody writes, and exclusive pages of each request.
 
     shared_table  [B, P] the page of positions p * page_size and on; negative: none
-    shared_len    [B] positions that lie in shared pages
+    shared_len    [B] positions that lie in shared pages, at most P * page_size
     own_table     [B, X] the request's exclusive pages; own_pos [B, X * page_size] the true position of the token in
                   each of their places, negative where there is none
 
@@ -76,7 +76,7 @@ def naive_shared_prefill_attention(
         own = {int(p): j for j, p in enumerate(own_pos[b]) if p >= 0}
         places = {
             p: int(shared_table[b, p // page_size]) * page_size + p % page_size
-            for p in range(int(shared_len[b]))
+            for p in range(min(int(shared_len[b]), shared_table.shape[1] * page_size))
             if p not in own and shared_table[b, p // page_size] >= 0
         }
         places |= {p: int(own_table[b, j // page_size]) * page_size + j % page_size for p, j in own.items()}

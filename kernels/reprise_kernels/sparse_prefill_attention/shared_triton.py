@@ -52,7 +52,9 @@ def shared_prefill_kernel(
     q = tl.load(Q + row, mask=live[:, None] & (d < HEAD_DIM)[None, :], other=0.0)
 
     b = request.to(tl.int64)
-    end = tl.minimum(tl.max(position, 0) + 1, tl.load(SharedLen + request))
+    # tables are contiguous: what a row takes is also how much it holds
+    shared_len = tl.minimum(tl.load(SharedLen + request), stride_shared * PAGE)
+    end = tl.minimum(tl.max(position, 0) + 1, shared_len)
     n = tl.arange(0, BLOCK_N)
     acc = tl.zeros((BLOCK_M, BLOCK_D), tl.float32)
     highest = tl.full((BLOCK_M,), float("-inf"), tl.float32)

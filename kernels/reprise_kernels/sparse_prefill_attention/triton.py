@@ -48,7 +48,8 @@ def slot_prefill_kernel(
     place = token.to(tl.int64)[:, None] * stride_q_token + head[:, None] * stride_q_head + d[None, :]
     q = tl.load(Q + place, mask=live[:, None] & (d < HEAD_DIM)[None, :], other=0.0)
 
-    kv_len = tl.load(KvLen + request)
+    # tables are contiguous: what a row takes is also how much it holds
+    kv_len = tl.minimum(tl.load(KvLen + request), stride_table)
     end = tl.minimum(tl.max(position, 0) + 1, kv_len)
     # below the lowest query's position no score needs a mask
     unmasked_end = tl.minimum(tl.min(tl.where(live, position, 2147483646), 0) + 1, kv_len) // BLOCK_N * BLOCK_N

@@ -31,7 +31,9 @@ def turned_prefill_kernel(
     x = tl.load(Q + row + first[None, :], mask=live[:, None], other=0.0)
     y = tl.load(Q + row + second[None, :], mask=live[:, None], other=0.0)
 
-    end = tl.minimum(tl.max(position, 0) + 1, tl.load(KvLen + request))
+    # tables are contiguous: what a row takes is also how much it holds
+    kv_len = tl.minimum(tl.load(KvLen + request), stride_table)
+    end = tl.minimum(tl.max(position, 0) + 1, kv_len)
     n, d = tl.arange(0, BLOCK_N), tl.arange(0, HEAD_DIM)
     acc = tl.zeros((BLOCK_M, HEAD_DIM), tl.float32)
     highest = tl.full((BLOCK_M,), float("-inf"), tl.float32)

@@ -16,7 +16,7 @@ def naive_weighted_deviation(
 
     fresh_weights, stale_weights    [B, Nmax]
     fresh                           [T, Hkv, D]: request b's tokens in rows cu_tokens[b] to cu_tokens[b + 1], from 0 on
-    cached                          [pages, page_size, Hkv, D]; slot_table [B, Nmax]; kv_len [B]
+    cached                          [pages, page_size, Hkv, D]; slot_table [B, Nmax]; kv_len [B], at most Nmax
 
         score[b, t] = sum over h, d of
             (fresh_weights[b, t] fresh[cu_tokens[b] + t, h, d] - stale_weights[b, t] cached[slot_table[b, t], h, d])^2
@@ -24,7 +24,7 @@ def naive_weighted_deviation(
     for t below kv_len[b] and cu_tokens[b + 1] - cu_tokens[b]; elsewhere 0.
     """
     scores = torch.zeros(slot_table.shape, dtype=torch.float64)
-    for b, length in enumerate(kv_len.tolist()):
+    for b, length in enumerate(kv_len.clamp(max=slot_table.shape[1]).tolist()):
         start, end = int(cu_tokens[b]), int(cu_tokens[b + 1])
         n = min(length, end - start)
         stale = cached.double().flatten(0, 1)[slot_table[b, :n].long()] * stale_weights[b, :n, None, None].double()
