@@ -158,6 +158,29 @@ def test_a_query_without_any_key_gives_nothing_rather_than_nan():
     assert torch.all(lse[rows] == -torch.inf)
 
 
+@pytest.mark.parametrize("layout", ["slots", "turned", "shared"])
+def test_rows_behind_the_last_request_pad_a_captured_graph_and_are_nothing(layout, monkeypatch):
+    # memory that was freed just before would hold what was there: in its place NaN
+    monkeypatch.setattr(torch, "empty_like", lambda like: torch.full_like(like, torch.nan))
+    monkeypatch.setattr(torch, "empty", lambda shape, **how: torch.full(shape, torch.nan, **how))
+    case = draw_requests(Shape(1, 16, 1, 4, 32, 2, 0.5, 2), torch.float32)
+    used = len(case.q)
+    case.q = torch.cat([case.q, torch.ones_like(case.q)])
+    case.q_pos = torch.cat([case.q_pos, case.q_pos])
+    if layout == "shared":
+        expected, expected_lse = naive_shared_prefill_attention(*case.cpu(*SHARED))
+        out, lse = shared_prefill_attention(*of(case, SHARED))
+    else:
+        of_tile = torch.zeros(2, -(-case.slot_table.shape[1] // 16))
+        none = KeyTurns(plain_rotary(32), torch.zeros(1, dtype=torch.int64, device=DEVICE), indices(of_tile), 16)
+        expected, expected_lse = naive_sparse_prefill_attention(*case.cpu(*SLOTS))
+        out, lse = sparse_prefill_attention(*of(case, SLOTS), turns=none if layout == "turned" else None)
+    assert_close("out", out, expected)
+    assert_close("lse", lse, expected_lse, unit=1.0)
+    assert torch.all(out[used:] == 0)
+    assert torch.all(lse[used:] == -torch.inf)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -31,7 +31,8 @@ def sparse_prefill_attention(
     check_queries(q, q_pos, cu_q, k, v)
     check_index("slot_table", slot_table, (len(cu_q) - 1, None), q.device)
     check_index("kv_len", kv_len, (len(cu_q) - 1,), q.device)
-    out, lse = torch.empty_like(q), torch.empty(q.shape[:2], dtype=torch.float32, device=q.device)
+    # rows behind the last request, with which a captured graph is padded, no program visits
+    out, lse = torch.zeros_like(q), torch.full(q.shape[:2], -math.inf, dtype=torch.float32, device=q.device)
     if len(q) == 0:
         return out, lse
     head_dim, group = q.shape[2], q.shape[1] // k.shape[2]

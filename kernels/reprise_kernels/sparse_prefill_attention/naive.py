@@ -32,10 +32,11 @@ def naive_sparse_prefill_attention(
         s_j = scale * q[i, h] . k[slot_table[b, j], h // g]
         lse[i, h] = log sum_j exp s_j,   out[i, h] = sum_j exp(s_j - lse[i, h]) v[slot_table[b, j], h // g]
 
-    A row without any key gives 0 and -inf. With `turns`, k is turned by its tile's distance first (see KeyTurns).
+    A row without any key, or behind the last request, gives 0 and -inf. With `turns`, k is turned by its tile's
+    distance first (see KeyTurns).
     """
     flat_k, flat_v = k.double().flatten(0, 1), v.double().flatten(0, 1)
-    out, lse = torch.zeros(q.shape, dtype=torch.float64), torch.empty(q.shape[:2], dtype=torch.float64)
+    out, lse = torch.zeros(q.shape, dtype=torch.float64), torch.full(q.shape[:2], -math.inf, dtype=torch.float64)
     for b in range(len(kv_len)):
         slots = slot_table[b, : int(kv_len[b])].long()
         keys, values = flat_k[slots], flat_v[slots]
@@ -71,7 +72,7 @@ def naive_shared_prefill_attention(
     """
     page_size = k.shape[1]
     flat_k, flat_v = k.double().flatten(0, 1), v.double().flatten(0, 1)
-    out, lse = torch.zeros(q.shape, dtype=torch.float64), torch.empty(q.shape[:2], dtype=torch.float64)
+    out, lse = torch.zeros(q.shape, dtype=torch.float64), torch.full(q.shape[:2], -math.inf, dtype=torch.float64)
     for b in range(len(shared_len)):
         own = {int(p): j for j, p in enumerate(own_pos[b]) if p >= 0}
         places = {

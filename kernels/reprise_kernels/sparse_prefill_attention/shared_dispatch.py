@@ -35,7 +35,8 @@ def shared_prefill_attention(
     check_index("shared_len", shared_len, (requests,), q.device)
     check_index("own_table", own_table, (requests, None), q.device)
     check_index("own_pos", own_pos, (requests, own_table.shape[1] * page_size), q.device)
-    out, lse = torch.empty_like(q), torch.empty(q.shape[:2], dtype=torch.float32, device=q.device)
+    # rows behind the last request, with which a captured graph is padded, no program visits
+    out, lse = torch.zeros_like(q), torch.full(q.shape[:2], -math.inf, dtype=torch.float32, device=q.device)
     if len(q) == 0:
         return out, lse
     stale = _mark_stale(own_pos, shared_table.shape[1] * page_size)
