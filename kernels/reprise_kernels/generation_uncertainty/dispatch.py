@@ -7,6 +7,7 @@ import torch
 from reprise_kernels.checks import FLOATS, check_runnable, check_tensor
 from reprise_kernels.generation_uncertainty.triton import generation_uncertainty_kernel
 from reprise_kernels.launch_configs import launch_config
+from reprise_kernels.on_device import on_device
 
 INTERPRETED = {"block": 32, "warps": 8}
 
@@ -45,8 +46,9 @@ def generation_uncertainty(
     result = Uncertainty(entropy, page, torch.empty((requests,), dtype=torch.int32, device=logits.device))
     config = launch_config("generation_uncertainty", INTERPRETED)
     if requests:
-        generation_uncertainty_kernel[(requests,)](
-            logits, state, result.entropy, result.page, result.triggered, logits.stride(0), vocabulary, page_size,
-            max_entropy, max_varentropy, BLOCK=config["block"], num_warps=config["warps"],
-        )  # fmt: skip
+        with on_device(logits):
+            generation_uncertainty_kernel[(requests,)](
+                logits, state, result.entropy, result.page, result.triggered, logits.stride(0), vocabulary, page_size,
+                max_entropy, max_varentropy, BLOCK=config["block"], num_warps=config["warps"],
+            )  # fmt: skip
     return result

@@ -12,6 +12,7 @@ from reprise_kernels.hierarchical_select.hierarchy import Hierarchy
 from reprise_kernels.hierarchical_select.triton import hierarchical_select_kernel, score_pages_kernel
 from reprise_kernels.launch_configs import launch_config
 from reprise_kernels.launch_spaces import SPACES, Config
+from reprise_kernels.on_device import on_device
 
 MOST_PAGES = 16_384
 INTERPRETED = {"pages": 16, "columns": 64, "score_warps": 4, "select_warps": 16}
@@ -48,11 +49,12 @@ def hierarchical_select(
         return chosen, count.zero_()
     scores = torch.empty((requests, width), dtype=torch.float32, device=anchor.device)
     config = launch_config("hierarchical_select", INTERPRETED)
-    score_pages_kernel[(triton.cdiv(width, config["pages"]), requests)](
-        anchor, summaries, page_table, page_count, scores, anchor.shape[1],
-        anchor.stride(0), summaries.stride(0), width, scores.stride(0), hierarchy.recent,
-        BLOCK_P=config["pages"], BLOCK_C=config["columns"], num_warps=config["score_warps"],
-    )  # fmt: skip
+    with on_device(anchor):
+        score_pages_kernel[(triton.cdiv(width, config["pages"]), requests)](
+            anchor, summaries, page_table, page_count, scores, anchor.shape[1],
+            anchor.stride(0), summaries.stride(0), width, scores.stride(0), hierarchy.recent,
+            BLOCK_P=config["pages"], BLOCK_C=config["columns"], num_warps=config["score_warps"],
+        )  # fmt: skip
     numbers = (width, hierarchy.sinks, hierarchy.recent, *hierarchy.dropped_per_million())
     if "cuda_warps" in config and fits(how := cuda_launch(requests, width, hierarchy, config), anchor.device):
         numbers += (hierarchy.pages, hierarchy.chunks, int(hierarchy.among_active))
@@ -60,11 +62,12 @@ def hierarchical_select(
         HIERARCHICAL_SELECT.launch(how, anchor.device, given)
         return chosen, count
     config = config if "select_warps" in config else SPACES["hierarchical_select"][0]
-    hierarchical_select_kernel[(requests,)](
-        scores, page_count, chosen, count, scores.stride(0), chosen.stride(0), *numbers,
-        CHUNKS=hierarchy.chunks, PAGES=hierarchy.pages, AMONG_ACTIVE=hierarchy.among_active,
-        BLOCK_G=sizes[0], BLOCK_CH=sizes[1], BLOCK_P=sizes[2], num_warps=config["select_warps"],
-    )  # fmt: skip
+    with on_device(anchor):
+        hierarchical_select_kernel[(requests,)](
+            scores, page_count, chosen, count, scores.stride(0), chosen.stride(0), *numbers,
+            CHUNKS=hierarchy.chunks, PAGES=hierarchy.pages, AMONG_ACTIVE=hierarchy.among_active,
+            BLOCK_G=sizes[0], BLOCK_CH=sizes[1], BLOCK_P=sizes[2], num_warps=config["select_warps"],
+        )  # fmt: skip
     return chosen, count
 
 

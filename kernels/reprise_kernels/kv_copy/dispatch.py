@@ -6,6 +6,7 @@ from triton import knobs
 from reprise_kernels.checks import FLOATS, check_index, check_tensor
 from reprise_kernels.kv_copy.triton import copy_pages_kernel
 from reprise_kernels.launch_configs import launch_config
+from reprise_kernels.on_device import on_device
 
 INTERPRETED = {"words": 1024, "warps": 4, "programs": 16}
 
@@ -58,8 +59,9 @@ def _copy(layers: LayerPages, pages: torch.Tensor, host: torch.Tensor, host_page
     check_index("host_pages", host_pages, (len(pages),), first.device)
     config = launch_config("kv_copy", INTERPRETED)
     if len(pages):
-        copy_pages_kernel[(config["programs"],)](
-            layers.bases, pages, host_pages, host.data_ptr(), len(pages), layers.stride_words,
-            PLANES=len(layers.layers), WORDS=layers.page_bytes // 8, BLOCK=config["words"], TO_HOST=to_host,
-            num_warps=config["warps"],
-        )  # fmt: skip
+        with on_device(first):
+            copy_pages_kernel[(config["programs"],)](
+                layers.bases, pages, host_pages, host.data_ptr(), len(pages), layers.stride_words,
+                PLANES=len(layers.layers), WORDS=layers.page_bytes // 8, BLOCK=config["words"], TO_HOST=to_host,
+                num_warps=config["warps"],
+            )  # fmt: skip

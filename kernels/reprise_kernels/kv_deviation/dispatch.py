@@ -6,6 +6,7 @@ import triton
 from reprise_kernels.checks import check_cache, check_index, check_runnable, check_tensor
 from reprise_kernels.kv_deviation.triton import kv_deviation_kernel
 from reprise_kernels.launch_configs import launch_config
+from reprise_kernels.on_device import on_device
 
 INTERPRETED = {"tokens": 16, "warps": 4}
 
@@ -65,10 +66,11 @@ def launch(
     for kind, cache in enumerate(cached):
         new = fresh[kind] if fresh else cache
         heads, head_dim = cache.shape[2:]
-        kv_deviation_kernel[(triton.cdiv(slot_table.shape[1], config["tokens"]), len(kv_len))](
-            new, cache, of_fresh, of_stale, cu_tokens, slot_table, kv_len, scores, new.stride(0), new.stride(1),
-            cache.stride(1), cache.stride(2), of_fresh.stride(0), slot_table.shape[1], scores.stride(0),
-            HAS_FRESH=bool(fresh), WEIGHTED=weights is not None, HEADS=heads, HEAD_DIM=head_dim,
-            BLOCK_T=config["tokens"], BLOCK_D=triton.next_power_of_2(head_dim), num_warps=config["warps"],
-        )  # fmt: skip
+        with on_device(scores):
+            kv_deviation_kernel[(triton.cdiv(slot_table.shape[1], config["tokens"]), len(kv_len))](
+                new, cache, of_fresh, of_stale, cu_tokens, slot_table, kv_len, scores, new.stride(0), new.stride(1),
+                cache.stride(1), cache.stride(2), of_fresh.stride(0), slot_table.shape[1], scores.stride(0),
+                HAS_FRESH=bool(fresh), WEIGHTED=weights is not None, HEADS=heads, HEAD_DIM=head_dim,
+                BLOCK_T=config["tokens"], BLOCK_D=triton.next_power_of_2(head_dim), num_warps=config["warps"],
+            )  # fmt: skip
     return scores

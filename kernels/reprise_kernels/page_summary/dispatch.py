@@ -5,6 +5,7 @@ import triton
 
 from reprise_kernels.checks import FLOATS, check_cache, check_index, check_runnable, check_tensor
 from reprise_kernels.launch_configs import launch_config
+from reprise_kernels.on_device import on_device
 from reprise_kernels.page_summary.triton import mean_rows_kernel, page_summary_kernel
 
 INTERPRETED = {"columns": 128, "row_columns": 512, "warps": 4}
@@ -29,11 +30,12 @@ def page_summary(
         raise ValueError(f"there is no layer {layer} of {out.shape[1]}")
     config = launch_config("page_summary", INTERPRETED)
     if len(page_ids):
-        page_summary_kernel[(len(page_ids), triton.cdiv(heads * head_dim, config["columns"]))](
-            k, page_ids, tokens, out[:, layer], k.stride(0), k.stride(1), k.stride(2), out.stride(0),
-            PAGE=page_size, BLOCK_T=triton.next_power_of_2(page_size), HEAD_DIM=head_dim, COLUMNS=heads * head_dim,
-            BLOCK=config["columns"], num_warps=config["warps"],
-        )  # fmt: skip
+        with on_device(k):
+            page_summary_kernel[(len(page_ids), triton.cdiv(heads * head_dim, config["columns"]))](
+                k, page_ids, tokens, out[:, layer], k.stride(0), k.stride(1), k.stride(2), out.stride(0),
+                PAGE=page_size, BLOCK_T=triton.next_power_of_2(page_size), HEAD_DIM=head_dim, COLUMNS=heads * head_dim,
+                BLOCK=config["columns"], num_warps=config["warps"],
+            )  # fmt: skip
     return out
 
 
@@ -72,10 +74,11 @@ def _launch(
     columns, config = rows.shape[-1], launch_config("page_summary", INTERPRETED)
     width = rows.shape[1] if index is None else index.shape[1]
     if out.numel():
-        mean_rows_kernel[(triton.cdiv(columns, config["row_columns"]), out.shape[1], len(count))](
-            rows, count if index is None else index, count, out, width, columns,
-            rows.stride(0) if index is None else 0, rows.stride(-2), 0 if index is None else index.stride(0),
-            out.stride(0), out.stride(1),
-            SIZE=size, INDEXED=index is not None, LAST=last, BLOCK=config["row_columns"], num_warps=config["warps"],
-        )  # fmt: skip
+        with on_device(rows):
+            mean_rows_kernel[(triton.cdiv(columns, config["row_columns"]), out.shape[1], len(count))](
+                rows, count if index is None else index, count, out, width, columns,
+                rows.stride(0) if index is None else 0, rows.stride(-2), 0 if index is None else index.stride(0),
+                out.stride(0), out.stride(1),
+                SIZE=size, INDEXED=index is not None, LAST=last, BLOCK=config["row_columns"], num_warps=config["warps"],
+            )  # fmt: skip
     return out

@@ -9,6 +9,7 @@ from triton import knobs
 from reprise_kernels.checks import check_cache, check_index, check_runnable, check_tensor
 from reprise_kernels.key_turns import KeyTurns
 from reprise_kernels.launch_configs import launch_config
+from reprise_kernels.on_device import on_device
 from reprise_kernels.question_scores.triton import question_scores_kernel
 from reprise_kernels.question_scores.turned_triton import turned_question_scores_kernel
 from reprise_kernels.tile import Tile, tile_of
@@ -80,16 +81,18 @@ def question_scores(
         "num_warps": tile.warps, "num_stages": tile.stages,
     }  # fmt: skip
     if turns is None:
-        question_scores_kernel[grid](
-            q, q_pos, cu_q, lse, k, slot_table, kv_len, out, *factors, *strides, out.stride(0),
-            BLOCK_D=tile.dim, **sizes,
-        )  # fmt: skip
+        with on_device(q):
+            question_scores_kernel[grid](
+                q, q_pos, cu_q, lse, k, slot_table, kv_len, out, *factors, *strides, out.stride(0),
+                BLOCK_D=tile.dim, **sizes,
+            )  # fmt: skip
         return out
     turns.check(head_dim, *slot_table.shape, q.device)
     cos, sin = turns.rotary.turns(turns.distances)
-    turned_question_scores_kernel[grid](
-        q, q_pos, cu_q, lse, k, slot_table, kv_len, turns.of_tile, cos, sin, out, *factors,
-        *strides, turns.of_tile.stride(0), out.stride(0),
-        ROTARY_DIM=turns.rotary.dim, INTERLEAVED=turns.rotary.interleaved, TILE=turns.tile, **sizes,
-    )  # fmt: skip
+    with on_device(q):
+        turned_question_scores_kernel[grid](
+            q, q_pos, cu_q, lse, k, slot_table, kv_len, turns.of_tile, cos, sin, out, *factors,
+            *strides, turns.of_tile.stride(0), out.stride(0),
+            ROTARY_DIM=turns.rotary.dim, INTERLEAVED=turns.rotary.interleaved, TILE=turns.tile, **sizes,
+        )  # fmt: skip
     return out

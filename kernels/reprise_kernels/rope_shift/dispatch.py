@@ -5,6 +5,7 @@ import triton
 
 from reprise_kernels.checks import check_cache, check_index, check_runnable, check_tensor
 from reprise_kernels.launch_configs import launch_config
+from reprise_kernels.on_device import on_device
 from reprise_kernels.rope_shift.triton import rope_shift_kernel
 from reprise_kernels.rotary import Rotary
 
@@ -37,13 +38,14 @@ def rope_shift(
     half = rotary.dim // 2
     rest = 0 if in_place else head_dim - rotary.dim
     config = launch_config("rope_shift", INTERPRETED)
-    rope_shift_kernel[(triton.cdiv(len(slots), config["tokens"]),)](
-        keys, slots, target, target_slots, move, cos, sin, len(slots),
-        keys.stride(1), keys.stride(2), target.stride(1), target.stride(2),
-        HEADS=heads, HEAD_DIM=head_dim, ROTARY_DIM=rotary.dim, INTERLEAVED=rotary.interleaved,
-        COPY_REST=rest > 0, BLOCK_T=config["tokens"], BLOCK_PAIRS=triton.next_power_of_2(half),
-        BLOCK_REST=triton.next_power_of_2(max(rest, 1)), num_warps=config["warps"],
-    )  # fmt: skip
+    with on_device(keys):
+        rope_shift_kernel[(triton.cdiv(len(slots), config["tokens"]),)](
+            keys, slots, target, target_slots, move, cos, sin, len(slots),
+            keys.stride(1), keys.stride(2), target.stride(1), target.stride(2),
+            HEADS=heads, HEAD_DIM=head_dim, ROTARY_DIM=rotary.dim, INTERLEAVED=rotary.interleaved,
+            COPY_REST=rest > 0, BLOCK_T=config["tokens"], BLOCK_PAIRS=triton.next_power_of_2(half),
+            BLOCK_REST=triton.next_power_of_2(max(rest, 1)), num_warps=config["warps"],
+        )  # fmt: skip
     return target
 
 

@@ -9,6 +9,7 @@ from reprise_kernels.checks import check_index, check_runnable, check_tensor
 from reprise_kernels.cuda_kernel import CudaKernel, Launch, fits
 from reprise_kernels.launch_configs import launch_config
 from reprise_kernels.launch_spaces import SPACES, Config
+from reprise_kernels.on_device import on_device
 from reprise_kernels.select_tokens.triton import select_tokens_kernel
 
 INTERPRETED = {"block": 64, "warps": 16}
@@ -46,10 +47,11 @@ def select_tokens(
         SELECT_TOKENS.launch(how, scores.device, given)
         return positions, counts
     config = config if "block" in config else SPACES["select_tokens"][0]
-    select_tokens_kernel[(requests,)](
-        scores, lengths, positions, counts, ratio, scores.stride(0), width, capacity,
-        BLOCK=config["block"], num_warps=config["warps"], enable_fp_fusion=False,
-    )  # fmt: skip
+    with on_device(scores):
+        select_tokens_kernel[(requests,)](
+            scores, lengths, positions, counts, ratio, scores.stride(0), width, capacity,
+            BLOCK=config["block"], num_warps=config["warps"], enable_fp_fusion=False,
+        )  # fmt: skip
     return positions, counts
 
 

@@ -6,6 +6,7 @@ import torch
 import triton
 
 from reprise_kernels.checks import check_cache, check_index, check_runnable, check_tensor
+from reprise_kernels.on_device import on_device
 from reprise_kernels.sparse_decode_attention.tiles import choose_splits, choose_tile
 from reprise_kernels.sparse_decode_attention.triton import combine_kernel, decode_kernel
 
@@ -43,17 +44,19 @@ def sparse_decode_attention(
     splits = splits or choose_splits(requests, key_heads, places, tile.keys)
     part_out = torch.empty((requests, heads, splits, head_dim), dtype=torch.float32, device=q.device)
     part_lse = torch.empty((requests, heads, splits), dtype=torch.float32, device=q.device)
-    decode_kernel[(splits, key_heads, requests)](
-        q, k, v, kv_len, table, page_list if listed else table, page_count if listed else kv_len, part_out, part_lse,
-        (head_dim**-0.5 if scale is None else scale) * math.log2(math.e),
-        q.stride(0), q.stride(1), k.stride(1), k.stride(2), table.shape[1], page_list.shape[1] if listed else 0,
-        PAGE=page_size, PAGED=paged, LISTED=listed, SPLITS=splits, GROUP=group, HEAD_DIM=head_dim, BLOCK_D=tile.dim,
-        BLOCK_M=tile.rows, BLOCK_N=tile.keys, PRECISION=tile.precision, num_warps=tile.warps, num_stages=tile.stages,
-    )  # fmt: skip
-    combine_kernel[(requests, heads)](
-        part_out, part_lse, out, lse, out.stride(0), out.stride(1),
-        SPLITS=splits, BLOCK_S=triton.next_power_of_2(splits), HEAD_DIM=head_dim, BLOCK_D=tile.dim, num_warps=4,
-    )  # fmt: skip
+    with on_device(q):
+        decode_kernel[(splits, key_heads, requests)](
+            q, k, v, kv_len, table, page_list if listed else table, page_count if listed else kv_len,
+            part_out, part_lse, (head_dim**-0.5 if scale is None else scale) * math.log2(math.e),
+            q.stride(0), q.stride(1), k.stride(1), k.stride(2), table.shape[1], page_list.shape[1] if listed else 0,
+            PAGE=page_size, PAGED=paged, LISTED=listed, SPLITS=splits, GROUP=group, HEAD_DIM=head_dim,
+            BLOCK_D=tile.dim, BLOCK_M=tile.rows, BLOCK_N=tile.keys, PRECISION=tile.precision,
+            num_warps=tile.warps, num_stages=tile.stages,
+        )  # fmt: skip
+        combine_kernel[(requests, heads)](
+            part_out, part_lse, out, lse, out.stride(0), out.stride(1),
+            SPLITS=splits, BLOCK_S=triton.next_power_of_2(splits), HEAD_DIM=head_dim, BLOCK_D=tile.dim, num_warps=4,
+        )  # fmt: skip
     return out, lse
 
 

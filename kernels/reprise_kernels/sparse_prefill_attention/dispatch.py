@@ -7,6 +7,7 @@ import triton
 
 from reprise_kernels.checks import check_cache, check_index, check_runnable, check_tensor
 from reprise_kernels.key_turns import KeyTurns
+from reprise_kernels.on_device import on_device
 from reprise_kernels.sparse_prefill_attention.tiles import choose_tile
 from reprise_kernels.sparse_prefill_attention.triton import slot_prefill_kernel
 from reprise_kernels.sparse_prefill_attention.turned_triton import turned_prefill_kernel
@@ -46,19 +47,21 @@ def sparse_prefill_attention(
     }  # fmt: skip
     grid = (len(q) // tile.tokens(group) + len(kv_len), k.shape[2])
     if turns is None:
-        slot_prefill_kernel[grid](
-            q, q_pos, cu_q, k, v, slot_table, kv_len, out, lse, len(kv_len), scale, *strides, *ends,
-            BLOCK_D=tile.dim, BLOCK_N=tile.keys, **sizes,
-        )  # fmt: skip
+        with on_device(q):
+            slot_prefill_kernel[grid](
+                q, q_pos, cu_q, k, v, slot_table, kv_len, out, lse, len(kv_len), scale, *strides, *ends,
+                BLOCK_D=tile.dim, BLOCK_N=tile.keys, **sizes,
+            )  # fmt: skip
         return out, lse
     turns.check(head_dim, *slot_table.shape, q.device)
     cos, sin = turns.rotary.turns(turns.distances)
-    turned_prefill_kernel[grid](
-        q, q_pos, cu_q, k, v, slot_table, kv_len, turns.of_tile, cos, sin, out, lse, len(kv_len), scale,
-        *strides, turns.of_tile.stride(0), *ends,
-        ROTARY_DIM=turns.rotary.dim, INTERLEAVED=turns.rotary.interleaved, TILE=turns.tile,
-        BLOCK_N=min(tile.keys, turns.tile), **sizes,
-    )  # fmt: skip
+    with on_device(q):
+        turned_prefill_kernel[grid](
+            q, q_pos, cu_q, k, v, slot_table, kv_len, turns.of_tile, cos, sin, out, lse, len(kv_len), scale,
+            *strides, turns.of_tile.stride(0), *ends,
+            ROTARY_DIM=turns.rotary.dim, INTERLEAVED=turns.rotary.interleaved, TILE=turns.tile,
+            BLOCK_N=min(tile.keys, turns.tile), **sizes,
+        )  # fmt: skip
     return out, lse
 
 

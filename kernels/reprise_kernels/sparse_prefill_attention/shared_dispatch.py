@@ -6,6 +6,7 @@ import torch
 import triton
 
 from reprise_kernels.checks import check_index
+from reprise_kernels.on_device import on_device
 from reprise_kernels.sparse_prefill_attention.dispatch import check_queries
 from reprise_kernels.sparse_prefill_attention.shared_triton import mark_stale_kernel, shared_prefill_kernel
 from reprise_kernels.sparse_prefill_attention.tiles import choose_tile
@@ -42,15 +43,16 @@ def shared_prefill_attention(
     stale = _mark_stale(own_pos, shared_table.shape[1] * page_size)
     head_dim, group = q.shape[2], q.shape[1] // k.shape[2]
     tile = choose_tile(q.dtype, head_dim, group, "shared")
-    shared_prefill_kernel[(len(q) // tile.tokens(group) + requests, k.shape[2])](
-        q, q_pos, cu_q, k, v, shared_table, shared_len, own_table, own_pos, stale, out, lse, requests,
-        own_pos.shape[1], (head_dim**-0.5 if scale is None else scale) * math.log2(math.e),
-        q.stride(0), q.stride(1), k.stride(1), k.stride(2), shared_table.shape[1], own_table.shape[1],
-        own_pos.shape[1], stale.stride(0), out.stride(0), out.stride(1), lse.stride(0),
-        PAGE=page_size, GROUP=group, HEAD_DIM=head_dim, BLOCK_D=tile.dim, BLOCK_B=triton.next_power_of_2(requests),
-        BLOCK_M=tile.rows, BLOCK_Q=tile.tokens(group), BLOCK_N=tile.keys, PRECISION=tile.precision,
-        num_warps=tile.warps, num_stages=tile.stages,
-    )  # fmt: skip
+    with on_device(q):
+        shared_prefill_kernel[(len(q) // tile.tokens(group) + requests, k.shape[2])](
+            q, q_pos, cu_q, k, v, shared_table, shared_len, own_table, own_pos, stale, out, lse, requests,
+            own_pos.shape[1], (head_dim**-0.5 if scale is None else scale) * math.log2(math.e),
+            q.stride(0), q.stride(1), k.stride(1), k.stride(2), shared_table.shape[1], own_table.shape[1],
+            own_pos.shape[1], stale.stride(0), out.stride(0), out.stride(1), lse.stride(0),
+            PAGE=page_size, GROUP=group, HEAD_DIM=head_dim, BLOCK_D=tile.dim, BLOCK_B=triton.next_power_of_2(requests),
+            BLOCK_M=tile.rows, BLOCK_Q=tile.tokens(group), BLOCK_N=tile.keys, PRECISION=tile.precision,
+            num_warps=tile.warps, num_stages=tile.stages,
+        )  # fmt: skip
     return out, lse
 
 
@@ -59,7 +61,8 @@ def _mark_stale(own_pos: torch.Tensor, positions: int) -> torch.Tensor:
     requests, places = own_pos.shape
     stale = torch.zeros((requests, max(triton.cdiv(positions, 32), 1)), dtype=torch.int32, device=own_pos.device)
     if places:
-        mark_stale_kernel[(triton.cdiv(places, MARK_BLOCK), requests)](
-            own_pos, stale, places, positions, places, stale.stride(0), BLOCK=MARK_BLOCK
-        )
+        with on_device(own_pos):
+            mark_stale_kernel[(triton.cdiv(places, MARK_BLOCK), requests)](
+                own_pos, stale, places, positions, places, stale.stride(0), BLOCK=MARK_BLOCK
+            )
     return stale
