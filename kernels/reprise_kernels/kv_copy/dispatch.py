@@ -37,12 +37,19 @@ class LayerPages:
 
 
 def pages_to_host(layers: LayerPages, pages: torch.Tensor, host: torch.Tensor, host_pages: torch.Tensor) -> None:
-    """Copies pages of all layers into pinned host memory, as `naive_pages_to_host` says, behind the current stream."""
+    """Copies pages of all layers into pinned host memory, as `naive_pages_to_host` says, behind the current stream.
+
+    Nothing waits, and torch does not know that the stream uses `host`: keep it until the stream is through, since its
+    memory is handed out again as soon as it is let go.
+    """
     _copy(layers, pages, host, host_pages, to_host=True)
 
 
 def pages_to_device(layers: LayerPages, pages: torch.Tensor, host: torch.Tensor, host_pages: torch.Tensor) -> None:
-    """Copies pages of all layers from pinned memory, as `naive_pages_to_device` says, behind the current stream."""
+    """Copies pages of all layers from pinned memory, as `naive_pages_to_device` says, behind the current stream.
+
+    As with `pages_to_host`, keep `host` until the stream is through.
+    """
     _copy(layers, pages, host, host_pages, to_host=False)
 
 
