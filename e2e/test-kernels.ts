@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { Children } from './demo/children.ts'
+import { DemoError } from './demo/demo-error.ts'
 
 /*
  * `npm run test:kernels`: the kernels' lint and tests. Makes their environment, once, outside the checkout. Without a GPU
@@ -10,13 +11,15 @@ const PYTEST = ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', 'kernels']
 const children = new Children()
 const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1', RUFF_NO_CACHE: 'true' }
 
-function setUp(): string | undefined {
+/** Makes the environment and returns its Python; throws what a person can act on where it cannot be made. */
+function setUp(): string {
   try {
     const lines = execFileSync('kernels/tests/setup.sh', { encoding: 'utf8', stdio: ['ignore', 'pipe', 2] })
-    return lines.trim().split('\n').at(-1)
-  } catch (error) {
-    say(`the tests of the kernels are SKIPPED, since torch cannot be set up: ${(error as Error).message}`)
-    return undefined
+    return lines.trim().split('\n').at(-1)!
+  } catch {
+    throw new DemoError(
+      'the kernels were not tested: setup.sh failed as said above; mend that, then run `npm run test:kernels`',
+    )
   }
 }
 
@@ -26,12 +29,10 @@ function say(line: string): void {
 
 try {
   const python = setUp()
-  if (python) {
-    say('testing kernels')
-    await children.run(python, ['-m', 'ruff', 'check', '-q', 'kernels'], env)
-    await children.run(python, ['-m', 'ruff', 'format', '-q', '--check', 'kernels'], env)
-    await children.run(python, PYTEST, env)
-  }
+  say('testing kernels')
+  await children.run(python, ['-m', 'ruff', 'check', '-q', 'kernels'], env)
+  await children.run(python, ['-m', 'ruff', 'format', '-q', '--check', 'kernels'], env)
+  await children.run(python, PYTEST, env)
 } catch (error) {
   say((error as Error).message)
   process.exitCode = 1
