@@ -6,6 +6,11 @@ Config = Mapping[str, int]
 MOST = 6
 
 
+def first_with(operation: str, name: str) -> Config:
+    """The first configuration of the operation's space that names this: of its form in CUDA, or in Triton."""
+    return next(config for config in SPACES[operation] if name in config)
+
+
 def _space(names: str, *rows: tuple[int, ...]) -> tuple[Config, ...]:
     return tuple(dict(zip(names.split(), row, strict=True)) for row in rows)
 
@@ -29,8 +34,8 @@ SPACES: Mapping[str, tuple[Config, ...]] = {
     "rope_shift": _space("tokens warps", (16, 4), (8, 2), (8, 4), (32, 4), (32, 8), (64, 8)),
     # with a cluster it is the kernel in CUDA, else the one in Triton
     "select_tokens": (
+        *_space("cluster warps", (8, 32), (8, 16)),
         *_space("block warps", (4096, 16), (1024, 8), (2048, 16), (8192, 16)),
-        *_space("cluster warps", (8, 16), (8, 32)),
     ),
     "page_summary": _space(
         "columns row_columns warps",
@@ -38,8 +43,8 @@ SPACES: Mapping[str, tuple[Config, ...]] = {
     ),
     # the scores by Triton; with cuda_warps the selection by CUDA
     "hierarchical_select": (
+        *_space("pages columns score_warps cuda_warps", (16, 256, 4, 32), (16, 256, 4, 16), (8, 512, 4, 32)),
         *_space("pages columns score_warps select_warps", (16, 256, 4, 16), (16, 256, 4, 8), (8, 512, 4, 16)),
-        *_space("pages columns score_warps cuda_warps", (16, 256, 4, 16), (16, 256, 4, 32), (8, 512, 4, 32)),
     ),
     "generation_uncertainty": _space(
         "block warps", (2048, 8), (1024, 4), (4096, 8), (4096, 16), (8192, 16), (8192, 32)

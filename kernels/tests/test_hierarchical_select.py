@@ -8,6 +8,7 @@ from cases import DEVICE, generator, indices
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reprise_kernels.cuda_kernel import CudaKernel
 from reprise_kernels.hierarchical_select import Hierarchy, hierarchical_select, naive_hierarchical_select
 from reprise_kernels.hierarchical_select.naive import _threshold
 from reprise_kernels.launch_configs import trying
@@ -97,6 +98,22 @@ def test_sinks_and_the_recent_window_are_always_kept_each_page_once_in_order_and
             assert listed == list(range(pages))
 
 
+def test_more_pages_than_triton_holds_are_selected_in_cuda_whatever_the_configuration_says(monkeypatch):
+    hierarchy = Hierarchy(keep_grids=0.25, keep_chunks=0.25, keep_pages=0.25)
+    random, launched, launch = generator(1), [], CudaKernel.launch
+    monkeypatch.setattr(CudaKernel, "launch", lambda *given: launched.append(given) or launch(*given))
+    given = (torch.ones(1, 1), torch.randint(-99, 99, (4200, 1), generator=random).float() * 128)
+    table, count = torch.randperm(4200, generator=random)[None], torch.tensor([4200])
+    with trying("hierarchical_select", {"pages": 128, "columns": 16, "score_warps": 4, "select_warps": 16}):
+        chosen, kept = hierarchical_select(
+            *(each.to(DEVICE) for each in given), indices(table), indices(count), hierarchy
+        )
+    expected, expected_count = naive_hierarchical_select(*given, table, count, hierarchy)
+    assert launched
+    assert torch.equal(kept.cpu(), expected_count)
+    assert torch.equal(chosen.cpu(), expected)
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [({"pages": 0}, "1 is the least"), ({"keep_pages": 0.0}, "more than 0"), ({"sinks": -1}, "must not be negative")],
@@ -112,7 +129,7 @@ def test_what_the_kernels_cannot_take_is_refused_in_one_line():
     for arguments, message in (
         ((anchor, summaries[:, :4].contiguous(), *where), "summaries has shape"),
         ((anchor, summaries, where[0][:1], where[1]), "page_table has shape"),
-        ((anchor, summaries, indices(torch.zeros(2, 17_000)), where[1]), "more than the 16384"),
+        ((anchor, summaries, indices(torch.zeros(2, 50_000)), where[1]), "more than the 4096"),
     ):
         first, second, *rest = arguments
         with pytest.raises(ValueError, match=message) as refused:

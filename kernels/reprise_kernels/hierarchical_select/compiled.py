@@ -1,10 +1,17 @@
 """What of hierarchical_select is compiled ahead of time."""
 
 from reprise_kernels.compile_spec import CompileSpec, CudaSpec
-from reprise_kernels.hierarchical_select.dispatch import HIERARCHICAL_SELECT, INTERPRETED, cuda_launch, padded_sizes
+from reprise_kernels.hierarchical_select.dispatch import (
+    HIERARCHICAL_SELECT,
+    INTERPRETED,
+    MOST_PAGES,
+    cuda_launch,
+    padded_sizes,
+)
 from reprise_kernels.hierarchical_select.hierarchy import Hierarchy
 from reprise_kernels.hierarchical_select.triton import hierarchical_select_kernel, score_pages_kernel
 from reprise_kernels.launch_configs import launch_config
+from reprise_kernels.launch_spaces import Config, first_with
 
 PAGES = 2048
 EVEN = ("columns", "stride_anchor", "stride_row")
@@ -12,10 +19,16 @@ EVEN = ("columns", "stride_anchor", "stride_row")
 
 def compile_specs() -> list[CompileSpec | CudaSpec]:
     """Both kernels for a context of 2,048 pages, the selection with either reading of the thresholds."""
-    scoring, *selection = tuned_specs()
-    # the one in CUDA reads them either way as it is
-    other = [_selection("among active", True)] if isinstance(selection[0], CompileSpec) else []
-    return [scoring, *selection, *other]
+    # Triton's is what runs where there are no bindings; the one in CUDA reads the thresholds either way as it is
+    config = first_with("hierarchical_select", "select_warps")
+    return [
+        *tuned_specs(),
+        _selection("among active", True, config),
+        *(
+            _selection(f"{MOST_PAGES} pages, {warps} warps", False, {"select_warps": warps}, MOST_PAGES)
+            for warps in (8, 16)
+        ),
+    ]
 
 
 def tuned_specs() -> list[CompileSpec | CudaSpec]:
@@ -29,20 +42,19 @@ def tuned_specs() -> list[CompileSpec | CudaSpec]:
     if "cuda_warps" in config:
         how = cuda_launch(1, PAGES, Hierarchy(), config)
         return [scoring, CudaSpec("hierarchical_select (selection)", HIERARCHICAL_SELECT, how)]
-    return [scoring, _selection("zeros", False)]
+    return [scoring, _selection("zeros", False, config)]
 
 
-def _selection(variant: str, among_active: bool) -> CompileSpec:
+def _selection(variant: str, among_active: bool, config: Config, most: int = PAGES) -> CompileSpec:
     integers = (
         "stride_scores", "stride_chosen", "width", "sinks", "recent", "drop_grids", "drop_chunks", "drop_pages",
     )  # fmt: skip
     types = {"Scores": "*fp32", "PageCount": "*i32", "Chosen": "*i32", "Count": "*i32"} | dict.fromkeys(integers, "i32")
     hierarchy = Hierarchy()
-    grids, chunks, pages = padded_sizes(PAGES, hierarchy)
+    grids, chunks, pages = padded_sizes(most, hierarchy)
     constants = {
         "CHUNKS": hierarchy.chunks, "PAGES": hierarchy.pages, "AMONG_ACTIVE": among_active,
         "BLOCK_G": grids, "BLOCK_CH": chunks, "BLOCK_P": pages,
     }  # fmt: skip
     name = f"hierarchical_select (selection, {variant})"
-    warps = launch_config("hierarchical_select", INTERPRETED)["select_warps"]
-    return CompileSpec(name, hierarchical_select_kernel, types, constants, warps)
+    return CompileSpec(name, hierarchical_select_kernel, types, constants, config["select_warps"])

@@ -11,10 +11,11 @@ from reprise_kernels.cuda_kernel import CudaKernel, Launch, fits
 from reprise_kernels.hierarchical_select.hierarchy import Hierarchy
 from reprise_kernels.hierarchical_select.triton import hierarchical_select_kernel, score_pages_kernel
 from reprise_kernels.launch_configs import launch_config
-from reprise_kernels.launch_spaces import SPACES, Config
+from reprise_kernels.launch_spaces import Config, first_with
 from reprise_kernels.on_device import on_device
 
-MOST_PAGES = 16_384
+# of the selection in Triton, padded: with more the compiler needs a stack
+MOST_PAGES = 4096
 INTERPRETED = {"pages": 16, "columns": 64, "score_warps": 4, "select_warps": 16}
 HIERARCHICAL_SELECT = CudaKernel("hierarchical_select", Path(__file__).with_name("hierarchical_select.cu"))
 # of a thread block's shared memory, what lies before its scores
@@ -41,14 +42,21 @@ def hierarchical_select(
         raise ValueError(f"anchor has strides {anchor.stride()} and summaries {summaries.stride()}: the last must be 1")
     requests, width = page_table.shape
     sizes = padded_sizes(width, hierarchy)
-    if sizes[0] * sizes[1] * sizes[2] > MOST_PAGES:
-        raise ValueError(f"{width} pages, padded to {sizes}, are more than the {MOST_PAGES} that a program holds")
+    config = launch_config("hierarchical_select", INTERPRETED)
+    in_cuda = config if "cuda_warps" in config else first_with("hierarchical_select", "cuda_warps")
+    how = cuda_launch(requests, width, hierarchy, in_cuda)
+    too_many = sizes[0] * sizes[1] * sizes[2] > MOST_PAGES
+    goes_by_cuda = ("cuda_warps" in config or too_many) and fits(how, anchor.device)
+    if too_many and not goes_by_cuda:
+        raise ValueError(
+            f"{width} pages, padded to {sizes}, are more than the {MOST_PAGES} that a program in Triton holds, "
+            f"and {how.shared_bytes} bytes of shared memory are more than the kernel in CUDA can have here"
+        )
     chosen = torch.empty((requests, width), dtype=torch.int32, device=anchor.device)
     count = torch.empty((requests,), dtype=torch.int32, device=anchor.device)
     if requests == 0 or width == 0:
         return chosen, count.zero_()
     scores = torch.empty((requests, width), dtype=torch.float32, device=anchor.device)
-    config = launch_config("hierarchical_select", INTERPRETED)
     with on_device(anchor):
         score_pages_kernel[(triton.cdiv(width, config["pages"]), requests)](
             anchor, summaries, page_table, page_count, scores, anchor.shape[1],
@@ -56,12 +64,12 @@ def hierarchical_select(
             BLOCK_P=config["pages"], BLOCK_C=config["columns"], num_warps=config["score_warps"],
         )  # fmt: skip
     numbers = (width, hierarchy.sinks, hierarchy.recent, *hierarchy.dropped_per_million())
-    if "cuda_warps" in config and fits(how := cuda_launch(requests, width, hierarchy, config), anchor.device):
+    if goes_by_cuda:
         numbers += (hierarchy.pages, hierarchy.chunks, int(hierarchy.among_active))
         given = (scores, page_count, chosen, count, *map(ctypes.c_int, numbers))
         HIERARCHICAL_SELECT.launch(how, anchor.device, given)
         return chosen, count
-    config = config if "select_warps" in config else SPACES["hierarchical_select"][0]
+    config = config if "select_warps" in config else first_with("hierarchical_select", "select_warps")
     with on_device(anchor):
         hierarchical_select_kernel[(requests,)](
             scores, page_count, chosen, count, scores.stride(0), chosen.stride(0), *numbers,

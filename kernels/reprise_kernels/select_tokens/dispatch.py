@@ -8,7 +8,7 @@ import torch
 from reprise_kernels.checks import check_index, check_runnable, check_tensor
 from reprise_kernels.cuda_kernel import CudaKernel, Launch, fits
 from reprise_kernels.launch_configs import launch_config
-from reprise_kernels.launch_spaces import SPACES, Config
+from reprise_kernels.launch_spaces import Config, first_with
 from reprise_kernels.on_device import on_device
 from reprise_kernels.select_tokens.triton import select_tokens_kernel
 
@@ -46,7 +46,7 @@ def select_tokens(
         given = (scores, lengths, positions, counts, ctypes.c_double(ratio), *sizes)
         SELECT_TOKENS.launch(how, scores.device, given)
         return positions, counts
-    config = config if "block" in config else SPACES["select_tokens"][0]
+    config = config if "block" in config else first_with("select_tokens", "block")
     with on_device(scores):
         select_tokens_kernel[(requests,)](
             scores, lengths, positions, counts, ratio, scores.stride(0), width, capacity,
