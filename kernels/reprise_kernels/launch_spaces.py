@@ -25,7 +25,7 @@ SPACES: Mapping[str, tuple[Config, ...]] = {
     # programs: as many as the shares of the keys are to make, whatever the batch; an H200 has 132 multiprocessors
     "sparse_decode_attention": _space(
         "keys warps stages programs",
-        (64, 4, 3, 264), (64, 4, 3, 528), (64, 8, 3, 264), (32, 4, 3, 528), (128, 4, 2, 264), (128, 8, 3, 264),
+        (64, 4, 3, 264), (64, 4, 3, 528), (64, 4, 5, 528), (64, 4, 7, 528), (32, 4, 3, 528), (128, 4, 2, 264),
     ),
     "question_scores": _space(
         "rows keys warps stages",
