@@ -114,6 +114,15 @@ def test_a_moved_key_scores_with_a_query_as_if_it_had_been_computed_there(seed, 
     assert relative == pytest.approx(float((at(raw_query, query - position) * raw_key).sum()), abs=1e-4)
 
 
+@given(**shapes)
+def test_turns_that_were_made_before_are_the_same_as_their_distances(seed, tokens, page_size, heads):
+    case, rotary = draw_case(seed, tokens, page_size, heads, torch.float32), ROTARIES["llama 3"]
+    by_distances, by_turns = case.keys.clone(), case.keys.clone()
+    rope_shift(by_distances, case.slots, case.move, case.distances, rotary)
+    rope_shift(by_turns, case.slots, case.move, rotary.turns(case.distances), rotary)
+    assert torch.equal(by_turns, by_distances)
+
+
 def test_a_move_by_nothing_changes_no_bit():
     case = draw_case(1, 40, 16, 2, torch.float16)
     before = case.keys.clone()
@@ -131,6 +140,7 @@ def test_a_move_by_nothing_changes_no_bit():
         (lambda case: {"slots": case.slots.long()}, "slots is torch.int64"),
         (lambda case: {"move": case.move[1:]}, "move has shape"),
         (lambda case: {"distances": case.distances.float()}, "distances is torch.float32"),
+        (lambda case: {"distances": plain_rotary(16).turns(case.distances)}, "the turns' cos has shape"),
         (lambda case: {"rotary": plain_rotary(64)}, "turns 64 dimensions, a head has 32"),
         (lambda case: {"target": case.keys}, "given both, or neither"),
         (lambda case: {"target": case.keys.half(), "target_slots": case.slots}, "they must agree"),

@@ -27,14 +27,16 @@ def rope_cases(shape: Shape) -> Iterator[Case]:
     move = shape.indices(torch.arange(len(slots)) // CHUNK)
     distances = torch.arange(int(move[-1]) + 1, device=shape.device) * 100
     rotary = llama3_rotary(shape.head_dim)
+    # as an engine does it: once a step, not once a layer
+    turns = rotary.turns(distances)
 
     def check() -> None:
         some = slots[: 2 * shape.page_size].contiguous()
         expected = naive_rope_shift(keys.cpu(), some.cpu(), move.cpu(), distances.cpu(), rotary, keys.cpu(), some.cpu())
-        assert_close("keys", rope_shift(keys.clone(), some, move[: len(some)], distances, rotary), expected)
+        assert_close("keys", rope_shift(keys.clone(), some, move[: len(some)], turns, rotary), expected)
 
     size = 2.0 * keys.numel() * keys.element_size()
-    run = lambda: rope_shift(keys, slots, move, distances, rotary)  # noqa: E731
+    run = lambda: rope_shift(keys, slots, move, turns, rotary)  # noqa: E731
     yield Case("rope_shift in place", run, check, 3.0 * keys.numel(), size, "memory", {"clone": lambda: keys.clone})
 
 

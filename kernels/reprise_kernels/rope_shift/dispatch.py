@@ -7,7 +7,7 @@ from reprise_kernels.checks import check_cache, check_index, check_runnable, che
 from reprise_kernels.launch_configs import launch_config
 from reprise_kernels.on_device import on_device
 from reprise_kernels.rope_shift.triton import rope_shift_kernel
-from reprise_kernels.rotary import Rotary
+from reprise_kernels.rotary import Rotary, Turns
 
 INTERPRETED = {"tokens": 16, "warps": 4}
 
@@ -16,7 +16,7 @@ def rope_shift(
     keys: torch.Tensor,
     slots: torch.Tensor,
     move: torch.Tensor,
-    distances: torch.Tensor,
+    distances: torch.Tensor | Turns,
     rotary: Rotary,
     target: torch.Tensor | None = None,
     target_slots: torch.Tensor | None = None,
@@ -24,7 +24,8 @@ def rope_shift(
     """Moves cached keys by their chunk's distance, in place or into `target`'s slots; returns where they are now.
 
     As `naive_rope_shift` says. In place a slot may be named once; between two caches, or two places of one that do not
-    overlap, gathering, turning and scattering are one pass. Nothing waits for the device.
+    overlap, gathering, turning and scattering are one pass. Nothing waits for the device. In place of the distances
+    `rotary.turns(distances)` may be given, which is the same for all layers.
     """
     if (target is None) != (target_slots is None):
         raise ValueError("target and target_slots are given both, or neither to move the keys in place")
@@ -33,7 +34,7 @@ def rope_shift(
     _check(keys, slots, move, distances, rotary, target, target_slots)
     if len(slots) == 0:
         return target
-    cos, sin = rotary.turns(distances)
+    cos, sin = distances if isinstance(distances, Turns) else rotary.turns(distances)
     heads, head_dim = keys.shape[2:]
     half = rotary.dim // 2
     rest = 0 if in_place else head_dim - rotary.dim
@@ -53,7 +54,7 @@ def _check(
     keys: torch.Tensor,
     slots: torch.Tensor,
     move: torch.Tensor,
-    distances: torch.Tensor,
+    distances: torch.Tensor | Turns,
     rotary: Rotary,
     target: torch.Tensor,
     target_slots: torch.Tensor,
@@ -68,6 +69,14 @@ def _check(
         )
     for name, index in (("slots", slots), ("target_slots", target_slots), ("move", move)):
         check_index(name, index, (len(slots),), keys.device)
-    check_tensor("distances", distances, (None,), (torch.int32, torch.int64), keys.device)
+    if isinstance(distances, Turns):
+        for name, turn in zip(("cos", "sin"), distances, strict=True):
+            check_tensor(
+                f"the turns' {name}", turn, (len(distances.cos), rotary.dim // 2), (torch.float32,), keys.device
+            )
+            if not turn.is_contiguous():
+                raise ValueError(f"the turns' {name} has strides {turn.stride()}, it must be contiguous")
+    else:
+        check_tensor("distances", distances, (None,), (torch.int32, torch.int64), keys.device)
     if not 2 <= rotary.dim <= keys.shape[3]:
         raise ValueError(f"the rotary embedding turns {rotary.dim} dimensions, a head has {keys.shape[3]}")
