@@ -30,6 +30,28 @@ __device__ static void take_means(Level level, Level below, int members) {
   __syncthreads();
 }
 
+/// Up to so many units are ranked by counting, which needs no barriers between passes; its work grows with their square.
+constexpr int FEW = 256;
+static_assert(FEW <= LANES * 32, "a thread has a bit for each of its units, and a block a warp at least");
+
+/// Keeps of what may be kept what has fewer than `rank` counted keys above it: the key of that rank, or a larger one.
+template <class IsCounted, class KeyOf>
+__device__ static void keep_by_counting(Level level, int rank, IsCounted is_counted, KeyOf key_of) {
+  // all look before any writes
+  unsigned kept = 0, bit = 1;
+  for (int i = threadIdx.x; i < level.size; i += blockDim.x, bit <<= 1) {
+    if (!level.kept[i]) continue;
+    unsigned key = key_of(i);
+    int above = 0;
+    for (int other = 0; other < level.size; other++) above += is_counted(other) && key_of(other) > key;
+    if (above < rank) kept |= bit;
+  }
+  __syncthreads();
+  bit = 1;
+  for (int i = threadIdx.x; i < level.size; i += blockDim.x, bit <<= 1) level.kept[i] = (kept & bit) != 0;
+  __syncthreads();
+}
+
 /// Keeps of what may be kept what reaches the score of rank ceil(dropped (n - 1)), `dropped` in millionths: exactly.
 /// Those n are all of the level, with a score of 0 where they may not be kept; or, among the active, just these.
 __device__ static void keep_best(Shared &shared, Level level, int dropped, bool among_active) {
@@ -42,9 +64,15 @@ __device__ static void keep_best(Shared &shared, Level level, int dropped, bool 
   int counted = shared.counted;
   if (counted == 0) return;
   int from_below = (int)(((long long)(counted - 1) * dropped + 999999) / 1000000);
+  auto is_counted = [&](int i) { return level.kept[i] || !among_active; };
+  auto key_of = [&](int i) { return order_preserving(level.kept[i] ? level.scores[i] : 0.0f); };
+  if (level.size <= FEW) {
+    keep_by_counting(level, counted - from_below, is_counted, key_of);
+    return;
+  }
   Threshold threshold = find_threshold(shared.radix, counted - from_below, [&](auto see) {
     for (int i = threadIdx.x; i < level.size; i += blockDim.x)
-      if (level.kept[i] || !among_active) see(order_preserving(level.kept[i] ? level.scores[i] : 0.0f));
+      if (is_counted(i)) see(key_of(i));
   });
   for (int i = threadIdx.x; i < level.size; i += blockDim.x)
     level.kept[i] = level.kept[i] && order_preserving(level.scores[i]) >= threshold.key;
