@@ -1,20 +1,22 @@
-"""Tests on the GPU, then measures: one JSON file and one table. Without a GPU it says so and writes nothing."""
+"""Tests on the GPU, then measures: one JSON file and one table, row by row, so that none is lost where a case fails or
+time runs out. Without a GPU it says so and writes nothing."""
 
 import argparse
 import json
 import subprocess
 import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import date
-from itertools import chain
 from pathlib import Path
 
 import torch
 
 from reprise_kernels.bench.attention_cases import decode_cases, prefill_cases
 from reprise_kernels.bench.case import Case, Shape
-from reprise_kernels.bench.measure import measure, measure_ceilings, time_on_gpu
+from reprise_kernels.bench.measure import Row, Timer, first_line, measure_ceilings, measure_one, time_on_gpu
 from reprise_kernels.bench.other_cases import copy_cases, page_cases, rope_cases, score_cases, select_cases
-from reprise_kernels.bench.report import render
+from reprise_kernels.bench.report import HEADING, render
 from reprise_kernels.bench.streaming_cases import deviation_cases, summary_cases, uncertainty_cases
 from reprise_kernels.launch_configs import TABLE, read_table
 
@@ -25,30 +27,82 @@ ALL_CASES = (
 TESTS = Path(__file__).resolve().parents[2] / "tests"
 
 
+Cases = Callable[[Shape], Iterator[Case]]
+BY_NAME: dict[str, Cases] = {make.__name__.removesuffix("_cases"): make for make in ALL_CASES}
+
+
+@dataclass
+class Figures:
+    """What came of the cases: a row, or in `failed`, by name, why there is none."""
+
+    rows: list[Row] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+def measure_all(
+    makers: Sequence[Cases], shape: Shape, ceilings: dict[str, float], timer: Timer, keep: Callable[[Figures], None]
+) -> Figures:
+    """Measures case by case and calls `keep` after each; one that fails is named and keeps none from being measured."""
+    figures = Figures()
+    for make in makers:
+        name = make.__name__
+        try:
+            for case in make(shape):
+                name = case.name
+                try:
+                    figures.rows.append(measure_one(case, ceilings, timer, _say))
+                except Exception as error:
+                    figures.failed[name] = first_line(error)
+                keep(figures)
+        except Exception as error:
+            figures.failed[f"what comes after {name}" if name != make.__name__ else name] = first_line(error)
+            keep(figures)
+    return figures
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)
+
+
+def _tests_pass() -> bool:
+    _say("testing first")
+    # what the compiler makes of the kernels is no gate for measuring
+    tests = [sys.executable, "-m", "pytest", "-q", "-m", "not sanitizer"]
+    tests += ["--ignore", str(TESTS / "test_compiled.py"), str(TESTS)]
+    # the table alone goes to stdout
+    return subprocess.run(tests, check=False, stdout=sys.stderr).returncode == 0
+
+
 def main() -> int:
-    """Returns 1 without a GPU or where a test is red: then there are no figures."""
+    """Returns 1 without a GPU or where a test is red, for then there are no figures; and where a case failed."""
     parser = argparse.ArgumentParser(prog="python -m reprise_kernels.bench", description=__doc__)
     parser.add_argument("--output", type=Path, default=Path("bench-kernels.json"), help="where the JSON goes")
-    output = parser.parse_args().output
+    parser.add_argument("--cases", nargs="+", choices=BY_NAME, default=[*BY_NAME], help="what is measured, else all")
+    parser.add_argument("--skip-tests", action="store_true", help="for who has just run them")
+    given = parser.parse_args()
     if not torch.cuda.is_available():
-        print("there is no CUDA device: nothing is measured, and no figure is made up", file=sys.stderr)
+        _say("there is no CUDA device: nothing is measured, and no figure is made up")
         return 1
-    print("testing first", file=sys.stderr)
-    tests = [sys.executable, "-m", "pytest", "-q", "-m", "not sanitizer", str(TESTS)]
-    # the table alone goes to stdout
-    if subprocess.run(tests, check=False, stdout=sys.stderr).returncode:
-        print("tests are red: nothing is measured", file=sys.stderr)
+    if not given.skip_tests and not _tests_pass():
+        _say("tests are red: nothing is measured")
         return 1
-    shape = Shape()
     ceilings = measure_ceilings(time_on_gpu)
-    cases: chain[Case] = chain.from_iterable(make(shape) for make in ALL_CASES)
-    rows = measure(cases, ceilings, time_on_gpu, lambda line: print(line, file=sys.stderr))
     machine = {"gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "cuda": torch.version.cuda}
     machine |= {"date": date.today().isoformat(), "tuned_on": read_table(TABLE).tuned_on}
-    document = machine | {"ceilings": ceilings, "rows": [row.as_json() for row in rows]}
-    output.write_text(json.dumps(document, indent=2) + "\n")
-    print(render(rows), end="")
-    return 0
+    print(HEADING, end="", flush=True)
+    printed = 0
+
+    def keep(figures: Figures) -> None:
+        nonlocal printed
+        document = machine | {"ceilings": ceilings, "rows": [row.as_json() for row in figures.rows]}
+        given.output.write_text(json.dumps(document | {"failed": figures.failed}, indent=2) + "\n")
+        print("".join(map(render, figures.rows[printed:])), end="", flush=True)
+        printed = len(figures.rows)
+
+    failed = measure_all([BY_NAME[name] for name in given.cases], Shape(), ceilings, time_on_gpu, keep).failed
+    for name, why in failed.items():
+        _say(f"{name} FAILED: {why}")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -122,7 +122,7 @@ def decode_cases(shape: Shape) -> Iterator[Case]:
                 _check_decode(q, k, v, where),
                 4.0 * requests * tokens * shape.q_heads * shape.head_dim,
                 2.0 * requests * tokens * shape.kv_heads * shape.head_dim * k.element_size(),
-                "memory",
+                "read",
                 {
                     "SDPA, contiguous, all tokens": _contiguous(shape, q, requests),
                     "FlashInfer, same pages": flashinfer_decode(shape, q, k, v, read, run),

@@ -39,8 +39,9 @@ class Case:
     """One row of the table.
 
     `check` raises where the result is wrong, at just this size; `flops` and `bytes` are of the work that must be done,
-    and `bound` names the ceiling that decides ("flops", "memory" or "bus"; None where it is the launches). Rivals are
-    made when their turn comes, so that their memory is not there before. `graph`: all are timed in a CUDA graph.
+    and `bound` names the ceiling that decides: "flops"; "memory", where as much is written as read, or "read"; or
+    "to_host" or "to_device"; None where it is the launches. Rivals are made when their turn comes, so that their memory
+    is not there before. `graph`: all are timed in a CUDA graph.
     """
 
     name: str

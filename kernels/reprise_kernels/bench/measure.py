@@ -2,14 +2,18 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
+from statistics import median
 
 import torch
-from triton.testing import do_bench, do_bench_cudagraph
+from triton.testing import do_bench
 
 from reprise_kernels.bench.case import Case, Run
 
 # milliseconds of a call, a median of at least 20 with a cold L2
 Timer = Callable[[Run, bool], float]
+REPLAYS = 50
+# more than the L2 cache of any GPU
+FLUSHED_BYTES = 256 << 20
 
 
 @dataclass(frozen=True)
@@ -32,13 +36,39 @@ class Row:
 def time_on_gpu(run: Run, graph: bool) -> float:
     """The median time of a call in milliseconds: in a CUDA graph, or launched with the L2 cache cleared before."""
     if graph:
-        return float(do_bench_cudagraph(run, rep=50, return_mode="median"))
+        return _time_in_graph(run)
     once = do_bench(run, warmup=5, rep=1, return_mode="median")
     return float(do_bench(run, warmup=25, rep=max(100, int(25 * once)), return_mode="median"))
 
 
+def _time_in_graph(run: Run) -> float:
+    """The median of replays of one call, each with a cold L2; triton's own replays many calls, all but one warm."""
+    flushed = torch.empty(FLUSHED_BYTES, dtype=torch.int8, device="cuda")
+    # what a first call compiles or copies cannot be captured
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        run()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        run()
+    times = []
+    for _ in range(REPLAYS):
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        # while this runs the replay is put behind it: its launch is not timed
+        flushed.zero_()
+        start.record()
+        graph.replay()
+        end.record()
+        end.synchronize()
+        times.append(start.elapsed_time(end))
+    return float(median(times))
+
+
 def measure_ceilings(timer: Timer, size: int = 8192, device: str = "cuda") -> dict[str, float]:
-    """FLOP/s of a large matrix product, bytes/s of a copy within the GPU and over the bus: what can be had here."""
+    """What can be had here: FLOP/s of a large matrix product, bytes/s of a copy and of a sum within the GPU, which
+    reads alone, and of copies over the bus."""
     a, b = (torch.randn(size, size, device=device).bfloat16() for _ in range(2))
     block = torch.empty(32 * size * size, dtype=torch.int8, device=device)
     host = torch.empty(2 * size * size, dtype=torch.int8)
@@ -47,26 +77,35 @@ def measure_ceilings(timer: Timer, size: int = 8192, device: str = "cuda") -> di
     return {
         "flops": 2.0 * size**3 / timer(lambda: a @ b, False) * 1e3,
         "memory": 2.0 * block.numel() / timer(block.clone, False) * 1e3,
-        "bus": host.numel() / timer(lambda: part.copy_(host, non_blocking=True), False) * 1e3,
+        "read": block.numel() / timer(block.view(torch.float32).sum, False) * 1e3,
+        "to_device": host.numel() / timer(lambda: part.copy_(host, non_blocking=True), False) * 1e3,
+        "to_host": host.numel() / timer(lambda: host.copy_(part, non_blocking=True), False) * 1e3,
     }
 
 
 def measure(cases: Iterable[Case], ceilings: dict[str, float], timer: Timer, say: Callable[[str], None]) -> list[Row]:
-    """Checks each case, then times it; throws what a check throws, so that a wrong kernel gets no number."""
-    rows = []
-    for case in cases:
-        say(case.name)
-        case.check()
-        milliseconds = timer(case.run, case.graph)
-        rivals, absent = {}, {}
-        for name, make in case.rivals.items():
-            try:
-                rivals[name] = timer(make(), case.graph)
-            except Exception as error:
-                # a backend that this machine lacks is no reason to have no figures
-                absent[name] = str(error).splitlines()[0] if str(error) else type(error).__name__
-        rows.append(_row(case, milliseconds, ceilings, rivals, absent))
-    return rows
+    """The row of each case; throws what a check throws."""
+    return [measure_one(case, ceilings, timer, say) for case in cases]
+
+
+def measure_one(case: Case, ceilings: dict[str, float], timer: Timer, say: Callable[[str], None]) -> Row:
+    """Checks the case, then times it; throws what its check throws, so that a wrong kernel gets no number."""
+    say(case.name)
+    case.check()
+    milliseconds = timer(case.run, case.graph)
+    rivals, absent = {}, {}
+    for name, make in case.rivals.items():
+        try:
+            rivals[name] = timer(make(), case.graph)
+        except Exception as error:
+            # a backend that this machine lacks is no reason to have no figures
+            absent[name] = first_line(error)
+    return _row(case, milliseconds, ceilings, rivals, absent)
+
+
+def first_line(error: Exception) -> str:
+    """What the error says in one line."""
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
 
 
 def _row(

@@ -68,7 +68,7 @@ def score_cases(shape: Shape) -> Iterator[Case]:
     flops = 2.0 * shape.question * shape.q_heads * shape.context * shape.head_dim
     size = float(k.numel() * k.element_size())
     yield Case(
-        "question_scores, one layer", lambda: question_scores(**where, lse=lse), check, flops, size, "memory",
+        "question_scores, one layer", lambda: question_scores(**where, lse=lse), check, flops, size, "read",
         {"softmax, materialised": lambda: materialised},
     )  # fmt: skip
 
@@ -109,7 +109,7 @@ def page_cases(shape: Shape) -> Iterator[Case]:
         yield Case(
             f"hierarchical_select, batch {requests}", lambda arguments=arguments: hierarchical_select(*arguments),
             _check_selection(arguments), 2.0 * summaries.numel(), float(summaries.numel() * summaries.element_size()),
-            "memory", {"matmul of the scores alone": matmul}, graph=True,
+            "read", {"matmul of the scores alone": matmul}, graph=True,
         )  # fmt: skip
 
 
@@ -163,11 +163,11 @@ def copy_cases(shape: Shape) -> Iterator[Case]:
             raise AssertionError("pages do not come back as they went")
 
     amount = float(host.numel() * host.element_size())
-    for name, copy, rival in (
-        ("to the host", pages_to_host, lambda: host.copy_(block, non_blocking=True)),
-        ("to the device", pages_to_device, lambda: block.copy_(host, non_blocking=True)),
+    for name, bound, copy, rival in (
+        ("to the host", "to_host", pages_to_host, lambda: host.copy_(block, non_blocking=True)),
+        ("to the device", "to_device", pages_to_device, lambda: block.copy_(host, non_blocking=True)),
     ):
         yield Case(
-            f"kv_copy {name}", lambda copy=copy: copy(known, pages, host, places), check, 0.0, amount, "bus",
+            f"kv_copy {name}", lambda copy=copy: copy(known, pages, host, places), check, 0.0, amount, bound,
             {"one pinned copy of the same bytes": lambda rival=rival: rival},
         )  # fmt: skip

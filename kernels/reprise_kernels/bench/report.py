@@ -5,10 +5,12 @@ from reprise_kernels.bench.measure import Row
 TITLES = ("case", "ms", "rate", "of the ceiling", "beside")
 
 
-def render(rows: list[Row]) -> str:
-    """A Markdown table; a rival's ratio above 1 says how many times longer it takes."""
-    lines = [TITLES, ("---",) * len(TITLES), *(_cells(row) for row in rows)]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+HEADING = "".join(f"| {' | '.join(cells)} |\n" for cells in (TITLES, ("---",) * len(TITLES)))
+
+
+def render(row: Row) -> str:
+    """A line of a Markdown table; a rival's ratio above 1 says how many times longer it takes."""
+    return f"| {' | '.join(_cells(row))} |\n"
 
 
 def _cells(row: Row) -> tuple[str, ...]:

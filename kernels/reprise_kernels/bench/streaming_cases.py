@@ -45,9 +45,9 @@ def deviation_cases(shape: Shape) -> Iterator[Case]:
 
     size, flops = 2.0 * stale.numel() * stale.element_size(), 3.0 * stale.numel()
     rival = {"torch, contiguous": lambda: torch_plain}
-    yield Case("kv_deviation, values", plain, check_plain, flops, size, "memory", rival)
+    yield Case("kv_deviation, values", plain, check_plain, flops, size, "read", rival)
     rival = {"torch, contiguous": lambda: torch_weighted}
-    yield Case("weighted_deviation, values", weighted, check_weighted, 5.0 / 3 * flops, size, "memory", rival)
+    yield Case("weighted_deviation, values", weighted, check_weighted, 5.0 / 3 * flops, size, "read", rival)
 
 
 def summary_cases(shape: Shape) -> Iterator[Case]:
@@ -63,7 +63,7 @@ def summary_cases(shape: Shape) -> Iterator[Case]:
 
     size = float((k.numel() + out.numel()) * k.element_size())
     rival = {"torch mean, contiguous": lambda: lambda: k.mean(1)}
-    yield Case("page_summary, all pages", run, check, float(k.numel()), size, "memory", rival)
+    yield Case("page_summary, all pages", run, check, float(k.numel()), size, "read", rival)
     rows, index, length = out[:, 0], shape.indices(pages), shape.indices(torch.tensor([count]))
     means = lambda: mean_rows(rows, length, CHUNK_PAGES, index)  # noqa: E731
 
@@ -74,7 +74,7 @@ def summary_cases(shape: Shape) -> Iterator[Case]:
     size = float(rows.numel() * rows.element_size())
     whole = rows[: count // CHUNK_PAGES * CHUNK_PAGES].unflatten(0, (-1, CHUNK_PAGES))
     rival = {"torch mean, contiguous": lambda: lambda: whole.mean(1)}
-    yield Case("mean_rows, chunks", means, check_means, float(rows.numel()), size, "memory", rival)
+    yield Case("mean_rows, chunks", means, check_means, float(rows.numel()), size, "read", rival)
 
 
 def uncertainty_cases(shape: Shape) -> Iterator[Case]:
@@ -95,5 +95,5 @@ def uncertainty_cases(shape: Shape) -> Iterator[Case]:
 
         yield Case(
             f"generation_uncertainty, batch {requests}", run, check, 6.0 * logits.numel(), 4.0 * logits.numel(),
-            "memory", {"torch log_softmax": lambda torch_entropy=torch_entropy: torch_entropy}, graph=True,
+            "read", {"torch log_softmax": lambda torch_entropy=torch_entropy: torch_entropy}, graph=True,
         )  # fmt: skip
