@@ -2,9 +2,10 @@
 # All that needs a GPU, in one go of at most 25 minutes: what the sanitizer says, tuning, the compiler's table for what
 # was chosen, then the tests (in bfloat16 and captured graphs too) and the benchmark.
 #
-#   kernels/run-on-gpu.sh [sanitize] [tune] [bench]
+#   kernels/run-on-gpu.sh [sanitize] [tune] [test] [bench]
 #
-# Without a word all three, in this order. PYTHON names the interpreter, which must have torch, triton, pytest, hypothesis
+# Without a word all four, in this order; `bench` without `test` before it runs the tests itself. No step takes more than
+# ten minutes, nor do `test bench`. PYTHON names the interpreter, which must have torch, triton, pytest, hypothesis
 # and numpy (tests/requirements.txt); else it is python3. What comes of it lies in
 # kernels/benchmarks/results/DATE-DEVICE/; tuning also changes launch_configs.json and COMPILED.md here, to be committed.
 set -uo pipefail
@@ -16,9 +17,9 @@ say() { echo "run-on-gpu: $*" >&2; }
 
 for step in "$@"; do
   case "$step" in
-  sanitize | tune | bench) ;;
+  sanitize | tune | test | bench) ;;
   *)
-    say "there is no step $step: sanitize, tune, bench"
+    say "there is no step $step: sanitize, tune, test, bench"
     exit 2
     ;;
   esac
@@ -71,10 +72,27 @@ tune() {
   cp reprise_kernels/launch_configs.json COMPILED.md "$results/"
 }
 
-# the benchmark runs the tests itself, and measures nothing where one is red; its table alone goes to stdout
+# what the compiler makes of the kernels is no gate for measuring
+tested=
+test_kernels() {
+  tested=red
+  run test 270 "$python" -m pytest -q -p no:cacheprovider -m "not sanitizer" --ignore tests/test_compiled.py tests || return
+  tested=green
+}
+
+# the benchmark runs the tests itself unless they have just been green; its table alone goes to stdout
 bench() {
-  say "bench, at most 600 s"
-  timeout 600 "$python" -m reprise_kernels.bench --output "$results/bench.json" 2>"$results/bench.log" >"$results/bench.md"
+  local seconds=600 skip=()
+  if [ "$tested" = red ]; then
+    say "bench is not run: the tests are red"
+    return 1
+  fi
+  if [ "$tested" = green ]; then
+    seconds=330 skip=(--skip-tests)
+  fi
+  say "bench, at most $seconds s"
+  timeout "$seconds" "$python" -m reprise_kernels.bench --output "$results/bench.json" "${skip[@]}" \
+    2>"$results/bench.log" >"$results/bench.md"
   local code=$?
   tail -n 20 "$results/bench.log" >&2
   cat "$results/bench.md"
@@ -84,9 +102,12 @@ bench() {
   fi
 }
 
-[ $# -gt 0 ] || set -- sanitize tune bench
+[ $# -gt 0 ] || set -- sanitize tune test bench
 for step in "$@"; do
-  "$step"
+  case "$step" in
+  test) test_kernels ;;
+  *) "$step" ;;
+  esac
 done
 say "done: $results"
 exit "$failed"

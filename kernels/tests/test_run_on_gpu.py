@@ -41,7 +41,7 @@ def test_without_a_gpu_it_says_so_in_one_line_fails_and_writes_nothing(steps):
 def test_a_step_that_is_none_is_refused_by_name():
     done = run("bench", "measure")
     assert done.returncode == 2
-    assert done.stderr == "run-on-gpu: there is no step measure: sanitize, tune, bench\n"
+    assert done.stderr == "run-on-gpu: there is no step measure: sanitize, tune, test, bench\n"
 
 
 def test_an_interpreter_that_is_not_there_is_named(tmp_path):
@@ -96,8 +96,9 @@ def test_with_a_gpu_it_sanitizes_tunes_compiles_what_was_chosen_and_measures_las
     code, asked, folder = run_with_fake_gpu(tmp_path)
     assert code == 0
     assert [line.split()[1] for line in asked] == [
-        "pytest", "reprise_kernels.tune", "reprise_kernels.aot", "reprise_kernels.bench",
+        "pytest", "reprise_kernels.tune", "reprise_kernels.aot", "pytest", "reprise_kernels.bench",
     ]  # fmt: skip
+    assert asked[-1].endswith("--skip-tests")
     assert folder.name.endswith("-NVIDIA-H200")
     assert (folder / "bench.md").read_text() == "what came of reprise_kernels.bench\n"
     assert (folder / "launch_configs.json").read_text() == "configs"
@@ -116,3 +117,14 @@ def test_a_benchmark_that_fails_fails_the_whole(tmp_path):
     code, asked, _ = run_with_fake_gpu(tmp_path, "bench", fails="reprise_kernels.bench")
     assert code == 1
     assert len(asked) == 1
+
+
+def test_a_benchmark_alone_runs_the_tests_itself(tmp_path):
+    _, asked, _ = run_with_fake_gpu(tmp_path, "bench")
+    assert "--skip-tests" not in asked[0]
+
+
+def test_where_the_tests_are_red_nothing_is_measured(tmp_path):
+    code, asked, _ = run_with_fake_gpu(tmp_path, "test", "bench", fails="pytest")
+    assert code == 1
+    assert [line.split()[1] for line in asked] == ["pytest"]
