@@ -99,7 +99,9 @@ def test_in_how_many_shares_the_keys_are_read_changes_nothing(shape, shares):
 def test_the_shares_fill_the_gpu_and_are_no_more_than_there_are_tiles(requests, heads, places):
     shares = choose_splits(requests, heads, places, 64)
     assert 1 <= shares <= max(1, -(-places // 64))
-    if requests * heads >= 264:
+    # one long request among short ones is read by many programs, whatever the batch
+    assert shares >= min(-(-places // 2048), 64)
+    if requests * heads >= 264 and places <= 2048:
         assert shares == 1
 
 

@@ -9,6 +9,8 @@ from reprise_kernels.launch_spaces import Config
 from reprise_kernels.tile import Tile
 
 MOST_SPLITS = 64
+# of a request that is as long as its table: in a batch of unequal ones the longest is not read by one program alone
+MOST_PLACES_OF_A_SHARE = 2048
 INTERPRETED = {"keys": 16, "warps": 4, "stages": 2, "programs": 264}
 
 
@@ -25,8 +27,9 @@ def choose_tile(dtype: torch.dtype, head_dim: int, group: int) -> Tile:
 
 
 def choose_splits(requests: int, key_heads: int, places: int, keys: int) -> int:
-    """How many shares fill the GPU, from shapes alone: no more than there can be tiles of keys."""
+    """How many shares fill the GPU and part long requests, from shapes alone: at most as many as tiles of keys."""
     wanted = triton.cdiv(_config()["programs"], requests * key_heads)
+    wanted = max(wanted, triton.cdiv(places, MOST_PLACES_OF_A_SHARE))
     return max(1, min(wanted, triton.cdiv(places, keys), MOST_SPLITS))
 
 
