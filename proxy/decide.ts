@@ -198,7 +198,7 @@ function reuse(
     mostPredictedCachedTokens: Math.max(...routes.map(({ predictedCachedTokens }) => predictedCachedTokens)),
     citations: options.citations === false ? [] : citationMapOf(layout.texts, contexts),
     // a document that is missing is told of, whatever was done with the others
-    skipped: layout.unresolved ?? (isUnchanged ? reasonFor(input, counts.blocks) : undefined),
+    skipped: layout.unresolved ?? (isUnchanged ? reasonFor(input, contexts) : undefined),
     fault: undefined,
     ...counts,
     timing: { parse: laidOut - started + (before?.milliseconds ?? 0), index: state.now() - laidOut },
@@ -229,10 +229,11 @@ function selectByLoad({ candidates, select }: DecisionState): number {
   return select(candidates.map(() => ({ promptTokens: 0, predictedCachedTokens: 0, contexts: [] })))
 }
 
-function reasonFor({ mode, options }: DecisionInput, blocks: number): string {
-  if (blocks === 0) return 'no_blocks'
+function reasonFor({ mode, options }: DecisionInput, contexts: readonly ReusedContext[]): string {
+  if (contexts.every(({ order }) => order.length === 0)) return 'no_blocks'
   if (mode === 'shadow') return 'shadow'
-  return options.reorder === false ? 'reorder_off' : 'nothing_to_gain'
+  if (options.reorder === false) return 'reorder_off'
+  return contexts.some(({ found }) => found.isSpokenOf) ? 'spoken_of' : 'nothing_to_gain'
 }
 
 /** None, when the body that was read is no longer the one received, although nothing of its prompt is rewritten. */

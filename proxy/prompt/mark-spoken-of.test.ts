@@ -145,6 +145,14 @@ describe('a numbered list stays as received', () => {
   )
 })
 
+it('a request whose blocks stay because they are spoken of says so', () => {
+  const sender = new Sender()
+  const ask = (words: string): unknown => ({ messages: [user(`${numbered(nile, peru)}\n\nQuestion: ${words}`)] })
+  sender.send([user(`${numbered(peru, nile)}\n\nQuestion: why?`)])
+  expect(sender.decide(ask('What does #2 say?'))).toMatchObject({ body: undefined, skipped: 'spoken_of' })
+  expect(sender.decide(ask('Which river is longer?'))).toMatchObject({ moved: 2, skipped: undefined })
+})
+
 describe('a list whose numbers may come back unmapped stays as received', () => {
   const content = (...blocks: string[]): string => `${numbered(...blocks)}\n\nQuestion: why?`
   const found = (...blocks: string[]): string =>
