@@ -1,16 +1,22 @@
 import { createMetrics, type Metrics } from './metrics.ts'
 import type { ReplicaSet } from './replicas/replica-set.ts'
+import type { HotBlocks } from './telemetry/hot-blocks.ts'
 
-/** Metrics whose gauges are read from the replicas. */
-export function createReplicaMetrics(
-  replicas: ReplicaSet,
-  version: string,
-  redisUp?: (() => boolean) | undefined,
-): Metrics {
+/** What else than the replicas gauges are read from. */
+export interface OtherSources {
+  readonly version: string
+  readonly hot: Pick<HotBlocks, 'load'>
+  readonly redis: { readonly connection: { readonly isUp: boolean } } | undefined
+}
+
+/** Metrics whose gauges are read from the replicas and the other sources. */
+export function createReplicaMetrics(replicas: ReplicaSet, { version, hot, redis }: OtherSources): Metrics {
   const total = (read: (replica: ReplicaSet['all'][number]) => number): number =>
     replicas.all.reduce((sum, replica) => sum + read(replica), 0)
   return createMetrics({
     version,
+    hotnessFilterLoad: () => hot.load,
+    redisUp: redis && (() => redis.connection.isUp),
     queueDepth: () => total(({ admission }) => admission.depth),
     indexNodes: () => total(({ mirror }) => mirror.statistics.nodes),
     indexBytes: () => total(({ mirror }) => mirror.statistics.bytes),
@@ -23,6 +29,5 @@ export function createReplicaMetrics(
       return events
     },
     replicaStates: () => new Map(replicas.all.map(({ id, state }) => [id, state])),
-    redisUp,
   })
 }

@@ -19,6 +19,7 @@ import { createSharedRedis } from './redis/create-shared-redis.ts'
 import type { HealthCheckOptions } from './replicas/health-checks.ts'
 import { lookAfterReplicas } from './replicas/look-after-replicas.ts'
 import { ReplicaSet } from './replicas/replica-set.ts'
+import { MemoryHotBlocks } from './telemetry/memory-hot-blocks.ts'
 import { readVersion } from './telemetry/read-version.ts'
 import { createTelemetry } from './telemetry/telemetry.ts'
 import { createTracing } from './telemetry/tracing.ts'
@@ -60,15 +61,14 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const adminApp = new Deferred<Hono<ServerEnv>>()
   const admin = await listen(adminApp.promise, config.adminListen, callbackUploadSeconds)
   const emulator = config.engines.length === 0 ? await startEmbedded(admin.url, log) : undefined
-  const engines: readonly EngineConfig[] = emulator
-    ? [{ url: emulator.url, kind: 'vllm', id: embeddedId }]
-    : config.engines
+  const engines = emulator ? [embeddedEngine(emulator)] : config.engines
   const processed = new ProcessedBlocks(processedBlocks)
   const replicas = new ReplicaSet(createReplicas(engines, config, engineTls, processed))
   const version = readVersion()
-  const metrics = createReplicaMetrics(replicas, version, redis && (() => redis.connection.isUp))
+  const hot = redis?.hot ?? new MemoryHotBlocks()
+  const metrics = createReplicaMetrics(replicas, { version, hot, redis })
   const tracing = await createTracing(process.env, version, (message) => log.warn(message))
-  const telemetry = createTelemetry({ metrics, log, tracing, hot: redis?.hot, now: () => performance.now() })
+  const telemetry = createTelemetry({ metrics, log, tracing, hot, now: () => performance.now() })
   const live = createPipeline(config, { replicas, processed, telemetry, log, redis })
   followEngines(replicas, engines, telemetry)
   const history = new History({ read: () => readCounts(metrics.registry), now: Date.now })
@@ -116,6 +116,10 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
 }
 
 const embeddedId = 'emulator'
+
+function embeddedEngine({ url }: Emulator): EngineConfig {
+  return { url, kind: 'vllm', id: embeddedId }
+}
 
 function startEmbedded(adminUrl: string, log: Log): Promise<Emulator> {
   const warn = (message: string): void => log.warn(message)

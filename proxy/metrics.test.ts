@@ -5,6 +5,7 @@ const sources: MetricSources = {
   queueDepth: () => 3,
   indexNodes: () => 7,
   indexBytes: () => 1234,
+  hotnessFilterLoad: () => 0.25,
   mirrors: () => [
     { replica: 'a', mode: 'exact' },
     { replica: 'b', mode: 'fallback' },
@@ -37,6 +38,7 @@ test('every metric of the contract is there by its name', async () => {
         'mirror_divergence_tokens',
         'index_nodes',
         'index_bytes',
+        'hotness_filter_load',
         'skipped_total',
         'in_flight',
         'build_info',
@@ -55,6 +57,7 @@ test('what is read elsewhere is read when it is asked for', async () => {
   const text = await registry.metrics()
   expect(text).toContain('\nreprise_queue_depth 9\n')
   expect(text).toContain('\nreprise_index_bytes 1234\n')
+  expect(text).toContain('\nreprise_hotness_filter_load 0.25\n')
   expect(text).toContain('\nreprise_mirror_mode{replica="a"} 2\nreprise_mirror_mode{replica="b"} 0\n')
   expect(text).toContain('\nreprise_mirror_events_total{type="evicted"} 5\n')
   expect(text).toMatch(/\nreprise_build_info\{version="1\.2\.3",node="\d+\.\d+\.\d+"\} 1\n/)

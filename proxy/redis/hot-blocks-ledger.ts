@@ -40,6 +40,10 @@ export class HotBlocksLedger implements HotBlocks {
     return this.#pending.size > 0
   }
 
+  get load(): number {
+    return this.#own.load
+  }
+
   note(blocks: Context, sizes: readonly number[]): void {
     this.#own.note(blocks, sizes)
     this.#pending.note(blocks, sizes)

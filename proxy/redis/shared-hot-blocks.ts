@@ -68,6 +68,11 @@ export class SharedHotBlocks implements HotBlocks {
     })
   }
 
+  /** of this proxy's own counts */
+  get load(): number {
+    return this.#ledger.load
+  }
+
   note(blocks: Context, sizes: readonly number[]): void {
     this.#ledger.note(blocks, sizes)
   }

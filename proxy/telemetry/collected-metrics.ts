@@ -12,6 +12,8 @@ export interface MetricSources {
   indexNodes(): number
   /** estimated */
   indexBytes(): number
+  /** how full the counts of hot blocks are, from 0 to 1 */
+  hotnessFilterLoad(): number
   /** one for each replica */
   mirrors(): readonly MirrorStatus[]
   /** events from the engines that were applied, by type */
@@ -48,6 +50,9 @@ export function addCollectedMetrics(registry: Registry, sources: MetricSources):
   gauge('index_nodes', 'Nodes of the context index', [], (nodes) => nodes.set(sources.indexNodes()))
   gauge('index_bytes', 'Memory of the context index and the mirror, estimated', [], (bytes) =>
     bytes.set(sources.indexBytes()),
+  )
+  gauge('hotness_filter_load', 'How full the counts of hot blocks are; at 1 the coldest are forgotten', [], (load) =>
+    load.set(sources.hotnessFilterLoad()),
   )
   gauge('mirror_mode', 'How the mirror is fed: 2 exact, 1 degraded, 0 fallback', ['replica'], (mode) => {
     for (const mirror of sources.mirrors()) mode.set({ replica: mirror.replica }, mirrorModes[mirror.mode])

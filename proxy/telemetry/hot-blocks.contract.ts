@@ -46,6 +46,7 @@ export function describeHotBlocks(name: string, create: (capacity?: number) => H
       { block: a, count: 2, size: 3 },
     ])
     expect(hot.top(10)).toHaveLength(3)
+    expect(hot.load).toBeGreaterThan(0)
   })
 
   test(`${name}: what was counted is forgotten when it is cleared, and counted again from then on`, async () => {
@@ -53,6 +54,7 @@ export function describeHotBlocks(name: string, create: (capacity?: number) => H
     hot.note([a, b], [3, 5])
     hot.clear()
     expect(hot.top(2)).toEqual([])
+    expect(hot.load).toBe(0)
     hot.note([b], [5])
     expect(hot.top(2)).toEqual([{ block: b, count: 1, size: 5 }])
   })
@@ -64,6 +66,7 @@ export function describeHotBlocks(name: string, create: (capacity?: number) => H
         const hot = await create(capacity)
         for (const block of blocksNamed(...names)) hot.note([block], [1])
         expect(hot.top(1_000).length).toBeLessThanOrEqual(2 * capacity)
+        expect(hot.load).toBeLessThanOrEqual(1)
         expectBounds(hot, names, names.length / capacity)
       }),
     )

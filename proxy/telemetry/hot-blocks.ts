@@ -15,6 +15,8 @@ export interface HotBlocks {
   note(blocks: Context, sizes: readonly number[]): void
   /** The hottest blocks, hottest first. */
   top(length: number): HotBlock[]
+  /** The share of the room for counts that is taken: where all of it is, the counts of the coldest fall. */
+  readonly load: number
   /** Starts anew. */
   clear(): void
 }

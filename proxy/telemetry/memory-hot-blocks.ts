@@ -24,6 +24,10 @@ export class MemoryHotBlocks implements HotBlocks {
     return this.#counted.size
   }
 
+  get load(): number {
+    return this.size / (2 * this.#capacity)
+  }
+
   note(blocks: Context, sizes: readonly number[]): void {
     blocks.forEach((block, i) => {
       this.#count(block, 1, sizes[i]!)

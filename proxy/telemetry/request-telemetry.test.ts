@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { BlockId, ScopeId } from '#index/context-block.ts'
 import { createMetrics } from '../metrics.ts'
+import { MemoryHotBlocks } from './memory-hot-blocks.ts'
 import { type DecidedRequest, RequestTelemetry } from './request-telemetry.ts'
 import { createTelemetry, type Telemetry } from './telemetry.ts'
 
@@ -21,8 +22,20 @@ beforeEach(() => {
     },
   })
   const mirrors = { mirrors: () => [], mirrorEvents: () => ({}) }
-  const metrics = createMetrics({ queueDepth: () => 0, indexNodes: () => 0, indexBytes: () => 0, ...mirrors })
-  telemetry = createTelemetry({ metrics, log: pino({ base: null }, sink), tracing: undefined, now: () => now })
+  const metrics = createMetrics({
+    queueDepth: () => 0,
+    indexNodes: () => 0,
+    indexBytes: () => 0,
+    hotnessFilterLoad: () => 0,
+    ...mirrors,
+  })
+  telemetry = createTelemetry({
+    metrics,
+    log: pino({ base: null }, sink),
+    tracing: undefined,
+    hot: new MemoryHotBlocks(),
+    now: () => now,
+  })
 })
 
 const begin = (route = 'chat_completions'): RequestTelemetry => new RequestTelemetry(telemetry, route, {})

@@ -2,7 +2,6 @@ import type { Logger } from 'pino'
 import type { Metrics } from '../metrics.ts'
 import { Divergence } from './divergence.ts'
 import type { HotBlocks } from './hot-blocks.ts'
-import { MemoryHotBlocks } from './memory-hot-blocks.ts'
 import { SeenBlocks } from './seen-blocks.ts'
 import type { Tracing } from './tracing.ts'
 
@@ -19,8 +18,6 @@ export interface Telemetry {
 }
 
 /** A place for what is told about requests; nothing is remembered yet, unless `hot` has something of other proxies. */
-export function createTelemetry(
-  to: Pick<Telemetry, 'metrics' | 'log' | 'tracing' | 'now'> & { readonly hot?: HotBlocks | undefined },
-): Telemetry {
-  return { ...to, seen: new SeenBlocks(), hot: to.hot ?? new MemoryHotBlocks(), divergence: new Divergence() }
+export function createTelemetry(to: Omit<Telemetry, 'seen' | 'divergence'>): Telemetry {
+  return { seen: new SeenBlocks(), divergence: new Divergence(), ...to }
 }
