@@ -28,6 +28,19 @@ __device__ inline unsigned order_preserving(float score) {
 __device__ inline int lane_of_thread() { return threadIdx.x % LANES; }
 __device__ inline int warp_of_thread() { return threadIdx.x / LANES; }
 
+__device__ inline int count_parts(int wholes, int size) { return (wholes + size - 1) / size; }
+
+/// The units from `begin` to `end` are a warp's.
+struct Piece {
+  int begin, end;
+};
+
+/// This warp's piece of so many units: what each warp writes behind those before it is in order.
+__device__ inline Piece piece_of_warp(int units) {
+  int size = count_parts(units, blockDim.x / LANES), begin = warp_of_thread() * size;
+  return {begin, begin + size < units ? begin + size : units};
+}
+
 /// How many lanes before this one have their bit set.
 __device__ inline int bits_below(unsigned ballot) { return __popc(ballot & ((1u << lane_of_thread()) - 1)); }
 

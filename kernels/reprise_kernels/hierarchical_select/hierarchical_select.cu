@@ -16,8 +16,6 @@ struct Shared {
 };
 static_assert(sizeof(Shared) == 3204 + sizeof(float), "dispatch.py asks for so many bytes before the scores");
 
-__device__ static int count_parts(int wholes, int size) { return (wholes + size - 1) / size; }
-
 /// The scores of a level: means of those below it. All of it may be kept.
 __device__ static void take_means(Level level, Level below, int members) {
   for (int i = threadIdx.x; i < level.size; i += blockDim.x) {
@@ -116,12 +114,11 @@ extern "C" __global__ void __launch_bounds__(1024)
     return page < count && (page < sinks || page >= candidates || pages.kept[page]);
   };
   int warps = blockDim.x / LANES;
-  int piece = count_parts(count, warps), begin = warp_of_thread() * piece;
-  int end = begin + piece < count ? begin + piece : count;
+  Piece piece = piece_of_warp(count);
   int mine = 0;
-  for (int start = begin; start < end; start += LANES) {
+  for (int start = piece.begin; start < piece.end; start += LANES) {
     int page = start + lane_of_thread();
-    mine += __popc(__ballot_sync(ALL_LANES, page < end && is_kept(page)));
+    mine += __popc(__ballot_sync(ALL_LANES, page < piece.end && is_kept(page)));
   }
   if (lane_of_thread() == 0) shared.of_warps[warp_of_thread()] = mine;
   __syncthreads();
@@ -130,9 +127,9 @@ extern "C" __global__ void __launch_bounds__(1024)
     if (warp < warp_of_thread()) taken += shared.of_warps[warp];
     total += shared.of_warps[warp];
   }
-  for (int start = begin; start < end; start += LANES) {
+  for (int start = piece.begin; start < piece.end; start += LANES) {
     int page = start + lane_of_thread();
-    bool is_chosen = page < end && is_kept(page);
+    bool is_chosen = page < piece.end && is_kept(page);
     unsigned ballot = __ballot_sync(ALL_LANES, is_chosen);
     if (is_chosen) chosen[taken + bits_below(ballot)] = page;
     taken += __popc(ballot);

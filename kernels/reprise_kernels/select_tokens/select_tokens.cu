@@ -29,7 +29,7 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(1024)
   int request = blockIdx.x / CLUSTER, block = blockIdx.x % CLUSTER;
   int length = lengths[request] < width ? lengths[request] : width;
   int wanted = wanted_of(length, ratio, capacity);
-  int share = (length + CLUSTER - 1) / CLUSTER, first = block * share;
+  int share = count_parts(length, CLUSTER), first = block * share;
   int held = first < length ? (length - first < share ? length - first : share) : 0;
   scores += request * stride_scores;
   positions += (long long)request * capacity;
@@ -46,15 +46,13 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(1024)
   });
 
   // a piece of the share for each warp, so that all is in order: first counted, then written
-  int warps = blockDim.x / LANES;
-  int piece = (held + warps - 1) / warps, begin = warp_of_thread() * piece;
-  int end = begin + piece < held ? begin + piece : held;
+  Piece piece = piece_of_warp(held);
   Tally mine = {0, 0};
-  for (int start = begin; start < end; start += LANES) {
+  for (int start = piece.begin; start < piece.end; start += LANES) {
     int i = start + lane_of_thread();
-    unsigned key = i < end ? shared.keys[i] : 0;
-    mine.above += __popc(__ballot_sync(ALL_LANES, i < end && key > threshold.key));
-    mine.equal += __popc(__ballot_sync(ALL_LANES, i < end && key == threshold.key));
+    unsigned key = i < piece.end ? shared.keys[i] : 0;
+    mine.above += __popc(__ballot_sync(ALL_LANES, i < piece.end && key > threshold.key));
+    mine.equal += __popc(__ballot_sync(ALL_LANES, i < piece.end && key == threshold.key));
   }
   if (lane_of_thread() == 0) shared.of_warps[warp_of_thread()] = mine;
   __syncthreads();
@@ -74,12 +72,12 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(1024)
   sync_cluster();
 
   int taken = before.above + (before.equal < threshold.equals ? before.equal : threshold.equals);
-  for (int start = begin; start < end; start += LANES) {
+  for (int start = piece.begin; start < piece.end; start += LANES) {
     int i = start + lane_of_thread();
-    unsigned key = i < end ? shared.keys[i] : 0;
-    unsigned equal = __ballot_sync(ALL_LANES, i < end && key == threshold.key);
+    unsigned key = i < piece.end ? shared.keys[i] : 0;
+    unsigned equal = __ballot_sync(ALL_LANES, i < piece.end && key == threshold.key);
     bool is_among_equals = (equal >> lane_of_thread()) % 2 && before.equal + bits_below(equal) < threshold.equals;
-    bool is_chosen = i < end && (key > threshold.key || is_among_equals);
+    bool is_chosen = i < piece.end && (key > threshold.key || is_among_equals);
     unsigned chosen = __ballot_sync(ALL_LANES, is_chosen);
     if (is_chosen) positions[taken + bits_below(chosen)] = first + i;
     taken += __popc(chosen);
