@@ -15,7 +15,12 @@ const KIN =
 const NUMBERED = `${KIN}|texts?|items?|entry|entries|memory|memories|dokumente?|quellen?|abschnitte?|texte?|datei(?:en)?`
 const BRACKETED = /\[ ?(\d{1,4}(?: ?[,;–-] ?\d{1,4}){0,16}) ?\]/g
 const WORDED = new RegExp(
-  `(?<!\\p{L})(?:(?:${NUMBERED})[ \\t]?(?:[_#.:(\\[-]|no\\.?|nr\\.?|numbers?)?|numbers?|no\\.|nr\\.|nummer|numéro|número)[ \\t]?(\\d{1,4})(?![\\d%]|[.,]\\d)|(?<![\\w#&/])#(\\d{1,2})(?!\\w)|(?<!\\p{L})(?:compare|contrast|between|does|is|explain) \\(?(\\d{1,2})\\)? (?:and|or|with|vs\\.?|contradict|agree|differ|support|say|right|true|wrong)(?!\\p{L})|(?:文档|文件|资料|来源|段落|文献) ?[[(【]?(\\d{1,4})(?!\\d)`,
+  [
+    `(?<!\\p{L})(?:(?:${NUMBERED})[ \\t]?(?:[_#.:(\\[-]|no\\.?|nr\\.?|numbers?)?|numbers?|no\\.|nr\\.|nummer|numéro|número)[ \\t]?(\\d{1,4})(?![\\d%]|[.,]\\d)`,
+    '(?<![\\w#&/])#(\\d{1,2})(?!\\w)',
+    '(?<!\\p{L})(?:compare|contrast|between|does|is|explain) \\(?(\\d{1,2})\\)? (?:and|or|with|vs\\.?|contradict|agree|differ|support|say|right|true|wrong)(?!\\p{L})',
+    '(?:文档|文件|资料|来源|段落|文献) ?[[(【]?(\\d{1,4})(?!\\d)',
+  ].join('|'),
   'giu',
 )
 const PLACE = '(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|final|\\d{1,2}(?:st|nd|rd|th))'
