@@ -70,8 +70,8 @@ function readList(labelled: LabelledRegion, first: Label): ContextList | undefin
   if (!region.container && holdsQuestion(interior)) return undefined
   const end = findListEnd(labelled, run, interior)
   if (end === undefined) return undefined
-  const blocks = run.labels.map((label, i) => toBlock(marks.text, label, interior.ends[i] ?? end))
-  return { blocks, positional: run.positional, labelPrefix: first.prefix, end }
+  const blocks = run.labels.map((label, i) => toBlock(marks.text, label, interior.ends[i] ?? end.block))
+  return { blocks, positional: run.positional, labelPrefix: first.prefix, end: end.list }
 }
 
 // the links that a text cites as [1] and [2]
@@ -87,23 +87,36 @@ function holdsQuestion({ questions, ends }: Interior): boolean {
   return questions > 0 && (questions < ends.length || ends.length === 1)
 }
 
-function findListEnd(labelled: LabelledRegion, run: LabelRun, interior: Interior): number | undefined {
+/** Where the last block ends, and the list with what closes that block. */
+function findListEnd(
+  labelled: LabelledRegion,
+  run: LabelRun,
+  interior: Interior,
+): { readonly block: number; readonly list: number } | undefined {
   const { text } = labelled.marks
   const [first, last] = [run.labels[0]!, run.labels.at(-1)!]
   const opening = findOpening(text, 0, first.start)
   // what closes the list stands in its blocks, too: which of them does cannot be told
   if (opening !== undefined && findClosingLine(text, opening, first.end, last.start) !== undefined) return undefined
-  const limit = findBlockLimit(labelled, run, interior)
+  const ending = findEnding(labelled.marks, labelled.lines, run.labels, interior, run.limit)
+  // a last block that alone is not closed is none, or goes on behind what can be seen of it
+  if (interior.closed && ending.listEnd === undefined) return undefined
+  const limit = findBlockLimit(labelled, run, interior, ending)
   if (limit === undefined) return undefined
   const end = cutBlock(labelled, run, interior, limit)
-  return opening?.sign !== undefined && text.endsWith(opening.sign, end) ? undefined : end
+  if (opening?.sign !== undefined && text.endsWith(opening.sign, end)) return undefined
+  return { block: end, list: ending.listEnd ?? end }
 }
 
 /** As far as the last block reaches; undefined when that cannot be told. */
-function findBlockLimit(labelled: LabelledRegion, run: LabelRun, interior: Interior): number | undefined {
+function findBlockLimit(
+  labelled: LabelledRegion,
+  run: LabelRun,
+  interior: Interior,
+  ending: Ending,
+): number | undefined {
   const { marks, region, lines } = labelled
   const [first, last] = [run.labels[0]!, run.labels.at(-1)!]
-  const ending = findEnding(marks, lines, run.labels, interior, run.limit)
   if (reachesContainerEnd(labelled, run, interior, ending)) return ending.closing ?? run.limit
   if (isDoubtful(labelled, run, interior, ending)) return undefined
   const certain = ending.certain ?? (region.container || marks.whole ? run.limit : undefined)

@@ -4,6 +4,7 @@ import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from './
 import type { Label } from './find-labels.ts'
 import { findLastRule, type LineNote, type LineNotes } from './find-line-notes.ts'
 import type { Marks } from './find-marks.ts'
+import { findInnerClosings, findOwnClosing } from './find-numbered-closings.ts'
 
 /** What a list's blocks but the last have in them: what they have cannot end the last one. */
 export interface Interior {
@@ -17,6 +18,8 @@ export interface Interior {
   readonly questions: number
   /** The rule behind each of them. */
   readonly separator: string | undefined
+  /** Each of them is closed by a line that bears its number. */
+  readonly closed: boolean
 }
 
 /** Reads the blocks of these labels but the last. */
@@ -27,7 +30,11 @@ export function readInterior(text: string, { blanks, notes }: LineNotes, labels:
   })
   const separator = bodies[0]?.rule?.text
   const separated = separator !== undefined && bodies.every(({ rule }) => rule?.text === separator)
-  const ends = bodies.map(({ end, rule }) => (separated ? rule!.bodyEnd : end))
+  const closings = findInnerClosings(text, labels)
+  const ends = bodies.map(({ start, end, rule }, i) => {
+    if (closings !== undefined) return findContentEnd(text, start, closings[i]!.start)
+    return separated ? rule!.bodyEnd : end
+  })
   const inside = bodies.map(({ start }, i) => findInside(notes, findLineEnd(text, start), ends[i]!))
   const all = inside.flat()
   return {
@@ -38,6 +45,7 @@ export function readInterior(text: string, { blanks, notes }: LineNotes, labels:
     cues: new Set(all.map(({ kind }) => (typeof kind === 'object' ? kind.kind : ''))),
     questions: inside.filter((own) => own.some(isQuestion)).length,
     separator: separated ? separator : undefined,
+    closed: closings !== undefined,
   }
 }
 
@@ -60,8 +68,10 @@ export interface Ending {
   readonly certain: number | undefined
   /** The cue line which that is, if it is one. */
   readonly cue: CueLine | undefined
-  /** What closes an element, quotation or fence around the list. */
+  /** What closes an element, quotation or fence around the list, or the last block by its number. */
   readonly closing: number | undefined
+  /** Where the list ends with what closes its last block by its number. */
+  readonly listEnd?: number
 }
 
 /** Looks behind a list's last label, as far as `limit`, for what ends its block. */
@@ -74,6 +84,10 @@ export function findEnding(
 ): Ending {
   const { text } = marks
   const from = labels.at(-1)!.end
+  const own = interior.closed ? findOwnClosing(text, labels.at(-1)!, limit) : undefined
+  if (own !== undefined) {
+    return { paragraph: undefined, certain: own.start, cue: undefined, closing: own.start, listEnd: own.end }
+  }
   const closing = findClosingMark(marks, labels[0]!.start, from, limit)
   const bound = closing ?? limit
   const paragraph = blanks[findIndexFrom(blanks, from)]?.start ?? bound

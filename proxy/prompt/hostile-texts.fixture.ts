@@ -30,6 +30,7 @@ export const hostileTexts: Readonly<Record<string, (size: number) => string>> = 
   'quoted lists': fill('"""\n[1] a\n[2] b\n"""\n\nQuestion: x\n\n'),
   'lists with paragraphs behind': fill('[1] a\n[2] b\n\nc\n\nd\n\nQuestion: x\n\n'),
   'closing lines': (size) => `[1] a\n[2] b\n${fill('[/CODE]\n')(size)}`,
+  'blocks closed by other numbers': fill('[1]\na\n[END 1]\n[2]\nb\n[END 1]\n'),
   'arrays of results': fill('[{"content":"aaaaaaaaaaaaaaaaaaaaaaaa"},{"content":"bbbbbbbbbbbbbbbbbbbbbbbb"}]\n'),
   'announced arrays': fill('context: [\n'),
   bullets: fill('- a\n'),
