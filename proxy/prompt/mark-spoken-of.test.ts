@@ -79,6 +79,45 @@ describe('a list stays as received', () => {
   })
 })
 
+describe('a list whose blocks bear their numbers a second time stays as received', () => {
+  const more = 'It is long and wide, and boats go up and down on it all the year. '
+  const forms: [string, string][] = [
+    ['in a tag', '<document index="{i}">\n<id>{i}</id>\n{x}\n</document>'],
+    ['in an attribute', '<document index="{i}" citation="[{i}]">{x}</document>'],
+    ['in brackets in an element', '<doc id="{i}">[{i}] {x}</doc>'],
+    ['in a member', '{"id": {i}, "text": "{x}", "ref": {i}}'],
+    ['in a text that is a member', '{"index":{i},"text":"[{i}] {x}"}'],
+    ['as the way to cite it', 'Document {i}:\n{x}\nCite as [{i}].\n'],
+    ['by the word of the list', 'Chunk {i}:\n{x}\nThat was chunk {i}.\n'],
+    ['at its end', 'Context {i}: {x} (end of context {i})\n'],
+    ['at the end of a label of its own', '[{i}] {x} [{i}]\n'],
+  ]
+  const writeAll = (form: string, blocks: readonly string[], number: (place: number) => number): string => {
+    const written = blocks.map((text, i) => {
+      const [, first, rest] = /^(.*?\{i\})([\s\S]*)$/.exec(form)!
+      return `${first!.replace('{i}', `${i + 1}`)}${rest!.replaceAll('{i}', `${number(i)}`).replace('{x}', text)}`
+    })
+    return form.startsWith('{') ? `[${written.join(', ')}]` : written.join('\n')
+  }
+
+  /** How many of some lists that share blocks are sent in another order. */
+  const countMoved = (form: string, number: (place: number) => number): number => {
+    const sender = new Sender()
+    const moved = ['abc', 'dbe', 'bfa', 'gbc', 'cab'].filter((names) => {
+      const blocks = [...names].map((name) => `${name}: ${more.repeat(3)}`)
+      const messages = [user(`Sources:\n\n${writeAll(form, blocks, number)}\n\nQuestion: why?`)]
+      return JSON.stringify(sender.send(messages)) !== JSON.stringify(messages)
+    })
+    return moved.length
+  }
+
+  it.each(forms)('%s', (_, form) => {
+    expect(countMoved(form, (place) => place + 1)).toBe(0)
+    // a number of its own that all of them bear
+    expect(countMoved(form, () => 7)).toBeGreaterThan(0)
+  })
+})
+
 it.each(['It has been proved. [2]', 'No primer [1]', 'As shown in [2], and in [17].'])(
   'the notes of a document are its own: %j',
   (words) => {

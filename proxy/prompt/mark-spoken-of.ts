@@ -1,5 +1,6 @@
+import { namesItself } from './names-itself.ts'
 import type { PromptMessage } from './prompt.ts'
-import { type PromptContext, slotsByText } from './prompt-context.ts'
+import { type PromptContext, placeLabels, slotsByText } from './prompt-context.ts'
 import { type Remarks, readCitations, readRemarks } from './read-remarks.ts'
 
 interface Found {
@@ -87,59 +88,4 @@ function speaksOf(remarks: Remarks, context: PromptContext, texts: readonly stri
   const labels = placeLabels(context, texts)
   const isLabelled = context.slots.some(({ label }) => label)
   return labels.some((label) => remarks.worded.has(label) || (isLabelled && remarks.bracketed.has(label)))
-}
-
-/** The labels that belong to the places of a context; blocks without any can be counted. */
-function placeLabels({ slots, positional }: PromptContext, texts: readonly string[]): string[] {
-  if (positional) return slots.map(({ text, label }) => texts[text]!.slice(label!.start, label!.end))
-  return slots.some(({ label }) => label) ? [] : slots.map((_, place) => String(place + 1))
-}
-
-// what `document`, `Doc_`, `source` and `passage` end with, from a rare letter on: searching leaps from one to the next
-const SIGNS = ['ument', 'UMENT', '_', 'urce', 'passage', 'Passage']
-const NUMBER_BEHIND = /s?[ \t]?#?[ \t]?[[(]?(\d{1,4})(?![\d%]|[.,]\d)/y
-const BRACKETED = /\[(\d{1,4})\]/g
-// a note stands behind what it proves; these words make the number one of a sentence's own
-const SPOKEN_BEFORE =
-  /(?:^|[^\p{L}])(?:see|in|of|from|per|with|to|by|and|like|than|unlike|both|against|cf\.?|contradicts|supersedes|siehe|vgl\.?) $/iu
-const SPOKEN_BEHIND =
-  /^ (?:is|are|was|were|says?|states?|shows?|reports?|claims?|describes?|contradicts?|above|below)\b/i
-
-// what is longer was not written for the prompt it stands in, and what it numbers is its own
-const LONGEST_NOTE = 4_000
-
-/** Whether a block names another one: `see document [2]`. */
-function namesItself(context: PromptContext, texts: readonly string[]): boolean {
-  if (!context.positional) return false
-  const labels = new Set(placeLabels(context, texts))
-  return context.slots.some(({ text, content }) => {
-    if (content.end - content.start > LONGEST_NOTE) return false
-    const words = texts[text]!.slice(content.start, content.end)
-    return isWorded(words, labels) || (context.labelPrefix === '' && isBracketed(words, labels))
-  })
-}
-
-function isWorded(text: string, labels: ReadonlySet<string>): boolean {
-  for (const sign of SIGNS) {
-    for (let at = text.indexOf(sign); at >= 0; at = text.indexOf(sign, at + sign.length)) {
-      if (sign === '_' && !text.startsWith('oc', at - 2)) continue
-      NUMBER_BEHIND.lastIndex = at + sign.length
-      const number = NUMBER_BEHIND.exec(text)?.[1]
-      if (number !== undefined && labels.has(number)) return true
-    }
-  }
-  return false
-}
-
-function isBracketed(text: string, labels: ReadonlySet<string>): boolean {
-  if (!text.includes('[')) return false
-  let isSpoken = false
-  for (const { 0: whole, 1: number, index } of text.matchAll(BRACKETED)) {
-    // a text that cites more than the list has cites what it lists itself
-    if (!labels.has(number!)) return false
-    const end = index + whole.length
-    isSpoken ||=
-      SPOKEN_BEFORE.test(text.slice(Math.max(index - 16, 0), index)) || SPOKEN_BEHIND.test(text.slice(end, end + 16))
-  }
-  return isSpoken
 }

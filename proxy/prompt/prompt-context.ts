@@ -46,3 +46,9 @@ export interface PromptContext {
   /** words that are sent as they are name its blocks by their place: they stay in the order received */
   readonly isSpokenOf?: boolean
 }
+
+/** The labels that belong to the places of a context; blocks without any can be counted. */
+export function placeLabels({ slots, positional }: PromptContext, texts: readonly string[]): string[] {
+  if (positional) return slots.map(({ text, label }) => texts[text]!.slice(label!.start, label!.end))
+  return slots.some(({ label }) => label) ? [] : slots.map((_, place) => String(place + 1))
+}
