@@ -181,9 +181,8 @@ function cutBlock({ marks, lines }: LabelledRegion, { labels }: LabelRun, interi
   const last = labels.at(-1)!
   const end = findContentEnd(text, last.end, limit)
   const rule = findLastRule(text, last.end, end)
-  // the rule that parts the blocks from what follows, unless blocks hold rules themselves
-  const isOutside =
-    rule?.text === findOpeningRule(text, lines.notes, labels[0]!.start) || !(interior.rule || last.keys !== undefined)
+  // the rule that parts the blocks from what follows, unless other blocks end in one themselves
+  const isOutside = rule?.text === findOpeningRule(text, lines.notes, labels[0]!.start) || !interior.endsInRule
   return findEndBeforeClosing(marks, last.end, rule !== undefined && isOutside ? rule.bodyEnd : end)
 }
 

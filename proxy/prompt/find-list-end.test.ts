@@ -14,6 +14,16 @@ const lists = [
   ...write('two lines each', ['Alpha is first.\nMore on it.', 'Beta is second.\nMore.', 'Gamma is third.\nMore here.']),
 ]
 
+describe.each([
+  ...write('with rules in them', ['Alpha\n---\nis first.', 'Beta\n---\nis second.', 'Gamma is third.']),
+  ['Title: Content:', 'Title: a\nContent: Alpha is first.\n\nTitle: b\nContent: Beta is second.'],
+])('behind a list of %s', (_, list) => {
+  it.each(['---\nQuestion: why?', '---\n\nWhy?', '===\nQuestion: why?'])('%j stays with its rule', (tail) => {
+    const text = `Context:\n${list}\n${tail}`
+    expect(findContextLists(text).map(({ blocks }) => text.slice(blocks.at(-1)!.end))).toEqual([`\n${tail}`])
+  })
+})
+
 describe.each(lists)('behind a list of %s', (_, list) => {
   it.each([
     'Tell me about Alpha',

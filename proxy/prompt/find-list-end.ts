@@ -12,6 +12,8 @@ export interface Interior {
   readonly ends: readonly number[]
   readonly blank: boolean
   readonly rule: boolean
+  /** A rule is the last line of some of them, and parts not all of them. */
+  readonly endsInRule: boolean
   readonly heading: boolean
   readonly cues: ReadonlySet<string>
   /** How many of them hold a paragraph that begins like a question to the model. */
@@ -41,6 +43,7 @@ export function readInterior(text: string, { blanks, notes }: LineNotes, labels:
     ends,
     blank: bodies.some(({ start }, i) => (blanks[findIndexFrom(blanks, start)]?.start ?? text.length) < ends[i]!),
     rule: all.some(({ kind }) => kind === 'rule'),
+    endsInRule: !separated && bodies.some(({ rule }) => rule !== undefined),
     heading: all.some(({ kind }) => kind === 'heading'),
     cues: new Set(all.map(({ kind }) => (typeof kind === 'object' ? kind.kind : ''))),
     questions: inside.filter((own) => own.some(isQuestion)).length,
