@@ -46,6 +46,10 @@ describe('rules that part no documents', () => {
     ],
     ['around what may be an instruction', 'Context:\nA\n---\nB\n---\nC\n\nBe very brief.\n\nQuestion: why?'],
     ['with an instruction behind the last', 'Context:\nA\n---\nB\n---\n\nUse only the sources.\n\nQuestion: why?'],
+    [
+      'with instructions behind documents of several paragraphs',
+      'Context:\nA\n\na\n\n---\n\nB\n\nb\n\n---\n\nC\n\nc\n\nInstructions:\n- Be brief.\n\nQuestion: why?',
+    ],
     ['in a quotation', 'Context:\n"""\nA\n---\nB\n---\nC\n"""\nQuestion: why?'],
     ['in brackets', 'Context:\n[CONTEXT]\nA\n---\nB\n---\nC\n[/CONTEXT]\nQuestion: why?'],
     ['in fenced code', `Context:\n\`\`\`\n${parted}\n\`\`\`\n\nQuestion: why?`],

@@ -94,10 +94,18 @@ function findBound(
   const { notes } = lines
   const questions = notes.filter(({ kind }) => typeof kind === 'object' && kind.question)
   if (container || whole) return questions.length === 0 ? end : undefined
-  if (hasQuestionBefore(lines, rules[0]!.start)) return questions.length === 1 ? end : undefined
   const question = questions.at(-1)
+  if (hasInstructionBetween(notes, rules.at(-1)!.start, question?.start ?? end)) return undefined
+  if (hasQuestionBefore(lines, rules[0]!.start)) return questions.length === 1 ? end : undefined
   // a question between the blocks, or several behind them, may be a document's
   return questions.length === 1 && question!.start > rules.at(-1)!.start ? question!.start : undefined
+}
+
+/** Whether a paragraph behind the last rule announces instructions, as `Instructions:`: the last block ends before it. */
+function hasInstructionBetween(notes: readonly LineNote[], rule: number, question: number): boolean {
+  return notes.some(({ kind, start, behindBlank }) => {
+    return typeof kind === 'object' && behindBlank && start > rule && start < question
+  })
 }
 
 function toBlocks(text: string, from: number, rules: readonly LineNote[], bound: number): BlockSpan[] {
