@@ -124,6 +124,18 @@ describe('the last labelled block', () => {
     expect(contentsOf('[1] A\n\n# A2\n\n[2] B\n\n# B2\n\nQuery: q')).toEqual([['A\n\n# A2', 'B\n\n# B2']])
   })
 
+  it.each([
+    ['\n\nGive a short answer in French.', 'more A\n\nmore'],
+    ['\n\nThink step by step.', 'more A\n\nmore'],
+    ['\nBe brief.', 'more'],
+    ['\nWhat else is known of them?', 'more'],
+    ['\n***\nThe user lives in Rome.', 'more'],
+    ['\n---\nQuestion: and when?', 'more\nQuestion: a doubt.'],
+  ])('is left alone when the question stands in front and %j behind', (tail, more) => {
+    const text = `Question: why?\n\nDocuments:\n[1] A\n${more} A\n[2] B\n${more} B${tail}`
+    expect(contentsOf(text)).toEqual([])
+  })
+
   it('runs to the end of the text when the question stands in front', () => {
     expect(contentsOf('Question: why?\n\n[1] A\n\nmore A\n\n[2] B\n\nmore B\n')).toEqual([
       ['A\n\nmore A', 'B\n\nmore B'],

@@ -18,7 +18,7 @@ import {
   readInterior,
 } from './find-list-end.ts'
 import { isNoContext } from './find-list-heading.ts'
-import { endsInPrompt, mayGoOn } from './find-list-tail.ts'
+import { endsInPrompt, endsInPromptLine, mayGoOn } from './find-list-tail.ts'
 import type { Marks } from './find-marks.ts'
 import { findOwn } from './find-own.ts'
 import { reachesContainerEnd } from './reaches-container-end.ts'
@@ -115,17 +115,33 @@ function findBlockLimit(
   interior: Interior,
   ending: Ending,
 ): number | undefined {
-  const { marks, region, lines } = labelled
-  const [first, last] = [run.labels[0]!, run.labels.at(-1)!]
+  const { marks, region } = labelled
+  const last = run.labels.at(-1)!
   if (reachesContainerEnd(labelled, run, interior, ending)) return ending.closing ?? run.limit
   if (isDoubtful(labelled, run, interior, ending)) return undefined
   const certain = ending.certain ?? (region.container || marks.whole ? run.limit : undefined)
-  // with the question in front, only the list's end can come last
-  const bound = certain ?? (hasQuestionBefore(lines, first.start) ? run.limit : undefined)
+  const bound = certain ?? findLimitBelowQuestion(labelled, run, interior)
   if (interior.blank || (certain !== undefined && last.keys !== undefined)) {
     return bound === undefined || isPromptBefore(marks.text, last.end, bound) ? undefined : bound
   }
   return findParagraphLimit(labelled, run, interior, { ...ending, certain: bound })
+}
+
+/** With the question in front, only the list's end can come last, unless the prompt may go on behind its last block. */
+function findLimitBelowQuestion(
+  { marks, lines }: LabelledRegion,
+  { labels, limit }: LabelRun,
+  interior: Interior,
+): number | undefined {
+  if (!hasQuestionBefore(lines, labels[0]!.start)) return undefined
+  const from = labels.at(-1)!.end
+  const goesOn = lines.notes.some(({ kind, start }) => {
+    if (start < from || start >= limit) return false
+    return kind === 'rule' ? !interior.rule : typeof kind === 'object' && kind.question
+  })
+  return goesOn || endsInPrompt(marks.text, from, limit) || endsInPromptLine(marks.text, from, limit)
+    ? undefined
+    : limit
 }
 
 /** Whether the cue line that would end the last block may stand in it. */

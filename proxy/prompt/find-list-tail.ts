@@ -86,6 +86,15 @@ export function endsInPrompt(text: string, from: number, cue: number): boolean {
   return isInstruction(first) || (readCue(text, cue)?.question !== true && isQuestion(text, start, end))
 }
 
+/** Whether the last of several lines between these places, where a prompt ends, asks or instructs. */
+export function endsInPromptLine(text: string, from: number, bound: number): boolean {
+  const end = findContentEnd(text, from, bound)
+  const start = text.lastIndexOf('\n', end - 1) + 1
+  if (start <= from || findContentEnd(text, from, start) === from) return false
+  const line = text.slice(start, Math.min(end, start + LONGEST_QUESTION)).trim()
+  return isInstruction(line) || isQuestion(text, start, end)
+}
+
 function findLastParagraph(text: string, from: number, end: number): number | undefined {
   for (let start = text.lastIndexOf('\n', end - 1) + 1; start > from; ) {
     const line = text.lastIndexOf('\n', start - 2) + 1

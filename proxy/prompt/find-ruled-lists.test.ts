@@ -50,6 +50,7 @@ describe('rules that part no documents', () => {
       'with instructions behind documents of several paragraphs',
       'Context:\nA\n\na\n\n---\n\nB\n\nb\n\n---\n\nC\n\nc\n\nInstructions:\n- Be brief.\n\nQuestion: why?',
     ],
+    ['with an instruction in the last line', `Question: why?\n\nContext:\n${parted}\nGive me a short answer.`],
     ['in a quotation', 'Context:\n"""\nA\n---\nB\n---\nC\n"""\nQuestion: why?'],
     ['in brackets', 'Context:\n[CONTEXT]\nA\n---\nB\n---\nC\n[/CONTEXT]\nQuestion: why?'],
     ['in fenced code', `Context:\n\`\`\`\n${parted}\n\`\`\`\n\nQuestion: why?`],

@@ -4,7 +4,7 @@ import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from './
 import type { Region } from './find-elements.ts'
 import { type LineNote, type LineNotes, readLineNotes } from './find-line-notes.ts'
 import { hasQuestionBefore } from './find-list-end.ts'
-import { endsInPrompt } from './find-list-tail.ts'
+import { endsInPrompt, endsInPromptLine } from './find-list-tail.ts'
 import type { Marks, Place } from './find-marks.ts'
 
 // what a list of separated blocks is announced by; `the document:` announces one, with rules of its own
@@ -142,5 +142,6 @@ function mayHoldPrompt(text: string, blocks: readonly BlockSpan[], bound: number
   const last = blocks.at(-1)!
   const hasParagraphs = ({ start, end }: BlockSpan): boolean => /\n[ \t\r]*\n/.test(text.slice(start, end))
   if (hasParagraphs(last) && !blocks.slice(0, -1).some(hasParagraphs)) return true
-  return endsInPrompt(text, last.start - 1, Math.max(bound, last.end))
+  const end = Math.max(bound, last.end)
+  return endsInPrompt(text, last.start - 1, end) || endsInPromptLine(text, last.start, end)
 }
