@@ -121,7 +121,9 @@ function findBlockLimit(
   if (isDoubtful(labelled, run, interior, ending)) return undefined
   const certain = ending.certain ?? (region.container || marks.whole ? run.limit : undefined)
   const bound = certain ?? findLimitBelowQuestion(labelled, run, interior)
-  if (interior.blank || (certain !== undefined && last.keys !== undefined)) {
+  // records are whole documents, but paragraphs that only the last one has may be the prompt's as well
+  const isRecord = certain !== undefined && last.keys !== undefined && ending.cue === undefined
+  if (interior.blank || isRecord) {
     return bound === undefined || isPromptBefore(marks.text, last.end, bound) ? undefined : bound
   }
   return findParagraphLimit(labelled, run, interior, { ...ending, certain: bound })

@@ -42,6 +42,13 @@ describe('records that begin with the same fields', () => {
     expect(contentsOf(`Context:\n${records}\n\nQuestion: why?`)).toEqual([])
   })
 
+  it('are left alone when only the last seems to have a second paragraph, in front of the question', () => {
+    const records = 'Title: a\nContent: It rained.\n\nTitle: b\nContent: It shone.'
+    expect(contentsOf(`Sources:\n\n${records}\n\nThe user lives in Rome.\n\nQuestion: why?`)).toEqual([])
+    const others = 'Title: a\nContent: It rained.\n\nMore.\n\nTitle: b\nContent: It shone.'
+    expect(contentsOf(`Sources:\n\n${others}\n\nMore of it.\n\nQuestion: why?`)[0]).toHaveLength(2)
+  })
+
   it('leave the fence to its place when one of them holds a rule like it', () => {
     const text = 'Use this.\n-----\nfile_path: a.md\n\nA\n-----\nA2\n\nfile_path: b.md\n\nB\n-----\n\nQuery: q'
     expect(contentsOf(text)).toEqual([['file_path: a.md\n\nA\n-----\nA2', 'file_path: b.md\n\nB']])
