@@ -104,6 +104,8 @@ function findListEnd(
   const limit = findBlockLimit(labelled, run, interior, ending)
   if (limit === undefined) return undefined
   const end = cutBlock(labelled, run, interior, limit)
+  // a document that begins like a prompt, as `User: …`: what ends it is its own first line
+  if (end === last.end) return undefined
   if (opening?.sign !== undefined && text.endsWith(opening.sign, end)) return undefined
   return { block: end, list: ending.listEnd ?? end }
 }

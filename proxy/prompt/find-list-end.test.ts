@@ -243,3 +243,8 @@ describe('a line of the last block that reads like a cue', () => {
     expect(contentsOf(`${memories}Question: why?`)).toEqual([['Owns a boat', 'Likes tea,']])
   })
 })
+
+it('a last block that would be empty, since its first line reads like a cue, is left alone with its list', () => {
+  const text = 'Document 1:\nAlpha\nDocument 2:\nUser: hi\nBob: hello\n---\nQuestion: why?\nAnswer:'
+  expect(contentsOf(text)).toEqual([])
+})
