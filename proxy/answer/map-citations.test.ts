@@ -24,6 +24,7 @@ describe('citations of bare numbers', () => {
     ['a chain', 'so [1][2][3] say', 'so [3][1][2] say'],
     ['a list', 'so [1, 3] and [2;1] and [ 3 ]', 'so [3, 2] and [1;3] and [ 2 ]'],
     ['a list in words', '[1 and 3], [1, 2, and 3], [1 & 2]', '[3 and 2], [3, 1, and 2], [3 & 1]'],
+    ['with a page', '[1, p. 5] and [2, 3, pp. 3-4], [3, page 1]', '[3, p. 5] and [1, 2, pp. 3-4], [2, page 1]'],
     ['full-width brackets', '雨【3】，【1、2】。', '雨【2】，【3、1】。'],
     ['full-width brackets with a place', '【3†L10-L15】', '【2†L10-L15】'],
     ['behind a script without spaces', '根据文献[1]，下雨。', '根据文献[3]，下雨。'],
@@ -58,6 +59,7 @@ describe('citations of bare numbers', () => {
     ['a range of what is no label', 'so [1-4], [3-1], [1-1], [0-2], pages [1-2], the range [1-2], [1-2] + 3'],
     ['numbers that are no labels', '[4], [0], [01], [1234567], [1, 2, x], [1.5], [-1], [x]'],
     ['an unfinished citation', 'so [1, 2'],
+    ['a list of names', 'so [1, p] and [2, page] and [3, p.x]'],
     ['other brackets', '(1) {1} <1> [1'],
     ['the words of another list', 'Document 1 and Doc_2'],
   ])('are not found in %s', (_, text) => {

@@ -40,11 +40,25 @@ export function readBracketed(
   if (!labels) return undefined
   // some models name the place in the source: 【3†L10-L15】
   if (isWide && ahead.peek() === '†') return { end: ahead.at, labels }
+  if (isBeforePage(ahead)) return { end: ahead.at, labels }
   skipBlanks(ahead)
   if (!ahead.take(isWide ? '】' : isEscaped ? '\\]' : ']')) return undefined
   const end = ahead.at
   if (isWide) return { end, labels }
   return judge(ahead, labels, behind())
+}
+
+/** `[3, p. 5]` names the page of the source; stands where it stood. */
+function isBeforePage(ahead: Lookahead): boolean {
+  const start = ahead.at
+  const isPage =
+    ahead.take(',') &&
+    skipBlanks(ahead) > 0 &&
+    ['pp.', 'p.', 'pages', 'page'].some((word) => ahead.take(word)) &&
+    skipBlanks(ahead) >= 0 &&
+    /\d/.test(ahead.peek())
+  ahead.at = start
+  return isPage
 }
 
 /** `[^3]`, a footnote: of these the text they stand for is numbered alike. */
