@@ -29,7 +29,8 @@ export async function explain(
     // the control plane has let its caller in already
     pipeline.tenancy().suppose(incoming),
   )
-  const { replica, decision } = routeCall(pipeline, call, undefined, await recallAhead(pipeline, call))
+  const layout = await recallAhead(pipeline, call)
+  const { replica, decision } = routeCall(pipeline, call, undefined, layout())
   const { contexts } = decision
   // blocks are numbered through the whole request, list after list
   let blocks = 0

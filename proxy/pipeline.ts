@@ -56,11 +56,11 @@ export interface Exchange {
 /** The life of a request with a prompt, in the order it happens. */
 export async function runPipeline(pipeline: Pipeline, api: PromptApi, exchange: Exchange): Promise<ForwardOutcome> {
   const call = await readCall(pipeline, api, exchange)
-  let laidOut = await recallAhead(pipeline, call)
+  let layout: Awaited<ReturnType<typeof recallAhead>> | undefined = await recallAhead(pipeline, call)
   // from here until it is committed nothing waits: what it is decided by stays true
-  const routed = routeCall(pipeline, call, undefined, laidOut)
+  const routed = routeCall(pipeline, call, undefined, layout())
   // the texts of a prompt are not kept for as long as its answer takes
-  laidOut = undefined
+  layout = undefined
   const charge = chargeCall(pipeline, call, routed.decision)
   const request = pipeline.requestIds.take(wantedId(routed, exchange), (id) => idsOfPrompts(call, routed, id))
   noteReceived(pipeline, call, request)

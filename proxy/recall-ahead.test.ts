@@ -38,7 +38,7 @@ function create(find: (turns: ReadonlySet<TurnKey>, store: MemoryConversationSto
 
 test('turns that are not known are asked for once, all together, and only those that hold contexts', async () => {
   const { pipeline, asked } = create(() => {})
-  const laidOut = await recallAhead(pipeline, call)
+  const laidOut = (await recallAhead(pipeline, call))()
   // the turn by all in front of it, and by itself; each also as it went with something switched off
   expect(asked).toHaveLength(1)
   expect(asked[0]).toHaveLength(4)
@@ -47,7 +47,15 @@ test('turns that are not known are asked for once, all together, and only those 
 
 test('what was found makes the layout untrue: it is made anew', async () => {
   const { pipeline } = create((turns, store) => store.remember([...turns][0]!, sent))
-  expect(await recallAhead(pipeline, call)).toBeUndefined()
+  expect((await recallAhead(pipeline, call))()).toBeUndefined()
+})
+
+test('of equal requests that were looked up together, one follows what the other has sent meanwhile', async () => {
+  const { pipeline, store, asked } = create(() => {})
+  const [first, second] = await Promise.all([recallAhead(pipeline, call), recallAhead(pipeline, call)])
+  expect(first()).toBeDefined()
+  store.remember(asked[0]![0]!, sent)
+  expect(second()).toBeUndefined()
 })
 
 test('nothing is asked for that is known, nor of a Redis that is away', async () => {
@@ -55,19 +63,19 @@ test('nothing is asked for that is known, nor of a Redis that is away', async ()
     for (const turn of turns) store.remember(turn, sent)
   })
   await recallAhead(pipeline, call)
-  expect((await recallAhead(pipeline, call))?.layout.prompts[0]?.messages[0]?.past).toEqual(
+  expect((await recallAhead(pipeline, call))()?.layout.prompts[0]?.messages[0]?.past).toEqual(
     sent.kind === 'ordered' ? sent.contexts : [],
   )
   expect(asked).toHaveLength(1)
   const away = create(() => {}, false)
-  expect(await recallAhead(away.pipeline, call)).toBeUndefined()
+  expect((await recallAhead(away.pipeline, call))()).toBeUndefined()
   expect(away.asked).toEqual([])
-  expect(await recallAhead({ ...away.pipeline, sharedTurns: undefined }, call)).toBeUndefined()
+  expect((await recallAhead({ ...away.pipeline, sharedTurns: undefined }, call))()).toBeUndefined()
 })
 
 test('a request that is left alone asks for nothing', async () => {
   const { pipeline, asked } = create(() => {})
   const off = { ...call, settings: { ...call.settings, mode: 'off' as const } }
-  expect(await recallAhead(pipeline, off)).toBeUndefined()
+  expect((await recallAhead(pipeline, off))()).toBeUndefined()
   expect(asked).toEqual([])
 })

@@ -6,20 +6,21 @@ import { toDecisionInput } from './route-call.ts'
 
 /**
  * Lays a request out, and has those of its turns looked for elsewhere that are not known here: at once, and for 5 ms at
- * most. What is returned is true when it is returned; undefined where there is nothing to gain by it.
+ * most. The layout is asked for when it is used: none where there is nothing to gain by it, or where a turn has become
+ * known since, be it one that an equal request has sent that was looked up at the same time.
  */
 export async function recallAhead(
   { store, sharedTurns, now }: Pick<Pipeline, 'store' | 'sharedTurns' | 'now'>,
   call: Call,
-): Promise<LaidOut | undefined> {
-  if (!sharedTurns?.isUp) return undefined
+): Promise<() => LaidOut | undefined> {
+  if (!sharedTurns?.isUp) return () => undefined
   const missed = new Set<TurnKey>()
   const laidOut = tryTo(() => layOut(toDecisionInput(call), { store: new MissNotingStore(store, missed), now }))
-  if (!laidOut || missed.size === 0) return laidOut
-  await sharedTurns.fetch(missed)
-  // another request of this very proxy may have sent them meanwhile
-  for (const turn of missed) if (store.recall(turn) !== undefined) return undefined
-  return laidOut
+  if (laidOut && missed.size > 0) await sharedTurns.fetch(missed)
+  return () => {
+    for (const turn of missed) if (store.recall(turn) !== undefined) return undefined
+    return laidOut
+  }
 }
 
 /** A store that notes what it was asked for and does not know. */
