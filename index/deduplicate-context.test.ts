@@ -109,6 +109,17 @@ describe('whole blocks', () => {
     expect(deduplicateContext([fresh('[7]', long('a'))], shown)[0]!.text).not.toContain('begins')
   })
 
+  test('a label at the beginning of a line inside of a block may be meant too', () => {
+    for (const note of ['[1] Smith, 2019', '> [1] Smith', 'Intro\n[1] Smith']) {
+      const shown = new ShownBlocks()
+      deduplicateContext([fresh('[1]', long('a')), fresh('[2]', `${long('b')}${note}`)], shown)
+      expect(deduplicateContext([fresh('[5]', long('a'))], shown)[0]!.text).toContain('(It begins: "a is')
+    }
+    const shown = new ShownBlocks()
+    deduplicateContext([fresh('[1]', long('a')), fresh('[2]', `${long('b')}As said in [1], or in [12]`)], shown)
+    expect(deduplicateContext([fresh('[5]', long('a'))], shown)[0]!.text).not.toContain('It begins')
+  })
+
   test('no character is cut in half', () => {
     const shown = new ShownBlocks()
     for (const head of ['x', 'xx']) {

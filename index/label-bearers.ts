@@ -46,8 +46,12 @@ export class LabelBearers {
   readonly #unlabelled: LabelBearer[] = []
   /** hardly ever asked for, so not searched before */
   #unread: string[] = []
+  /** labels of notes in documents, and of lists in them that were not found */
+  readonly #inside = new Set<string>()
+  #unreadBlocks: string[] = []
 
   add(bearer: LabelBearer): void {
+    if (bearer.id !== undefined) this.#unreadBlocks.push(bearer.content)
     if (!bearer.isLabelled) this.#unlabelled.push(bearer)
     else if (!this.#labelled.get(bearer.label)?.push(bearer)) this.#labelled.set(bearer.label, [bearer])
   }
@@ -64,6 +68,15 @@ export class LabelBearers {
     return this.#labelled.get(label) ?? []
   }
 
+  /** Whether a label stands at the beginning of a line inside of a block. */
+  standsInside(label: string): boolean {
+    for (const content of this.#unreadBlocks) {
+      for (const match of content.matchAll(LABEL_IN_TEXT)) this.#inside.add(labelOf(match))
+    }
+    this.#unreadBlocks = []
+    return this.#inside.has(label)
+  }
+
   /** All blocks that stand under no label. */
   get unlabelled(): readonly LabelBearer[] {
     return this.#unlabelled
@@ -75,8 +88,12 @@ export class LabelBearers {
     for (const match of text.matchAll(LABEL_IN_TEXT)) {
       last?.replace(text.slice(from, match.index))
       from = match.index + match[0].length
-      last = new LabelBearer(undefined, `[${match[1] ?? match[2]}]`, true, text.slice(from))
+      last = new LabelBearer(undefined, labelOf(match), true, text.slice(from))
       this.add(last)
     }
   }
+}
+
+function labelOf([, bracketed, worded]: RegExpMatchArray): string {
+  return `[${bracketed ?? worded}]`
 }

@@ -81,7 +81,8 @@ export class ShownBlocks {
   isOnlyBearer({ label, isLabelled }: ShownBlock, self: LabelBearer): boolean {
     if (!isLabelled) return false
     const bearers = this.#bearers.of(label)
-    return bearers.length === 1 || (bearers.length === 2 && bearers.includes(self))
+    const isOnly = bearers.length === 1 || (bearers.length === 2 && bearers.includes(self))
+    return isOnly && !this.#bearers.standsInside(label)
   }
 
   /** Whether a content may be searched once more: in a prompt of absurdly many pointers the rest are left out. */
