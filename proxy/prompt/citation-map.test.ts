@@ -64,3 +64,13 @@ test.each([
 ])('in %j the blocks are spoken of in other words too', (text, aliases) => {
   expect(citationMapOf([text], [{ found: find(text), order: [1, 0] }])[0]!.aliases).toEqual(aliases)
 })
+
+test('blocks that call themselves `Document 2` are spoken of so whatever their labels are', () => {
+  const text = '<document index="1">Document 7 is red</document>\n<document index="2">Document 1 is blue</document>'
+  const { labels, aliases } = citationMapOf([text], [{ found: find(text), order: [1, 0] }])[0]!
+  expect([...labels]).toEqual([
+    ['1', '2'],
+    ['2', '1'],
+  ])
+  expect(aliases).toBeUndefined()
+})

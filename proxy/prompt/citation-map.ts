@@ -1,5 +1,6 @@
 import type { CitationMap } from '../answer/citation-labels.ts'
 import type { ContextSlot, PromptContext } from './prompt-context.ts'
+import { areTitled } from './titled-blocks.ts'
 
 /** A context with the order it is sent in. */
 interface OrderedContext {
@@ -49,7 +50,9 @@ function labelsOf(texts: readonly string[], found: PromptContext): Labels {
   }
   if (!positional) return { prefix: labelPrefix, labels: [], aliases: [] }
   const labels = slots.map(({ text, label }) => texts[text]!.slice(label!.start, label!.end))
-  return { prefix: labelPrefix, labels, aliases: aliasesOf(labelPrefix, tagOf(texts, slots[0]!)) }
+  const aliases = aliasesOf(labelPrefix, tagOf(texts, slots[0]!))
+  // `Document 2` is what a block calls itself
+  return { prefix: labelPrefix, labels, aliases: aliases.length > 0 && areTitled(found, texts) ? [] : aliases }
 }
 
 /** `document` where the label is an attribute, as in `<document index="3">`. */

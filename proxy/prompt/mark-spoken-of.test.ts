@@ -118,6 +118,29 @@ describe('a list whose blocks bear their numbers a second time stays as received
   })
 })
 
+describe.each(forms)('a list of %s whose blocks bear numbers of their own', (form, list) => {
+  const write =
+    (title: (place: number) => string) =>
+    (...blocks: string[]): Message[] => [
+      user(`${list(...blocks.map((text) => `${title(text === peru ? 1 : 2)} ${text}`))}\n\nQuestion: why?`),
+    ]
+
+  it.each(['Document # about rivers.', 'This is document #.', 'Doc_#', 'Source #:'])(
+    'is ordered, unless its labels read alike: %j',
+    (title) => {
+      expect(isMoved(write((place) => title.replace('#', `${place}`)))).toBe(
+        form !== 'Document n:' || !/document #/i.test(title),
+      )
+    },
+  )
+
+  it('stays as received when these may be the numbers of others', () => {
+    expect(isMoved(write((place) => `See document ${3 - place}.`))).toBe(false)
+    expect(isMoved(write((place) => `Document ${place}, after document ${3 - place}.`))).toBe(false)
+    expect(isMoved(write(() => 'Document 1 says:'))).toBe(false)
+  })
+})
+
 it.each(['It has been proved. [2]', 'No primer [1]', 'As shown in [2], and in [17].'])(
   'the notes of a document are its own: %j',
   (words) => {

@@ -1,8 +1,6 @@
 import { type ContextSlot, type PromptContext, placeLabels } from './prompt-context.ts'
+import { areTitled, shortContents, wordedNumbers } from './titled-blocks.ts'
 
-// what `document`, `Doc_`, `source` and `passage` end with, from a rare letter on: searching leaps from one to the next
-const SIGNS = ['ument', 'UMENT', '_', 'urce', 'passage', 'Passage']
-const NUMBER_BEHIND = /s?[ \t]?#?[ \t]?[[(]?(\d{1,4})(?![\d%]|[.,]\d)/y
 const BRACKETED = /\[(\d{1,4})\]/g
 // a note stands behind what it proves; these words make the number one of a sentence's own
 const SPOKEN_BEFORE =
@@ -10,8 +8,6 @@ const SPOKEN_BEFORE =
 const SPOKEN_BEHIND =
   /^ (?:is|are|was|were|says?|states?|shows?|reports?|claims?|describes?|contradicts?|above|below)\b/i
 
-// what is longer was not written for the prompt it stands in, and what it numbers is its own
-const LONGEST_NOTE = 4_000
 // so near the edges of a block stands what a template says of it
 const WIDEST_EDGE = 100
 
@@ -22,24 +18,11 @@ const WIDEST_EDGE = 100
 export function namesItself(context: PromptContext, texts: readonly string[]): boolean {
   if (!context.positional) return false
   const labels = new Set(placeLabels(context, texts))
-  const isNamed = context.slots.some(({ text, content }) => {
-    if (content.end - content.start > LONGEST_NOTE) return false
-    const words = texts[text]!.slice(content.start, content.end)
-    return isWorded(words, labels) || (context.labelPrefix === '' && isBracketed(words, labels))
-  })
-  return isNamed || areNumberedTwice(context, texts)
-}
-
-function isWorded(text: string, labels: ReadonlySet<string>): boolean {
-  for (const sign of SIGNS) {
-    for (let at = text.indexOf(sign); at >= 0; at = text.indexOf(sign, at + sign.length)) {
-      if (sign === '_' && !text.startsWith('oc', at - 2)) continue
-      NUMBER_BEHIND.lastIndex = at + sign.length
-      const number = NUMBER_BEHIND.exec(text)?.[1]
-      if (number !== undefined && labels.has(number)) return true
-    }
-  }
-  return false
+  const blocks = shortContents(context, texts)
+  const isNamed = blocks.some((words) => wordedNumbers(words).some(({ number }) => labels.has(number)))
+  if (isNamed && !areTitled(context, texts)) return true
+  if (context.labelPrefix === '' && blocks.some((words) => isBracketed(words, labels))) return true
+  return areNumberedTwice(context, texts)
 }
 
 function isBracketed(text: string, labels: ReadonlySet<string>): boolean {
