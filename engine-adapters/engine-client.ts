@@ -30,6 +30,9 @@ export interface EngineTls {
   readonly serverName?: string
 }
 
+/** What Node takes of a head unless it is told otherwise, 16 KiB, is less than what cookies and tokens come to. */
+const largestHead = 64 * 1024
+
 /**
  * Opens a pool of connections to an engine. No timeouts but for connecting: how long a prefill or a pause between
  * tokens may take is not ours to say.
@@ -39,6 +42,7 @@ export function createEngineClient(url: string, { serverName, ...pem }: EngineTl
   const prefix = pathname.replace(/\/+$/, '').replace(/\/v1$/, '')
   const pool = new Pool(origin, {
     pipelining: 1,
+    maxHeaderSize: largestHead,
     // vLLM's server closes idle connections after 5 s; far enough below them for a process that is held up for a second
     keepAliveTimeout: 2_000,
     keepAliveMaxTimeout: 4_000,

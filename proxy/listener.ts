@@ -19,6 +19,9 @@ export interface ListenerTls {
   readonly clientCa: Buffer | undefined
 }
 
+/** As much as engines' own servers take. */
+const largestHead = 64 * 1024
+
 /** A listening HTTP or HTTPS server that can end what is in flight. */
 export class Listener {
   readonly #server: Server | TlsServer
@@ -34,6 +37,7 @@ export class Listener {
   constructor(handle: RequestListener, uploadSeconds: number, tls?: ListenerTls) {
     const options = {
       requestTimeout: uploadSeconds * 1000,
+      maxHeaderSize: largestHead,
       connectionsCheckingInterval: 1_000,
       // idle connections outlive a load balancer's
       keepAliveTimeout: 75_000,
