@@ -12,7 +12,7 @@ const longestMilliseconds = 10_000
 export async function endBehindBody(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  body: Buffer,
+  body: Buffer | undefined,
   milliseconds: number = longestMilliseconds,
 ): Promise<void> {
   if (incoming.complete) {
@@ -20,10 +20,11 @@ export async function endBehindBody(
     incoming.resume()
     return
   }
-  outgoing.write(body)
+  if (body) outgoing.write(body)
   const timer = setTimeout(() => outgoing.end(), milliseconds)
   const over = dropBody(incoming)
   // one that was on its way to an engine stands still
+  incoming.unpipe()
   incoming.resume()
   await over
   clearTimeout(timer)

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { withEngineCredentials } from './access/engine-credentials.ts'
 import { chargeCall } from './charge-call.ts'
+import { endBehindBody } from './end-behind-body.ts'
 import { ProxyError } from './errors.ts'
 import { type ForwardOutcome, forward, UnreachableError } from './forward.ts'
 import { requestHeaders } from './forwarded-headers.ts'
@@ -38,7 +39,9 @@ export async function passThrough(pipeline: Pipeline, exchange: Exchange): Promi
   telemetry.admitted(replica.id, replica.adapter.kind)
   replica.breaker.begin()
   try {
-    return await forward(replica.engine, request, outgoing, clientLeft, observer)
+    // an engine may answer, and refuse, what has not all come yet
+    const options = { end: (rest: Buffer | undefined) => void endBehindBody(incoming, outgoing, rest) }
+    return await forward(replica.engine, request, outgoing, clientLeft, observer, options)
   } catch (error) {
     if (error instanceof UnreachableError) replica.breaker.unreachable()
     throw error
