@@ -32,6 +32,8 @@ export interface ForwardOptions {
   readonly keepAlive?: KeepAlive | undefined
   /** for how long a head that comes alone is kept back, to be described better; 0: it goes at once */
   readonly headMilliseconds?: number | undefined
+  /** how the answer is ended where its request may still be on its way; otherwise at once */
+  readonly end?: (rest: Buffer | undefined) => void
 }
 
 /** The engine could not be reached, or broke off before the head of its answer. */
@@ -49,6 +51,8 @@ export class UnreachableError extends ProxyError {
 
 /** The length or a digest of what is rewritten is no longer true. */
 const headersOfBytes = ['content-length', 'content-md5', 'content-digest', 'repr-digest', 'digest', 'etag']
+
+const nothing = Buffer.alloc(0)
 
 /**
  * Sends a request to the engine and its answer to the client, chunk by chunk, at the client's pace. Writes straight to
@@ -145,11 +149,13 @@ class Forwarding implements Dispatcher.DispatchHandler {
     if (this.#gathered.push(chunk) === 1) queueMicrotask(this.#passOn)
   }
 
-  onResponseEnd(): void {
+  onResponseEnd(_: Dispatcher.DispatchController, trailers: IncomingHttpHeaders = {}): void {
     this.#passOn()
     this.#writeHead()
     const rest = this.#lateError?.end() ?? this.#rewriter?.end()
-    this.#response.end(rest)
+    this.#response.addTrailers(withoutHopByHop(trailers))
+    if (this.#options.end) this.#options.end(rest)
+    else this.#response.end(rest)
     this.#settle('finished')
   }
 
@@ -187,7 +193,8 @@ class Forwarding implements Dispatcher.DispatchHandler {
   readonly #begin = (): void => {
     this.#passOn()
     this.#writeHead()
-    if (!this.#response.writableEnded) this.#response.flushHeaders()
+    // flushHeaders would write it as UTF-8, and not with the bytes that the engine sent
+    if (!this.#response.writableEnded) this.#response.write(nothing)
   }
 
   #writeHead(): void {

@@ -33,7 +33,7 @@ export function requestHeaders(rawHeaders: readonly string[], added: Readonly<Re
   return headers
 }
 
-/** The engine's headers for the client: all but those of the connection. */
+/** The engine's headers, or trailers, for the client: all but those of the connection. */
 export function withoutHopByHop(headers: IncomingHttpHeaders): Record<string, string | string[]> {
   const kept: Record<string, string | string[]> = {}
   const listed = new Set<string>()

@@ -1,0 +1,84 @@
+import type { Socket } from 'node:net'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { RunningProxy } from '#proxy/main.ts'
+import { connectRaw, rawPost } from './raw-client.ts'
+import { type RawEngineDouble, rawAnswer, startRawEngineDouble } from './raw-engine-double.ts'
+import { startTestProxy } from './start-test-proxy.ts'
+import { failOnFaults } from './watch-faults.ts'
+
+const routes = ['/v1/chat/completions', '/v1/files']
+const request = { messages: [{ role: 'user', content: 'a question' }] }
+
+let engine: RawEngineDouble
+let proxy: RunningProxy
+
+failOnFaults()
+
+beforeEach(async () => {
+  engine = await startRawEngineDouble()
+  proxy = await startTestProxy({ url: engine.url })
+})
+afterEach(async () => {
+  await proxy.close()
+  await engine.close()
+})
+
+/** What a client reads of the answer that the engine writes. */
+async function answerTo(path: string, write: (socket: Socket) => void, head: string[] = []): Promise<string> {
+  engine.behave({ onRequest: write })
+  const client = await connectRaw(proxy.url)
+  client.write(rawPost(path, request, ['connection: close', ...head]))
+  return await client.ended
+}
+
+test.each(routes)(
+  "the engine's headers are passed on byte for byte, also when its head comes alone: %s",
+  async (path) => {
+    const body = Buffer.from('{}')
+    const head = `HTTP/1.1 200 OK\r\ncontent-disposition: attachment; filename="\xe9.txt"\r\nx-utf8: \xc3\xa9\r\n`
+    const answer = await answerTo(path, (socket) => {
+      socket.write(Buffer.from(`${head}content-length: ${body.length}\r\n\r\n`, 'latin1'))
+      setTimeout(() => socket.write(body), 50)
+    })
+    expect(answer).toContain('filename="\xe9.txt"\r\nx-utf8: \xc3\xa9\r\n')
+  },
+)
+
+test.each(routes)('what the engine sends behind its answer reaches the client: %s', async (path) => {
+  const chunks = '2\r\n{}\r\n0\r\nx-checksum: 42\r\n\r\n'
+  const answer = await answerTo(path, (socket) =>
+    socket.write(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${chunks}`),
+  )
+  expect(answer).toMatch(/2\r\n\{\}\r\n0\r\nx-checksum: 42\r\n\r\n$/)
+})
+
+test.each(routes)('heads of 40 KB pass both ways: %s', async (path) => {
+  const long = 'y'.repeat(40_000)
+  let received = ''
+  engine.behave({
+    onRequest: (socket, head) => {
+      received = head
+      socket.write(rawAnswer('{}', `x-long: ${long}`))
+    },
+  })
+  const client = await connectRaw(proxy.url)
+  client.write(rawPost(path, request, ['connection: close', `x-asked: ${long}`]))
+  expect(await client.ended).toContain(`x-long: ${long}\r\n`)
+  expect(received).toContain(`x-asked: ${long}\r\n`)
+})
+
+test('an engine that answers while the body comes is heard by a client that goes on sending', async () => {
+  engine.behave({
+    onHead: (socket) =>
+      socket.end('HTTP/1.1 413 Payload Too Large\r\ncontent-length: 3\r\nconnection: close\r\n\r\nbig'),
+  })
+  const client = await connectRaw(proxy.url)
+  client.write('POST /v1/files HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 8000000\r\n\r\n')
+  client.write(Buffer.alloc(1_000_000))
+  await client.until('big')
+  let isReset = false
+  client.socket.on('error', () => (isReset = true))
+  client.write(Buffer.alloc(7_000_000))
+  expect(await client.ended).toMatch(/^HTTP\/1\.1 413 .*big$/s)
+  expect(isReset).toBe(false)
+})
