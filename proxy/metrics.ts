@@ -11,6 +11,7 @@ export interface Metrics {
   readonly promptTokens: Counter
   readonly cachedTokens: Counter<'source'>
   readonly predictedCachedTokens: Counter
+  readonly predictedOfReported: Counter
   readonly seenTokens: Counter
   readonly blocks: Counter<'action'>
   readonly skipped: Counter<'reason'>
@@ -60,6 +61,10 @@ export function createMetrics(sources: MetricSources): Metrics {
     predictedCachedTokens: count(
       'predicted_cached_tokens_total',
       'Prompt tokens that the mirror expected to be served from cache',
+    ),
+    predictedOfReported: count(
+      'predicted_cached_tokens_of_reported_total',
+      'Of the tokens predicted, those of prompts in prompt_tokens_total: not of streams without usage, nor of errors',
     ),
     seenTokens: count(
       'seen_tokens_total',

@@ -3,6 +3,7 @@ export interface Counts {
   readonly requests: number
   readonly promptTokens: number
   readonly cachedTokens: number
+  /** of the prompts whose tokens are counted */
   readonly predictedCachedTokens: number
   readonly seenTokens: number
   /** seconds spent by reprise itself, and the requests they were spent on */

@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { BlockId, ScopeId } from '#index/context-block.ts'
+import { readCounts } from '../dashboard/read-counts.ts'
 import { createMetrics } from '../metrics.ts'
 import { MemoryHotBlocks } from './memory-hot-blocks.ts'
 import { type DecidedRequest, RequestTelemetry } from './request-telemetry.ts'
@@ -125,6 +126,18 @@ describe('a request that was answered', () => {
     expect(telemetry.hot.top(1)).toEqual([{ block: 'a', count: 2, size: 40 }])
     expect(telemetry.divergence.of('gpu-0')).toEqual({ total: 3, staleIndex: 0, routing: 4, tokenisation: 3 })
     expect(await valuesOf('divergence_tokens_total')).toEqual({ stale_index: 0, routing: 8, tokenisation: 6 })
+  })
+
+  test('is predicted of what its engine counted only when it did, so that the shares can be compared', async () => {
+    run(promptOf('a', 'b'))
+    const request = begin()
+    request.decided({ id: 'r-2', tenant: 'acme' }, decisionOf(promptOf('a', 'b')))
+    request.admitted('gpu-0', 'vllm')
+    request.firstByte()
+    request.ended('finished', answered)
+    expect(await valuesOf('predicted_cached_tokens_total')).toEqual({ '': 10 })
+    expect(await valuesOf('predicted_cached_tokens_of_reported_total')).toEqual({ '': 5 })
+    expect(await readCounts(telemetry.metrics.registry)).toMatchObject({ promptTokens: 25, predictedCachedTokens: 5 })
   })
 
   test('is in flight from its admission to its end', async () => {

@@ -118,6 +118,7 @@ export class RequestTelemetry {
     const length = sent.reduce((sum, prompt) => sum + prompt.length, 0)
     this.#usage = usage
     metrics.promptTokens.inc(promptTokens)
+    metrics.predictedOfReported.inc(this.predictedCachedTokens)
     if (length > 0) metrics.seenTokens.inc(Math.round((promptTokens * this.#seenCharacters) / length))
     if (cachedTokens === undefined) return
     metrics.cachedTokens.inc({ source: 'engine' }, cachedTokens)
