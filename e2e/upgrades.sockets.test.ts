@@ -104,7 +104,7 @@ describe('a request to go on as a WebSocket', () => {
     })
     const client = await open()
     expect(await client.ended).toMatch(/^HTTP\/1\.1 426 Upgrade Required\r\n[\s\S]*\r\n\r\nno!$/)
-    expect(await outcomes('finished')).toBe(1)
+    expect(await outcomes('engine_error')).toBe(1)
   })
 
   test('is answered like any other when the engine knows nothing of it', async () => {

@@ -16,7 +16,7 @@ import { detectResources, envDetector, resourceFromAttributes } from '@opentelem
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions'
 import type { RequestRecord } from './access-log.ts'
-import { operationOf, spanAttributes } from './span-attributes.ts'
+import { isCutShort, operationOf, spanAttributes } from './span-attributes.ts'
 import type { RequestSpan, Tracing } from './tracing.ts'
 
 const propagator = new W3CTraceContextPropagator()
@@ -89,7 +89,7 @@ class OtlpRequestSpan implements RequestSpan {
     if (span.isRecording()) {
       if (record.model !== undefined) span.updateName(`${operationOf(record.route)} ${record.model}`)
       span.setAttributes(spanAttributes(record))
-      if (record.outcome !== 'finished' || (record.status ?? 0) >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
+      if (isCutShort(record) || (record.status ?? 0) >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
     }
     span.end(this.#epoch + end)
   }

@@ -140,6 +140,16 @@ describe('a request that was answered', () => {
     expect(await readCounts(telemetry.metrics.registry)).toMatchObject({ promptTokens: 25, predictedCachedTokens: 5 })
   })
 
+  test.each([400, 429, 500])('with an error of the engine (%i) is told apart from the others', async (statusCode) => {
+    begin().ended('finished', { headersSent: true, statusCode })
+    begin().ended('client_left', { headersSent: true, statusCode })
+    expect(await valuesOf('requests_total')).toEqual({
+      'chat_completions,engine_error': 1,
+      'chat_completions,client_left': 1,
+    })
+    expect(lines[0]).toMatchObject({ outcome: 'engine_error', status: statusCode })
+  })
+
   test('is in flight from its admission to its end', async () => {
     const request = begin()
     expect(await valuesOf('in_flight')).toEqual({})

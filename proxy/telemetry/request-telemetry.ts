@@ -133,9 +133,10 @@ export class RequestTelemetry {
   }
 
   /** The request has ended, with this answer or without one; called once. */
-  ended(outcome: string, answer: { readonly headersSent: boolean; readonly statusCode: number }): void {
+  ended(ending: string, answer: { readonly headersSent: boolean; readonly statusCode: number }): void {
     const { metrics, log, now } = this.#to
     const at = now()
+    const outcome = ending === 'finished' && answer.statusCode >= 400 ? engineError : ending
     if (outcome === 'client_left') metrics.streamAborts.inc({ phase: this.#phase(answer.headersSent) })
     metrics.requests.inc({ route: this.#route, outcome })
     if (answer.headersSent) metrics.predictedCachedTokens.inc(this.predictedCachedTokens)
@@ -183,6 +184,9 @@ export class RequestTelemetry {
     }
   }
 }
+
+/** How a request ended that the engine answered with an error of its own. */
+const engineError = 'engine_error'
 
 /** Whether documents of a past turn are missing that were given beside it. */
 function isIncomplete({ skipped }: DecidedRequest): boolean {

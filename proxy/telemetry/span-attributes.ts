@@ -4,15 +4,20 @@ import type { RequestRecord } from './access-log.ts'
 /** A name that a client chose is cut here. */
 const longestName = 200
 
-/** The operation of OpenTelemetry's conventions for generative AI that a route stands for. */
-export function operationOf(route: string): string {
+/** The operation of OpenTelemetry's conventions for generative AI that a route stands for; of others it is not known. */
+export function operationOf(route: string): string | undefined {
   if (route === 'completions' || route === 'generate') return 'text_completion'
-  return route === 'pass_through' ? 'pass_through' : 'chat'
+  return route === 'pass_through' ? undefined : 'chat'
+}
+
+/** Whether there was no whole answer of the engine; one that is an error tells so by its status. */
+export function isCutShort({ outcome }: RequestRecord): boolean {
+  return outcome !== 'finished' && outcome !== 'engine_error'
 }
 
 /** A request's attributes by OpenTelemetry's conventions for generative AI and HTTP, and ours; no text of a prompt. */
 export function spanAttributes(record: RequestRecord): Attributes {
-  const failed = record.outcome !== 'finished'
+  const failed = isCutShort(record)
   const attributes: Record<string, string | number | undefined> = {
     'http.request.method': record.route === 'pass_through' ? undefined : 'POST',
     'http.response.status_code': record.status,

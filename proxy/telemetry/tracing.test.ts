@@ -52,4 +52,7 @@ test('a span of a request that failed says how, and what is unknown is left out'
     'reprise.moved': 0,
     'reprise.deduplicated': 0,
   })
+  const refused = spanAttributes({ ...record, ...counts, route: 'pass_through', outcome: 'engine_error', status: 404 })
+  expect(refused['error.type']).toBe('404')
+  expect(refused).not.toHaveProperty('gen_ai.operation.name')
 })

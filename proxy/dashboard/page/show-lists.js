@@ -15,6 +15,7 @@ const reasons = {
 }
 const endings = {
   finished: 'answered by the engine',
+  engine_error: 'answered by the engine with an error',
   client_left: 'the client left before the end',
   engine_broke_off: 'the engine broke off in mid-answer',
   engine_unreachable: 'the engine could not be reached',
