@@ -82,3 +82,17 @@ test('an engine that answers while the body comes is heard by a client that goes
   expect(await client.ended).toMatch(/^HTTP\/1\.1 413 .*big$/s)
   expect(isReset).toBe(false)
 })
+
+test('an empty X-Request-Id is as good as none: the answer bears the one that the engine got', async () => {
+  let received = ''
+  engine.behave({
+    onRequest: (socket, head) => {
+      received = /^x-request-id: (.+)$/im.exec(head)?.[1] ?? ''
+      socket.write(rawAnswer('{}'))
+    },
+  })
+  const client = await connectRaw(proxy.url)
+  client.write(rawPost(routes[0]!, request, ['connection: close', 'x-request-id:']))
+  expect(await client.ended).toMatch(new RegExp(`^x-request-id: ${received}\r$`, 'm'))
+  expect(received).toMatch(/^[\w-]{8,}$/)
+})

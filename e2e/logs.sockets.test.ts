@@ -44,6 +44,7 @@ describe('logs', () => {
     const authorization = { headers: { authorization: 'Bearer sk-very-secret' } }
     await (await postJson(`${url}/v1/chat/completions`, ragRequest('secret-q', ['secret-1']), authorization)).text()
     await (await fetch(`${url}/v1/models?secret=1`)).text()
+    const refused = await postJson(`${url}/v1/chat/completions`, '{"secret":', { headers: { 'x-request-id': '' } })
     expect(await stop(child)).toBe(0)
     const requests = lines
       .filter((line) => line.startsWith('{'))
@@ -52,7 +53,9 @@ describe('logs', () => {
     expect(requests).toMatchObject([
       { route: 'chat_completions', outcome: 'finished', status: 200, blocks: 1, replica: 'emulator' },
       { route: 'pass_through', outcome: 'finished', status: 200 },
+      { outcome: 'invalid_body', status: 400, request_id: refused.headers.get('x-request-id') },
     ])
+    expect(requests[2].request_id).toMatch(/^[\w-]{8,}$/)
     expect(requests[0].duration_ms).toBeGreaterThanOrEqual(requests[0].ttft_ms)
     expect(lines.join()).not.toContain('secret')
   })

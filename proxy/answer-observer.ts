@@ -112,7 +112,7 @@ export class AnswerObserver implements ForwardObserver {
     const admitted = this.#admitted ?? now
     const stages = { parse: timing.parse, index: timing.index, queue: admitted - this.#decided, engine: now - admitted }
     return {
-      'x-request-id': this.#exchange.incoming.headers['x-request-id']?.toString() ?? this.#observed.request,
+      'x-request-id': this.#exchange.incoming.headers['x-request-id']?.toString() || this.#observed.request,
       'x-reprise-replica': replica.id,
       'x-reprise-blocks': String(blocks),
       'x-reprise-moved': String(moved),

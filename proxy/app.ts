@@ -73,7 +73,7 @@ async function answer(
 
 function answerError(
   error: unknown,
-  { incoming, outgoing, clientLeft }: Exchange,
+  { incoming, outgoing, clientLeft, telemetry }: Exchange,
   pipeline: Pipeline,
   api: PromptApi | undefined,
 ): string {
@@ -89,10 +89,12 @@ function answerError(
     if (!outgoing.writableEnded) outgoing.end(late.end())
     return known.code
   }
+  const id = String(incoming.headers['x-request-id'] || (outgoing.getHeader('x-request-id') ?? randomUUID()))
+  telemetry.refused(id)
   outgoing.writeHead(known.status, {
     'content-type': 'application/json',
     'content-length': body.length,
-    'x-request-id': incoming.headers['x-request-id'] ?? outgoing.getHeader('x-request-id') ?? randomUUID(),
+    'x-request-id': id,
     ...known.headers,
   })
   void endBehindBody(incoming, outgoing, body)

@@ -39,6 +39,8 @@ export class RequestTelemetry {
   readonly #received: number
   readonly #span: RequestSpan | undefined
   #request: { id: string; tenant: string; model: string | undefined } | undefined
+  /** what its client was told to name it by; undefined: it was not refused by us */
+  #refusedAs: string | undefined
   #decided: DecidedRequest | undefined
   #decidedAt: number | undefined
   #admitted: { at: number; replica: string; provider: string } | undefined
@@ -132,6 +134,11 @@ export class RequestTelemetry {
     divergence.note(this.#admitted.replica, off)
   }
 
+  /** The request is answered with an error of ours, which bears this id. */
+  refused(id: string): void {
+    this.#refusedAs = id.slice(0, longestId)
+  }
+
   /** The request has ended, with this answer or without one; called once. */
   ended(ending: string, answer: { readonly headersSent: boolean; readonly statusCode: number }): void {
     const { metrics, log, now } = this.#to
@@ -161,7 +168,7 @@ export class RequestTelemetry {
     const [request, decided, admitted, usage] = [this.#request, this.#decided, this.#admitted, this.#usage]
     const decidedAt = this.#decidedAt
     return {
-      requestId: request?.id,
+      requestId: request?.id ?? this.#refusedAs,
       route: this.#route,
       tenant: request?.tenant,
       replica: admitted?.replica,
@@ -184,6 +191,9 @@ export class RequestTelemetry {
     }
   }
 }
+
+/** An id that a client chose is cut here. */
+const longestId = 200
 
 /** How a request ended that the engine answered with an error of its own. */
 const engineError = 'engine_error'
