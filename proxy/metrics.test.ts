@@ -50,6 +50,17 @@ test('every metric of the contract is there by its name', async () => {
   expect(names.filter((name) => !name!.startsWith('reprise_'))).toEqual([])
 })
 
+test('what is counted by a word that is known beforehand is 0 until it happens', async () => {
+  const text = await createMetrics(sources).registry.metrics()
+  for (const action of ['kept', 'moved', 'deduplicated']) {
+    expect(text).toContain(`\nreprise_blocks_total{action="${action}"} 0\n`)
+  }
+  for (const phase of ['queue', 'before_head', 'mid_stream']) {
+    expect(text).toContain(`\nreprise_stream_aborts_total{phase="${phase}"} 0\n`)
+  }
+  expect(text).toContain('\nreprise_cached_tokens_total{source="engine"} 0\n')
+})
+
 test('what is read elsewhere is read when it is asked for', async () => {
   let depth = 1
   const { registry } = createMetrics({ ...sources, queueDepth: () => depth })

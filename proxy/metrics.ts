@@ -47,7 +47,7 @@ export function createMetrics(sources: MetricSources): Metrics {
     buckets: number[],
     ...labelNames: Label[]
   ): Histogram<Label> => new Histogram({ name: `reprise_${name}`, help, buckets, labelNames, registers: [registry] })
-  return {
+  return beginAtZero({
     registry,
     requests: count('requests_total', 'Requests by how they ended', 'route', 'outcome'),
     inFlight: new Gauge({
@@ -95,5 +95,13 @@ export function createMetrics(sources: MetricSources): Metrics {
       'Predicted less reported cached tokens, without sign, by what is to blame; routing: left on another replica',
       'cause',
     ),
-  }
+  })
+}
+
+/** What has not happened yet is 0, and not unknown: a rate needs a value to begin from. */
+function beginAtZero(metrics: Metrics): Metrics {
+  metrics.cachedTokens.inc({ source: 'engine' }, 0)
+  for (const action of ['kept', 'moved', 'deduplicated']) metrics.blocks.inc({ action }, 0)
+  for (const phase of ['queue', 'before_head', 'mid_stream']) metrics.streamAborts.inc({ phase }, 0)
+  return metrics
 }
