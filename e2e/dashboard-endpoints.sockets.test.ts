@@ -52,6 +52,17 @@ describe('the index', () => {
   })
 })
 
+describe('an explanation', () => {
+  test.each<[what: string, body: string, sent: unknown]>([
+    ['a list', '[1,{"a":"b"}]', [1, { a: 'b' }]],
+    ['behind a byte order mark', '\uFEFF{"messages":[]}', { messages: [] }],
+  ])('has the body as the JSON that it is: %s', async (_what, body, sent) => {
+    await start('gpu-0')
+    const response = await postJson(`${proxy!.adminUrl}/v1/explain`, body)
+    expect(await response.json()).toMatchObject({ skipped: 'unexpected_shape', body: sent })
+  })
+})
+
 describe('replicas', () => {
   test('are listed each by itself, and each takes its own events', async () => {
     await start('gpu-0', 'gpu-1')

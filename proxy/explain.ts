@@ -6,12 +6,13 @@ import { type PromptApi, promptApis } from './prompt/prompt.ts'
 import { writeBody } from './prompt/prompt-body.ts'
 import { isObject, isParts } from './prompt/prompt-builder.ts'
 import { toCall } from './read-call.ts'
+import { withoutByteOrderMark } from './read-received.ts'
 import { recallAhead } from './recall-ahead.ts'
 import { routeCall } from './route-call.ts'
 
 /**
  * What would be sent for a request and why, as JSON; nothing is sent or remembered. The body stands in it as it would
- * be sent: not parsed, so that its numbers are not rounded. `api` says how it is read; without it, its shape does.
+ * be sent, but for salt and id: not parsed, so that its numbers are not rounded. `api` says how it is read; without it, its shape does.
  */
 export async function explain(
   pipeline: Pipeline,
@@ -55,12 +56,22 @@ export async function explain(
     skipped: decision.skipped ?? null,
   }
   const { prompt } = call.received
-  const sent = prompt ? writeBody(prompt, decision.splices ?? []).toString() : JSON.stringify(body.toString())
+  const sent = prompt ? writeBody(prompt, decision.splices ?? []).toString() : asJson(body)
   return `${JSON.stringify(explanation).slice(0, -1)},"body":${sent}}`
 }
 
+/** What is sent as received: as it is, or as a text where it is no JSON. */
+function asJson(body: Buffer): string {
+  try {
+    parseJson(body.toString())
+    return body.toString()
+  } catch {
+    return JSON.stringify(body.toString())
+  }
+}
+
 function readApi(named: string | undefined, body: Buffer): PromptApi {
-  if (named === undefined) return guessApi(parseJson(body.toString()))
+  if (named === undefined) return guessApi(parseJson(withoutByteOrderMark(body).toString()))
   const api = promptApis.find((name) => name === named)
   if (api) return api
   throw new ProxyError('invalid_body', `'${named}' is no API that is rewritten: known are ${promptApis.join(', ')}.`)

@@ -64,6 +64,7 @@ function reasonFor({ fault, members: { prompt, input_ids: inputIds } }: PromptBo
   return isTokens ? 'token_ids' : 'unexpected_shape'
 }
 
-function withoutByteOrderMark(bytes: Buffer): Buffer {
+/** A text as JSON wants it. */
+export function withoutByteOrderMark(bytes: Buffer): Buffer {
   return bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark) ? bytes.subarray(byteOrderMark.length) : bytes
 }
