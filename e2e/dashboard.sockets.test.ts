@@ -92,7 +92,8 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in Chromium', () => {
     expect(row[0]).toContain(new Intl.NumberFormat('en').format(replicas[0]!.cached_tokens))
     expect(top_blocks.map(({ count }) => count)).toEqual([3, 3, 2, 1])
     expect(await page.locator('#hot tr').first().textContent()).toContain(top_blocks[0]!.id.slice(0, 10))
-    expect(await page.locator('#index-figures').textContent()).toMatch(/contexts3nodes\d+height\d+memory[\d.]+ kB/)
+    const figures = page.locator('#index-figures', { hasText: 'memory' })
+    expect(await figures.textContent()).toMatch(/contexts3nodes\d+height\d+memory[\d.]+ kB/)
     expect(await page.content()).not.toContain('Block a.')
   })
 
