@@ -86,6 +86,8 @@ class Forwarding implements Dispatcher.DispatchHandler {
   #rewriter: AnswerRewriter | undefined
   #lateError: LateError | undefined
   #hasEngineHead = false
+  /** something of the body has gone out, and the head with it */
+  #hasBegun = false
   /** what writes a head that is kept back */
   #head: (() => void) | undefined
   #headTimer: NodeJS.Timeout | undefined
@@ -194,7 +196,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
     this.#passOn()
     this.#writeHead()
     // flushHeaders would write it as UTF-8, and not with the bytes that the engine sent
-    if (!this.#response.writableEnded) this.#response.write(nothing)
+    if (!this.#hasBegun && !this.#response.writableEnded) this.#response.write(nothing)
   }
 
   #writeHead(): void {
@@ -215,6 +217,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
     }
     const bytes = this.#rewriter ? this.#rewriter.push(received) : received
     if (bytes.length === 0) return
+    this.#hasBegun = true
     if (!this.#response.write(bytes)) this.#controller?.pause()
     this.#options.keepAlive?.onSent(bytes)
   }
