@@ -136,6 +136,13 @@ describe('the last labelled block', () => {
     expect(contentsOf(text)).toEqual([])
   })
 
+  it.each(['More sources:', '## Web results', '更多 资料：'])('is left alone when %j parts its blocks', (heading) => {
+    for (const label of ['[n]', 'Document n:', '### Source n:']) {
+      const [one, two, three] = ['A', 'B', 'C'].map((text, i) => `${label.replace('n', `${i + 1}`)} ${text} is so.`)
+      expect(contentsOf(`Context:\n${one}\n\n${two}\n\n${heading}\n\n${three}\n\nQuestion: why?`)).toEqual([])
+    }
+  })
+
   it('runs to the end of the text when the question stands in front', () => {
     expect(contentsOf('Question: why?\n\n[1] A\n\nmore A\n\n[2] B\n\nmore B\n')).toEqual([
       ['A\n\nmore A', 'B\n\nmore B'],

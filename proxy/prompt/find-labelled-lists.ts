@@ -68,6 +68,8 @@ function readList(labelled: LabelledRegion, first: Label): ContextList | undefin
   if (findClosing(marks, first.start, first.end, run.labels.at(-1)!.start) !== undefined) return undefined
   const interior = readInterior(marks.text, lines, run.labels)
   if (!region.container && holdsQuestion(interior)) return undefined
+  // what comes from elsewhere stays apart, and so does the line that says so
+  if (interior.announces) return undefined
   const end = findListEnd(labelled, run, interior)
   if (end === undefined) return undefined
   const blocks = run.labels.map((label, i) => toBlock(marks.text, label, interior.ends[i] ?? end.block))

@@ -3,6 +3,7 @@ import type { CueLine } from './find-cue-doubt.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from './find-edges.ts'
 import type { Label } from './find-labels.ts'
 import { findLastRule, type LineNote, type LineNotes } from './find-line-notes.ts'
+import { announcesBlocks } from './find-list-heading.ts'
 import type { Marks } from './find-marks.ts'
 import { findInnerClosings, findOwnClosing } from './find-numbered-closings.ts'
 
@@ -22,6 +23,8 @@ export interface Interior {
   readonly separator: string | undefined
   /** Each of them is closed by a line that bears its number. */
   readonly closed: boolean
+  /** A line announces more blocks behind one of them, as `More sources:`. */
+  readonly announces: boolean
 }
 
 /** Reads the blocks of these labels but the last. */
@@ -49,7 +52,16 @@ export function readInterior(text: string, { blanks, notes }: LineNotes, labels:
     questions: inside.filter((own) => own.some(isQuestion)).length,
     separator: separated ? separator : undefined,
     closed: closings !== undefined,
+    announces: bodies.some(({ start }, i) => endsInAnnouncement(text, start, ends[i]!)),
   }
+}
+
+/** Whether the last of several paragraphs is a line that announces what follows. */
+function endsInAnnouncement(text: string, from: number, end: number): boolean {
+  const line = text.lastIndexOf('\n', end - 1) + 1
+  const before = text.lastIndexOf('\n', line - 2) + 1
+  if (before <= from || findContentStart(text, before, line) < line) return false
+  return announcesBlocks(text, line, end)
 }
 
 function findInside(notes: readonly LineNote[], from: number, to: number): LineNote[] {

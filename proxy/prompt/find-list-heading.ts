@@ -14,6 +14,11 @@ const DIRECTIONS =
 const MATERIAL =
   /\b(?:documents?|sources?|passages?|contexts?|results?|chunks?|excerpts?|snippets?|information|material)\b/i
 
+// what lists are announced by; `the document:` announces one, with rules of its own
+const ANNOUNCED =
+  /(?:^|[^\p{L}])(?:documents|contexts?|passages|sources|results|chunks|excerpts|snippets|articles|dokumente|quellen|kontext|文档|资料|上下文)(?:$|[^\p{L}])/iu
+const LONGEST_ANNOUNCEMENT = 120
+
 // a line that announces a list is short
 const LONGEST_HEADING = 200
 
@@ -35,4 +40,11 @@ export function isNoContext(text: string, first: Label): boolean {
 function isAnswered(text: string, start: number, end: number, first: Label): boolean {
   const isSameParagraph = text.slice(end, first.start).split('\n').length <= 2
   return isSameParagraph && (/[?？]$/.test(text.slice(start, end)) || readCue(text, start)?.question === true)
+}
+
+/** Whether this line announces blocks, as `Sources:` and `## Retrieved documents` do. */
+export function announcesBlocks(text: string, start: number, end: number): boolean {
+  if (end - start > LONGEST_ANNOUNCEMENT) return false
+  const line = text.slice(start, end).trim()
+  return ANNOUNCED.test(line) && (/[:：](?:\*\*)?$/.test(line) || /^#{1,6}\s/.test(line))
 }

@@ -4,13 +4,10 @@ import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from './
 import type { Region } from './find-elements.ts'
 import { type LineNote, type LineNotes, readLineNotes } from './find-line-notes.ts'
 import { hasQuestionBefore } from './find-list-end.ts'
+import { announcesBlocks } from './find-list-heading.ts'
 import { endsInPrompt, endsInPromptLine } from './find-list-tail.ts'
 import type { Marks, Place } from './find-marks.ts'
 
-// what a list of separated blocks is announced by; `the document:` announces one, with rules of its own
-const ANNOUNCED =
-  /(?:^|[^\p{L}])(?:documents|contexts?|passages|sources|results|chunks|excerpts|snippets|articles|dokumente|quellen|kontext|文档|资料|上下文)(?:$|[^\p{L}])/iu
-const LONGEST_HEADING = 120
 // a line above a rule that is as short as this is a heading in Markdown, unless it reads like a sentence
 const LONGEST_TITLE = 80
 const SENTENCE = /[.!?。！？](?:["'”’»)]?\s|$)|[:;)}\]：]["'”’»]?$/
@@ -70,19 +67,13 @@ function findStart(text: string, region: Region, first: LineNote): number | unde
   let announced: number | undefined
   for (let line = region.start; line < first.start; line = findLineEnd(text, line) + 1) {
     const end = Math.min(findLineEnd(text, line), first.start)
-    if (!isAnnouncement(text, line, end)) continue
+    if (!announcesBlocks(text, line, end)) continue
     // two of them: one may be a document's
     if (announced !== undefined && findContentStart(text, announced, line) < line) return undefined
     announced = end
   }
   if (announced === undefined) return region.container ? findContentStart(text, region.start, region.end) : undefined
   return findContentStart(text, announced, region.end)
-}
-
-function isAnnouncement(text: string, start: number, end: number): boolean {
-  if (end - start > LONGEST_HEADING) return false
-  const line = text.slice(start, end).trim()
-  return ANNOUNCED.test(line) && (/[:：](?:\*\*)?$/.test(line) || /^#{1,6}\s/.test(line))
 }
 
 /** Where the last block ends at the latest; undefined when that may be anywhere. */
