@@ -1,4 +1,4 @@
-import { findContentEnd, findLineEnd } from './find-edges.ts'
+import { findContentEnd, findContentStart, findLineEnd } from './find-edges.ts'
 import type { Label } from './find-labels.ts'
 
 /** The line that closes one block by its number, as `[END CONTEXT 2]`. */
@@ -38,6 +38,13 @@ export function findOwnClosing(text: string, { end: from, number }: Label, limit
     if (closes(text, line, end, number)) return { start: line, end }
   }
   return undefined
+}
+
+/** Behind the line that closes the block which ends at `at` by its number, if there is one; `at` if not. */
+export function findEndBehindClosing(text: string, at: number, number: number): number {
+  const start = findContentStart(text, at, text.length)
+  const end = findContentEnd(text, start, findLineEnd(text, start))
+  return text.slice(at, start).includes('\n') && closes(text, start, end, number) ? end : at
 }
 
 function closes(text: string, start: number, end: number, number: number | undefined): boolean {

@@ -79,6 +79,18 @@ describe('a list stays as received', () => {
   })
 })
 
+it.each(['[CONTEXT {i}]:\n{x}\n[END CONTEXT {i}]\n\n', '[Document {i}]\n{x}\n[/Document {i}]\n'])(
+  'the lines that close blocks by their numbers do not speak of them: %j',
+  (form) => {
+    const write = (...blocks: string[]): string =>
+      blocks.map((text, i) => form.replaceAll('{i}', `${i}`).replace('{x}', text)).join('')
+    expect(isMoved((...blocks) => [user(`Context:\n${write(...blocks)}Question: why?`)])).toBe(true)
+    expect(isMoved((...blocks) => [user(`Context:\n${write(...blocks)}Question: what does document 1 say?`)])).toBe(
+      false,
+    )
+  },
+)
+
 describe('a list whose blocks bear their numbers a second time stays as received', () => {
   const more = 'It is long and wide, and boats go up and down on it all the year. '
   const forms: [string, string][] = [

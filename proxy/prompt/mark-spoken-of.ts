@@ -1,3 +1,4 @@
+import { findEndBehindClosing } from './find-numbered-closings.ts'
 import { namesItself } from './names-itself.ts'
 import type { PromptMessage } from './prompt.ts'
 import { type PromptContext, placeLabels, slotsByText } from './prompt-context.ts'
@@ -72,9 +73,11 @@ function readOutside({ message, contexts }: Found, texts: readonly string[]): Re
   const slots = slotsByText(contexts)
   const pieces = message.texts.flatMap((place) => {
     let at = 0
-    const around = (slots.get(place) ?? []).map(({ slot: { start, end } }) => {
+    const around = (slots.get(place) ?? []).map(({ slot: { start, end, label } }) => {
       const piece = texts[place]!.slice(at, start)
-      at = end
+      // what closes a block by its number says no more than its label
+      const number = label && Number(texts[place]!.slice(label.start, label.end))
+      at = number === undefined ? end : findEndBehindClosing(texts[place]!, end, number)
       return piece
     })
     return [...around, texts[place]!.slice(at)]
