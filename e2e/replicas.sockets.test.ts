@@ -216,6 +216,47 @@ describe('a replica that refuses connections', () => {
   })
 })
 
+describe('what is passed through', () => {
+  const health = { intervalSeconds: 0, path: '/health', timeoutSeconds: 1 }
+
+  test('goes to another replica where the first refuses connections, with its body', async () => {
+    const [gone, other] = [await refusingPort(), await startDouble()]
+    const proxy = await startBefore([gone.url, other.url], { health })
+    expect((await fetch(`${proxy.url}/v1/models`)).status).toBe(200)
+    const texts = ['some text', 'x'.repeat(300_000)]
+    for (const text of texts) expect((await ask(proxy, { input: text }, '/v1/embeddings')).status).toBe(200)
+    expect(other.requests.map(({ url, body }) => [url, body.toString()])).toEqual([
+      ['/v1/models', ''],
+      ...texts.map((input) => ['/v1/embeddings', JSON.stringify({ input })]),
+    ])
+    expect(await metricOf(proxy.adminUrl, 'reprise_retries_total{reason="other"}')).toBe(3)
+  })
+
+  test('is not sent a second time where the engine may have begun with it', async () => {
+    const raw = await startRawEngineDouble({ onRequest: (socket) => socket.resetAndDestroy() })
+    ending.push(() => raw.close())
+    const other = await startDouble()
+    const proxy = await startBefore([raw.url, other.url], { health })
+    expect((await ask(proxy, { input: 'text' }, '/v1/embeddings')).status).toBe(502)
+    expect([raw.requestCount, other.requests.length]).toEqual([1, 0])
+  })
+
+  test('is shared between the replicas when much of it comes at once', async () => {
+    const doubles = [await startDouble(), await startDouble()]
+    const held: (() => void)[] = []
+    for (const double of doubles) double.answer((response) => held.push(() => response.end('{}')))
+    const proxy = await startBefore(
+      doubles.map(({ url }) => url),
+      { health },
+    )
+    const asked = ['a', 'b', 'c', 'd'].map((input) => ask(proxy, { input }, '/v1/embeddings'))
+    await vi.waitFor(() => expect(held).toHaveLength(4))
+    expect(doubles.map(({ requests }) => requests.length)).toEqual([2, 2])
+    for (const answer of held) answer()
+    for (const response of await Promise.all(asked)) expect(response.status).toBe(200)
+  })
+})
+
 describe('a replica that breaks off', () => {
   let raw: RawEngineDouble
 

@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream'
+import type { ReplicaId } from '#index/context-block.ts'
 import { withEngineCredentials } from './access/engine-credentials.ts'
 import { chargeCall } from './charge-call.ts'
 import { endBehindBody } from './end-behind-body.ts'
@@ -6,15 +7,29 @@ import { ProxyError } from './errors.ts'
 import { type ForwardOutcome, forward, UnreachableError } from './forward.ts'
 import { requestHeaders } from './forwarded-headers.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
+import type { Replica } from './replicas/replica.ts'
+import { untilReached } from './until-reached.ts'
 import { upgradeOf } from './upgradable-request.ts'
 
 /** Sends a request on as it comes in, body unread, to the replica with the fewest requests, and its answer back. */
 export async function passThrough(pipeline: Pipeline, exchange: Exchange): Promise<ForwardOutcome> {
-  const { incoming, outgoing, clientLeft, telemetry } = exchange
-  const caller = pipeline.tenancy().identify(incoming)
+  const caller = pipeline.tenancy().identify(exchange.incoming)
   chargeCall(pipeline, { caller, body: Buffer.alloc(0) }, { promptTokens: 0 })
-  const [replica] = [...pipeline.replicas.candidates()].sort((a, b) => a.requests - b.requests)
+  return untilReached(pipeline, exchange, {
+    first: choose(pipeline),
+    send: ({ replica }) => sendOn(pipeline, exchange, replica),
+    choose: (excluding) => choose(pipeline, excluding),
+  })
+}
+
+function choose({ replicas }: Pipeline, excluding?: ReadonlySet<ReplicaId>): { replica: Replica } {
+  const [replica] = [...replicas.candidates(excluding)].sort((a, b) => a.requests - b.requests)
   if (!replica) throw new ProxyError('draining', 'All replicas are draining: try again later.')
+  return { replica }
+}
+
+async function sendOn(pipeline: Pipeline, exchange: Exchange, replica: Replica): Promise<ForwardOutcome> {
+  const { incoming, outgoing, clientLeft, telemetry } = exchange
   const upgrade = upgradeOf(incoming)
   const hasBody =
     upgrade === null &&
@@ -23,21 +38,25 @@ export async function passThrough(pipeline: Pipeline, exchange: Exchange): Promi
     keepsClientKey: pipeline.settings().keepsClientKey,
     apiKey: pipeline.credentials.get(replica.id)?.apiKey,
   })
+  // what is sent is ended when the engine breaks off, and with it would be the client's connection
+  const body = hasBody ? new PassThrough() : null
   const request = {
     path: incoming.url!,
     method: incoming.method!,
     headers: requestHeaders(rawHeaders, telemetry.headers),
-    // what is sent is ended when the engine breaks off, and with it would be the client's connection
-    body: hasBody ? incoming.pipe(new PassThrough()) : null,
+    body,
     upgrade,
   }
   const observer = {
+    // not sooner: what could not be sent is still whole, for another replica
+    onSent: () => body && incoming.pipe(body),
     onHead: (status: number) => replica.breaker.answered(status),
     describe: () => ({}),
     onChunk: () => {},
   }
   telemetry.admitted(replica.id, replica.adapter.kind)
   replica.breaker.begin()
+  replica.passing += 1
   try {
     // an engine may answer, and refuse, what has not all come yet
     const options = { end: (rest: Buffer | undefined) => void endBehindBody(incoming, outgoing, rest) }
@@ -45,5 +64,7 @@ export async function passThrough(pipeline: Pipeline, exchange: Exchange): Promi
   } catch (error) {
     if (error instanceof UnreachableError) replica.breaker.unreachable()
     throw error
+  } finally {
+    replica.passing -= 1
   }
 }

@@ -1,20 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { ReplicaId, RequestId } from '#index/context-block.ts'
 import type { ConversationStore } from '#index/conversation-store.ts'
 import type { ProcessedBlocks } from '#index/processed-blocks.ts'
 import type { EngineCredentials } from './access/engine-credentials.ts'
 import type { RateLimits } from './access/rate-limits.ts'
 import type { Tenancy } from './access/tenancy.ts'
-import { type Charge, chargeCall } from './charge-call.ts'
-import { type ForwardOutcome, UnreachableError } from './forward.ts'
+import { chargeCall } from './charge-call.ts'
+import type { ForwardOutcome } from './forward.ts'
 import type { Log } from './log.ts'
 import type { PatternFinder } from './patterns/pattern-finder.ts'
 import type { PromptApi } from './prompt/prompt.ts'
 import { type Call, readCall } from './read-call.ts'
 import { recallAhead } from './recall-ahead.ts'
 import type { ReplicaSet } from './replicas/replica-set.ts'
-import { decideRetry } from './replicas/retry-policy.ts'
 import type { RequestIds } from './request-ids.ts'
 import { type RoutedCall, routeCall } from './route-call.ts'
 import { idsOfPrompts, sendCall } from './send-call.ts'
@@ -23,6 +21,7 @@ import type { SharedTurns } from './store/shared-turns.ts'
 import { logPrompt } from './telemetry/access-log.ts'
 import type { RequestTelemetry } from './telemetry/request-telemetry.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
+import { untilReached } from './until-reached.ts'
 
 /** All that a request needs on its way. */
 export interface Pipeline {
@@ -66,7 +65,12 @@ export async function runPipeline(pipeline: Pipeline, api: PromptApi, exchange: 
   noteReceived(pipeline, call, request)
   try {
     exchange.telemetry.decided({ id: request, tenant: call.caller.tenant, model: call.model }, routed.decision)
-    return await sendUntilReached(pipeline, exchange, call, routed, request, charge)
+    return await untilReached(pipeline, exchange, {
+      first: routed,
+      send: (chosen) => sendCall(pipeline, exchange, call, chosen, request, charge),
+      // the order is made for the replica that will run it
+      choose: (excluding) => routeCall(pipeline, call, excluding),
+    })
   } catch (error) {
     charge.settle(0)
     // what is answered in the engine's place is known by the name that the log has for it
@@ -74,37 +78,6 @@ export async function runPipeline(pipeline: Pipeline, api: PromptApi, exchange: 
     throw error
   } finally {
     pipeline.requestIds.release(request)
-  }
-}
-
-/** Sends a request, and again where no engine can have begun with it. */
-async function sendUntilReached(
-  pipeline: Pipeline,
-  exchange: Exchange,
-  call: Call,
-  first: RoutedCall,
-  request: RequestId,
-  charge: Charge,
-): Promise<ForwardOutcome> {
-  let routed = first
-  const tried = new Set<ReplicaId>()
-  for (let made = 1; ; made++) {
-    try {
-      return await sendCall(pipeline, exchange, call, routed, request, charge)
-    } catch (error) {
-      if (!(error instanceof UnreachableError)) throw error
-      const hasRepeated = tried.has(routed.replica.id)
-      tried.add(routed.replica.id)
-      const hasOther = pipeline.replicas.hasOther(tried)
-      // no engine has begun to answer: its client has had comments of ours at most
-      const failed = { error, wasSent: error.wasSent, isAnswered: false, isRepeatable: true }
-      const retry = decideRetry(failed, { made, hasRepeated, hasOther })
-      if (!retry) throw error
-      pipeline.telemetry.metrics.retries.inc({ reason: retry.on })
-      await pause(retry.pauseMilliseconds, undefined, { signal: exchange.clientLeft })
-      // the order is made for the replica that will run it
-      routed = routeCall(pipeline, call, retry.on === 'other' ? tried : undefined)
-    }
   }
 }
 

@@ -40,6 +40,8 @@ export class Replica implements ReplicaParts {
   cacheConfig: CacheSize | undefined
   /** it is given no more requests */
   isDraining = false
+  /** requests without a prompt that it has been passed and that have not ended */
+  passing = 0
 
   constructor({ adapter, engine, replicaMirror, admission, breaker, health, tokens }: ReplicaParts) {
     this.adapter = adapter
@@ -79,8 +81,8 @@ export class Replica implements ReplicaParts {
     return this.admission.inFlightTokens + this.admission.waitingTokens
   }
 
-  /** Requests that it has been given and that have not ended, at the engine or waiting for it. */
+  /** Requests that it has been given and that have not ended, at the engine or waiting for it, passed through or not. */
   get requests(): number {
-    return this.admission.inFlight + this.admission.depth
+    return this.admission.inFlight + this.admission.depth + this.passing
   }
 }
