@@ -54,7 +54,9 @@ describe.skipIf(!hasOpenssl)('TLS (needs openssl)', () => {
   }
 
   /** An engine that speaks TLS and asks for certificates of the authority. */
-  async function startSecureEngine(cert: CertificateFiles): Promise<{ url: string; peers: string[] }> {
+  async function startSecureEngine(
+    cert: CertificateFiles,
+  ): Promise<{ url: string; peers: string[]; closeIdle: () => void }> {
     const peers: string[] = []
     const engine = createServer(
       {
@@ -82,7 +84,8 @@ describe.skipIf(!hasOpenssl)('TLS (needs openssl)', () => {
       engine.closeAllConnections()
       engine.close()
     })
-    return { url: `https://127.0.0.1:${(engine.address() as AddressInfo).port}`, peers }
+    const url = `https://127.0.0.1:${(engine.address() as AddressInfo).port}`
+    return { url, peers, closeIdle: () => engine.closeIdleConnections() }
   }
 
   /** The serial number of the certificate that a listener shows. */
@@ -159,6 +162,35 @@ describe.skipIf(!hasOpenssl)('TLS (needs openssl)', () => {
     child.kill('SIGHUP')
     await vi.waitFor(() => expect(stderr()).toContain('a part of the configuration could not be reloaded'), 20_000)
     expect(await serialOf(listening.url!)).toBe(renewed)
+  })
+
+  test('SIGHUP reads renewed certificates for an engine, which new connections show', async () => {
+    const used = { cert: join(folder, 'shown.pem'), key: join(folder, 'shown.key') }
+    const install = ({ cert, key }: CertificateFiles): void => {
+      copyFileSync(cert, used.cert)
+      copyFileSync(key, used.key)
+    }
+    install(client)
+    const engine = await startSecureEngine(server)
+    const { listening, child, stderr } = await serve({
+      engines: [{ url: engine.url, tls: { ca: authority.cert, ...used } }],
+    })
+    expect(await ask(listening.url!)).toBe(200)
+    install(issue(folder, 'renewed-client', authority, 'DNS:client'))
+    child.kill('SIGHUP')
+    await vi.waitFor(async () => {
+      engine.closeIdle()
+      expect(await ask(listening.url!)).toBe(200)
+      expect(engine.peers.at(-1)).toBe('renewed-client')
+    }, 20_000)
+    writeFileSync(used.cert, 'nonsense')
+    child.kill('SIGHUP')
+    await vi.waitFor(() => expect(stderr()).toContain('a part of the configuration could not be reloaded'), 20_000)
+    await vi.waitFor(async () => {
+      engine.closeIdle()
+      expect(await ask(listening.url!)).toBe(200)
+    })
+    expect(engine.peers.at(-1)).toBe('renewed-client')
   })
 
   test('the proxy proves itself to the engine, and has the engine prove itself', async () => {

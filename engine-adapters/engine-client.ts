@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { type Dispatcher, Pool } from 'undici'
+import { buildConnector, type Dispatcher, Pool } from 'undici'
 
 /** A request for the engine. */
 export interface EngineRequest {
@@ -17,6 +17,8 @@ export interface EngineRequest {
 export interface EngineClient {
   readonly url: string
   send(request: EngineRequest, handler: Dispatcher.DispatchHandler): void
+  /** New connections show and trust these certificates; those that are open stay. */
+  setTls(tls: EngineTls | undefined): void
   close(): Promise<void>
 }
 
@@ -37,9 +39,10 @@ const largestHead = 64 * 1024
  * Opens a pool of connections to an engine. No timeouts but for connecting: how long a prefill or a pause between
  * tokens may take is not ours to say.
  */
-export function createEngineClient(url: string, { serverName, ...pem }: EngineTls = {}): EngineClient {
+export function createEngineClient(url: string, tls?: EngineTls): EngineClient {
   const { origin, pathname } = new URL(url)
   const prefix = pathname.replace(/\/+$/, '').replace(/\/v1$/, '')
+  let connect = createConnector(tls)
   const pool = new Pool(origin, {
     pipelining: 1,
     maxHeaderSize: largestHead,
@@ -48,13 +51,21 @@ export function createEngineClient(url: string, { serverName, ...pem }: EngineTl
     keepAliveMaxTimeout: 4_000,
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: { timeout: 5_000, ...pem, ...(serverName === undefined ? {} : { servername: serverName }) },
+    connect: (options, callback) => connect(options, callback),
   })
   return {
     url,
     send: ({ path, method, headers, body, upgrade = null }, handler) => {
       pool.dispatch({ path: prefix + path, method, headers, body, upgrade }, handler)
     },
+    // the sessions of those before go with their connector: a session that is resumed shows no certificate
+    setTls: (renewed) => {
+      connect = createConnector(renewed)
+    },
     close: () => pool.destroy(),
   }
+}
+
+function createConnector({ serverName, ...pem }: EngineTls = {}): buildConnector.connector {
+  return buildConnector({ timeout: 5_000, ...pem, ...(serverName === undefined ? {} : { servername: serverName }) })
 }

@@ -99,7 +99,9 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
       current = next
       log.level = next.logLevel
       const renewed = readListenerTls(config.tls)
+      const renewedForEngines = config.engines.map((engine) => readEngineTls(engine.tls))
       if (renewed) data.setTls(renewed)
+      for (const [i, files] of renewedForEngines.entries()) replicas.all[i]!.engine.setTls(files)
     },
     close: async () => {
       drain.isDraining = true

@@ -32,6 +32,8 @@ class EngineDouble implements EngineClient {
     handler.onResponseEnd?.(controller, {})
   }
 
+  setTls(): void {}
+
   close(): Promise<void> {
     return Promise.resolve()
   }
