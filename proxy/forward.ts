@@ -40,12 +40,15 @@ export interface ForwardOptions {
 export class UnreachableError extends ProxyError {
   /** whether it had been written to: only then can it have begun */
   readonly wasSent: boolean
+  /** why, for people */
+  readonly reason: string
 
   constructor(engine: EngineClient, cause: Error, wasSent: boolean) {
     const { host } = new URL(engine.url)
-    const message = `The engine at ${host} did not answer (${reasonOf(cause)}): is it running?`
-    super('engine_unreachable', message, { cause })
+    const reason = reasonOf(cause)
+    super('engine_unreachable', `The engine at ${host} did not answer (${reason}): is it running?`, { cause })
     this.wasSent = wasSent
+    this.reason = reason
   }
 }
 

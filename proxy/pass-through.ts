@@ -62,7 +62,7 @@ async function sendOn(pipeline: Pipeline, exchange: Exchange, replica: Replica):
     const options = { end: (rest: Buffer | undefined) => void endBehindBody(incoming, outgoing, rest) }
     return await forward(replica.engine, request, outgoing, clientLeft, observer, options)
   } catch (error) {
-    if (error instanceof UnreachableError) replica.breaker.unreachable()
+    if (error instanceof UnreachableError) replica.breaker.unreachable(error.reason)
     throw error
   } finally {
     replica.passing -= 1

@@ -87,7 +87,7 @@ export async function sendCall(
       admission.leave(turn)
     }
   } catch (error) {
-    if (error instanceof UnreachableError) breaker.unreachable()
+    if (error instanceof UnreachableError) breaker.unreachable(error.reason)
     for (const id of ids) replica.mirror.apply({ type: 'failed', request: id })
     // what no engine can have seen may be ordered anew, for the replica that will run it
     if (!(error instanceof UnreachableError && error.wasSent)) committed.takeBack()

@@ -37,6 +37,7 @@ export class CircuitBreaker {
   #unreachable: number[] = []
   #openedAt: number | undefined
   #probedAt: number | undefined
+  #lastFault: string | undefined
 
   constructor(options: Partial<BreakerOptions> = {}, now: () => number = () => performance.now()) {
     this.#options = { ...breakerDefaults, ...options }
@@ -54,6 +55,11 @@ export class CircuitBreaker {
     return this.#isOver(this.#openedAt) ? 'half_open' : 'open'
   }
 
+  /** How the latest request failed that counts as a failure. */
+  get lastFault(): string | undefined {
+    return this.#lastFault
+  }
+
   /** Whether a request may be sent now. */
   get isPassable(): boolean {
     const { state } = this
@@ -67,21 +73,22 @@ export class CircuitBreaker {
 
   /** The head of an answer has come. */
   answered(status: number): void {
-    if (notReady.has(status)) this.#failed()
+    if (notReady.has(status)) this.#failed(`it answers with ${status}`)
     else if (this.state !== 'open') this.#close()
   }
 
   /** No connection could be made, or it broke off before the head of an answer. */
-  unreachable(): void {
+  unreachable(fault = 'it cannot be reached'): void {
     if (this.state === 'closed') {
       this.#unreachable.push(this.#now())
       this.#unreachable = this.#unreachable.slice(-this.#options.failuresInWindow)
     }
-    this.#failed()
+    this.#failed(fault)
   }
 
-  #failed(): void {
+  #failed(fault: string): void {
     const { state } = this
+    this.#lastFault = fault
     // those that were sent before it opened fail now too
     if (state === 'open') return
     this.#inARow += 1

@@ -4,6 +4,7 @@ import type { Log } from '../log.ts'
 import { CacheSizes } from './cache-sizes.ts'
 import { type HealthCheckOptions, HealthChecks } from './health-checks.ts'
 import type { Replica } from './replica.ts'
+import { ReplicaWatch } from './replica-watch.ts'
 
 /** Requests to an engine that has just begun wait for what it says of its cache to be predicted to the token. */
 const tickMilliseconds = 100
@@ -31,8 +32,10 @@ export function lookAfterReplicas(
   })
   // with a single replica there is nothing to choose
   const checks = replicas.length > 1 ? new HealthChecks(replicas, health) : undefined
+  const watch = new ReplicaWatch(replicas, log)
   const tick = (): void => {
     sizes.tick(now())
+    watch.tick()
     for (const { replicaMirror, cacheConfig, adapter } of replicas) {
       const capacityTokens = cacheConfig?.capacityTokens
       replicaMirror.tick({ capacityTokens, evictsInWhole: adapter.kind === 'sglang' })

@@ -1,0 +1,62 @@
+import { expect, test, vi } from 'vitest'
+import type { ReplicaId } from '#index/context-block.ts'
+import { CircuitBreaker } from './circuit-breaker.ts'
+import { HealthState } from './health-state.ts'
+import { ReplicaWatch } from './replica-watch.ts'
+
+let now = 0
+
+function create(): {
+  replica: { id: ReplicaId; isDraining: boolean; health: HealthState; breaker: CircuitBreaker }
+  told: () => unknown[]
+} {
+  const replica = {
+    id: 'gpu-0' as ReplicaId,
+    isDraining: false,
+    health: new HealthState({ unhealthyAfter: 1, healthyAfter: 1 }),
+    breaker: new CircuitBreaker({ failuresInARow: 2, openMilliseconds: 100 }, () => now),
+  }
+  const log = { info: vi.fn(), warn: vi.fn() }
+  const watch = new ReplicaWatch([replica], log)
+  return {
+    replica,
+    told: () => {
+      watch.tick()
+      return [log.info, log.warn].flatMap((method) => method.mock.calls.splice(0))
+    },
+  }
+}
+
+test('a replica that is ready from the start is not spoken of', () => {
+  expect(create().told()).toEqual([])
+})
+
+test('a replica whose requests fail is named once, with the reason, until one is answered', () => {
+  const { replica, told } = create()
+  for (let i = 0; i < 2; i++) replica.breaker.unreachable('connect ECONNREFUSED 127.0.0.1:8000')
+  expect(told()).toEqual([
+    [{ replica: 'gpu-0', fault: 'connect ECONNREFUSED 127.0.0.1:8000' }, expect.stringContaining('fails requests')],
+  ])
+  now += 100
+  // a probe may be sent now: that is no news
+  expect(told()).toEqual([])
+  replica.breaker.answered(200)
+  expect(told()).toEqual([[{ replica: 'gpu-0' }, 'the engine gets requests again']])
+})
+
+test('an engine that is not there to answer is named with the status', () => {
+  const { replica, told } = create()
+  for (let i = 0; i < 2; i++) replica.breaker.answered(503)
+  expect(told()).toMatchObject([[{ fault: 'it answers with 503' }, expect.any(String)]])
+})
+
+test('health checks and drains are told', () => {
+  const { replica, told } = create()
+  replica.health.note(false)
+  expect(told()).toEqual([[{ replica: 'gpu-0' }, expect.stringContaining('fails its health checks')]])
+  replica.isDraining = true
+  expect(told()).toEqual([[{ replica: 'gpu-0' }, expect.stringContaining('is drained')]])
+  replica.isDraining = false
+  replica.health.note(true)
+  expect(told()).toEqual([[{ replica: 'gpu-0' }, 'the engine gets requests again']])
+})
