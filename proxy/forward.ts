@@ -46,7 +46,7 @@ export class UnreachableError extends ProxyError {
   constructor(engine: EngineClient, cause: Error, wasSent: boolean) {
     const { host } = new URL(engine.url)
     const reason = reasonOf(cause)
-    super('engine_unreachable', `The engine at ${host} did not answer (${reason}): is it running?`, { cause })
+    super('engine_unreachable', `The engine at ${host} did not answer (${reason}): ${remedyOf(cause)}`, { cause })
     this.wasSent = wasSent
     this.reason = reason
   }
@@ -248,4 +248,12 @@ class Forwarding implements Dispatcher.DispatchHandler {
 /** A name with several addresses fails with all their errors and no message of its own. */
 function reasonOf(error: Error): string {
   return error.message || ('code' in error ? String(error.code) : error.name)
+}
+
+/** Codes of Node's for a certificate that is not trusted, and for what is no TLS. */
+const tlsFault = /^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|EPROTO$)/
+
+function remedyOf(error: Error): string {
+  const isTls = 'code' in error && tlsFault.test(String(error.code))
+  return isTls ? 'check its certificate, and the tls settings of the engine.' : 'is it running?'
 }
