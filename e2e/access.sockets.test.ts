@@ -78,6 +78,18 @@ test('only those who show a key are answered, on every path, and their key stays
   expect(engine.requests).toHaveLength(4)
 })
 
+test('who shows no key is told so in the shape of the API that was called', async () => {
+  const { listening } = await serve({ keys: { file: writeKeys(entry('sk-1')) } })
+  for (const path of ['/v1/messages', '/v1/messages/count_tokens'])
+    expect(await (await ask(listening.url, {}, path)).json()).toMatchObject({
+      type: 'error',
+      error: { type: 'authentication_error', code: 'unauthorized' },
+    })
+  expect(await (await ask(listening.url, {}, '/v1/embeddings')).json()).toMatchObject({
+    error: { type: 'invalid_request_error', param: null, code: 'unauthorized' },
+  })
+})
+
 test('a client’s key goes to the engine where configured, and without keys', async () => {
   const forwarding = await serve({ keys: { entries: [entry('sk-1')], forward_client_authorization: true } })
   await (await ask(forwarding.listening.url, { authorization: 'Bearer sk-1' })).text()

@@ -81,7 +81,7 @@ function answerError(
   if (clientLeft.aborted || incoming.socket?.destroyed) return 'client_left'
   const known = toProxyError(error)
   if (known !== error) pipeline.log.error({ error }, 'request failed')
-  const body = Buffer.from(known.toBody(api))
+  const body = Buffer.from(known.toBody(api ?? shapeOf(incoming.url)))
   if (outgoing.headersSent) {
     // the head was ours, and nothing but comments came behind it
     const late = new LateError(api, known.status)
@@ -99,4 +99,9 @@ function answerError(
   })
   void endBehindBody(incoming, outgoing, body)
   return known.code
+}
+
+/** In whose shape errors are told of what is passed through: counts of tokens and batches are Anthropic's too. */
+function shapeOf(path = ''): PromptApi | undefined {
+  return path.startsWith('/v1/messages/') ? 'messages' : undefined
 }
