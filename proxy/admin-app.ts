@@ -50,7 +50,9 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
   app.use(async (c, next) => {
     const { socket, headers } = c.env.incoming
     if (!mayControl(socket.remoteAddress, headers, token())) {
-      throw new ProxyError('unauthorized', 'Send the admin token (REPRISE_ADMIN_TOKEN) as a bearer token.')
+      throw new ProxyError('unauthorized', 'Send the admin token (REPRISE_ADMIN_TOKEN) as a bearer token.', {
+        headers: { 'www-authenticate': 'Bearer' },
+      })
     }
     await next()
   })
