@@ -91,7 +91,9 @@ test.each([[['serve', '--admin-listen', '127.0.0.1:0']], [['emulate']]])(
     const { host } = new URL(listening.url!)
     const { status, stderr } = runReprise([...command, '--listen', host])
     expect(status).toBe(1)
-    expect(stderr.trim().split('\n').at(-1)).toMatch(/^error: Cannot listen on 127\.0\.0\.1:\d+/)
+    expect(stderr.trim().split('\n').at(-1)).toMatch(
+      /^error: Cannot listen on 127\.0\.0\.1:\d+: .+: choose another address\.$/,
+    )
     expect(stderr).not.toContain('    at ')
   },
 )

@@ -119,7 +119,7 @@ async function emulate({ listen, callback, ...options }: EmulateOptions): Promis
     ...(callback === undefined ? {} : { callbackUrl: callback }),
     ...(callbackToken === undefined ? {} : { callbackToken }),
   }).catch((error: Error) => {
-    throw new ConfigError(`Cannot listen on ${listen.host}:${listen.port}: ${error.message}.`)
+    throw new ConfigError(`Cannot listen on ${listen.host}:${listen.port}: ${error.message}: choose another address.`)
   })
   announce({ url: emulator.url })
   stopOnSignals(() => emulator.close())

@@ -62,7 +62,7 @@ export class Listener {
   listen(host: string, port: number): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', (error) =>
-        reject(new ConfigError(`Cannot listen on ${host}:${port}: ${error.message}.`)),
+        reject(new ConfigError(`Cannot listen on ${host}:${port}: ${error.message}: choose another address.`)),
       )
       this.#server.listen(port, host, resolve)
     })
