@@ -229,3 +229,10 @@ test('ten thousand requests of five thousand tenants come and go one by one', ()
   while (queue.depth > 0) left += queue.release(0, 1).run.length
   expect(left).toBe(6_666)
 })
+
+test('behind a crowd of short requests another tenant waits for a few of them', () => {
+  const queue = new FairQueue<Named>()
+  for (let i = 0; i < 100; i++) queue.add(request(`a${i}`, 30), 0)
+  queue.add(request('b', 30), 0)
+  expect(drain(queue).indexOf('b')).toBeLessThanOrEqual(4)
+})

@@ -24,9 +24,9 @@ export interface FairQueueOptions {
   readonly agingMilliseconds: number
 }
 
-/** Sharing that suits an engine which prefills a few thousand tokens a step. */
+/** Sharing by which nobody waits for more than a few short requests of another tenant, and large ones go on as fast. */
 export const fairQueueDefaults: FairQueueOptions = {
-  quantum: 8_192,
+  quantum: 1_024,
   leastCost: 256,
   mostCost: 1 << 20,
   agingMilliseconds: 1_000,
