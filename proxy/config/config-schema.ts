@@ -11,12 +11,16 @@ const limits = group('What is refused, and what has to wait.', {
     1,
     4096,
   ),
-  waiting_requests: whole('Requests that may wait; others are told to come back (429).', 0, 10_000),
+  waiting_requests: whole(
+    'Requests that may wait at each engine, of one tenant alone half of them at most; others are told to come back (429).',
+    0,
+    10_000,
+  ),
   max_wait_seconds: whole('How long a request may wait before it is given up (504).', 1, 300),
   group_window_milliseconds: whole('Longest wait for requests that share blocks, while the engine is busy.', 0, 20),
 })
 
-const health = group('How engines are looked after.', {
+const health = group('How engines are looked after where there are several; a single one is not asked.', {
   interval_seconds: whole('Time between two checks; 0: no checks.', 0, 5),
   path: matching('The path that is asked.', '^/', 'has to begin with /', '/health'),
   timeout_seconds: whole('How long an engine may take to answer.', 1, 2),
