@@ -70,6 +70,20 @@ test('when none is ready, all are tried that are not draining', () => {
   expect(replicas.failedOpen).toBe(2)
 })
 
+test('a request that failed is tried elsewhere on a ready replica, or on any where none is', () => {
+  const hasOther = (...than: string[]): boolean => replicas.hasOther(new Set(than as ReplicaId[]))
+  expect([hasOther('a'), hasOther('a', 'b'), hasOther('a', 'b', 'c')]).toEqual([true, true, false])
+  b.health.note(false)
+  c.health.note(false)
+  // what fails its checks may hang: no request that may go to a ready one is risked on it
+  expect(hasOther('a')).toBe(false)
+  a.breaker.unreachable()
+  expect([hasOther('a'), hasOther('a', 'b', 'c')]).toEqual([true, false])
+  replicas.drain('b')
+  replicas.drain('c')
+  expect(hasOther('a')).toBe(false)
+})
+
 test('a draining replica is given nothing until it is resumed, even if no other is left', () => {
   for (const id of ['a', 'b', 'c']) expect(replicas.drain(id)).toBe(true)
   expect([names(), states(), replicas.failedOpen]).toEqual([[], ['draining', 'draining', 'draining'], 0])

@@ -50,9 +50,11 @@ export class ReplicaSet {
     return others
   }
 
-  /** Whether there is a ready replica besides these. */
+  /** Whether there is a replica to be tried besides these: a ready one, or any where none at all is ready. */
   hasOther(than: ReadonlySet<ReplicaId>): boolean {
-    return this.all.some(({ id, state }) => state === 'ready' && !than.has(id))
+    const taking = this.all.filter(({ isDraining }) => !isDraining)
+    const isReady = ({ state }: Replica): boolean => state === 'ready'
+    return taking.some((replica) => !than.has(replica.id) && (isReady(replica) || !taking.some(isReady)))
   }
 
   /** Rises by one with every call: who has the turn among equals. */
