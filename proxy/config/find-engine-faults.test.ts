@@ -38,3 +38,12 @@ test.each(['openai', undefined] as const)('events are read of engines of a known
   const faults = findEngineFaults({ url: 'http://a', ...(kind && { kind }), events: 'tcp://a:1' })
   expect(faults).toEqual([['events', 'are read from kind=vllm and kind=sglang only: say which of them the engine is']])
 })
+
+test.each(['http://me:hush@gpu-0:8000', 'http://:hush@gpu-0', 'https://me@gpu-0/v1'])(
+  'a user or password in a URL, which no engine would see, is a fault that does not repeat it: %s',
+  (url) => {
+    const faults = faultsOf({ url })
+    expect(faults).toEqual([expect.stringMatching(/^url: .*api_key/)])
+    expect(faults.join()).not.toContain('hush')
+  },
+)

@@ -10,6 +10,8 @@ export function findEngineFaults(engine: EngineSettings): [key: string, reason: 
   const { url, kind = 'openai', events, replay, tls } = engine
   const faults: [string, string][] = []
   if (!isHttpUrl(url)) faults.push(['url', `'${url}' is not a URL: write http://HOST:PORT`])
+  else if (holdsLogin(url))
+    faults.push(['url', 'holds a user or a password, which are not sent: leave them out, and give the key as api_key'])
   if (replay !== undefined && events === undefined)
     faults.push(['replay', 'is of use beside events only: say where the engine publishes them'])
   for (const [key, place] of Object.entries({ events, replay })) {
@@ -33,4 +35,9 @@ function placeFault(place: string, engineUrl: string): string | undefined {
     return `'${host}' is no name of a host and no address: write where the engine runs, ${example}`
   if (!isPort) return `${port} is not a port: write one from 1 to 65535, ${example}`
   return undefined
+}
+
+function holdsLogin(url: string): boolean {
+  const { username, password } = new URL(url)
+  return username !== '' || password !== ''
 }
