@@ -60,6 +60,7 @@ function demandOf({ keyword, params, message }: ErrorObject, schema: SettingSche
   if (keyword === 'enum')
     return `has to be one of ${schema.enum!.filter((choice) => typeof choice === 'string').join(', ')}`
   if (keyword === 'minimum') return `has to be at least ${params.limit}`
+  if (keyword === 'maximum') return `has to be at most ${params.limit}`
   if (keyword === 'minLength' || keyword === 'minItems') return 'must not be empty'
   if (keyword === 'pattern') return schema.$comment ?? `has to match ${schema.pattern}`
   return message ?? 'cannot be used'

@@ -2,7 +2,7 @@ import { accessSchemas } from './access-schema.ts'
 import { engineSchema } from './engine-schema.ts'
 import { redisSchema } from './redis-schema.ts'
 import { reuseSchemas } from './reuse-schema.ts'
-import { flag, group, matching, type SettingSchema, text, whole } from './setting-schema.ts'
+import { flag, group, matching, milliseconds, type SettingSchema, seconds, text, whole } from './setting-schema.ts'
 
 const limits = group('What is refused, and what has to wait.', {
   body_bytes: whole('Largest request body.', 1, 64 * 1024 * 1024),
@@ -16,19 +16,23 @@ const limits = group('What is refused, and what has to wait.', {
     0,
     10_000,
   ),
-  max_wait_seconds: whole('How long a request may wait before it is given up (504).', 1, 300),
-  group_window_milliseconds: whole('Longest wait for requests that share blocks, while the engine is busy.', 0, 20),
+  max_wait_seconds: seconds('How long a request may wait before it is given up (504).', 1, 300),
+  group_window_milliseconds: milliseconds(
+    'Longest wait for requests that share blocks, while the engine is busy.',
+    0,
+    20,
+  ),
 })
 
 const health = group('How engines are looked after where there are several; a single one is not asked.', {
-  interval_seconds: whole('Time between two checks; 0: no checks.', 0, 5),
+  interval_seconds: seconds('Time between two checks; 0: no checks.', 0, 5),
   path: matching('The path that is asked.', '^/', 'has to begin with /', '/health'),
-  timeout_seconds: whole('How long an engine may take to answer.', 1, 2),
+  timeout_seconds: seconds('How long an engine may take to answer.', 1, 2),
 })
 
 const breaker = group('When an engine that fails is left alone.', {
   failures: whole('Failures in a row after which it gets no requests.', 1, 5),
-  open_seconds: whole('For how long, before one request tries it again.', 1, 10),
+  open_seconds: seconds('For how long, before one request tries it again.', 1, 10),
 })
 
 /** Describes the configuration of `reprise serve`; published as docs/config.schema.json. */
@@ -53,8 +57,8 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
     ...reuseSchemas,
     ...accessSchemas,
     limits,
-    keep_alive_seconds: whole('Silence after which a stream gets a comment line; 0: never.', 0, 10),
-    drain_seconds: whole('How long requests in flight may go on after SIGTERM.', 0, 30),
+    keep_alive_seconds: seconds('Silence after which a stream gets a comment line; 0: never.', 0, 10),
+    drain_seconds: seconds('How long requests in flight may go on after SIGTERM.', 0, 30),
     logs: group('JSON lines on stderr.', {
       level: {
         description: 'What is logged.',

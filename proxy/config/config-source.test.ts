@@ -43,6 +43,21 @@ test('a flag goes before the environment, that before the file, and the file bef
   })
 })
 
+test('a time that no timer can wait for is refused: it would be over at once', () => {
+  const most = 'drain_seconds: 2147483\nkeep_alive_seconds: 2147483\nblocks: { pattern_milliseconds: 2147483647 }'
+  expect(load(most)).toMatchObject({ drainSeconds: 2_147_483, keepAliveSeconds: 2_147_483 })
+  expect(faultsOf('', { REPRISE_DRAIN_SECONDS: '2147484' })).toEqual([
+    'REPRISE_DRAIN_SECONDS: has to be at most 2147483, not 2147484',
+  ])
+  expect(faultsOf('keep_alive_seconds: 9999999\nhealth: { interval_seconds: 2147484 }')).toEqual([
+    'reprise.yaml:1: keep_alive_seconds: has to be at most 2147483, not 9999999',
+    'reprise.yaml:2: health.interval_seconds: has to be at most 2147483, not 2147484',
+  ])
+  expect(faultsOf('', {}, { drainSeconds: 2_147_484 })).toEqual([
+    '--drain-seconds: drain_seconds: has to be at most 2147483, not 2147484',
+  ])
+})
+
 test('JSON, comments, anchors and an empty file are all YAML', () => {
   expect(load('{"mode": "shadow", "engines": [{"url": "http://h:1"}]}')).toMatchObject({
     mode: 'shadow',

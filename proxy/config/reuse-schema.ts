@@ -1,5 +1,5 @@
 import { defaultWording } from '../wording.ts'
-import { flag, group, matching, onOff, type SettingSchema, text, whole } from './setting-schema.ts'
+import { flag, group, matching, milliseconds, onOff, type SettingSchema, text, whole } from './setting-schema.ts'
 
 const pattern: SettingSchema = {
   type: 'object',
@@ -72,7 +72,7 @@ export const reuseSchemas: Record<string, SettingSchema> = {
   }),
   blocks: group('How context blocks are found besides the known ways.', {
     patterns: { type: 'array', description: 'Tried in this order.', items: pattern, default: [] },
-    pattern_milliseconds: whole('How long all patterns together may take for one request.', 1, 50),
+    pattern_milliseconds: milliseconds('How long all patterns together may take for one request.', 1, 50),
   }),
   hygiene: group('Changes to requests beyond their blocks.', {
     sort_tools: flag('Whether `tools` are sent in a stable order.', false),
