@@ -8,6 +8,7 @@ interface Line {
 
 // modules of the page: JavaScript, as browsers take it
 const { diffLines, linesOf } = await import(new URL('page/diff-lines.js', import.meta.url).href)
+const { niceTop, onAxis } = await import(new URL('page/draw-chart.js', import.meta.url).href)
 const { bucketsOf, totalOf, ratioOf } = await import(new URL('page/sum-samples.js', import.meta.url).href)
 
 describe('the diff of a request', () => {
@@ -37,6 +38,14 @@ describe('the diff of a request', () => {
       'messages[1].content: null',
     ])
   })
+})
+
+test('the values beside an axis differ, however small they are', () => {
+  for (const most of [0, 0.05, 0.3, 1, 3, 90, 5_000]) {
+    const values = [0, 0.25, 0.5, 0.75, 1].map((share) => onAxis(share * niceTop(most)))
+    expect(new Set(values).size).toBe(5)
+  }
+  expect([0, 0.01, 0.025, 0.25].map(onAxis)).toEqual(['0', '0.01', '0.025', '0.25'])
 })
 
 describe('the sums of samples', () => {

@@ -1,4 +1,4 @@
-import { clock, drawn, element } from './page-elements.js'
+import { clock, drawn, element, short } from './page-elements.js'
 import { bucketWidth } from './sum-samples.js'
 
 const height = 232
@@ -31,6 +31,11 @@ export function drawChart(box, { buckets, lines, top, format, label, seconds }) 
 export function niceTop(most) {
   const unit = 10 ** Math.floor(Math.log10(Math.max(most, 0.04)))
   return [1, 2, 4, 8, 10].map((n) => n * unit).find((top) => top >= most)
+}
+
+/** A value beside an axis: of small ones the digits that tell them apart. */
+export function onAxis(value) {
+  return value > 0 && value < 1 ? String(Number(value.toPrecision(2))) : short(value)
 }
 
 function drawAxes(svg, { width, top, y, format, seconds }) {

@@ -1,4 +1,4 @@
-import { drawChart, niceTop } from './draw-chart.js'
+import { drawChart, niceTop, onAxis } from './draw-chart.js'
 import { bar, clock, element, find, percent, short, whole } from './page-elements.js'
 import { showBlocks, showHotBlocks, showOutcomes, showReplicas, showSkipped } from './show-lists.js'
 import { bucketsOf, ratioOf, totalOf } from './sum-samples.js'
@@ -71,7 +71,7 @@ function showCharts(buckets, total, seconds) {
     buckets: lasting,
     lines: [{ name: 'requests/s', value: rateOf, color: 'var(--rate)', width: 2, wash: 'var(--rate-wash)' }],
     top: niceTop(Math.max(0, ...lasting.map(rateOf))),
-    format: (value, isExact) => (isExact ? value.toFixed(2) : short(value)),
+    format: (value, isExact) => (isExact ? value.toFixed(2) : onAxis(value)),
     label: `Requests per second over the last ${seconds / 60} minutes`,
     seconds,
   })
