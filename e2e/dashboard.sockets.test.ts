@@ -125,6 +125,15 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in Chromium', () => {
     expect(await page.locator('#explained').isVisible()).toBe(false)
   })
 
+  test('shows every column of its tables in a window of a small laptop', async () => {
+    const before = page.viewportSize()!
+    await page.setViewportSize({ width: 1280, height: 800 })
+    const cut = await page.evaluate(`[...document.querySelectorAll('.scroll')]
+      .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.innerText)`)
+    await page.setViewportSize(before)
+    expect(cut).toEqual([])
+  })
+
   test('is readable in the dark, and nothing it did was an error or against its policy', async () => {
     await page.emulateMedia({ colorScheme: 'dark' })
     const [ink, paper] = await page.evaluate<number[][]>(`['color', 'backgroundColor'].map((property) =>
