@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import type { Hono } from 'hono'
 import { type Emulator, emulatorDefaults, startEmulator } from '#engine-adapters/emulator/emulator.ts'
+import type { EngineTls } from '#engine-adapters/engine-client.ts'
 import { ProcessedBlocks } from '#index/processed-blocks.ts'
 import { readEngineTls, readListenerTls } from './access/read-certificates.ts'
 import { createAdminApp } from './admin-app.ts'
@@ -49,8 +50,7 @@ export interface RunningProxy {
 /** Builds a proxy from its configuration and starts it: the one place where everything is put together. */
 export async function startProxy(config: Config): Promise<RunningProxy> {
   // before anything listens: a certificate that cannot be read ends the start
-  const tls = readListenerTls(config.tls)
-  const engineTls = config.engines.map((engine) => readEngineTls(engine.tls))
+  const tls = readCertificates(config)
   const log = createLog(config.logLevel)
   const redis = config.redis && createSharedRedis(config.redis, log)
   const warning = sharedCacheWarning(config)
@@ -63,7 +63,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const emulator = config.engines.length === 0 ? await startEmbedded(admin.url, log) : undefined
   const engines = emulator ? [embeddedEngine(emulator)] : config.engines
   const processed = new ProcessedBlocks(processedBlocks)
-  const replicas = new ReplicaSet(createReplicas(engines, config, engineTls, processed))
+  const replicas = new ReplicaSet(createReplicas(engines, config, tls.engines, processed))
   const version = readVersion()
   const hot = redis?.hot ?? new MemoryHotBlocks()
   const metrics = createReplicaMetrics(replicas, { version, hot, redis })
@@ -86,7 +86,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
     }),
   )
   await live.connect(redisStartMilliseconds)
-  const data = await listen(createApp(live.pipeline, drain), config.listen, requestUploadSeconds, tls)
+  const data = await listen(createApp(live.pipeline, drain), config.listen, requestUploadSeconds, tls.listener)
   const upkeep = lookAfterReplicas(replicas.all, engines, toHealthOptions(config), telemetry)
   history.start()
   return {
@@ -95,13 +95,13 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
     emulatorUrl: emulator?.url,
     log,
     reload: (next) => {
+      // those that it began with; what cannot be read leaves everything as it was
+      const renewed = readCertificates(config)
       live.reload(next)
       current = next
       log.level = next.logLevel
-      const renewed = readListenerTls(config.tls)
-      const renewedForEngines = config.engines.map((engine) => readEngineTls(engine.tls))
-      if (renewed) data.setTls(renewed)
-      for (const [i, files] of renewedForEngines.entries()) replicas.all[i]!.engine.setTls(files)
+      if (renewed.listener) data.setTls(renewed.listener)
+      for (const [i, files] of renewed.engines.entries()) replicas.all[i]!.engine.setTls(files)
     },
     close: async () => {
       drain.isDraining = true
@@ -115,6 +115,15 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
       await tracing?.close()
     },
   }
+}
+
+interface Certificates {
+  readonly listener: ListenerTls | undefined
+  readonly engines: readonly (EngineTls | undefined)[]
+}
+
+function readCertificates({ tls, engines }: Config): Certificates {
+  return { listener: readListenerTls(tls), engines: engines.map((engine) => readEngineTls(engine.tls)) }
 }
 
 const embeddedId = 'emulator'

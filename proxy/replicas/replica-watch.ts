@@ -31,15 +31,20 @@ export class ReplicaWatch {
   }
 
   #tell({ id, breaker }: WatchedReplica, standing: Standing): void {
+    const [replica, fault] = [id, breaker.lastFault]
     switch (standing) {
       case 'ready':
-        return this.#log.info({ replica: id }, 'the engine gets requests again')
+        this.#log.info({ replica }, 'the engine gets requests again')
+        break
       case 'draining':
-        return this.#log.info({ replica: id }, 'the engine is drained: it gets no more requests until it is resumed')
+        this.#log.info({ replica }, 'the engine is drained: it gets no more requests until it is resumed')
+        break
       case 'unhealthy':
-        return this.#log.warn({ replica: id }, `the engine fails its health checks: ${leftAlone}`)
+        this.#log.warn({ replica }, `the engine fails its health checks: ${leftAlone}`)
+        break
       case 'open':
-        return this.#log.warn({ replica: id, fault: breaker.lastFault }, `the engine fails requests: ${leftAlone}`)
+        this.#log.warn({ replica, fault }, `the engine fails requests: ${leftAlone}`)
+        break
     }
   }
 }
