@@ -245,9 +245,12 @@ class PromptReuse {
     return front + number + texts[from.text]!.slice(own.end, from.content.end)
   }
 
-  #remember({ keys, explicit }: LaidOutMessage, reused: readonly ReusedContext[]): void {
+  #remember({ keys, contextKeys = [], explicit }: LaidOutMessage, reused: readonly ReusedContext[]): void {
     if (reused.length === 0) return
     const contexts = reused.map(({ order, annotation, pointers }) => ({ order, annotation, pointers }))
+    for (const [i, own] of contextKeys.entries()) {
+      for (const key of own) this.#turns.set(key, { kind: 'ordered', contexts: [contexts[i]!] })
+    }
     const turn: SentTurn = explicit
       ? { kind: 'explicit', blocks: explicit, context: contexts[0]! }
       : { kind: 'ordered', contexts }

@@ -231,6 +231,50 @@ test('what the assistant says under a label makes a pointer to that label say mo
   expect(contentOf(sender.send(said)[3])).toContain(`${pointer('[2]')} (It begins: "b: what`)
 })
 
+describe('prompts that the client has rendered', () => {
+  const marked = (turn: string): string => `<|im_start|>user\n${turn}<|im_end|>\n<|im_start|>assistant\n`
+  const plain = (turn: string): string => `User: ${turn}\nAssistant: `
+  // documents are of different lengths
+  const document = (name: string): string => long(name) + name.repeat(name.charCodeAt(0) % 8)
+  const asking = (question: string, ...names: string[]): string => contentOf(user(question, ...names.map(document)))
+  const send = (to: Sender, prompt: string): string => to.sendBody({ prompt }, { api: 'completions' }).prompt
+
+  test.each([
+    ['with marks of a template', marked],
+    ['without any', plain],
+  ])('lists of earlier turns are sent again as they were sent: %s', (_title, render) => {
+    const lists = fc.array(fc.uniqueArray(fc.constantFrom(...'abcdefgh'), { minLength: 2, maxLength: 5 }), {
+      minLength: 2,
+      maxLength: 6,
+    })
+    fc.assert(
+      fc.property(lists, (asked) => {
+        const fresh = new Sender()
+        let received = ''
+        let before = ''
+        for (const [i, names] of asked.entries()) {
+          received += render(asking(`q${i}`, ...names))
+          const sent = send(fresh, received)
+          expect(sent.slice(0, before.length)).toBe(before)
+          before = sent
+          received += 'So it is.\n'
+        }
+      }),
+    )
+  })
+
+  test('a list that was answered stays as it was, also when no other follows; one that is asked about does not', () => {
+    send(sender, marked(asking('warm up', 'a', 'b')))
+    const first = marked(asking('q', 'b', 'a'))
+    const sent = send(sender, first)
+    expect(sent).toContain('[2] > [1]')
+    // it knows of no engine that holds anything
+    const anew = Object.assign(new Sender(), { store: sender.store })
+    expect(send(anew, marked(asking('r', 'b', 'a')))).toBe(marked(asking('r', 'b', 'a')))
+    expect(send(anew, `${first}So.<|im_end|>\n${marked('And?')}`).slice(0, sent.length)).toBe(sent)
+  })
+})
+
 const name = fc.constantFrom('a', 'b', 'c', 'd', 'e')
 const turns = fc.array(fc.array(name, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 5 })
 

@@ -2,13 +2,15 @@ import { digestOf, type ScopeId } from '#index/context-block.ts'
 import { type ConversationStore, type SentOrder, type TurnKey, toTurnKey } from '#index/conversation-store.ts'
 import type { RequestOptions } from '../request-options.ts'
 import { TurnMemory } from '../store/turn-memory.ts'
+import { digestContexts, digestMessage } from './digest-message.ts'
 import { contextPlaceholder } from './explicit-context.ts'
 import { findContexts, type PatternLists } from './find-contexts.ts'
+import { findTurns } from './find-turns.ts'
 import { markSpokenOf, type UnmappedNames } from './mark-spoken-of.ts'
 import { type PlacedContext, placeBlocks } from './place-explicit-context.ts'
 import type { Prompt, PromptMessage } from './prompt.ts'
 import type { PromptSet } from './prompt-body.ts'
-import { type PromptContext, slotsByText } from './prompt-context.ts'
+import type { PromptContext } from './prompt-context.ts'
 
 /** Why the blocks that were given beside a past message are not put into it again. */
 export type UnresolvedTurn = 'unknown_turn' | 'ambiguous_turn'
@@ -19,10 +21,12 @@ export interface LaidOutMessage {
   /** what names the message in the chat template, besides its texts */
   readonly identity: string
   readonly contexts: readonly PromptContext[]
-  /** how its contexts were sent before, by place; empty when they were not */
-  readonly past: readonly SentOrder[]
+  /** how its contexts were sent before, by place; none where they were not */
+  readonly past: readonly (SentOrder | undefined)[]
   /** under what it is to be remembered */
   readonly keys: readonly TurnKey[]
+  /** under what each of its contexts is to be remembered besides, as one that a longer prompt will hold too */
+  readonly contextKeys?: readonly (readonly TurnKey[])[]
   /** the blocks that were given beside it */
   readonly explicit: readonly string[] | undefined
 }
@@ -143,7 +147,23 @@ class LayoutWriter {
     if (holder !== undefined) return this.#restore(laidOut, holder, isPast, names)
     if (contexts.length === 0) return laidOut
     const past = this.#memory.recallOrdered(isPast ? [turn, alone] : [turn], isPast)
-    return { ...laidOut, keys: this.#memory.keysOfOrdered([turn, alone]), past }
+    const ordered = { ...laidOut, keys: this.#memory.keysOfOrdered([turn, alone]), past }
+    return message.isRendered ? this.#recallTurns(ordered) : ordered
+  }
+
+  /** A prompt that the client has rendered is one message, whose lists are those of many turns. */
+  #recallTurns(laidOut: LaidOutMessage): LaidOutMessage {
+    const { message, contexts, identity } = laidOut
+    const { tenant, conversation } = this.#state
+    const text = this.#set.texts[message.texts[0]!]!.text
+    const base = digestOf(JSON.stringify([tenant, conversation, 'rendered', identity]))
+    const named = conversation === undefined ? undefined : this.#conversation
+    const names = digestContexts(base, text, contexts).map((digest) => toTurnKey(digest, named))
+    const asked = isAnswered(text, contexts) ? contexts.length : contexts.length - 1
+    const recall = (name: TurnKey, i: number): SentOrder | undefined =>
+      i < asked ? this.#memory.recallOrdered([name], true)[0] : undefined
+    const past = laidOut.past.length > 0 ? laidOut.past : names.map(recall)
+    return { contextKeys: names.map((name) => this.#memory.keysOfOrdered([name])), ...laidOut, past }
   }
 
   #holdsPlace({ role }: PromptMessage, text: number): boolean {
@@ -180,24 +200,8 @@ class LayoutWriter {
   }
 }
 
-/** Names a message as it was received; the contents of its blocks, which are most of it, by their identities. */
-function digestMessage(
-  identity: string,
-  message: PromptMessage,
-  { texts }: PromptSet,
-  contexts: readonly PromptContext[],
-): string {
-  const pieces: string[] = [`${identity}${message.texts.length}`]
-  const slots = slotsByText(contexts)
-  for (const place of message.texts) {
-    const { text } = texts[place]!
-    let at = 0
-    for (const { slot, content } of slots.get(place) ?? []) {
-      pieces.push(text.slice(at, slot.content.start), content)
-      at = slot.content.end
-    }
-    // what is no block may be long, and is taken in without being copied
-    pieces.push(digestOf(text.slice(at)))
-  }
-  return digestOf(JSON.stringify(pieces))
+/** Whether somebody asks again behind the last list of a rendered prompt. */
+function isAnswered(text: string, contexts: readonly PromptContext[]): boolean {
+  const { end } = contexts.at(-1)!.slots.at(-1)!
+  return (findTurns(text) ?? []).some((turn) => turn.start >= end && text.slice(turn.start, turn.end).trim() !== '')
 }

@@ -56,7 +56,7 @@ export function markSpokenOf<Message extends Found>(
 }
 
 function isOpen({ contexts, past }: Found): boolean {
-  return past.length === 0 && contexts.some(isMovable)
+  return contexts.some((context, place) => past[place] === undefined && isMovable(context))
 }
 
 /** Whether its labels may come back unmapped. Those of data stand inside of what they label, as members of its object. */

@@ -1,0 +1,48 @@
+import { digestOf, type ScopeId } from '#index/context-block.ts'
+import type { PromptMessage } from './prompt.ts'
+import type { PromptSet } from './prompt-body.ts'
+import { type PromptContext, slotsByText } from './prompt-context.ts'
+
+/** Names a message as it was received; the contents of its blocks, which are most of it, by their identities. */
+export function digestMessage(
+  identity: string,
+  message: PromptMessage,
+  { texts }: PromptSet,
+  contexts: readonly PromptContext[],
+): string {
+  const pieces: string[] = [`${identity}${message.texts.length}`]
+  const slots = slotsByText(contexts)
+  for (const place of message.texts) {
+    const { text } = texts[place]!
+    let at = 0
+    for (const { slot, content } of slots.get(place) ?? []) {
+      pieces.push(text.slice(at, slot.content.start), content)
+      at = slot.content.end
+    }
+    // what is no block may be long, and is taken in without being copied
+    pieces.push(digestOf(text.slice(at)))
+  }
+  return digestOf(JSON.stringify(pieces))
+}
+
+// what is asked about a list, up to where the line ends, or what may be the mark of the next turn begins
+const ASKED = /\s*([^\r\n<[]{0,1000})/y
+
+/**
+ * Names each context of a text by all that stands in front of its end, as it was received, and by the first line behind
+ * it, where the question is: so it is known again when the text goes on. `base` is part of the names.
+ */
+export function digestContexts(base: ScopeId, text: string, contexts: readonly PromptContext[]): ScopeId[] {
+  let front = base
+  let at = 0
+  return contexts.map(({ slots, contents, annotateAt }) => {
+    const pieces = slots.flatMap(({ content }, i) => {
+      const piece = text.slice(at, content.start)
+      at = content.end
+      return [piece, contents[i]!]
+    })
+    front = digestOf(JSON.stringify([front, ...pieces]))
+    ASKED.lastIndex = annotateAt?.offset ?? at
+    return digestOf(JSON.stringify([front, ASKED.exec(text)?.[1]]))
+  })
+}
