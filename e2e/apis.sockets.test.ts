@@ -426,4 +426,6 @@ test('SGLang’s list of texts is a list of prompts', async () => {
   await postJson(url, { text: ['plain', promptOf('two', 'dba')], rid: 'mine' })
   const { text, rid } = bodyOf(requests[1]) as { text: string[]; rid: string }
   expect([text[0], namesIn(text[1]!), rid]).toEqual(['plain', 'abd', 'mine'])
+  await postJson(url, { text: ['plain', promptOf('three', 'dba')], rid: ['first', 'second'] })
+  expect(bodyOf(requests[2])).toMatchObject({ rid: ['first', 'second'] })
 })

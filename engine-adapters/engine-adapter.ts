@@ -16,7 +16,8 @@ export interface EngineAdapter {
   readonly kind: EngineKind
   /** whether `cached_tokens` of an answer to several prompts are those of all of them */
   readonly countsCachedOfAll: boolean
-  tagRequest(request: RequestId, cacheSalt: string): RequestTags
+  /** `members`: those that the body has, of which none is taken away */
+  tagRequest(request: RequestId, cacheSalt: string, members?: Readonly<Record<string, unknown>>): RequestTags
   /** Whether the engine looks into its cache for a request with these members. */
   readsCache(members: Readonly<Record<string, unknown>>): boolean
 }
@@ -36,9 +37,10 @@ const adapters: Record<EngineKind, EngineAdapter> = {
     kind: 'sglang',
     countsCachedOfAll: true,
     readsCache: () => true,
-    tagRequest: (request, cacheSalt) => ({
+    tagRequest: (request, cacheSalt, { rid } = {}) => ({
       headers: { 'x-request-id': request },
-      members: { rid: request, cache_salt: cacheSalt },
+      // a name for each prompt
+      members: { ...(Array.isArray(rid) ? {} : { rid: request }), cache_salt: cacheSalt },
     }),
   },
   openai: {

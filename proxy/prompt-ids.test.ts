@@ -5,16 +5,24 @@ import { isPromptList, promptIds } from './prompt-ids.ts'
 const id = 'r' as RequestId
 
 test('SGLang numbers all prompts of a list, also of a list of one, and leaves a single prompt its name', () => {
-  expect(promptIds('sglang', id, 3, true)).toEqual(['r_0', 'r_1', 'r_2'])
-  expect(promptIds('sglang', id, 1, true)).toEqual(['r_0'])
-  expect(promptIds('sglang', id, 1, false)).toEqual(['r'])
+  expect(promptIds('sglang', id, { count: 3, isList: true })).toEqual(['r_0', 'r_1', 'r_2'])
+  expect(promptIds('sglang', id, { count: 1, isList: true })).toEqual(['r_0'])
+  expect(promptIds('sglang', id, { count: 1, isList: false })).toEqual(['r'])
+})
+
+test("SGLang's clients may name each prompt of a list", () => {
+  const named = (rid: unknown): string[] => promptIds('sglang', id, { count: 2, isList: true, rid })
+  expect(named(['a', 'b'])).toEqual(['a', 'b'])
+  for (const rid of ['a', ['a'], ['a', 'a'], ['a', 1], ['a', 'b', 'c'], null])
+    expect(named(rid)).toEqual(['r_0', 'r_1'])
+  expect(promptIds('vllm', id, { count: 2, isList: true, rid: ['a', 'b'] })).toEqual(['r', 'r-1'])
 })
 
 test.each(['vllm', 'openai'] as const)('of %s the first has the request’s own name, in a list too', (kind) => {
-  expect(promptIds(kind, id, 3, true)).toEqual(['r', 'r-1', 'r-2'])
-  expect(promptIds(kind, id, 1, true)).toEqual(['r'])
-  expect(promptIds(kind, id, 1, false)).toEqual(['r'])
-  expect(promptIds(kind, id, 0, false)).toEqual([])
+  expect(promptIds(kind, id, { count: 3, isList: true })).toEqual(['r', 'r-1', 'r-2'])
+  expect(promptIds(kind, id, { count: 1, isList: true })).toEqual(['r'])
+  expect(promptIds(kind, id, { count: 1, isList: false })).toEqual(['r'])
+  expect(promptIds(kind, id, { count: 0, isList: false })).toEqual([])
 })
 
 test('lists are where an API takes them, and nowhere else', () => {

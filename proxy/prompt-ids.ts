@@ -12,15 +12,30 @@ export function isPromptList(api: PromptApi, members: Json): boolean {
   return key !== undefined && Array.isArray(members[key])
 }
 
+/** The prompts of one request. */
+export interface SentPrompts {
+  readonly count: number
+  /** an API took them as a list, be it of one */
+  readonly isList: boolean
+  /** the member `rid` of the body */
+  readonly rid?: unknown
+}
+
 /**
  * What an engine's reports call the prompts of one request. SGLang 0.5 calls those of a list `ID_0`, `ID_1` …, also when
- * there is but one; vLLM 0.32 numbers them `cmpl-ID-0-…`, which is reported as `ID` for the first, then `ID-1`, `ID-2` ….
+ * there is but one, unless its client names each; vLLM 0.32 numbers them `cmpl-ID-0-…`, which is reported as `ID` for the
+ * first, then `ID-1`, `ID-2` ….
  */
-export function promptIds(kind: EngineKind, request: RequestId, prompts: number, isList: boolean): RequestId[] {
-  return Array.from({ length: prompts }, (_, i) => {
+export function promptIds(kind: EngineKind, request: RequestId, { count, isList, rid }: SentPrompts): RequestId[] {
+  if (kind === 'sglang' && isList && areNames(rid, count)) return rid
+  return Array.from({ length: count }, (_, i) => {
     if (kind === 'sglang') return (isList ? `${request}_${i}` : request) as RequestId
     return (i === 0 ? request : `${request}-${i}`) as RequestId
   })
+}
+
+function areNames(rid: unknown, count: number): rid is RequestId[] {
+  return Array.isArray(rid) && new Set(rid).size === count && rid.every((name) => typeof name === 'string')
 }
 
 /**

@@ -21,7 +21,7 @@ describe.each(complete)('%s', (_, recording) => {
     if (name.startsWith('generate') && recording.engine === 'vllm') return
     const exchange = findExchange(recording, name)
     const request = (exchange.request_id ?? (exchange.body as { rid: string }).rid) as RequestId
-    for (const id of promptIds(recording.engine, request, prompts, isList)) expect(reported).toContain(id)
+    for (const id of promptIds(recording.engine, request, { count: prompts, isList })) expect(reported).toContain(id)
   })
 
   test('reports of requests that were not sent by us, health probes too, change nothing that is believed', async () => {

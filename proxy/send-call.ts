@@ -104,8 +104,9 @@ export function idsOfPrompts(
   { replica, decision }: Pick<RoutedCall, 'replica' | 'decision'>,
   request: RequestId,
 ): RequestId[] {
-  const isList = isPromptList(api, received.prompt?.members ?? {})
-  return promptIds(replica.adapter.kind, request, decision.sent.length, isList)
+  const members = received.prompt?.members ?? {}
+  const prompts = { count: decision.sent.length, isList: isPromptList(api, members), rid: members.rid }
+  return promptIds(replica.adapter.kind, request, prompts)
 }
 
 /** From here on the request counts as sent: requests that are decided while it waits can follow its order. */
@@ -159,7 +160,7 @@ function toEngineRequest(
   request: RequestId,
 ): EngineRequest {
   const salt = cacheSaltOf(caller.tenant, received.prompt?.members.cache_salt, settings.saltSecret)
-  const tags = replica.adapter.tagRequest(request, salt)
+  const tags = replica.adapter.tagRequest(request, salt, received.prompt?.members)
   const bytes = bytesToSend(body, received.prompt, decision.splices, tags.members)
   const rawHeaders = withEngineCredentials(incoming.rawHeaders, {
     keepsClientKey: settings.keepsClientKey,
