@@ -26,6 +26,7 @@ describe('left alone are', () => {
       'the sources of a video',
       '<video>\n<source src="a.mp4">one</source>\n<source src="b.mp4">two</source>\n</video>\nWhich?',
     ],
+    ['files of a change', 'Changed:\n<file>src/a.ts</file>\n<file>src/b.ts</file>\n\nWhat broke?'],
     ['files in a configuration', 'Fix:\n<context>\n  <file>a.xml</file>\n  <file>b.xml</file>\n</context>\nIt fails.'],
     ['levels in a configuration', '<resources>\n<source>1.8</source>\n<source>1.7</source>\n</resources>\nWhy?'],
     [
@@ -46,6 +47,16 @@ describe('material are', () => {
     ['ones whose title is a name', `${numbered(`Peru: ${long[0]}`, `Egypt: ${long[1]}`)}\n\nWhich?`],
     ['ones asked about with a choice', `${numbered(...long)}\n\nQuestion: which one would people choose?`],
     ['labelled sources', '<context>\n<source id="1">Red</source>\n<source id="2">Green</source>\n</context>\nWhich?'],
+    ['labelled sources without a container', '<source id="1">Red</source>\n<source id="2">Green</source>\n\nWhat?'],
+    [
+      'short references in words',
+      '<reference>It rained all day.</reference>\n<reference>It is dry.</reference>\nWhat?',
+    ],
+    ['short files in front of a question', '<file>Red</file>\n<file>Green</file>\n\nQuestion: what?'],
+    [
+      'short memories in a container',
+      '<sources>\n<source>Red</source>\n<source>Green</source>\n</sources>\n\nQuestion: what?',
+    ],
     ['files', `<file path="a">${long[0]}</file>\n<file path="b">${long[1]}</file>\nCompare.`],
   ])('%s', (_, text) => {
     expect(find(text)).toBe(1)

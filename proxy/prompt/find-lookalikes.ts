@@ -22,6 +22,9 @@ const TALK =
 const OPENING_TAG = /<([A-Za-z][\w:.-]{0,63})(?:\s[^<>]{0,400})?>$/
 const GENERIC_TAG = /^<(?:source|file|reference|result)[\s>]/i
 
+// three words in a row, as a sentence has them and a path, an option or a row has not
+const WORDS = /\p{L}+[ \t]+\p{L}+[ \t]+\p{L}/u
+
 const LONGEST_HEADING = 200
 
 /**
@@ -80,12 +83,18 @@ function isTalk(text: string, blocks: readonly BlockSpan[]): boolean {
   return names.every((name) => name === undefined) || (different > 1 && different < names.length)
 }
 
-function isMarkup(text: string, { blocks }: ContextList): boolean {
+function isMarkup(text: string, { blocks, end }: ContextList): boolean {
   const tag = OPENING_TAG.exec(headingOf(text, blocks[0]!.start))?.[1]
   const isForeign = tag !== undefined && !isKin(tag.toLowerCase())
-  if (areShorter(blocks, isForeign ? SHORTEST_FOREIGN : SHORTEST_MATERIAL)) {
-    // in a container of ours short ones may be labelled on purpose
-    return isForeign || tag === undefined || blocks.some(({ label }) => label === undefined)
-  }
-  return false
+  if (!areShorter(blocks, isForeign ? SHORTEST_FOREIGN : SHORTEST_MATERIAL)) return false
+  if (isForeign) return true
+  // short ones are labelled on purpose, and in words they are no paths
+  if (blocks.every(({ label }) => label !== undefined) || areWorded(text, blocks)) return false
+  return readCue(text, lineBehind(text, end).start)?.question !== true
+}
+
+function areWorded(text: string, blocks: readonly BlockSpan[]): boolean {
+  return blocks.every(({ contentStart, contentEnd }) => {
+    return WORDS.test(text.slice(contentStart, Math.min(contentEnd, contentStart + SHORTEST_FOREIGN)))
+  })
 }
