@@ -38,6 +38,35 @@ describe('results in JSON', () => {
     expect(behindLists(`<search_results>${json}</search_results>\nWhy?`)).toEqual(['\nWhy?'])
   })
 
+  it('are found right behind the tag of their container', () => {
+    for (const name of ['context', 'documents', 'search_results']) {
+      const text = `<${name}>${JSON.stringify(results)}</${name}>\n\nWhy?`
+      expect(contentsOf(text)).toEqual([compact])
+      expect(behindLists(text)).toEqual(['\n\nWhy?'])
+    }
+    expect(contentsOf(`<data><documents type="json"> ${JSON.stringify({ results })}</documents></data>`)).toEqual([
+      compact,
+    ])
+  })
+
+  it('may be short where the line in front, their name, a field or the question says what they are', () => {
+    const short = [{ text: 'Rain' }, { text: 'Sun' }]
+    const scored = short.map((result) => ({ ...result, score: 0.5 }))
+    for (const text of [
+      `Context: ${JSON.stringify(short)}\n\nWhy?`,
+      `${JSON.stringify(short)}\n\nQuestion: why?`,
+      JSON.stringify({ results: short }),
+      JSON.stringify({ documents: short }),
+      JSON.stringify(scored),
+      JSON.stringify([{ page_content: 'Rain' }, { page_content: 'Sun' }]),
+    ]) {
+      expect(contentsOf(text)[0]).toHaveLength(2)
+    }
+    expect(contentsOf(`${JSON.stringify(short)}\n\nWhy?`)).toEqual([])
+    expect(contentsOf(JSON.stringify({ items: short }))).toEqual([])
+    expect(contentsOf(`Context: ${JSON.stringify([{ text: '' }, { text: 'Sun' }])}\n\nWhy?`)).toEqual([])
+  })
+
   it('are the content of MCP, and memories as they are searched', () => {
     const content = [
       { type: 'text', text: 'It rained all day.' },

@@ -1,4 +1,5 @@
 import type { BlockSpan, ContextList } from './context-list.ts'
+import { readCue } from './find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd } from './find-edges.ts'
 import type { Region } from './find-elements.ts'
 import { FenceWalk } from './find-fences.ts'
@@ -18,7 +19,11 @@ const LABEL_NAMES = ['index', 'id', 'number', 'n', 'position', 'rank', 'doc_id']
 const ORDERED_NAMES = ['role', 'speaker', 'step', 'turn', 'line', 'line_number', 'timestamp', 'time', 'question']
 const PLAIN_VALUE = /^[\p{L}\p{N}_.:/#-]{1,64}$/u
 
-// a result under a known name may be short, as memories are; under any other name it is a record of something else
+// fields that nothing but what was searched for has
+const RETRIEVED = /^(?:page_?content|raw_content|snippet|passage|chunk|excerpt|score|similarity|distance|metadata)$/i
+
+// a result under a known name may be short, as memories are, and of any length where something says that it is one;
+// under any other name it is a record of something else
 const SHORTEST_TEXT = 16
 const SHORTEST_OTHER_TEXT = 80
 
@@ -56,11 +61,16 @@ function toList(text: string, start: number, { end, arrays }: JsonValue): Contex
   // code and prose go on behind what looks like JSON
   if (findContentStart(text, end, findLineEnd(text, end)) < findLineEnd(text, end) && text[end] !== '<')
     return undefined
-  const isStrings = text.charCodeAt(start) === OPEN_BRACKET && isAnnounced(text, start)
+  const isMaterial = isAnnounced(text, start)
+  const isStrings = isMaterial && text.charCodeAt(start) === OPEN_BRACKET
+  const isAskedAbout = readCue(text, findContentStart(text, end, text.length))?.question === true
   const results = arrays
     .filter(({ name }) => name === undefined || LIST_NAMES.test(name))
+    .filter(({ name, elements }) => {
+      const isKnown = isMaterial || isAskedAbout || MATERIAL.test(name ?? '')
+      return isResults(text, elements, isKnown ? 1 : SHORTEST_TEXT) || (isStrings && isTexts(text, elements))
+    })
     .map(({ elements }) => elements)
-    .filter((elements) => isResults(text, elements) || (isStrings && isTexts(text, elements)))
   const largest = results.reduce<readonly JsonElement[] | undefined>(
     (best, elements) => (best === undefined || lengthOf(elements) > lengthOf(best) ? elements : best),
     undefined,
@@ -79,14 +89,18 @@ function lengthOf(elements: readonly JsonElement[]): number {
   return elements.at(-1)!.end - elements[0]!.start
 }
 
-function isResults(text: string, elements: readonly JsonElement[]): boolean {
-  return elements.every(({ members }) => {
-    if (members === undefined || ORDERED_NAMES.some((name) => members.has(name))) return false
-    for (const [name, { start, end }] of members) {
-      const length = text.charCodeAt(start) === 34 ? end - start - 2 : 0
-      if (length >= (TEXT_NAMES.test(name) ? SHORTEST_TEXT : SHORTEST_OTHER_TEXT)) return true
-    }
-    return false
+function isResults(text: string, elements: readonly JsonElement[], shortest: number): boolean {
+  return elements.every(({ members }) => members !== undefined && isResult(text, members, shortest))
+}
+
+function isResult(text: string, members: ReadonlyMap<string, JsonMember>, shortest: number): boolean {
+  if (ORDERED_NAMES.some((name) => members.has(name))) return false
+  const names = [...members.keys()]
+  const least = names.some((name) => RETRIEVED.test(name)) ? 1 : shortest
+  return names.some((name) => {
+    const { start, end } = members.get(name)!
+    const length = text.charCodeAt(start) === 34 ? end - start - 2 : 0
+    return length >= (TEXT_NAMES.test(name) ? least : SHORTEST_OTHER_TEXT)
   })
 }
 

@@ -17,7 +17,7 @@ export interface Marks {
   readonly rules: readonly Place[]
   /** Lines that may begin with a bullet or a number. */
   readonly bullets: readonly Place[]
-  /** Where an array or object of JSON may begin: first in a line, or behind words and a colon. */
+  /** Where an array or object of JSON may begin: first in a line, behind a tag there, or behind words and a colon. */
   readonly values: readonly Place[]
   /** The text is nothing but material, like a tool's result: where it ends, the last block ends. */
   readonly whole: boolean
@@ -48,6 +48,8 @@ const BULLETS = '-*•+'
 const FURTHEST_COLON = 61
 
 const ANNOUNCED_VALUE = /[\p{L}\p{N} _#*()-]{1,60}[:：][ \t]{0,4}(?:\*\*)?[ \t]{0,4}(?=[[{])/uy
+
+const TAGGED_VALUE = /(?:<[A-Za-z][^<>\n]{0,200}>[ \t]{0,4}){1,4}(?=[[{])/y
 
 /** Reads a text once; undefined when it holds absurdly many marks. */
 export function findMarks(text: string, { whole = false, rendered = false }: TextTraits = {}): Marks | undefined {
@@ -95,11 +97,18 @@ class LineReader {
     }
     const first = text[start]!
     if (first === '{' || first === '[') this.values.push({ start })
+    else if (first === '<') this.#readTaggedValue(start)
     if (start - line > MOST_LABEL_INDENT) return
     if ((first === '-' || first === '=') && isRule(text, start, findLineEnd(text, start)))
       this.rules.push({ start: line })
     else if (BULLETS.includes(first) || isDigit(code)) this.bullets.push({ start: line })
     this.#readLabel(line, start)
+  }
+
+  #readTaggedValue(start: number): void {
+    TAGGED_VALUE.lastIndex = start
+    const tags = TAGGED_VALUE.exec(this.#text)
+    if (tags !== null) this.values.push({ start: start + tags[0].length })
   }
 
   #readLabel(line: number, start: number): void {
