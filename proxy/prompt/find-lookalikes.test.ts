@@ -20,6 +20,9 @@ describe('left alone are', () => {
     ['a chat', 'So far:\n[1] user: hello bot\n[2] bot: hello user, how are you today, and can I help?\n\nReply.'],
     ['a talk', `${numbered(`Ann: ${long[0]}`, `Bo: ${long[1]}`, 'Ann: yes')}\n\nWho is right?`],
     ['rows', 'M =\n[1] 5 3 2\n[2] 4 4 1\n[3] 9 9 9\n\nGive row 1.'],
+    ['options in words', `${numbered('It is the red one', 'It is the green one')}\n\nWhich of them is it?`],
+    ['options without an instruction', '[1] Red\n[2] Green\n\nWhat colour is it?'],
+    ['what follows other words', `The talk:\n${numbered('I like it a lot', 'I do not like it')}\n\nDo they agree?`],
     ['registers', 'State:\n[0] rax 5\n[1] rbx 7\n\nWhat is wrong?'],
     ['footnotes', 'The treaty [1] was signed [2].\n\n[1] In Münster.\n[2] In Osnabrück.\n\nTranslate it.'],
     [
@@ -44,6 +47,7 @@ describe('material are', () => {
     ['short ones that are announced', 'Context:\n[1] Red\n[2] Green\n\nWhich?'],
     ['short ones in a container', '<context>\n[1] Red\n[2] Green\n</context>\nWhich?'],
     ['short ones in front of a question', '[1] Red\n[2] Green\n\nQuestion: which?'],
+    ['short ones in words that alone are asked about', `${numbered('It rained all day.', 'It is dry here.')}\n\nWhy so?`],
     ['ones whose title is a name', `${numbered(`Peru: ${long[0]}`, `Egypt: ${long[1]}`)}\n\nWhich?`],
     ['ones asked about with a choice', `${numbered(...long)}\n\nQuestion: which one would people choose?`],
     ['labelled sources', '<context>\n<source id="1">Red</source>\n<source id="2">Green</source>\n</context>\nWhich?'],

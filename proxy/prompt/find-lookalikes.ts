@@ -25,6 +25,9 @@ const GENERIC_TAG = /^<(?:source|file|reference|result)[\s>]/i
 // three words in a row, as a sentence has them and a path, an option or a row has not
 const WORDS = /\p{L}+[ \t]+\p{L}+[ \t]+\p{L}/u
 
+const ASKED = /[?？]["'”’»)]?\s*$/
+const CHOICE = /(?:^|[^\p{L}])(?:which|who|whom|whose)(?:$|[^\p{L}])/iu
+
 const LONGEST_HEADING = 200
 
 /**
@@ -42,7 +45,10 @@ export function isLookalike(text: string, list: ContextList, isWhole: boolean): 
   if (isWhole || !areShorter(list.blocks, SHORTEST_MATERIAL)) return false
   const container = OPENING_TAG.exec(heading)
   const isAnnounced = MATERIAL.test(heading) || (container !== null && isKin(container[1]!.toLowerCase()))
-  return !isAnnounced && readCue(text, behind.start)?.question !== true
+  if (isAnnounced || readCue(text, behind.start)?.question === true) return false
+  // a prompt that is sentences and a question about them
+  const isAskedAbout = heading === '' && ASKED.test(behind.words) && !CHOICE.test(behind.words)
+  return !isAskedAbout || !areWorded(text, list.blocks)
 }
 
 function areShorter(blocks: readonly BlockSpan[], length: number): boolean {
