@@ -47,7 +47,10 @@ describe('material are', () => {
     ['short ones that are announced', 'Context:\n[1] Red\n[2] Green\n\nWhich?'],
     ['short ones in a container', '<context>\n[1] Red\n[2] Green\n</context>\nWhich?'],
     ['short ones in front of a question', '[1] Red\n[2] Green\n\nQuestion: which?'],
-    ['short ones in words that alone are asked about', `${numbered('It rained all day.', 'It is dry here.')}\n\nWhy so?`],
+    [
+      'short ones in words that alone are asked about',
+      `${numbered('It rained all day.', 'It is dry here.')}\n\nWhy so?`,
+    ],
     ['ones whose title is a name', `${numbered(`Peru: ${long[0]}`, `Egypt: ${long[1]}`)}\n\nWhich?`],
     ['ones asked about with a choice', `${numbered(...long)}\n\nQuestion: which one would people choose?`],
     ['labelled sources', '<context>\n<source id="1">Red</source>\n<source id="2">Green</source>\n</context>\nWhich?'],

@@ -22,6 +22,22 @@ describe('documents parted by rules', () => {
     expect(behindLists(text)).toEqual(['\n---\nQuestion: why?'])
   })
 
+  it('may be of one short line each', () => {
+    for (const rule of ['\n---\n', '\n===\n', '\r\n---\r\n']) {
+      const text = ['Context:', 'alpha', 'beta', 'gamma'].join(rule)
+      expect(contentsOf(`${text}${rule}\nQuestion: why?`)).toEqual([['alpha', 'beta', 'gamma']])
+    }
+    expect(contentsOf('Context:\nalpha\n---\nbeta\n---\ngamma\n\nQuestion: why?')).toEqual([['alpha', 'beta', 'gamma']])
+  })
+
+  it('end in front of a last line that asks, where no document has paragraphs', () => {
+    const text = 'Context:\nIt rained.\n---\nIt shone.\nAll day.\n---\nWind.\n\nWhy does it rain?'
+    expect(contentsOf(text)).toEqual([['It rained.', 'It shone.\nAll day.', 'Wind.']])
+    expect(behindLists(text)).toEqual(['\n\nWhy does it rain?'])
+    expect(contentsOf(text.replace('It rained.', 'It rained.\n\nWhen?'))).toEqual([])
+    expect(contentsOf(text.replace('Wind.', 'Wind.\n\nWhence?'))).toEqual([])
+  })
+
   it('run to the end of a tool result that announces them', () => {
     expect(findContextLists(`Results:\n\n${list('\n\n---\n\n')}`, { whole: true })[0]?.blocks).toHaveLength(3)
   })

@@ -12,6 +12,8 @@ import type { Marks, Place } from './find-marks.ts'
 const LONGEST_TITLE = 80
 const SENTENCE = /[.!?。！？](?:["'”’»)]?\s|$)|[:;)}\]：]["'”’»]?$/
 const NO_PARAGRAPH = /^(?:[-*+|#>]|\d+[.)]\s|```)/
+const PARAGRAPHS = /\n[ \t\r]*\n\s*/
+const ASKING_LINE = /^[^\n]*[?？]["'”’»)]?$/
 const FIELD = /^[A-Za-z][\w -]{0,40}:(?:\s|$)/
 
 /**
@@ -26,7 +28,7 @@ export function findRuledLists(marks: Marks, region: Region): ContextList[] {
   const first = rules[0]
   if (first === undefined || !areAlike(text, rules, region)) return []
   const start = findStart(text, region, first)
-  const bounded = start === undefined ? undefined : findBound(lines, rules, { ...region, whole })
+  const bounded = start === undefined ? undefined : findBound(text, lines, rules, { ...region, start, whole })
   if (start === undefined || bounded === undefined) return []
   const blocks = toBlocks(text, start, rules, bounded)
   if (blocks.length < 2 || !areDocuments(text, blocks)) return []
@@ -46,10 +48,16 @@ function areAlike(text: string, rules: readonly LineNote[], region: Region): boo
   const inner = rules.filter(({ start }) => findContentStart(text, region.start, start) < start)
   // front matter opens with a rule; so does a list, but a list has a line above it
   if (inner.length < rules.length) return false
+  const areLines = areSingleLines(text, rules)
   return rules.every(({ start, end, behindBlank }) => {
     if (text.slice(start, end).trim() !== rule) return false
-    return behindBlank || !isTitle(text, start)
+    return behindBlank || areLines || !isTitle(text, start)
   })
+}
+
+/** Whether a single line stands between any two rules: under a heading a section would have its text. */
+function areSingleLines(text: string, rules: readonly LineNote[]): boolean {
+  return rules.slice(1).every(({ start }, i) => !text.slice(rules[i]!.end, start).trim().includes('\n'))
 }
 
 function isTitle(text: string, rule: number): boolean {
@@ -78,18 +86,35 @@ function findStart(text: string, region: Region, first: LineNote): number | unde
 
 /** Where the last block ends at the latest; undefined when that may be anywhere. */
 function findBound(
+  text: string,
   lines: LineNotes,
   rules: readonly LineNote[],
-  { end, container, whole }: Region & { readonly whole: boolean },
+  { start, end, container, whole }: Region & { readonly whole: boolean },
 ): number | undefined {
   const { notes } = lines
   const questions = notes.filter(({ kind }) => typeof kind === 'object' && kind.question)
   if (container || whole) return questions.length === 0 ? end : undefined
-  const question = questions.at(-1)
+  const question = questions.at(-1) ?? findAskingLine(text, rules, { start, end })
   if (hasInstructionBetween(notes, rules.at(-1)!.start, question?.start ?? end)) return undefined
   if (hasQuestionBefore(lines, rules[0]!.start)) return questions.length === 1 ? end : undefined
   // a question between the blocks, or several behind them, may be a document's
-  return questions.length === 1 && question!.start > rules.at(-1)!.start ? question!.start : undefined
+  return questions.length <= 1 && question !== undefined && question.start > rules.at(-1)!.start
+    ? question.start
+    : undefined
+}
+
+/** The last line, if it asks and is alone behind the last block, and no block has paragraphs that it could be one of. */
+function findAskingLine(
+  text: string,
+  rules: readonly LineNote[],
+  bounds: Pick<Region, 'start' | 'end'>,
+): Place | undefined {
+  const { start, end } = bounds
+  const [body, asking, ...others] = text.slice(rules.at(-1)!.end, end).trim().split(PARAGRAPHS)
+  if (body === undefined || asking === undefined || others.length > 0 || !ASKING_LINE.test(asking)) return undefined
+  const bodies = rules.map((rule, i) => text.slice(rules[i - 1]?.end ?? start, rule.start).trim())
+  if (bodies.some((before) => PARAGRAPHS.test(before))) return undefined
+  return { start: text.lastIndexOf(asking, end) }
 }
 
 /** Whether a paragraph behind the last rule announces instructions, as `Instructions:`: the last block ends before it. */
