@@ -138,6 +138,16 @@ describe('the label of a tagged block', () => {
     expect(labelsOf('<doc id="x">A</doc><doc>B</doc>')).toEqual(['x', undefined])
     expect(labelsOf('<doc id="two words" n="7">A</doc><doc title="1">B</doc>')).toEqual(['7', undefined])
   })
+
+  it('is its file where nothing else labels it and no two are of the same', () => {
+    expect(labelsOf('<file path="src/a.ts">A</file><file path="src/b.ts">B</file>')).toEqual(['src/a.ts', 'src/b.ts'])
+    const named = '<document source="a.md" lang="en">A</document>\n<document lang="en" source="b.md">B</document>'
+    expect(labelsOf(named)).toEqual(['a.md', 'b.md'])
+    expect(findContextLists(named)).toMatchObject([{ positional: false }])
+    expect(labelsOf(named.replace('b.md', 'a.md'))).toEqual([undefined, undefined])
+    expect(labelsOf(named.replace('source="b.md"', ''))).toEqual([undefined, undefined])
+    expect(labelsOf('<source id="1" name="a">A</source><source id="2" name="b">B</source>')).toEqual(['1', '2'])
+  })
 })
 
 describe('no tagged block', () => {

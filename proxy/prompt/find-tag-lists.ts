@@ -8,6 +8,8 @@ import { readAttributes } from './find-tags.ts'
 
 // the first of these that all of a list's blocks carry labels them
 const LABEL_ATTRIBUTES = ['index', 'id', 'number', 'n', 'position', 'rank', 'doc_id']
+// else the file that each is of, where all are of different ones
+const NAME_ATTRIBUTES = ['name', 'file', 'filename', 'file_name', 'path', 'file_path', 'source']
 const PLAIN_VALUE = /^[\p{L}\p{N}_.:/#-]{1,64}$/u
 
 // names that the fields of a record have too, as in `<source>a.pdf</source> <content>…</content>`
@@ -67,13 +69,23 @@ function isField({ text, tags }: Marks, { open, start, end }: KinElement): boole
 
 function toList(text: string, row: readonly KinElement[]): ContextList {
   const labels = row.map((element) => readLabels(text, element))
-  const shared = LABEL_ATTRIBUTES.find((name) => labels.every((label) => label.has(name)))
+  const shared =
+    LABEL_ATTRIBUTES.find((name) => labels.every((label) => label.has(name))) ??
+    NAME_ATTRIBUTES.find((name) => areDistinct(labels.map((label) => textOf(text, label.get(name)))))
   const blocks = row.map((element, i) => {
     const own = labels[i]!
     return toBlock(text, element, own.get(shared ?? LABEL_ATTRIBUTES.find((name) => own.has(name)) ?? ''))
   })
-  const ids = blocks.map(({ label }) => label && text.slice(label.start, label.end))
+  const ids = blocks.map(({ label }) => textOf(text, label))
   return { blocks, positional: isRunning(ids), labelPrefix: '', end: row.at(-1)!.end }
+}
+
+function textOf(text: string, label: BlockSpan['label']): string | undefined {
+  return label && text.slice(label.start, label.end)
+}
+
+function areDistinct(values: readonly (string | undefined)[]): boolean {
+  return values.every((value) => value !== undefined) && new Set(values).size === values.length
 }
 
 function toBlock(text: string, { start, end, open, close }: KinElement, label: BlockSpan['label']): BlockSpan {
@@ -85,7 +97,7 @@ function toBlock(text: string, { start, end, open, close }: KinElement, label: B
 function readLabels(text: string, element: KinElement): Map<string, BlockSpan['label']> {
   const labels = new Map<string, BlockSpan['label']>()
   for (const { name, valueStart, valueEnd } of readAttributes(text, element.open)) {
-    const known = labels.has(name) || !LABEL_ATTRIBUTES.includes(name)
+    const known = labels.has(name) || !(LABEL_ATTRIBUTES.includes(name) || NAME_ATTRIBUTES.includes(name))
     // longer values cannot be plain, and need not be copied
     if (known || valueEnd - valueStart > 64 || !PLAIN_VALUE.test(text.slice(valueStart, valueEnd))) continue
     labels.set(name, { start: valueStart, end: valueEnd })
