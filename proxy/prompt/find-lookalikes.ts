@@ -1,3 +1,4 @@
+import { areWorded } from './are-worded.ts'
 import type { BlockSpan, ContextList } from './context-list.ts'
 import { readCue } from './find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd } from './find-edges.ts'
@@ -21,9 +22,6 @@ const TALK =
   /^(?:\*\*)?(?:(?:user|assistant|bot|human|ai|system|agent|customer|client|operator|doctor|patient|interviewer|speaker(?: \w{1,3})?)|(\p{Lu}[\p{L}.' -]{0,30})):/iu
 const OPENING_TAG = /<([A-Za-z][\w:.-]{0,63})(?:\s[^<>]{0,400})?>$/
 const GENERIC_TAG = /^<(?:source|file|reference|result)[\s>]/i
-
-// three words in a row, as a sentence has them and a path, an option or a row has not
-const WORDS = /\p{L}+[ \t]+\p{L}+[ \t]+\p{L}/u
 
 const ASKED = /[?？]["'”’»)]?\s*$/
 const CHOICE = /(?:^|[^\p{L}])(?:which|who|whom|whose)(?:$|[^\p{L}])/iu
@@ -97,10 +95,4 @@ function isMarkup(text: string, { blocks, end }: ContextList): boolean {
   // short ones are labelled on purpose, and in words they are no paths
   if (blocks.every(({ label }) => label !== undefined) || areWorded(text, blocks)) return false
   return readCue(text, lineBehind(text, end).start)?.question !== true
-}
-
-function areWorded(text: string, blocks: readonly BlockSpan[]): boolean {
-  return blocks.every(({ contentStart, contentEnd }) => {
-    return WORDS.test(text.slice(contentStart, Math.min(contentEnd, contentStart + SHORTEST_FOREIGN)))
-  })
 }

@@ -38,6 +38,13 @@ describe('documents parted by rules', () => {
     expect(contentsOf(text.replace('Wind.', 'Wind.\n\nWhence?'))).toEqual([])
   })
 
+  it('need no announcement where a prompt is single paragraphs and a question', () => {
+    const documents = ['It rained all day.', 'The sun shone\nin the evening.', 'A wind came up.']
+    for (const rule of ['\n---\n', '\n\n===\n\n']) {
+      expect(contentsOf(`${documents.join(rule)}\n\nQuestion: why?`)).toEqual([documents])
+    }
+  })
+
   it('run to the end of a tool result that announces them', () => {
     expect(findContextLists(`Results:\n\n${list('\n\n---\n\n')}`, { whole: true })[0]?.blocks).toHaveLength(3)
   })
@@ -47,6 +54,21 @@ describe('rules that part no documents', () => {
   const parted = list('\n\n---\n\n')
   it.each([
     ['without an announcement', `${parted}\n\nQuestion: why?`],
+    [
+      'behind an instruction',
+      'Use what is told here.\n---\nIt rained all day.\n---\nA wind came up.\n\nQuestion: why?',
+    ],
+    [
+      'under a heading',
+      '# Rain\nIt rained all day.\n---\nThe sun shone again.\n---\nA wind came up.\n\nQuestion: why?',
+    ],
+    [
+      'under several',
+      'Sources:\nA sun.\nDocuments:\nA rain came up.\n---\nA sun came up.\n---\nA wind came up.\n\nQuestion: why?',
+    ],
+    ['behind a question', 'Question: why?\n---\nIt rained all day.\n---\nA wind came up.'],
+    ['of one line without an announcement', 'Rain and Sun\n---\nIt rained all day.\n\nQuestion: why?'],
+    ['of words without an announcement', 'alpha\n---\nbeta\n---\ngamma\n\nQuestion: why?'],
     ['of a single document', `Summarise the document:\n\n${parted}\n\nQuestion: why?`],
     ['with two announcements', `Documents:\nfrom my sources:\n${rain}\n\nSources:\n${parted}\n\nQuestion: why?`],
     ['with an end that may be anywhere', `Context:\n${parted}\n\nWhy does it rain?`],

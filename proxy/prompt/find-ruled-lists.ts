@@ -1,5 +1,7 @@
+import { areWorded } from './are-worded.ts'
 import type { BlockSpan, ContextList } from './context-list.ts'
 import { findEndBeforeClosing, findOpening } from './find-closing-line.ts'
+import { readCue } from './find-cue-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from './find-edges.ts'
 import type { Region } from './find-elements.ts'
 import { type LineNote, type LineNotes, readLineNotes } from './find-line-notes.ts'
@@ -14,11 +16,15 @@ const SENTENCE = /[.!?。！？](?:["'”’»)]?\s|$)|[:;)}\]：]["'”’»]?$
 const NO_PARAGRAPH = /^(?:[-*+|#>]|\d+[.)]\s|```)/
 const PARAGRAPHS = /\n[ \t\r]*\n\s*/
 const ASKING_LINE = /^[^\n]*[?？]["'”’»)]?$/
+const TO_MODEL =
+  /\b(?:you|your|please|answers?|respond|reply|use|given|following|below|above|instructions?|rules|assistant|summari[sz]e|translate|write)\b/i
+const HEADING = /[:：](?:\*\*)?[ \t\r]*(?:\n|$)|^#/
 const FIELD = /^[A-Za-z][\w -]{0,40}:(?:\s|$)/
 
 /**
- * The list whose blocks are parted by lines of `---` or `===`, if it surely is one: announced as documents, ended by
- * a question or its container, and with nothing in it by which the rules could be those of a single document.
+ * The list whose blocks are parted by lines of `---` or `===`, if it surely is one: announced as documents, or all that
+ * a question stands behind; ended by a question or its container, and with nothing in it by which the rules could be
+ * those of a single document.
  */
 export function findRuledLists(marks: Marks, region: Region): ContextList[] {
   const { text, whole, rules: all } = marks
@@ -27,11 +33,13 @@ export function findRuledLists(marks: Marks, region: Region): ContextList[] {
   const rules = lines.notes.filter(({ kind }) => kind === 'rule')
   const first = rules[0]
   if (first === undefined || !areAlike(text, rules, region)) return []
-  const start = findStart(text, region, first)
+  const announced = findStart(text, region, first)
+  const start = announced ?? findBareStart(text, region, first, whole)
   const bounded = start === undefined ? undefined : findBound(text, lines, rules, { ...region, start, whole })
   if (start === undefined || bounded === undefined) return []
   const blocks = toBlocks(text, start, rules, bounded)
   if (blocks.length < 2 || !areDocuments(text, blocks)) return []
+  if (announced === undefined && !areParagraphs(text, blocks)) return []
   if (isQuoted(marks, blocks) || (!region.container && !whole && mayHoldPrompt(text, blocks, bounded))) return []
   return [{ blocks, positional: false, labelPrefix: '', end: blocks.at(-1)!.end }]
 }
@@ -82,6 +90,22 @@ function findStart(text: string, region: Region, first: LineNote): number | unde
   }
   if (announced === undefined) return region.container ? findContentStart(text, region.start, region.end) : undefined
   return findContentStart(text, announced, region.end)
+}
+
+/** Where the first block begins that nothing announces: at the beginning of a prompt. */
+function findBareStart(text: string, region: Region, first: LineNote, whole: boolean): number | undefined {
+  const start = findContentStart(text, 0, text.length)
+  const isPrompt = !whole && !region.container && region.end === text.length
+  return isPrompt && start < first.start ? start : undefined
+}
+
+/** Whether these are all paragraphs of words that speak to nobody: else one may be an instruction, or go on behind a rule. */
+function areParagraphs(text: string, blocks: readonly BlockSpan[]): boolean {
+  const isParagraph = ({ start, end }: BlockSpan): boolean => {
+    const body = text.slice(start, end)
+    return !PARAGRAPHS.test(body) && !TO_MODEL.test(body) && !HEADING.test(body) && readCue(text, start) === undefined
+  }
+  return blocks.length > 2 && areWorded(text, blocks) && blocks.every(isParagraph)
 }
 
 /** Where the last block ends at the latest; undefined when that may be anywhere. */
