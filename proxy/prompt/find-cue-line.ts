@@ -1,3 +1,5 @@
+import { findLineEnd } from './find-edges.ts'
+
 /** The line at which the prompt turns from its blocks to the question. */
 export interface Cue {
   /** Its words in lower case: blocks that hold such lines themselves cannot be ended by one. */
@@ -35,6 +37,14 @@ const NOUN = `(?:(${QUESTION})|(${ANSWER})|(${OTHER}))`
 const CUE = new RegExp(`${DECORATION}(?:${QUALITY}${NOUN}${ANNOUNCED}|(${SENTENCE}))`, 'iuy')
 const EMPTY = /[ \t*_]*\r?(?:\n|$)/y
 
+// `    question: int` and `  query: body.query,` are fields in source code
+const FIELD = /[ \t]{2,16}\p{Ll}[\w ]{0,40}:[ \t]{0,4}/uy
+const TYPE = 'int|str|string|bool|boolean|bytes|number|float|any|unknown|object|list|dict|set|tuple|null|None'
+const VALUE = new RegExp(
+  `^(?:(?:['"\`].*['"\`]|[\\w.$]+(?:[([{<].*)?)[,;]|[\\w.$]*[([{]|\\(.*\\) => .*|(?:${TYPE})(?:\\[.*\\])?(?: ?[|=] .*)?)$`,
+)
+const LONGEST_VALUE = 200
+
 /** Reads the cue in the line that begins at `line`, if it is one. */
 export function readCue(text: string, line: number): Cue | undefined {
   CUE.lastIndex = line
@@ -43,6 +53,7 @@ export function readCue(text: string, line: number): Cue | undefined {
   const [whole, decoration, question, answer, other, sentence] = match
   const noun = answer ?? other
   if (noun !== undefined && !isAnnouncement(whole, decoration!, noun)) return undefined
+  if (sentence === undefined && decoration === '' && isField(text, line)) return undefined
   const kind = (question ?? noun ?? sentence ?? '').toLowerCase()
   const empty = isEmptyBehind(text, whole, line)
   return { kind, question: question !== undefined, answer: answer !== undefined, empty }
@@ -57,4 +68,13 @@ function isEmptyBehind(text: string, whole: string, line: number): boolean {
 function isAnnouncement(whole: string, decoration: string, noun: string): boolean {
   if (noun === 'user' || noun === 'human' || noun === 'assistant') return decoration !== ''
   return decoration !== '' || /[:：>]$/.test(whole)
+}
+
+function isField(text: string, line: number): boolean {
+  FIELD.lastIndex = line
+  const name = FIELD.exec(text)
+  if (name === null) return false
+  const start = line + name[0].length
+  const end = findLineEnd(text, start)
+  return end - start <= LONGEST_VALUE && VALUE.test(text.slice(start, end).trimEnd())
 }

@@ -4,6 +4,7 @@ import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from './
 import type { Label } from './find-labels.ts'
 import { findLastRule, type LineNote, type LineNotes } from './find-line-notes.ts'
 import { announcesBlocks } from './find-list-heading.ts'
+import { isComment } from './find-list-tail.ts'
 import type { Marks } from './find-marks.ts'
 import { findInnerClosings, findOwnClosing } from './find-numbered-closings.ts'
 
@@ -167,6 +168,7 @@ function isCertainEnd(
 ): boolean {
   if (typeof kind === 'object') return !interior.cues.has(kind.kind)
   if (kind === 'rule' && text.slice(start, end).trim() === interior.separator) return true
+  if (kind === 'heading' && isComment(text, start)) return false
   // records are whole documents, of which one alone may have headings
   return behindBlank && !interior[kind] && !isRecord
 }

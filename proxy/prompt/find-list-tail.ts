@@ -11,6 +11,9 @@ const TO_THE_MODEL = /^(?:please |now |then |kindly )?(?:tell|give|show|explain|
 const MANNER = /^(?:be|keep it|think|answer|respond|reply|stay)\b[\w ,-]{1,40}[.!]?$/i
 const ANNOUNCEMENT =
   /\b(?:documents|contexts?|passages|sources|results|chunks|excerpts|snippets|memories|facts|history|conversation|instructions?|rules|guidelines|requirements|tasks?|notes|examples?)\b.{0,40}[:：]\**$/i
+// `    with pytest.MonkeyPatch.context() as patch:` is a line of source code
+const CODE = /^(?:[ ]{2}|\t)[ \t]*\S.*(?:\w\((?!s\)).*[:;,{(]|[;{])$/
+const COMMENT = /\s{0,3}#[ \t]+\p{Ll}/uy
 // what is asked in one line is no paragraph of a document
 const LONGEST_QUESTION = 500
 const LONGEST_ANNOUNCEMENT = 100
@@ -52,9 +55,15 @@ function isPrompt(text: string, start: number, end: number): boolean {
   const line = text.lastIndexOf('\n', start - 1) + 1
   if (readCue(text, line) !== undefined) return true
   const first = text.slice(start, Math.min(findLineEnd(text, start), start + LONGEST_QUESTION)).trim()
-  if (first.startsWith('#') || isRule(text, start, findLineEnd(text, start))) return true
+  if ((first.startsWith('#') && !isComment(text, start)) || isRule(text, start, findLineEnd(text, start))) return true
   if (first.length <= LONGEST_ANNOUNCEMENT && ANNOUNCEMENT.test(first)) return true
   return isInstruction(first) || isQuestion(text, start, end)
+}
+
+/** Whether a line is a comment in source code, as `# of all pages`: headings begin with a capital. */
+export function isComment(text: string, line: number): boolean {
+  COMMENT.lastIndex = line
+  return COMMENT.test(text)
 }
 
 function isInstruction(line: string): boolean {
@@ -82,8 +91,12 @@ export function endsInPrompt(text: string, from: number, cue: number): boolean {
   const end = findContentEnd(text, from, cue)
   const start = findLastParagraph(text, from, end)
   if (start === undefined) return false
-  const first = text.slice(start, Math.min(findLineEnd(text, start), end, start + LONGEST_QUESTION)).trim()
-  return isInstruction(first) || (readCue(text, cue)?.question !== true && isQuestion(text, start, end))
+  const line = text.lastIndexOf('\n', start - 1) + 1
+  const first = text.slice(line, Math.min(findLineEnd(text, start), end, start + LONGEST_QUESTION)).trimEnd()
+  return (
+    (!CODE.test(first) && isInstruction(first.trim())) ||
+    (readCue(text, cue)?.question !== true && isQuestion(text, start, end))
+  )
 }
 
 /** Whether the last of several lines between these places, where a prompt ends, asks or instructs. */

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import { contentsOf } from './found-lists.fixture.ts'
+
+const models =
+  'class Ask:\n    question: int\n    answer: str | None = None\n\n    input: list[str]\n\ndef ask() -> None: ...'
+const routes = "export const routes = {\n  responses: '/v1/responses',\n\n  query: body.query,\n  task: {\n  },\n}"
+const patched =
+  'def cpu() -> None:\n    """Runs it."""\n\n    with pytest.MonkeyPatch.context() as patch:\n        yield'
+const files = [models, routes, patched]
+
+describe('documents of source code', () => {
+  it.each([
+    ['Document n:', (code: string, i: number) => `Document ${i + 1}:\n${code}`],
+    ['[n]', (code: string, i: number) => `[${i + 1}] ${code}`],
+    ['Source n:', (code: string, i: number) => `Source ${i + 1}: ${code}`],
+  ])('below %s are blocks, whichever comes last', (_, label) => {
+    for (const [first, second, last] of [files, files.toReversed(), [patched, models, routes]] as string[][]) {
+      const own = [first!, second!, last!]
+      const list = own.map(label).join('\n\n')
+      expect(contentsOf(`Context:\n\n${list}\n\nQuestion: What is it?`)).toEqual([own])
+      expect(contentsOf(`Context:\n\n${list}\n\nQuestion: What is it?\nAnswer:`)).toEqual([own])
+    }
+  })
+
+  it('are not torn where the last one alone has blank lines, and goes on with a comment', () => {
+    const list = '[1] a = 1\n[2] b = 2\n[3] import c\n\n# of all pages\nd = 4'
+    expect(contentsOf(`Context:\n\n${list}\n\nQuestion: What is it?`)).toEqual([])
+    expect(contentsOf('[1] a\n[2] b\n\n# Instructions\nBe brief.\n\nQuestion: Why?')).toEqual([['a', 'b']])
+  })
+
+  it('do not hide what asks below them', () => {
+    const list = '[1] A\n\nand more\n\n[2] B\n\nand more'
+    for (const asked of ['question: integers', '    question: what is an int?', '  query: body', 'query: int']) {
+      expect(contentsOf(`Context:\n\n${list}\n\n${asked}`)).toEqual([['A\n\nand more', 'B\n\nand more']])
+    }
+  })
+})
