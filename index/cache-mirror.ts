@@ -26,6 +26,7 @@ export class CacheMirror implements BelievedCache {
   readonly #requests = new MirroredRequests()
   readonly #table: SharedBlocks
   readonly #contexts: HeldContexts
+  readonly #createIndex: (blocks: SharedBlocks) => OrderingIndex<MirroredRequest>
   readonly #prompts: MirroredPrompts
   /** requests of which something is held */
   #holding = 0
@@ -53,12 +54,18 @@ export class CacheMirror implements BelievedCache {
     this.#table = new SharedBlocks(bounds.secret)
     this.#prompts = new MirroredPrompts(this.#table)
     this.#contexts = new HeldContexts(createIndex, this.#table)
+    this.#createIndex = createIndex
     this.#average = average
   }
 
   /** Orders a context by those that stand behind the same text; undefined when there are none. */
   order(scope: ScopeId, context: Context, sizes: readonly number[]): Ordering | undefined {
     return this.#contexts.at(scope)?.order(context, sizes)
+  }
+
+  /** An index that orders as this mirror does, with nothing in it and blocks of its own. */
+  createIndex(): OrderingIndex<MirroredRequest> {
+    return this.#createIndex(new SharedBlocks())
   }
 
   /** The search path of a context that was sent, for the scheduler. */

@@ -1,8 +1,9 @@
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { CacheMirror } from '#index/cache-mirror.ts'
-import { type BlockId, type ScopeId, toBlockId } from '#index/context-block.ts'
+import { type BlockId, type Context, type ScopeId, toBlockId } from '#index/context-block.ts'
 import type { SentOrder, SentTurn, TurnKey } from '#index/conversation-store.ts'
 import { deduplicateContext, type FreshBlock, repeatPointers } from '#index/deduplicate-context.ts'
+import type { Ordering } from '#index/ordering-index.ts'
 import { ShownBlocks } from '#index/shown-blocks.ts'
 import type { LaidOutMessage, Layout, PromptLayout } from './prompt/lay-out-prompt.ts'
 import type { ContextSlot, PromptContext } from './prompt/prompt-context.ts'
@@ -10,6 +11,7 @@ import { isJson, labelsAsSent, renderAnnotation, renderBlock, setApart } from '.
 import { SentPromptWriter } from './prompt/sent-prompt-writer.ts'
 import { type Piece, piecesLength, piecesText, type TextSplice } from './prompt/text-splice.ts'
 import type { RequestOptions } from './request-options.ts'
+import { SiblingContexts } from './sibling-contexts.ts'
 import type { Wording } from './wording.ts'
 
 /** One context of a prompt as it is to be sent. */
@@ -37,7 +39,7 @@ export interface ReusedBody {
 
 /** What prompts are reused against. */
 export interface ReuseState {
-  readonly mirror: Pick<CacheMirror, 'order'>
+  readonly mirror: Pick<CacheMirror, 'order' | 'createIndex'>
   readonly tenant: string
   readonly options: RequestOptions
   readonly wording: Wording
@@ -51,7 +53,8 @@ export interface ReuseState {
 export function reusePrompts(layout: Layout, state: ReuseState): ReusedBody {
   const splices: TextSplice[][] = layout.texts.map(() => [])
   const turns = new Map<TurnKey, SentTurn>()
-  const prompts = layout.prompts.map((prompt) => new PromptReuse(layout, splices, turns, state).write(prompt))
+  const siblings = layout.prompts.length > 1 ? new SiblingContexts(state.mirror) : undefined
+  const prompts = layout.prompts.map((prompt) => new PromptReuse(layout, splices, turns, state, siblings).write(prompt))
   return { splices, prompts, turns }
 }
 
@@ -83,10 +86,19 @@ class PromptReuse {
   readonly #splices: TextSplice[][]
   readonly #turns: Map<TurnKey, SentTurn>
   readonly #state: ReuseState
+  /** of the prompts in front of it in the same body */
+  readonly #siblings: SiblingContexts | undefined
   readonly #writer = new SentPromptWriter()
   readonly #shown = new ShownBlocks()
 
-  constructor(layout: Layout, splices: TextSplice[][], turns: Map<TurnKey, SentTurn>, state: ReuseState) {
+  constructor(
+    layout: Layout,
+    splices: TextSplice[][],
+    turns: Map<TurnKey, SentTurn>,
+    state: ReuseState,
+    siblings: SiblingContexts | undefined,
+  ) {
+    this.#siblings = siblings
     this.#layout = layout
     this.#splices = splices
     this.#turns = turns
@@ -137,7 +149,10 @@ class PromptReuse {
       this.#writeText(original.slice(at))
     }
     reused.forEach(({ scope, found }, i) => {
-      if (!found.isResult) this.#writer.addContext({ scope, ...written[i]! })
+      if (found.isResult) return
+      const own = written[i]!
+      this.#writer.addContext({ scope, ...own })
+      this.#siblings?.add(scope, own.blocks, own.sizes)
     })
     return reused
   }
@@ -195,7 +210,7 @@ class PromptReuse {
     const repeated = mayPoint ? this.#repeatedPlaces(found) : new Set<number>()
     const fresh = places.filter((place) => !repeated.has(place))
     const sizes = fresh.map((place) => found.slots[place]!.end - found.slots[place]!.start)
-    const ordering = this.#state.mirror.order(
+    const ordering = this.#search(
       scope,
       fresh.map((place) => found.blocks[place]!),
       sizes,
@@ -204,6 +219,13 @@ class PromptReuse {
     const { order, searchPath } = ordering
     if (order.every((from, place) => from === place)) return { order: places, searchPath }
     return { order: [...order.map((from) => fresh[from]!), ...repeated], searchPath }
+  }
+
+  /** Where the engine holds nothing that could be shared, the prompts of one body still can share among themselves. */
+  #search(scope: ScopeId, context: Context, sizes: readonly number[]): Ordering | undefined {
+    const held = this.#state.mirror.order(scope, context, sizes)
+    if (this.#siblings === undefined || (held && held.searchPath.length > 0)) return held
+    return this.#siblings.order(scope, context, sizes) ?? held
   }
 
   /** Blocks that stand earlier, but for those that no words are short enough to point to. */
