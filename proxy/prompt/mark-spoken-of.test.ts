@@ -31,6 +31,7 @@ describe.each(forms)('a list of %s stays as received when it is spoken of', (_, 
   it.each([
     'Question: what does [1] say about [2]?',
     'Question: does [Doc_2] contradict the others?',
+    'Question: what is the difference between 1 and 2 in these words?',
     'Question: what changed from document 1 to document 2?',
     'Refer to sources by number. Source 2 is authoritative.',
     'Question: how do the first two documents differ?',
@@ -52,6 +53,8 @@ describe.each(forms)('a list of %s stays as received when it is spoken of', (_, 
 
   it.each([
     'Question: which river is longer?',
+    'Answer: often between 1 and 5 words',
+    'Write between 2 and 4 short sentences.',
     'Cite like [1].',
     'Use inline citations (e.g., [1], [2]) and quote what you use.',
     'Answer only from the context. Put the number of the source in brackets: [1][2].',

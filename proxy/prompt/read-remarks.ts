@@ -14,11 +14,14 @@ const KIN =
   'documents?|docs?|sources?|passages?|contexts?|chunks?|references?|files?|results?|snippets?|excerpts?|articles?'
 const NUMBERED = `${KIN}|texts?|items?|entry|entries|memory|memories|dokumente?|quellen?|abschnitte?|texte?|datei(?:en)?`
 const BRACKETED = /\[ ?(\d{1,4}(?: ?[,;–-] ?\d{1,4}){0,16}) ?\]/g
+// `between 1 and 5 words` is how long an answer is to be
+const MEASURED =
+  '(?:\\p{L}+ )?(?:words?|sentences?|paragraphs?|lines?|bullets?|points?|tokens?|characters?|letters|pages?|keywords?|percent|seconds?|minutes?|hours?|days?|weeks?|months?|years?)(?!\\p{L})'
 const WORDED = new RegExp(
   [
     `(?<!\\p{L})(?:(?:${NUMBERED})[ \\t]?(?:[_#.:(\\[-]|no\\.?|nr\\.?|numbers?)?|numbers?|no\\.|nr\\.|nummer|numéro|número)[ \\t]?(\\d{1,4})(?![\\d%]|[.,]\\d)`,
     '(?<![\\w#&/])#(\\d{1,2})(?!\\w)',
-    '(?<!\\p{L})(?:compare|contrast|between|does|is|explain) \\(?(\\d{1,2})\\)? (?:and|or|with|vs\\.?|contradict|agree|differ|support|say|right|true|wrong)(?!\\p{L})',
+    `(?<!\\p{L})(?:compare|contrast|between|does|is|explain) \\(?(\\d{1,2})\\)? (?!(?:and|or) \\d{1,4} (?:${MEASURED}))(?:and|or|with|vs\\.?|contradict|agree|differ|support|say|right|true|wrong)(?!\\p{L})`,
     '(?:文档|文件|资料|来源|段落|文献) ?[[(【]?(\\d{1,4})(?!\\d)',
   ].join('|'),
   'giu',
