@@ -29,11 +29,28 @@ describe('labelled blocks', () => {
     ['**Reference 1:** A\n**Reference 2:** B', 'Reference '],
     ['**Document [1]:** A\n**Document [2]:** B', 'Document '],
     ['**Doc 1**\nA\n**Doc 2**\nB', 'Doc '],
+    ['===== Document 0 =====\nA\n\n===== Document 1 =====\nB', 'Document '],
+    ['--- Source 1 ---\nA\n--- Source 2 ---\nB', 'Source '],
   ])('may look like %j', (list, labelPrefix) => {
     const text = `Use these:\n\n${list}\n\nWhich one?`
     expect(contentsOf(text)).toEqual([['A', 'B']])
     expect(findContextLists(text)).toMatchObject([{ positional: true, labelPrefix }])
     expect(behindLists(text)).toEqual(['\n\nWhich one?'])
+  })
+
+  it('keep a title in a frame as content', () => {
+    const list = '\n\n--- SOURCE 1: Rome ---\nURL: r\n\nA\n\n\n--- SOURCE 2: Paris ---\nURL: p\n\nB'
+    expect(findContextLists(`Results:${list}`, { whole: true })).toMatchObject([{ positional: true }])
+    expect(contentsOf(`Results:${list}`, { whole: true })).toEqual([
+      ['Rome ---\nURL: r\n\nA', 'Paris ---\nURL: p\n\nB'],
+    ])
+    for (const text of [
+      '- Document 1: A\n- Document 2: B',
+      '--- Part 1 ---\nA\n--- Part 2 ---\nB',
+      '--- file 1\n+++ file 2',
+    ]) {
+      expect(findContextLists(`Look:\n\n${text}\n\nWhy?`)).toEqual([])
+    }
   })
 
   it('keep a source in brackets behind the label as content', () => {

@@ -22,7 +22,7 @@ const WORD = 'search[ _]result|document|doc|source|passage|context|chunk|referen
 const ID = '([\\p{L}\\p{N}][\\p{L}\\p{N}_.-]{0,63})'
 const COLON = '[ \\t]?[:：]'
 
-const DECORATION = /#{1,6}[ \t]{1,3}|\*\*/y
+const DECORATION = /#{1,6}[ \t]{1,3}|\*\*|[=-]{3,10}[ \t]/y
 // no initialiser `[3] = …`
 const NUMBER = /()\[(\d{1,6})\](?:\*\*)?(?=\s|$)(?![ \t]{0,8}=)/y
 const BRACKETED = toPattern(`\\[((?:${WORD})(?:[ _.-]?#?|: ?))${ID}\\](?:\\*\\*)?(?::(?:\\*\\*)?)?(?=\\s|$)`)
@@ -30,10 +30,15 @@ const LINKED = toPattern(`((?:${WORD})[ \\t]?)\\[${ID}\\](?:${COLON}|(?=[ \\t]?\
 const SPOKEN = toPattern(`((?:${WORD})[ \\t]?#?)${ID}(?:${COLON}|(?=[ \\t]?\\([^()\\n]{1,200}\\)[:：]))`)
 const BOLD = toPattern(`((?:${WORD})[ \\t]?#?)${ID}(?:${COLON}\\*\\*|\\*\\*(?:${COLON})?(?=\\s|$))`)
 const HEADING = toPattern(`((?:${WORD})[ \\t]?#?)${ID}(?:${COLON}|(?=[ \\t]?(?:\\r?\\n|$|[(–-])))`)
+// `===== Document 0 =====`, and `--- SOURCE 1: Rome ---`, of which the title is content
+const FRAMED = toPattern(
+  `((?:${WORD})[ \\t]?#?)${ID}(?:${COLON}?[ \\t][=-]{3,10}(?=[ \\t]*(?:\\r?\\n|$))|${COLON}(?=[^\\n]{1,200}[ \\t][=-]{3,10}[ \\t]*(?:\\r?\\n|$)))`,
+)
 
 // a heading that names no block, as in `### Document`
 const UNNUMBERED = /((?:document|doc|source|passage|chunk|excerpt|snippet|search result))[ \t]*(?=\r?\n)/iuy
 
+const DECORATED = '#*=-'
 const WORD_INITIALS = 'dspcrmfeDSPCRMFE'
 
 function toPattern(source: string): RegExp {
@@ -43,8 +48,9 @@ function toPattern(source: string): RegExp {
 /** Reads the label that begins at `start`, its line's first character. */
 export function readLabel(text: string, start: number): Label | undefined {
   const first = text[start]!
-  const decoration = first === '#' || first === '*' ? readDecoration(text, start) : ''
+  const decoration = DECORATED.includes(first) ? readDecoration(text, start) : ''
   const at = start + decoration.length
+  if (decoration !== '' && (first === '=' || first === '-')) return matchLabel(text, start, decoration, FRAMED, 0)
   if (text[at] === '[') {
     const bare = isDigit(text.charCodeAt(at + 1))
     if (!bare && !WORD_INITIALS.includes(text[at + 1] ?? ' ')) return undefined
