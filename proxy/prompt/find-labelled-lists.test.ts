@@ -38,6 +38,17 @@ describe('labelled blocks', () => {
     expect(behindLists(text)).toEqual(['\n\nWhich one?'])
   })
 
+  it('may stand as deep as the loop of the template that wrote them', () => {
+    const [a, b] = ['A\nmore of A', 'B\n\nmore of B']
+    for (const end of ['\n', '\r\n']) {
+      const list = [a, b].map((text, i) => `\n    Document[${i + 1}]: ${text}\n`).join('')
+      const text = `Context:\n${list}\n\nQuestion: why?\nAnswer:\n`.replaceAll('\n', end)
+      expect(contentsOf(text)).toEqual([])
+      const other = `Context:\n${[b, a, a].map((one, i) => `\n    Document[${i + 1}]: ${one}\n`).join('')}\n\nQuestion: why?`
+      expect(contentsOf(other.replaceAll('\n', end))).toEqual([[b, a, a].map((one) => one.replaceAll('\n', end))])
+    }
+  })
+
   it('keep a title in a frame as content', () => {
     const list = '\n\n--- SOURCE 1: Rome ---\nURL: r\n\nA\n\n\n--- SOURCE 2: Paris ---\nURL: p\n\nB'
     expect(findContextLists(`Results:${list}`, { whole: true })).toMatchObject([{ positional: true }])
@@ -255,6 +266,9 @@ describe('no labelled list', () => {
     ['fenced code', 'Why?\n```\n[0] A\n[1] B\n```\n'],
     ['an unclosed fence', 'Why?\n```\n[1] A\n[2] B\n\nQuestion: x'],
     ['indented code', '    [0] A\n    [1] B'],
+    ['indented lines', 'Look:\n\n    Document 1: A\n    Document 2: B\n\nQuestion: why?'],
+    ['deeply indented lines', 'Look:\n\n          Document 1: A\n\n          Document 2: B\n\nQuestion: why?'],
+    ['indented numbers', 'Look:\n\n    [1] A\n\n    [2] B\n\nQuestion: why?'],
     ['source code', 'a[0] = b[1]\na[1] = b[2]\n[0] = 1,\n[1] = 2,'],
     ['an array', '[\n  [1],\n  [2]\n]'],
     ['link definitions', 'See [a][1].\n\n[1]: http://a.example\n[2]: http://b.example'],

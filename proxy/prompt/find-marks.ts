@@ -35,8 +35,9 @@ const MOST_LINES = 300_000
 // a text that speaks of its blocks in more forms than these is none that we know
 const MOST_FORMS = 16
 
-// deeper is code, but fences stand deeper inside Markdown lists
+// deeper is code, but fences stand deeper inside Markdown lists, and words behind a blank line inside a template's loop
 const MOST_LABEL_INDENT = 3
+const MOST_LOOP_INDENT = 8
 const MOST_FENCE_INDENT = 16
 
 const LINE_FEED = 10
@@ -98,7 +99,10 @@ class LineReader {
     const first = text[start]!
     if (first === '{' || first === '[') this.values.push({ start })
     else if (first === '<') this.#readTaggedValue(start)
-    if (start - line > MOST_LABEL_INDENT) return
+    if (start - line > MOST_LABEL_INDENT) {
+      this.#readLoopLabel(line, start)
+      return
+    }
     if ((first === '-' || first === '=') && isRule(text, start, findLineEnd(text, start)))
       this.rules.push({ start: line })
     else if (BULLETS.includes(first) || isDigit(code)) this.bullets.push({ start: line })
@@ -109,6 +113,16 @@ class LineReader {
     TAGGED_VALUE.lastIndex = start
     const tags = TAGGED_VALUE.exec(this.#text)
     if (tags !== null) this.values.push({ start: start + tags[0].length })
+  }
+
+  /** A label as deep as the loop of a template that wrote it: all of its list are. */
+  #readLoopLabel(line: number, start: number): void {
+    const label =
+      start - line <= MOST_LOOP_INDENT && isBehindBlank(this.#text, line) ? readLabel(this.#text, start) : undefined
+    if (label === undefined || label.bare || label.idStart === label.idEnd) return
+    const form = `${label.form} ${start - line}`
+    this.labels.push({ ...label, form })
+    this.forms.add(form)
   }
 
   #readLabel(line: number, start: number): void {
@@ -153,6 +167,11 @@ function readRecordLabel(text: string, line: number, start: number): Label | und
   const { end, kind, keys } = head
   const noId = { idStart: start, idEnd: start, number: undefined }
   return { start, end, form: `record ${kind}`, bare: false, prefix: '', keys, ...noId }
+}
+
+function isBehindBlank(text: string, line: number): boolean {
+  const end = text[line - 2] === '\r' ? line - 2 : line - 1
+  return text[end - 1] === '\n'
 }
 
 function skipIndent(text: string, line: number): number {
