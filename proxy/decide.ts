@@ -198,7 +198,7 @@ function reuse(
     mostPredictedCachedTokens: Math.max(...routes.map(({ predictedCachedTokens }) => predictedCachedTokens)),
     citations: options.citations === false ? [] : citationMapOf(layout.texts, contexts),
     // a document that is missing is told of, whatever was done with the others
-    skipped: layout.unresolved ?? (isUnchanged ? reasonFor(input, contexts) : undefined),
+    skipped: layout.unresolved ?? (isUnchanged ? reasonFor(input, layout, contexts) : undefined),
     fault: undefined,
     ...counts,
     timing: { parse: laidOut - started + (before?.milliseconds ?? 0), index: state.now() - laidOut },
@@ -229,8 +229,8 @@ function selectByLoad({ candidates, select }: DecisionState): number {
   return select(candidates.map(() => ({ promptTokens: 0, predictedCachedTokens: 0, contexts: [] })))
 }
 
-function reasonFor({ mode, options }: DecisionInput, contexts: readonly ReusedContext[]): string {
-  if (contexts.every(({ order }) => order.length === 0)) return 'no_blocks'
+function reasonFor({ mode, options }: DecisionInput, { isUnsure }: Layout, contexts: readonly ReusedContext[]): string {
+  if (contexts.every(({ order }) => order.length === 0)) return isUnsure ? 'unsure_borders' : 'no_blocks'
   if (mode === 'shadow') return 'shadow'
   if (options.reorder === false) return 'reorder_off'
   return contexts.some(({ found }) => found.isSpokenOf) ? 'spoken_of' : 'nothing_to_gain'

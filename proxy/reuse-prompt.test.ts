@@ -267,6 +267,16 @@ test('unusual bodies are left alone and say why', () => {
   expect(sender.decide({ messages: [{ role: 'user', content: 'hello' }] }).skipped).toBe('no_blocks')
 })
 
+test.each([
+  ['a last document that may go on', '[1] A\n\nmore of A\n\n[2] B\n\nIs it so'],
+  ['tags without partners among others', '<document>A</document>\n<document>B\n</document>\n</document>\n\nWhy?'],
+])('%s is told from a prompt without documents', (_, content) => {
+  const decision = sender.decide({ messages: [{ role: 'user', content }] })
+  expect(decision).toMatchObject({ body: undefined, blocks: 0, skipped: 'unsure_borders' })
+  const asked = { role: 'user', content: 'As [1] says, see Document 4: it is one. Footnote:\n[3] x' }
+  expect(sender.decide({ messages: [asked] }).skipped).toBe('no_blocks')
+})
+
 test('a fault of ours forwards the request as received', () => {
   const mirror = new Sender().mirror
   mirror.order = () => {

@@ -4,6 +4,7 @@ import { findContentStart, findIndexFrom } from './find-edges.ts'
 import { findElements, isKin, type KinElement, type Region } from './find-elements.ts'
 import { findJsonLists } from './find-json-lists.ts'
 import { findLabelledLists } from './find-labelled-lists.ts'
+import type { Label } from './find-labels.ts'
 import { findMarks, type Marks } from './find-marks.ts'
 import { findMemoryLists } from './find-memory-lists.ts'
 import { findRuledLists } from './find-ruled-lists.ts'
@@ -18,10 +19,27 @@ export interface TextTraits {
   readonly rendered?: boolean
 }
 
+/** The lists that surely are some. */
+export interface FoundLists {
+  readonly lists: ContextList[]
+  /** there are none, but something looks like one: it is not certain that it is, or where its blocks end */
+  readonly isUnsure: boolean
+}
+
 /** The lists of context blocks in a text, in order and not overlapping; of lists in one another, the outer one. */
 export function findContextLists(text: string, traits: TextTraits = {}): ContextList[] {
+  return findSureLists(text, traits).lists
+}
+
+/** The same, and whether something was seen that is left alone. */
+export function findSureLists(text: string, traits: TextTraits = {}): FoundLists {
   const marks = findMarks(text, traits)
-  if (marks === undefined || isTorn(marks.tags)) return []
+  if (marks === undefined) return { lists: [], isUnsure: false }
+  const lists = isTorn(marks.tags) ? [] : findAll(marks)
+  return { lists, isUnsure: lists.length === 0 && (isTorn(marks.tags) || isCounted(marks.labels)) }
+}
+
+function findAll(marks: Marks): ContextList[] {
   const found = findElements(marks).flatMap((region) => findRegionLists(marks, region))
   found.sort((left, right) => startOf(left) - startOf(right) || right.end - left.end)
   const lists: ContextList[] = []
@@ -44,6 +62,17 @@ function isTorn(tags: readonly Tag[]): boolean {
     else if (closing || begins) alone.add(name)
   }
   return [...alone].some((name) => paired.has(name) && isKin(name))
+}
+
+/** Whether labels of one form begin to count. */
+function isCounted(labels: readonly Label[]): boolean {
+  const begun = new Map<string, number>()
+  return labels.some(({ form, number }) => {
+    if (number === undefined) return false
+    const first = begun.get(form)
+    if (first === undefined && number <= 1) begun.set(form, number)
+    return first !== undefined && number === first + 1
+  })
 }
 
 function startOf(list: ContextList): number {

@@ -2,7 +2,7 @@ import { type BlockId, toBlockId } from '#index/context-block.ts'
 import { elementSpans } from '../json-spans.ts'
 import { areWholeParts } from './are-whole-parts.ts'
 import { type BlockSpan, type ContextList, mostBlocks } from './context-list.ts'
-import { findContextLists } from './find-context-lists.ts'
+import { findSureLists } from './find-context-lists.ts'
 import { findContentEnd, findContentStart, findIndexFrom } from './find-edges.ts'
 import { isLookalike } from './find-lookalikes.ts'
 import { findTurns } from './find-turns.ts'
@@ -19,20 +19,45 @@ const partSeparator = '\n\n'
 /** Blocks that patterns of the user found, by text. */
 export type PatternLists = ReadonlyMap<number, readonly ContextList[]>
 
+/** The contexts of a message. */
+export interface FoundContexts {
+  readonly contexts: PromptContext[]
+  /** there are none, but its text looks as if it held some: it is left alone */
+  readonly isUnsure: boolean
+}
+
 /**
  * Finds the contexts of one message (CONTRACT §3): documents given as such; lists with markers, also across its text
  * parts; without any, the text parts of a user message that come before the last one, which is the question, and the
  * results of tools; at last what the user's own patterns found.
  */
+export function searchMessage(
+  message: PromptMessage,
+  texts: readonly string[],
+  patternLists?: PatternLists,
+): FoundContexts {
+  if (message.role === 'documents') return { contexts: findDocuments(message.texts[0]!, texts), isUnsure: false }
+  if (!rolesWithContext.has(message.role) || message.texts.length === 0) return { contexts: [], isUnsure: false }
+  const marked = findMarkedContexts(message, texts)
+  const contexts = marked.contexts.length > 0 ? marked.contexts : findUnmarked(message, texts, marked, patternLists)
+  return { contexts, isUnsure: contexts.length === 0 && (marked.isUnsure || marked.isSpanning) }
+}
+
+/** The contexts alone. */
 export function findContexts(
   message: PromptMessage,
   texts: readonly string[],
   patternLists?: PatternLists,
 ): PromptContext[] {
-  if (message.role === 'documents') return findDocuments(message.texts[0]!, texts)
-  if (!rolesWithContext.has(message.role) || message.texts.length === 0) return []
-  const { contexts: marked, isSpanning } = findMarkedContexts(message, texts)
-  if (marked.length > 0) return marked
+  return searchMessage(message, texts, patternLists).contexts
+}
+
+function findUnmarked(
+  message: PromptMessage,
+  texts: readonly string[],
+  { isSpanning }: MarkedContexts,
+  patternLists?: PatternLists,
+): PromptContext[] {
   const patterned = message.texts.flatMap((text) => {
     const found = patternLists?.get(text) ?? []
     const lists = message.isRendered ? leaveOutTurns(texts[text]!, found) : leaveOutAnswers(texts[text]!, found)
@@ -69,8 +94,7 @@ function wholeText(text: number, texts: readonly string[]): ContextSlot {
   return { text, start: 0, end, content: { start, end: findContentEnd(texts[text]!, start, end) } }
 }
 
-interface MarkedContexts {
-  readonly contexts: PromptContext[]
+interface MarkedContexts extends FoundContexts {
   /** A list was left alone because a block of it runs from one part into the next. */
   readonly isSpanning: boolean
 }
@@ -86,12 +110,13 @@ function findMarkedContexts(message: PromptMessage, texts: readonly string[]): M
   const locate = (offset: number): { text: number; start: number } => parts[findIndexFrom(parts, offset + 1) - 1]!
   const isWhole = isToolRole(message.role)
   const traits = { whole: isWhole, rendered: message.isRendered ?? false }
-  const lists = findContextLists(whole, traits).filter((list) => !isLookalike(whole, list, isWhole))
+  const { lists: sure, isUnsure } = findSureLists(whole, traits)
+  const lists = sure.filter((list) => !isLookalike(whole, list, isWhole))
   const found = leaveOutAnswers(whole, lists).map((list) => toContext(list, whole, locate))
   // a block that runs from one part into the next cannot be moved
   const inParts = found.filter(({ slots }) => slots.every(({ text, end }) => end <= texts[text]!.length))
   const contexts = inParts.map((context) => ({ ...context, annotateAt: withinText(context.annotateAt, texts) }))
-  return { contexts, isSpanning: inParts.length < found.length }
+  return { contexts, isUnsure, isSpanning: inParts.length < found.length }
 }
 
 /** What the user's patterns found in the turn of one speaker, who is not the assistant. */

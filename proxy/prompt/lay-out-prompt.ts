@@ -4,7 +4,7 @@ import type { RequestOptions } from '../request-options.ts'
 import { TurnMemory } from '../store/turn-memory.ts'
 import { digestContexts, digestMessage } from './digest-message.ts'
 import { contextPlaceholder } from './explicit-context.ts'
-import { findContexts, type PatternLists } from './find-contexts.ts'
+import { type PatternLists, searchMessage } from './find-contexts.ts'
 import { findTurns } from './find-turns.ts'
 import { markSpokenOf, type UnmappedNames } from './mark-spoken-of.ts'
 import { type PlacedContext, placeBlocks } from './place-explicit-context.ts'
@@ -57,6 +57,8 @@ export interface Layout {
   readonly prompts: readonly PromptLayout[]
   /** why a placeholder in a past message stays one: its blocks are not known, or not for sure */
   readonly unresolved: UnresolvedTurn | undefined
+  /** a text without contexts looks as if it held some */
+  readonly isUnsure: boolean
 }
 
 /** What a layout depends on besides the body. */
@@ -84,6 +86,7 @@ class LayoutWriter {
   readonly #memory: TurnMemory
   readonly #texts: string[]
   #unresolved: UnresolvedTurn | undefined
+  #isUnsure = false
   /** identity of all messages in front of the one that is laid out, as they were received */
   #chain = '' as ScopeId
   /** identity of the conversation: its name, or how it begins */
@@ -99,7 +102,7 @@ class LayoutWriter {
   }
 
   get outcome(): Omit<Layout, 'prompts'> {
-    return { texts: this.#texts, unresolved: this.#unresolved }
+    return { texts: this.#texts, unresolved: this.#unresolved, isUnsure: this.#isUnsure }
   }
 
   write({ preamble, messages }: Prompt): PromptLayout {
@@ -121,7 +124,7 @@ class LayoutWriter {
     const holder = isPlaced ? undefined : message.texts.findLast((text) => this.#holdsPlace(message, text))
     // what the assistant said holds no contexts, and where blocks are put is searched once they stand there
     const isSearched = !isPlaced && holder === undefined
-    const contexts = isSearched ? findContexts(message, this.#texts, this.#state.patternLists) : []
+    const contexts = isSearched ? this.#find(message) : []
     return {
       message,
       identity,
@@ -130,6 +133,12 @@ class LayoutWriter {
       contexts,
       digest: digestMessage(identity, message, this.#set, contexts),
     }
+  }
+
+  #find(message: PromptMessage): readonly PromptContext[] {
+    const { contexts, isUnsure } = searchMessage(message, this.#texts, this.#state.patternLists)
+    this.#isUnsure ||= isUnsure
+    return contexts
   }
 
   #layOut({ message, identity, isPlaced, holder, contexts, digest }: ReadMessage, isPast: boolean): LaidOutMessage {
@@ -184,13 +193,13 @@ class LayoutWriter {
 
   /** A past turn whose blocks were given beside it gets them back, if they are known for sure. */
   #restore(laidOut: LaidOutMessage, at: number, isPast: boolean, names: readonly TurnKey[]): LaidOutMessage {
-    const { blockTemplate, patternLists } = this.#state
+    const { blockTemplate } = this.#state
     const known = this.#memory.recallExplicit(isPast ? names : names.slice(0, 1), isPast)
     if (!known || known === 'ambiguous') {
       // to speak of a placeholder is no fault, as long as nobody has answered as if blocks stood there
       if (known) this.#unresolved = 'ambiguous_turn'
       else if (isPast) this.#unresolved ??= 'unknown_turn'
-      return { ...laidOut, contexts: findContexts(laidOut.message, this.#texts, patternLists) }
+      return { ...laidOut, contexts: this.#find(laidOut.message) }
     }
     const { blocks } = known
     const { text, context } = placeBlocks(this.#texts[at]!, at, blocks, blockTemplate)

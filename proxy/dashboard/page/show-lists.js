@@ -2,6 +2,7 @@ import { bar, element, find, percent, pill, whole } from './page-elements.js'
 
 const reasons = {
   no_blocks: 'no context blocks were found in the prompt',
+  unsure_borders: 'what looks like a list may be none, or end elsewhere: left alone',
   nothing_to_gain: 'the order received was the best one known',
   spoken_of: 'somebody speaks of the blocks by their numbers or their order',
   ambiguous_turn: 'equal turns had different documents: which are missing cannot be told',
