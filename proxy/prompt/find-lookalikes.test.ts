@@ -23,6 +23,7 @@ describe('left alone are', () => {
     ['options in words', `${numbered('It is the red one', 'It is the green one')}\n\nWhich of them is it?`],
     ['options without an instruction', '[1] Red\n[2] Green\n\nWhat colour is it?'],
     ['what follows other words', `The talk:\n${numbered('I like it a lot', 'I do not like it')}\n\nDo they agree?`],
+    ['short words without a question', `${numbered('It rained all day', 'It is dry here')}\n\nSummarise them.`],
     ['registers', 'State:\n[0] rax 5\n[1] rbx 7\n\nWhat is wrong?'],
     ['footnotes', 'The treaty [1] was signed [2].\n\n[1] In Münster.\n[2] In Osnabrück.\n\nTranslate it.'],
     [
@@ -51,6 +52,8 @@ describe('material are', () => {
       'short ones in words that alone are asked about',
       `${numbered('It rained all day.', 'It is dry here.')}\n\nWhy so?`,
     ],
+    ['short sentences behind words to the model', `You help.\n\n${numbered('It rained all day.', 'It is dry here.')}`],
+    ['short sentences to be told again', `${numbered('It rained all day.', 'It is dry here.')}\n\nSummarise them.`],
     ['ones whose title is a name', `${numbered(`Peru: ${long[0]}`, `Egypt: ${long[1]}`)}\n\nWhich?`],
     ['ones asked about with a choice', `${numbered(...long)}\n\nQuestion: which one would people choose?`],
     ['labelled sources', '<context>\n<source id="1">Red</source>\n<source id="2">Green</source>\n</context>\nWhich?'],

@@ -44,13 +44,16 @@ export function isLookalike(text: string, list: ContextList, isWhole: boolean): 
   const container = OPENING_TAG.exec(heading)
   const isAnnounced = MATERIAL.test(heading) || (container !== null && isKin(container[1]!.toLowerCase()))
   if (isAnnounced || readCue(text, behind.start)?.question === true) return false
-  // a prompt that is sentences and a question about them
-  const isAskedAbout = heading === '' && ASKED.test(behind.words) && !CHOICE.test(behind.words)
-  return !isAskedAbout || !areWorded(text, list.blocks)
+  if (/[:：]$/.test(heading) || CHOICE.test(behind.words) || !areWorded(text, list.blocks)) return true
+  return !ASKED.test(behind.words) && !areSentences(text, list.blocks)
 }
 
 function areShorter(blocks: readonly BlockSpan[], length: number): boolean {
   return blocks.every(({ contentStart, contentEnd }) => contentEnd - contentStart < length)
+}
+
+function areSentences(text: string, blocks: readonly BlockSpan[]): boolean {
+  return blocks.every(({ contentEnd }) => /[.!?。！？]["'”’»)]?$/.test(text.slice(contentEnd - 2, contentEnd)))
 }
 
 /** The line in front of a list. */
