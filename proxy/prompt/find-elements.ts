@@ -1,5 +1,6 @@
-import { findContentStart } from './find-edges.ts'
+import { findContentStart, findIndexFrom } from './find-edges.ts'
 import { FenceWalk } from './find-fences.ts'
+import { announcesBlocks } from './find-list-heading.ts'
 import type { Marks } from './find-marks.ts'
 import type { Tag } from './find-tags.ts'
 
@@ -37,6 +38,9 @@ const SINGULAR = new Set([
 const PLURAL = '(?:documents|docs|contexts|passages|sources|references|files|chunks|memories|search_results|results)'
 const CONTAINER = new RegExp(`^(?:context|(?:.*[_-])?${PLURAL})$`)
 
+const ENDS_WORDS = /[.:!?。：！？][ \t]{1,4}$/
+const FURTHEST_WORDS = 120
+
 // containers nested deeper than any template does are content
 const MOST_DEPTH = 4
 
@@ -66,7 +70,7 @@ class ElementWalk {
       this.#next++
       if (tag.start < at) continue
       at = this.#fences.pass(at, tag.start, end)
-      if (at > tag.start || !(tag.begins || tag.start === following)) continue
+      if (at > tag.start || !(tag.begins || tag.start === following || this.#opensRow(tag, end))) continue
       const element = this.#readElement(tag, end, depth)
       if (element === undefined) continue
       elements.push(element)
@@ -74,6 +78,19 @@ class ElementWalk {
       following = findContentStart(text, at, end)
     }
     return { start, end, container: depth > 0, elements }
+  }
+
+  /** Whether a tag behind words in its line is the first of a list: they announce it, or the next line goes on with it. */
+  #opensRow({ start, name, closing, partner }: Tag, limit: number): boolean {
+    const { text, tags } = this.#marks
+    if (closing || partner === undefined || !isKin(name)) return false
+    const before = text.slice(Math.max(start - FURTHEST_WORDS, 0), start)
+    if (!ENDS_WORDS.test(before)) return false
+    const line = before.lastIndexOf('\n') + 1
+    if ((line > 0 || start <= FURTHEST_WORDS) && announcesBlocks(before, line, before.length)) return true
+    const next = findContentStart(text, partner.end, limit)
+    const sibling = tags[findIndexFrom(tags, next)]
+    return sibling?.start === next && sibling.begins && !sibling.closing && sibling.name === name
   }
 
   #readElement(open: Tag, limit: number, depth: number): KinElement | undefined {

@@ -57,6 +57,25 @@ describe('tagged blocks', () => {
     expect(behindLists(`<${container}>\n${rows}\n</${container}>\nWhy?`)).toEqual(['\nWhy?'])
   })
 
+  it('may begin behind words in their line that announce them, or that a row of lines goes on from', () => {
+    const [first, second] = ['<document>A</document>', '<document>B</document>']
+    for (const text of [
+      `Context: ${first}${second}\n\nWhy?`,
+      `You help.\nRetrieved documents: <documents>${first} ${second}</documents> Why?`,
+      `Hello. ${first}\n${second}\nWhy?`,
+      `Use this: ${first}\r\n\r\n${second}\r\nWhy?`,
+    ]) {
+      expect(contentsOf(text)).toEqual([['A', 'B']])
+    }
+    for (const text of [
+      `What is "${first}${second}"?`,
+      `What is in the documents: "${first}${second}"?`,
+      `Write ${first}${second} here.`,
+    ]) {
+      expect(contentsOf(text)).toEqual([])
+    }
+  })
+
   it('are found one by one: a single element is a list', () => {
     expect(contentsOf('Summarise this.\n\n<document>\nIt rained.\n</document>')).toEqual([['It rained.']])
     expect(contentsOf('<context>\nIt rained.\nAll day.\n</context>\n\nQuestion: why?')).toEqual([
