@@ -144,7 +144,7 @@ describe('the last labelled block', () => {
   })
 
   it('ends at a rule or a heading behind a blank line when no other block has such', () => {
-    for (const line of ['---', '=====', '***', '# And now']) {
+    for (const line of ['---', '=====', '***', '# Question', '## Your task', '# Aufgabe']) {
       expect(contentsOf(`[1] A\n\nmore A\n\n[2] B\n\nmore B\n\n${line}\nWhich?`)).toEqual([
         ['A\n\nmore A', 'B\n\nmore B'],
       ])

@@ -4,9 +4,9 @@ import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from './
 import type { Label } from './find-labels.ts'
 import { findLastRule, type LineNote, type LineNotes } from './find-line-notes.ts'
 import { announcesBlocks } from './find-list-heading.ts'
-import { isComment } from './find-list-tail.ts'
 import type { Marks } from './find-marks.ts'
 import { findInnerClosings, findOwnClosing } from './find-numbered-closings.ts'
+import { isPromptHeading } from './find-prompt-heading.ts'
 
 /** What a list's blocks but the last have in them: what they have cannot end the last one. */
 export interface Interior {
@@ -112,8 +112,12 @@ export function findEnding(
     return { paragraph: paragraph < fence ? paragraph : undefined, certain: fence, cue: undefined, closing: fence }
   }
   const isRecord = labels[0]!.keys !== undefined
+  const levels = levelsBefore(text, notes, labels[0]!.start)
+  const isEnd = (note: LineNote): boolean =>
+    isCertainEnd(text, note, interior, isRecord) &&
+    (note.kind !== 'heading' || levels.has(levelOf(text, note)) || isPromptHeading(text, note.start))
   let at = findIndexFrom(notes, findLineEnd(text, from))
-  while (at < notes.length && notes[at]!.start < bound && !isCertainEnd(text, notes[at]!, interior, isRecord)) at++
+  while (at < notes.length && notes[at]!.start < bound && !isEnd(notes[at]!)) at++
   const note = at < notes.length && notes[at]!.start < bound ? notes[at] : undefined
   return {
     paragraph: paragraph < bound ? paragraph : undefined,
@@ -121,6 +125,16 @@ export function findEnding(
     cue: note !== undefined && isCue(note) ? note : undefined,
     closing,
   }
+}
+
+/** The levels of headings in front of a list: with others its last document alone may have some. */
+function levelsBefore(text: string, notes: readonly LineNote[], listStart: number): ReadonlySet<number> {
+  const before = notes.slice(0, findIndexFrom(notes, listStart))
+  return new Set(before.filter(({ kind }) => kind === 'heading').map((note) => levelOf(text, note)))
+}
+
+function levelOf(text: string, { start, end }: LineNote): number {
+  return /^\s*(#{1,6})/.exec(text.slice(start, end))![1]!.length
 }
 
 function isCue(note: LineNote): note is LineNote & CueLine {
@@ -168,7 +182,6 @@ function isCertainEnd(
 ): boolean {
   if (typeof kind === 'object') return !interior.cues.has(kind.kind)
   if (kind === 'rule' && text.slice(start, end).trim() === interior.separator) return true
-  if (kind === 'heading' && isComment(text, start)) return false
   // records are whole documents, of which one alone may have headings
   return behindBlank && !interior[kind] && !isRecord
 }

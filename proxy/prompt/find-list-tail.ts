@@ -2,6 +2,7 @@ import { readCue } from './find-cue-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, isRule } from './find-edges.ts'
 import { isKin } from './find-elements.ts'
 import type { Marks } from './find-marks.ts'
+import { isPromptHeading } from './find-prompt-heading.ts'
 
 const ASKING =
   /^(?:please|now|then|also|always|never|only|just|kindly|do not|don['’]t|if|when|remember|note that|important|make sure|be sure|ensure|you|your|use|using|based|given|from|with|cite|quote|write|explain|summari[sz]e|describe|compare|list|tell|give|provide|show|find|translate|extract|identify|discuss|think|consider|read|analy[sz]e|respond|reply|answer|rely|refer|base|keep|include|mention|limit|format|return)\b/i
@@ -13,7 +14,6 @@ const ANNOUNCEMENT =
   /\b(?:documents|contexts?|passages|sources|results|chunks|excerpts|snippets|memories|facts|history|conversation|instructions?|rules|guidelines|requirements|tasks?|notes|examples?)\b.{0,40}[:：]\**$/i
 // `    with pytest.MonkeyPatch.context() as patch:` is a line of source code
 const CODE = /^(?:[ ]{2}|\t)[ \t]*\S.*(?:\w\((?!s\)).*[:;,{(]|[;{])$/
-const COMMENT = /\s{0,3}#[ \t]+\p{Ll}/uy
 // what is asked in one line is no paragraph of a document
 const LONGEST_QUESTION = 500
 const LONGEST_ANNOUNCEMENT = 100
@@ -55,15 +55,9 @@ function isPrompt(text: string, start: number, end: number): boolean {
   const line = text.lastIndexOf('\n', start - 1) + 1
   if (readCue(text, line) !== undefined) return true
   const first = text.slice(start, Math.min(findLineEnd(text, start), start + LONGEST_QUESTION)).trim()
-  if ((first.startsWith('#') && !isComment(text, start)) || isRule(text, start, findLineEnd(text, start))) return true
+  if (isPromptHeading(text, start) || isRule(text, start, findLineEnd(text, start))) return true
   if (first.length <= LONGEST_ANNOUNCEMENT && ANNOUNCEMENT.test(first)) return true
   return isInstruction(first) || isQuestion(text, start, end)
-}
-
-/** Whether a line is a comment in source code, as `# of all pages`: headings begin with a capital. */
-export function isComment(text: string, line: number): boolean {
-  COMMENT.lastIndex = line
-  return COMMENT.test(text)
 }
 
 function isInstruction(line: string): boolean {

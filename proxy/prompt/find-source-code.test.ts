@@ -28,6 +28,17 @@ describe('documents of source code', () => {
     expect(contentsOf('[1] a\n[2] b\n\n# Instructions\nBe brief.\n\nQuestion: Why?')).toEqual([['a', 'b']])
   })
 
+  it('and of Markdown keep headings that the last one alone has', () => {
+    const blocks = ['A\n\nmore of A', 'B\n\n## `parse(input)`\n\nParses.']
+    const list = blocks.map((text, i) => `[${i + 1}] ${text}`).join('\n\n')
+    expect(contentsOf(`Context:\n\n${list}\n\nQuestion: Why?`)).toEqual([blocks])
+    expect(contentsOf(`Results:\n\n${list}`, { whole: true })).toEqual([blocks])
+    // a prompt with such headings may go on with one
+    expect(contentsOf(`## Context\n\n${list}\n\nQuestion: Why?`)).toEqual([['A\n\nmore of A', 'B']])
+    const lines = '[1] A\n[2] B\n\n## Header\n\nIt is a class.'
+    expect(contentsOf(`Context:\n\n${lines}\n\nQuestion: Why?`)).toEqual([])
+  })
+
   it('do not hide what asks below them', () => {
     const list = '[1] A\n\nand more\n\n[2] B\n\nand more'
     for (const asked of ['question: integers', '    question: what is an int?', '  query: body', 'query: int']) {
