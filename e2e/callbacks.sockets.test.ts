@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { emulatorDefaults, startEmulator } from '#engine-adapters/emulator/emulator.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { findFreePort } from './demo/find-free-port.ts'
+import { connectRaw } from './raw-client.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { errorOf, postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
 
@@ -156,6 +157,26 @@ describe('the callback protocol', () => {
     expect((await post('/v1/replicas/other/events', { generation: 'g', sequence: 0, events: [] })).status).toBe(404)
     expect((await post('/v1/replicas/gpu-0/events', 'x'.repeat(9 * 1024 * 1024))).status).toBe(413)
   })
+
+  test.each([
+    ['gpu-0', 'body_too_large'],
+    ['other', 'not_found'],
+  ])(
+    'a sender that reads only once it has sent all, and then no more, sees why it is refused: %s',
+    async (name, code) => {
+      const client = await connectRaw(proxy.adminUrl)
+      client.socket.pause()
+      const body = 'x'.repeat(20_000_000)
+      const head = `POST /v1/replicas/${name}/events HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n`
+      await new Promise<void>((resolve, reject) => {
+        client.socket.on('close', () => reject(new Error('cut off while it was sending')))
+        client.socket.write(`${head}content-length: ${body.length}\r\n\r\n${body}`, () => resolve())
+      })
+      client.socket.resume()
+      await client.until(code)
+      client.reset()
+    },
+  )
 
   test.each(['before', 'after'])(
     'a request whose client does not wait for its answer is held as the engine tells %s that',

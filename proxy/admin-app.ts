@@ -1,5 +1,5 @@
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono, type Context as HonoContext } from 'hono'
-import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { RequestId } from '#index/context-block.ts'
 import { mayControl } from './access/may-control.ts'
 import type { Drain, ServerEnv } from './app.ts'
@@ -7,6 +7,7 @@ import { readDashboardPage } from './dashboard/dashboard-page.ts'
 import { describeIndex, describeReplicas, type ReplicaDescription } from './dashboard/describe-replicas.ts'
 import type { History } from './dashboard/history.ts'
 import { describeBlocks, readStats } from './dashboard/read-stats.ts'
+import { endBehindBody } from './end-behind-body.ts'
 import { ProxyError, toProxyError } from './errors.ts'
 import { explain } from './explain.ts'
 import type { Log } from './log.ts'
@@ -164,8 +165,14 @@ function unknownReplica(name: string): ProxyError {
 function answerError(error: Error, c: HonoContext<ServerEnv>, log: Log): Response {
   const known = toProxyError(error)
   if (known !== error) log.error({ error }, 'control request failed')
-  return c.body(known.toBody(), known.status as ContentfulStatusCode, {
+  const { incoming, outgoing } = c.env
+  const body = Buffer.from(known.toBody())
+  outgoing.writeHead(known.status, {
     'content-type': 'application/json',
+    'content-length': body.length,
     ...known.headers,
   })
+  // a sender whose connection ends while it is still sending would never see why
+  void endBehindBody(incoming, outgoing, body)
+  return RESPONSE_ALREADY_SENT
 }
