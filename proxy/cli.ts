@@ -27,7 +27,8 @@ interface EmulateOptions {
 const program = new Command('reprise')
   .description('lets an LLM engine reuse the context it already holds')
   .exitOverride()
-  .configureOutput({ outputError: (text, write) => write(text) })
+  // commander puts what was probably meant on a line of its own
+  .configureOutput({ outputError: (text, write) => write(`${text.trim().replaceAll('\n', ' ')}\n`) })
 
 addServeFlags(
   program.command('serve').description('the proxy; without engines in front of an embedded engine emulator'),
