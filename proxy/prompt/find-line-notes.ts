@@ -16,9 +16,11 @@ export interface LineNotes {
   /** Where each row of blank lines begins. */
   readonly blanks: readonly { readonly start: number }[]
   readonly notes: readonly LineNote[]
+  /** Where the first heading of each level begins. */
+  readonly headings: ReadonlyMap<number, number>
 }
 
-const HEADING = /[ \t]{0,3}#{1,6}[ \t]/y
+const HEADING = /[ \t]{0,3}(#{1,6})[ \t]/y
 
 /** Reads each line of a region once, so that lists of many forms may ask for the same lines. */
 export function readLineNotes(text: string, { start: from, end: to, elements }: Region): LineNotes {
@@ -41,7 +43,16 @@ export function readLineNotes(text: string, { start: from, end: to, elements }: 
     behindBlank = kind === 'blank'
     start = end + 1
   }
-  return { blanks, notes }
+  return { blanks, notes, headings: findFirstHeadings(text, notes) }
+}
+
+function findFirstHeadings(text: string, notes: readonly LineNote[]): Map<number, number> {
+  const headings = new Map<number, number>()
+  for (const { kind, start } of notes) {
+    const level = kind === 'heading' ? levelOf(text, start) : 0
+    if (level > 0 && !headings.has(level)) headings.set(level, start)
+  }
+  return headings
 }
 
 function readLine(text: string, start: number, end: number): 'blank' | 'text' | LineNote['kind'] {
@@ -50,8 +61,13 @@ function readLine(text: string, start: number, end: number): 'blank' | 'text' | 
   if (isRule(text, first, end)) return 'rule'
   const cue = readCue(text, start)
   if (cue !== undefined) return cue
-  HEADING.lastIndex = start
-  return HEADING.test(text) ? 'heading' : 'text'
+  return levelOf(text, start) > 0 ? 'heading' : 'text'
+}
+
+/** The level of the heading that begins at `line`; 0: it is none. */
+export function levelOf(text: string, line: number): number {
+  HEADING.lastIndex = line
+  return HEADING.exec(text)?.[1]?.length ?? 0
 }
 
 /** The rule that is the last line of a block's body, and where the body ends without it. */

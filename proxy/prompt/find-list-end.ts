@@ -2,7 +2,7 @@ import { findClosingLine, findOpening } from './find-closing-line.ts'
 import type { CueLine } from './find-cue-doubt.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from './find-edges.ts'
 import type { Label } from './find-labels.ts'
-import { findLastRule, type LineNote, type LineNotes } from './find-line-notes.ts'
+import { findLastRule, type LineNote, type LineNotes, levelOf } from './find-line-notes.ts'
 import { announcesBlocks } from './find-list-heading.ts'
 import type { Marks } from './find-marks.ts'
 import { findInnerClosings, findOwnClosing } from './find-numbered-closings.ts'
@@ -93,7 +93,7 @@ export interface Ending {
 /** Looks behind a list's last label, as far as `limit`, for what ends its block. */
 export function findEnding(
   marks: Marks,
-  { blanks, notes }: LineNotes,
+  { blanks, notes, headings }: LineNotes,
   labels: readonly Label[],
   interior: Interior,
   limit: number,
@@ -112,10 +112,11 @@ export function findEnding(
     return { paragraph: paragraph < fence ? paragraph : undefined, certain: fence, cue: undefined, closing: fence }
   }
   const isRecord = labels[0]!.keys !== undefined
-  const levels = levelsBefore(text, notes, labels[0]!.start)
+  // where none of its level stands in front of the list, its last document alone may have headings
+  const isKnown = ({ start }: LineNote): boolean => (headings.get(levelOf(text, start)) ?? start) < labels[0]!.start
   const isEnd = (note: LineNote): boolean =>
     isCertainEnd(text, note, interior, isRecord) &&
-    (note.kind !== 'heading' || levels.has(levelOf(text, note)) || isPromptHeading(text, note.start))
+    (note.kind !== 'heading' || isKnown(note) || isPromptHeading(text, note.start))
   let at = findIndexFrom(notes, findLineEnd(text, from))
   while (at < notes.length && notes[at]!.start < bound && !isEnd(notes[at]!)) at++
   const note = at < notes.length && notes[at]!.start < bound ? notes[at] : undefined
@@ -125,16 +126,6 @@ export function findEnding(
     cue: note !== undefined && isCue(note) ? note : undefined,
     closing,
   }
-}
-
-/** The levels of headings in front of a list: with others its last document alone may have some. */
-function levelsBefore(text: string, notes: readonly LineNote[], listStart: number): ReadonlySet<number> {
-  const before = notes.slice(0, findIndexFrom(notes, listStart))
-  return new Set(before.filter(({ kind }) => kind === 'heading').map((note) => levelOf(text, note)))
-}
-
-function levelOf(text: string, { start, end }: LineNote): number {
-  return /^\s*(#{1,6})/.exec(text.slice(start, end))![1]!.length
 }
 
 function isCue(note: LineNote): note is LineNote & CueLine {

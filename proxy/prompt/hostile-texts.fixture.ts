@@ -29,6 +29,8 @@ export const hostileTexts: Readonly<Record<string, (size: number) => string>> = 
   'records of lines': fill('file_path: a.md\n\nb\nc\n\nd\n\n'),
   'quoted lists': fill('"""\n[1] a\n[2] b\n"""\n\nQuestion: x\n\n'),
   'lists with paragraphs behind': fill('[1] a\n[2] b\n\nc\n\nd\n\nQuestion: x\n\n'),
+  'headings in front of lists': (size) =>
+    fill('# a\n\n')(size / 2) + fill('[1] a\n\n[2] b\n\nQuestion: x\n\n')(Math.min(size / 2, 60_000)),
   'closing lines': (size) => `[1] a\n[2] b\n${fill('[/CODE]\n')(size)}`,
   'blocks closed by other numbers': fill('[1]\na\n[END 1]\n[2]\nb\n[END 1]\n'),
   'arrays of results': fill('[{"content":"aaaaaaaaaaaaaaaaaaaaaaaa"},{"content":"bbbbbbbbbbbbbbbbbbbbbbbb"}]\n'),
