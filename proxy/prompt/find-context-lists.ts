@@ -35,8 +35,9 @@ export function findContextLists(text: string, traits: TextTraits = {}): Context
 export function findSureLists(text: string, traits: TextTraits = {}): FoundLists {
   const marks = findMarks(text, traits)
   if (marks === undefined) return { lists: [], isUnsure: false }
-  const lists = isTorn(marks.tags) ? [] : findAll(marks)
-  return { lists, isUnsure: lists.length === 0 && (isTorn(marks.tags) || isCounted(marks.labels)) }
+  if (isTorn(marks.tags)) return { lists: [], isUnsure: true }
+  const lists = findAll(marks)
+  return { lists, isUnsure: lists.length === 0 && isCounted(marks.labels) }
 }
 
 function findAll(marks: Marks): ContextList[] {
