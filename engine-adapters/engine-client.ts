@@ -33,7 +33,7 @@ export interface EngineTls {
 }
 
 /** What Node takes of a head unless it is told otherwise, 16 KiB, is less than what cookies and tokens come to. */
-const largestHead = 64 * 1024
+export const largestHead: number = 64 * 1024
 
 /**
  * Opens a pool of connections to an engine. No timeouts but for connecting: how long a prefill or a pause between

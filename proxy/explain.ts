@@ -12,7 +12,8 @@ import { routeCall } from './route-call.ts'
 
 /**
  * What would be sent for a request and why, as JSON; nothing is sent or remembered. The body stands in it as it would
- * be sent, but for salt and id: not parsed, so that its numbers are not rounded. `api` says how it is read; without it, its shape does.
+ * be sent, but for salt and id: not parsed, so that its numbers are not rounded. `api` says how it is read; without it,
+ * its shape does.
  */
 export async function explain(
   pipeline: Pipeline,

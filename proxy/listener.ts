@@ -9,6 +9,7 @@ import {
 } from 'node:http'
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
+import { largestHead } from '#engine-adapters/engine-client.ts'
 import { ConfigError } from './config/config.ts'
 import { UpgradableRequest } from './upgradable-request.ts'
 
@@ -18,9 +19,6 @@ export interface ListenerTls {
   readonly key: Buffer
   readonly clientCa: Buffer | undefined
 }
-
-/** As much as engines' own servers take. */
-const largestHead = 64 * 1024
 
 /** A listening HTTP or HTTPS server that can end what is in flight. */
 export class Listener {

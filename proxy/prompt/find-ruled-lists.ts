@@ -180,7 +180,7 @@ function isQuoted(marks: Marks, blocks: readonly BlockSpan[]): boolean {
 /** Whether the last block may go on with an instruction: it alone has paragraphs, or ends in words to the model. */
 function mayHoldPrompt(text: string, blocks: readonly BlockSpan[], bound: number): boolean {
   const last = blocks.at(-1)!
-  const hasParagraphs = ({ start, end }: BlockSpan): boolean => /\n[ \t\r]*\n/.test(text.slice(start, end))
+  const hasParagraphs = ({ start, end }: BlockSpan): boolean => PARAGRAPHS.test(text.slice(start, end))
   if (hasParagraphs(last) && !blocks.slice(0, -1).some(hasParagraphs)) return true
   const end = Math.max(bound, last.end)
   return endsInPrompt(text, last.start - 1, end) || endsInPromptLine(text, last.start, end)

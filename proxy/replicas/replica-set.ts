@@ -53,8 +53,8 @@ export class ReplicaSet {
   /** Whether there is a replica to be tried besides these: a ready one, or any where none at all is ready. */
   hasOther(than: ReadonlySet<ReplicaId>): boolean {
     const taking = this.all.filter(({ isDraining }) => !isDraining)
-    const isReady = ({ state }: Replica): boolean => state === 'ready'
-    return taking.some((replica) => !than.has(replica.id) && (isReady(replica) || !taking.some(isReady)))
+    const ready = taking.filter(({ state }) => state === 'ready')
+    return (ready.length > 0 ? ready : taking).some(({ id }) => !than.has(id))
   }
 
   /** Rises by one with every call: who has the turn among equals. */
