@@ -118,3 +118,12 @@ test('a stream that is nothing but an error is a refusal; one that fails in the 
   expect(isRefusal('[DONE]')).toBe(false)
   expect(isRefusal()).toBe(false)
 })
+
+test('what was reused at another position, of answers and streams, stands beside what is exact', () => {
+  const details = '"prompt_tokens_details":{"cached_tokens":4,"reused_tokens":3}'
+  const answer = `{"usage":{"prompt_tokens":10,"completion_tokens":2,${details}}}`
+  const expected = { promptTokens: 10, cachedTokens: 4, reusedTokens: 3, completionTokens: 2 }
+  expect(read('application/json', [answer])).toEqual(expected)
+  expect(read('text/event-stream', [`data: {}\n\ndata: ${answer}\n\ndata: [DONE]\n\n`])).toEqual(expected)
+  expect(read('application/json', [answer.replace('3', 'null')])?.reusedTokens).toBeUndefined()
+})

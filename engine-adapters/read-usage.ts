@@ -6,6 +6,8 @@ export interface Usage {
   readonly promptTokens: number
   /** undefined when the engine does not report it */
   readonly cachedTokens: number | undefined
+  /** taken over from another position, and not computed again; undefined when the engine does no such thing */
+  readonly reusedTokens: number | undefined
   readonly completionTokens: number | undefined
 }
 
@@ -127,7 +129,10 @@ function readOne(answer: Json | null): Partial<Usage> | undefined {
   const prompt = total ?? (input === undefined ? undefined : input + apart)
   const completion = toCount(usage.completion_tokens) ?? toCount(usage.output_tokens)
   // of a prompt that is told of, all is told; an event without one adds to what is known
-  if (prompt !== undefined) return { promptTokens: prompt, cachedTokens: cached, completionTokens: completion }
+  if (prompt !== undefined) {
+    const reusedTokens = toCount(details.reused_tokens)
+    return { promptTokens: prompt, cachedTokens: cached, reusedTokens, completionTokens: completion }
+  }
   return completion === undefined ? {} : { completionTokens: completion }
 }
 
@@ -137,6 +142,7 @@ function sumOf(usages: readonly (Partial<Usage> | undefined)[]): Usage | undefin
   return usages.reduce((sum, usage) => ({
     promptTokens: sum.promptTokens + usage.promptTokens,
     cachedTokens: add(sum.cachedTokens, usage.cachedTokens),
+    reusedTokens: add(sum.reusedTokens, usage.reusedTokens),
     completionTokens: add(sum.completionTokens, usage.completionTokens),
   }))
 }

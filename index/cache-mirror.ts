@@ -84,6 +84,11 @@ export class CacheMirror implements BelievedCache {
     return Math.floor(this.#findHeld(prompt).tokens)
   }
 
+  /** How many characters of a prompt are believed to be cached. */
+  predictCachedLength(prompt: Pick<SentPrompt, 'prefixes' | 'ends'>): number {
+    return this.#findHeld(prompt).length
+  }
+
   /** How many tokens a prompt is expected to have: never fewer than are predicted to be cached. */
   estimatePromptTokens(prompt: Pick<SentPrompt, 'prefixes' | 'ends' | 'length'>): number {
     const held = this.#findHeld(prompt)

@@ -56,3 +56,17 @@ test('the blocks processed most recently are remembered, as many as there may be
     }),
   )
 })
+
+test('each replica that processed a block is known, until it begins anew', () => {
+  const processed = new ProcessedBlocks(10)
+  processed.note(one, 't', context('a', 'b'))
+  processed.note(two, 't', context('b'))
+  const known = (replica: ReplicaId): string[] =>
+    context('a', 'b', 'c').filter((block) => processed.has(replica, 't', block))
+  expect([known(one), known(two)]).toEqual([['a', 'b'], ['b']])
+  expect(processed.has(one, 'u', context('a')[0]!)).toBe(false)
+  processed.forget(one)
+  expect([known(one), known(two)]).toEqual([[], ['b']])
+  processed.note(one, 't', context('b'))
+  expect([known(one), known(two)]).toEqual([['b'], ['b']])
+})

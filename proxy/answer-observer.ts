@@ -100,13 +100,13 @@ export class AnswerObserver implements ForwardObserver {
     if (this.#status >= 400 || (this.#isSuccess && !isRun)) this.#observed.charge.settle(0)
     if (!usage) return
     this.#observed.charge.settle(usage.promptTokens)
-    this.#exchange.telemetry.used(usage)
+    this.#exchange.telemetry.used({ recomputedTokens: this.#recomputedTokens, ...usage })
   }
 
   /** The headers of ours; of a request that still waits they say what is intended. */
   describe(): Record<string, string> {
     const { decision, replica } = this.#routed
-    const { blocks, moved, deduplicated, skipped, timing } = decision
+    const { blocks, moved, deduplicated, predictedReusedTokens: reused, skipped, timing } = decision
     this.#exchange.telemetry.predicted(this.#observed.predict())
     const now = this.#pipeline.now()
     const admitted = this.#admitted ?? now
@@ -118,6 +118,7 @@ export class AnswerObserver implements ForwardObserver {
       'x-reprise-moved': String(moved),
       'x-reprise-deduplicated': String(deduplicated),
       'x-reprise-predicted-cached-tokens': String(this.#exchange.telemetry.predictedCachedTokens),
+      ...(reused === undefined ? {} : { 'x-reprise-predicted-reused-tokens': String(reused) }),
       ...(skipped === undefined ? {} : { 'x-reprise-skipped': skipped }),
       'server-timing': Object.entries(stages)
         .map(([stage, duration]) => `${stage};dur=${duration.toFixed(2)}`)
@@ -128,7 +129,14 @@ export class AnswerObserver implements ForwardObserver {
   #readUsage(): Usage | undefined {
     const usage = this.#usage?.read()
     const isOfAll = this.#observed.promptIds.length === 1 || this.#routed.replica.adapter.countsCachedOfAll
-    return usage && !isOfAll ? { ...usage, cachedTokens: undefined } : usage
+    return usage && !isOfAll ? { ...usage, cachedTokens: undefined, reusedTokens: undefined } : usage
+  }
+
+  /** Of what it reused, as far as its reports have said so by now. */
+  get #recomputedTokens(): number | undefined {
+    const { replicaMirror } = this.#routed.replica
+    const told = this.#observed.promptIds.flatMap((id) => replicaMirror.recomputedOf(id) ?? [])
+    return told.length > 0 ? told.reduce((sum, tokens) => sum + tokens, 0) : undefined
   }
 
   get #isRun(): boolean {

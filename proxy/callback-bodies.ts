@@ -6,6 +6,9 @@ export interface EngineEvent {
   readonly type: 'stored' | 'evicted' | 'cleared'
   readonly request_id?: string
   readonly cached_tokens?: number
+  /** what a request reused at another position: as it was, and computed again */
+  readonly reused_tokens?: number
+  readonly recomputed_tokens?: number
 }
 
 /** Body of `POST /v1/replicas/{replica}/events`. */
@@ -20,6 +23,13 @@ export interface Snapshot {
   readonly generation: string
   readonly sequence: number
   readonly requests: readonly { readonly request_id: string; readonly cached_tokens: number }[]
+  readonly reuse?: ReuseReport | null
+}
+
+/** Of an engine that reuses KV at any position: the share that it computes again, and the most that can be asked for. */
+export interface ReuseReport {
+  readonly ratio: number
+  readonly max_ratio: number
 }
 
 const ajv = new Ajv()
@@ -27,6 +37,16 @@ const ajv = new Ajv()
 const count = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
 const sequenced = { generation: { type: 'string', minLength: 1 }, sequence: count }
 const cached = { request_id: { type: 'string' }, cached_tokens: count }
+const reused = { reused_tokens: count, recomputed_tokens: count }
+const share = { type: 'number', minimum: 0, maximum: 1 }
+const reuseReport = {
+  type: 'object',
+  required: ['ratio', 'max_ratio'],
+  properties: { ratio: share, max_ratio: share },
+}
+
+/** Whether a value is one. */
+export const isReuseReport: (value: unknown) => value is ReuseReport = ajv.compile<ReuseReport>(reuseReport)
 /** Senders speak of the GPU's cache; what they say of a tier besides is checked, and not told apart. */
 const tier = { enum: ['gpu', 'cpu', 'disk'] }
 
@@ -40,7 +60,7 @@ const isEventBatch = ajv.compile<EventBatch>({
       items: {
         type: 'object',
         required: ['type'],
-        properties: { type: { enum: ['stored', 'evicted', 'cleared'] }, tier, ...cached },
+        properties: { type: { enum: ['stored', 'evicted', 'cleared'] }, tier, ...cached, ...reused },
         // most pass the first of these, and no fault is made up for them
         if: { required: ['request_id', 'cached_tokens'] },
         else: {
@@ -61,6 +81,7 @@ const isSnapshot = ajv.compile<Snapshot>({
       type: 'array',
       items: { type: 'object', required: ['request_id', 'cached_tokens'], properties: cached },
     },
+    reuse: { ...reuseReport, nullable: true },
   },
 })
 

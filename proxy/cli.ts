@@ -10,7 +10,7 @@ import { ConfigError, type ListenAddress } from './config/config.ts'
 import { configSchema } from './config/config-schema.ts'
 import { createConfigSource } from './config/config-source.ts'
 import { LiveConfig } from './config/live-config.ts'
-import { readListenAddress, readNumber, readUrl } from './config/read-arguments.ts'
+import { readListenAddress, readNumber, readShare, readUrl } from './config/read-arguments.ts'
 import { addServeFlags, type ServeFlags, toFlagLayer } from './config/serve-flags.ts'
 import { addDoctorCommand } from './doctor/command.ts'
 import { startProxy } from './main.ts'
@@ -21,6 +21,8 @@ interface EmulateOptions {
   capacityTokens: number
   blockSize?: number
   prefillTokensPerSecond: number
+  reuse?: number
+  hostTokens: number
   callback?: string
 }
 
@@ -54,6 +56,8 @@ program
     atLeast(1),
     emulatorDefaults.prefillTokensPerSecond,
   )
+  .option('--reuse <ratio>', 'reuses at any position, computing this share again (0 to 1; vllm)', argument(readShare))
+  .option('--host-tokens <n>', 'what is kept for --reuse', atLeast(1), emulatorDefaults.hostTokens)
   .option('--callback <url>', 'where evictions are reported: http://HOST:PORT/v1/replicas/NAME', argument(readUrl))
   .action(emulate)
 
@@ -112,6 +116,9 @@ async function serve(flags: ServeFlags): Promise<void> {
 }
 
 async function emulate({ listen, callback, ...options }: EmulateOptions): Promise<void> {
+  if (options.reuse !== undefined && options.kind !== 'vllm') {
+    throw new ConfigError('--reuse is what vLLM can do with our plugin: leave --kind out.', 2)
+  }
   const callbackToken = process.env.REPRISE_CALLBACK_TOKEN?.trim() || undefined
   const emulator = await startEmulator({
     ...options,

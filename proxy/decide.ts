@@ -1,8 +1,8 @@
 import type { SentPrompt } from '#index/cache-event.ts'
-import type { CacheMirror } from '#index/cache-mirror.ts'
 import type { ConversationStore, SentTurn, TurnKey } from '#index/conversation-store.ts'
 import { asksForData } from './answer/asks-for-data.ts'
 import type { CitationMap } from './answer/citation-labels.ts'
+import { type Candidate, type PlannedRoute, type PlanState, planRoute, type Route } from './plan-route.ts'
 import { citationMapOf } from './prompt/citation-map.ts'
 import type { PatternLists } from './prompt/find-contexts.ts'
 import { type Layout, layOutPrompts } from './prompt/lay-out-prompt.ts'
@@ -12,7 +12,7 @@ import type { BodySplice } from './prompt/splice-body.ts'
 import { spliceTexts } from './prompt/splice-texts.ts'
 import type { Received } from './read-received.ts'
 import type { RequestOptions } from './request-options.ts'
-import { type ReusedBody, type ReusedContext, reusePrompts } from './reuse-prompt.ts'
+import type { ReusedContext } from './reuse-prompt.ts'
 import type { Wording } from './wording.ts'
 
 export type Mode = 'on' | 'shadow' | 'off'
@@ -26,10 +26,14 @@ export interface Decision {
   readonly contexts: readonly ReusedContext[]
   /** its prompts, as the engine will see them */
   readonly sent: readonly SentPrompt[]
+  /** by prompt: how many of its characters will stand in the engine's exact cache; undefined: all of them */
+  readonly exactLengths: readonly (number | undefined)[]
   readonly turns: ReadonlyMap<TurnKey, SentTurn>
   /** as estimated before the engine has counted */
   readonly promptTokens: number
   readonly predictedCachedTokens: number
+  /** behind these, what is taken over from another position and not computed again; undefined: nothing ever is */
+  readonly predictedReusedTokens: number | undefined
   /** of the candidate that holds most of it */
   readonly mostPredictedCachedTokens: number
   readonly blocks: number
@@ -44,13 +48,6 @@ export interface Decision {
   readonly fault: unknown
   /** milliseconds */
   readonly timing: { readonly parse: number; readonly index: number }
-}
-
-/** What of a replica is decided by. */
-export interface Candidate {
-  readonly mirror: CacheMirror
-  /** undefined: it has not said how it caches */
-  readonly cacheConfig?: { readonly pageTokens: number } | undefined
 }
 
 export interface DecisionInput {
@@ -73,13 +70,6 @@ export interface LaidOut {
   readonly milliseconds: number
 }
 
-/** A way to send a request: to one replica, in the order that it holds. */
-export interface Route {
-  readonly promptTokens: number
-  readonly predictedCachedTokens: number
-  readonly contexts: readonly ReusedContext[]
-}
-
 export interface DecisionState {
   /** the replicas that may be chosen: one at least */
   readonly candidates: readonly Candidate[]
@@ -93,9 +83,11 @@ export interface DecisionState {
 const untouched = {
   contexts: [],
   sent: [],
+  exactLengths: [],
   turns: new Map<TurnKey, SentTurn>(),
   promptTokens: 0,
   predictedCachedTokens: 0,
+  predictedReusedTokens: undefined,
   mostPredictedCachedTokens: 0,
   blocks: 0,
   moved: 0,
@@ -176,13 +168,11 @@ function reuse(
   const { tenant, wording, mode, options, received, laidOut: before } = input
   const layout = before?.layout ?? layOutSet(prompt, set, placed, input, state.store)
   const laidOut = state.now()
-  const routes = state.candidates.map((candidate) => {
-    const reused = reusePrompts(layout, { mirror: candidate.mirror, tenant, options, wording })
-    return { reused, ...describeRoute(reused, candidate) }
-  })
+  const plan = { tenant, options, wording }
+  const routes = state.candidates.map((candidate) => planRoute(layout, candidate, plan))
   const candidate = state.select(routes)
   const chosen = state.candidates[candidate]!
-  const route = mode === 'shadow' ? asReceived(layout, input, chosen) : routes[candidate]!
+  const route = mode === 'shadow' ? planAsReceived(layout, chosen, plan) : routes[candidate]!
   const { contexts, reused } = route
   const splices = [...explicitSplices(prompt), ...spliceTexts(prompt, { texts: layout.texts, splices: reused.splices })]
   const isUnchanged = splices.length === 0 && received.tidied.length === 0
@@ -192,47 +182,39 @@ function reuse(
     candidate,
     contexts: routes[candidate]!.contexts,
     sent: reused.prompts.map(({ sent }) => sent),
+    exactLengths: route.exactLengths,
     turns: reused.turns,
     promptTokens: route.promptTokens,
     predictedCachedTokens: route.predictedCachedTokens,
+    predictedReusedTokens: route.predictedReusedTokens,
     mostPredictedCachedTokens: Math.max(...routes.map(({ predictedCachedTokens }) => predictedCachedTokens)),
     citations: options.citations === false ? [] : citationMapOf(layout.texts, contexts),
     // a document that is missing is told of, whatever was done with the others
-    skipped: layout.unresolved ?? (isUnchanged ? reasonFor(input, layout, contexts) : undefined),
+    skipped: layout.unresolved ?? (isUnchanged ? reasonFor(input, layout, route) : undefined),
     fault: undefined,
     ...counts,
     timing: { parse: laidOut - started + (before?.milliseconds ?? 0), index: state.now() - laidOut },
   }
 }
 
-function describeRoute({ prompts }: ReusedBody, { mirror, cacheConfig }: Candidate): Route {
-  const inPages = (tokens: number): number => tokens - (tokens % (cacheConfig?.pageTokens ?? 1))
-  return {
-    promptTokens: prompts.reduce((sum, { sent }) => sum + mirror.estimatePromptTokens(sent), 0),
-    predictedCachedTokens: prompts.reduce((sum, { sent }) => sum + inPages(mirror.predictCachedTokens(sent)), 0),
-    contexts: prompts.flatMap(({ contexts }) => contexts),
-  }
-}
-
 /** What shadow mode sends: nothing moved, nothing left out. */
-function asReceived(
-  layout: Layout,
-  { tenant, wording }: DecisionInput,
-  candidate: Candidate,
-): Route & { reused: ReusedBody } {
-  const options = { reorder: false, dedup: false }
-  const reused = reusePrompts(layout, { mirror: candidate.mirror, tenant, wording, options })
-  return { reused, ...describeRoute(reused, candidate) }
+function planAsReceived(layout: Layout, candidate: Candidate, { tenant, wording, options }: PlanState): PlannedRoute {
+  return planRoute(layout, candidate, { tenant, wording, options: { ...options, reorder: false, dedup: false } })
 }
 
 function selectByLoad({ candidates, select }: DecisionState): number {
   return select(candidates.map(() => ({ promptTokens: 0, predictedCachedTokens: 0, contexts: [] })))
 }
 
-function reasonFor({ mode, options }: DecisionInput, { isUnsure }: Layout, contexts: readonly ReusedContext[]): string {
+function reasonFor(
+  { mode, options }: DecisionInput,
+  { isUnsure }: Layout,
+  { contexts, isReuseEnough }: PlannedRoute,
+): string {
   if (contexts.every(({ order }) => order.length === 0)) return isUnsure ? 'unsure_borders' : 'no_blocks'
   if (mode === 'shadow') return 'shadow'
   if (options.reorder === false) return 'reorder_off'
+  if (isReuseEnough) return 'reuse_is_enough'
   return contexts.some(({ found }) => found.isSpokenOf) ? 'spoken_of' : 'nothing_to_gain'
 }
 

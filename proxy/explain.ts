@@ -53,6 +53,7 @@ export async function explain(
       ),
     ),
     predicted_cached_tokens: decision.predictedCachedTokens,
+    predicted_reused_tokens: decision.predictedReusedTokens ?? null,
     replica: replica.id,
     skipped: decision.skipped ?? null,
   }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { findNodeAtLocation, parseTree } from 'jsonc-parser'
 import { expect, test } from 'vitest'
-import { applySplices, elementSpans, insertMember, memberSpans, removeMembers, valueStart } from './json-spans.ts'
+import { applySplices, elementSpans, insertMembers, memberSpans, removeMembers, valueStart } from './json-spans.ts'
 
 const spaced = fc
   .tuple(fc.json({ maxDepth: 4 }), fc.constantFrom('', ' ', '\n\t', '\r\n  '))
@@ -38,7 +38,7 @@ test('an inserted member is read back and the others stay as they were written',
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (object) => {
       const json = JSON.stringify(object, null, 1)
-      const inserted = applySplices(json, [insertMember(json, 0, 'cache_salt', 's')])
+      const inserted = applySplices(json, [insertMembers(json, 0, { cache_salt: 's' })])
       expect(JSON.parse(inserted)).toEqual({ cache_salt: 's', ...JSON.parse(json) })
       expect(inserted.endsWith(json.slice(1))).toBe(true)
     }),

@@ -103,10 +103,10 @@ export function applySplices(text: string, splices: readonly Splice[]): string {
   return pieces.join('')
 }
 
-/** A splice that puts a member in front of the others of the object at `start`. */
-export function insertMember(json: string, start: number, key: string, value: unknown): Splice {
+/** A splice that puts members, one at least, in front of the others of the object at `start`. */
+export function insertMembers(json: string, start: number, members: Readonly<Record<string, unknown>>): Splice {
   const isEmpty = json[skipSpace(json, start + 1)] === '}'
-  const text = `${JSON.stringify(key)}:${JSON.stringify(value)}${isEmpty ? '' : ','}`
+  const text = `${JSON.stringify(members).slice(1, -1)}${isEmpty ? '' : ','}`
   return { start: start + 1, end: start + 1, text }
 }
 

@@ -29,7 +29,7 @@ import { sharedCacheWarning } from './warn-of-shared-cache.ts'
 /** How long a client may take to send its request: a callback that stalls would hold up those behind it. */
 const requestUploadSeconds = 300
 const callbackUploadSeconds = 10
-/** Blocks of which the replica is remembered that processed them last: about 25 MB. */
+/** Blocks of which the replicas are remembered that processed them: about 25 MB. */
 const processedBlocks = 200_000
 /** How long the start waits for Redis, so that the first request finds what was sent before it. */
 const redisStartMilliseconds = 2_000

@@ -23,6 +23,8 @@ test('every metric of the contract is there by its name', async () => {
         'requests_total',
         'prompt_tokens_total',
         'cached_tokens_total',
+        'reused_tokens_total',
+        'recomputed_tokens_total',
         'predicted_cached_tokens_total',
         'seen_tokens_total',
         'blocks_total',

@@ -10,6 +10,7 @@ export interface Metrics {
   readonly inFlight: Gauge<'replica'>
   readonly promptTokens: Counter
   readonly cachedTokens: Counter<'source'>
+  readonly reusedTokens: Counter
   readonly predictedCachedTokens: Counter
   readonly predictedOfReported: Counter
   readonly seenTokens: Counter
@@ -39,14 +40,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'reprise_' })
   addCollectedMetrics(registry, sources)
-  const count = <Label extends string = never>(name: string, help: string, ...labelNames: Label[]): Counter<Label> =>
-    new Counter({ name: `reprise_${name}`, help, labelNames, registers: [registry] })
-  const measure = <Label extends string = never>(
-    name: string,
-    help: string,
-    buckets: number[],
-    ...labelNames: Label[]
-  ): Histogram<Label> => new Histogram({ name: `reprise_${name}`, help, buckets, labelNames, registers: [registry] })
+  const { count, measure } = makersIn(registry)
   return beginAtZero({
     registry,
     requests: count('requests_total', 'Requests by how they ended', 'route', 'outcome'),
@@ -58,6 +52,10 @@ export function createMetrics(sources: MetricSources): Metrics {
     }),
     promptTokens: count('prompt_tokens_total', 'Prompt tokens as the engine counted them'),
     cachedTokens: count('cached_tokens_total', 'Prompt tokens served from cache', 'source'),
+    reusedTokens: count(
+      'reused_tokens_total',
+      'Prompt tokens whose KV was taken over from another position and not computed again',
+    ),
     predictedCachedTokens: count(
       'predicted_cached_tokens_total',
       'Prompt tokens that the mirror expected to be served from cache',
@@ -96,6 +94,24 @@ export function createMetrics(sources: MetricSources): Metrics {
       'cause',
     ),
   })
+}
+
+type CountMaker = <Label extends string = never>(name: string, help: string, ...labelNames: Label[]) => Counter<Label>
+type MeasureMaker = <Label extends string = never>(
+  name: string,
+  help: string,
+  buckets: number[],
+  ...labelNames: Label[]
+) => Histogram<Label>
+
+/** What makes metrics in a registry, by their names without what all have in front. */
+function makersIn(registry: Registry): { readonly count: CountMaker; readonly measure: MeasureMaker } {
+  const registers = [registry]
+  return {
+    count: (name, help, ...labelNames) => new Counter({ name: `reprise_${name}`, help, labelNames, registers }),
+    measure: (name, help, buckets, ...labelNames) =>
+      new Histogram({ name: `reprise_${name}`, help, buckets, labelNames, registers }),
+  }
 }
 
 /** What has not happened yet is 0, and not unknown: a rate needs a value to begin from. */

@@ -333,3 +333,54 @@ describe('whatever is lost, repeated, late or begun anew on the way', () => {
     )
   })
 })
+
+describe('reuse at any position', () => {
+  const snapshotWith = (sequence: number, reuse?: unknown): Promise<Acknowledgement> =>
+    replica.takeSnapshot(() => Promise.resolve({ generation: 'g1', sequence, requests: [], reuse }))
+
+  test('is what the last snapshot says', async () => {
+    expect(replica.reuse).toBeUndefined()
+    await snapshotWith(0, { ratio: 0.15, max_ratio: 0.5 })
+    await events(1)
+    expect(replica.reuse).toEqual({ ratio: 0.15, maxRatio: 0.5 })
+    await snapshotWith(1, null)
+    expect(replica.reuse).toBeUndefined()
+    await snapshotWith(2, { ratio: 0, max_ratio: 1 })
+    await snapshot(3)
+    expect(replica.reuse).toBeUndefined()
+  })
+
+  test.each([{ ratio: 0.1 }, { ratio: 2, max_ratio: 1 }, { ratio: '0.1', max_ratio: 1 }, [], 0.1])(
+    'said as %j is malformed',
+    async (reuse) => {
+      await snapshotWith(0, { ratio: 0.15, max_ratio: 1 })
+      await expect(snapshotWith(1, reuse)).rejects.toThrow(/reuse/)
+      expect(replica.reuse).toEqual({ ratio: 0.15, maxRatio: 1 })
+    },
+  )
+
+  test('counts what was computed again, and of a request that runs tells it', async () => {
+    await snapshotWith(0, { ratio: 0.15, max_ratio: 1 })
+    replica.sent(id('a'), promptOf(['a']))
+    expect(replica.recomputedOf(id('a'))).toBeUndefined()
+    const stored = { type: 'stored', cached_tokens: 10 }
+    await events(1, { ...stored, request_id: 'a', reused_tokens: 85, recomputed_tokens: 15 })
+    await events(2, { ...stored, request_id: 'b', reused_tokens: 5, recomputed_tokens: 1 })
+    expect([replica.recomputedOf(id('a')), replica.recomputedOf(id('b'))]).toEqual([15, undefined])
+    expect(replica.recomputedTokens).toBe(16)
+    expect(lengthOf('a')).toBeLessThan(200)
+    replica.ended([id('a')])
+    expect(replica.recomputedOf(id('a'))).toBeUndefined()
+    await expect(events(3, { ...stored, request_id: 'a', recomputed_tokens: -1 })).rejects.toThrow(/recomputed_tokens/)
+  })
+
+  test('leaves nothing exact behind it: so much is believed until the engine says more', async () => {
+    await snapshotWith(0, { ratio: 0.15, max_ratio: 1 })
+    const prompt = promptOf(['a', 'b', 'c'])
+    run('counted', prompt)
+    replica.sent(id('r'), prompt, true, prompt.ends[1])
+    expect(lengthOf('r')).toBe(prompt.ends[1])
+    await events(1, { type: 'stored', request_id: 'r', cached_tokens: prompt.length })
+    expect(lengthOf('r')).toBe(prompt.length)
+  })
+})

@@ -1,9 +1,17 @@
+import type { AnyPositionReuse } from '#engine-adapters/any-position-reuse.ts'
 import type { CacheEvent, SentPrompt } from '#index/cache-event.ts'
 import type { CacheMirror } from '#index/cache-mirror.ts'
 import type { ReplicaId, RequestId } from '#index/context-block.ts'
 import { cutContradicted } from '#index/contradicted-belief.ts'
 import { TokenMirror } from '#index/token-mirror.ts'
-import { type EngineEvent, type EventBatch, type Snapshot, toEventBatch, toSnapshot } from './callback-bodies.ts'
+import {
+  type EngineEvent,
+  type EventBatch,
+  type ReuseReport,
+  type Snapshot,
+  toEventBatch,
+  toSnapshot,
+} from './callback-bodies.ts'
 import { AssumedBelief, type KnownCache } from './mirror/assumed-belief.ts'
 import { DoubtedRequests } from './mirror/doubted-requests.ts'
 import { EngineNames } from './mirror/engine-names.ts'
@@ -56,6 +64,8 @@ export class ReplicaMirror {
   #cache: KnownCache = { capacityTokens: undefined, evictsInWhole: false }
   /** resolves when all that came before is taken */
   #turn: Promise<void> = Promise.resolve()
+  #reuse: AnyPositionReuse | undefined
+  #recomputedTokens = 0
   readonly #applied = { stored: 0, evicted: 0, cleared: 0, snapshot: 0 }
 
   /** `onLost`: the engine holds nothing of what it held: it was cleared, or began anew. `now`: milliseconds, monotonic. */
@@ -80,6 +90,21 @@ export class ReplicaMirror {
     return this.#applied
   }
 
+  /** How the engine reuses KV at any position; undefined: it has not said that it does. */
+  get reuse(): AnyPositionReuse | undefined {
+    return this.#reuse
+  }
+
+  /** Tokens that the engine reused at another position and computed again, of all requests. */
+  get recomputedTokens(): number {
+    return this.#recomputedTokens
+  }
+
+  /** The same of a request that has not ended; undefined: the engine has not said so. */
+  recomputedOf(request: RequestId): number | undefined {
+    return this.#running.recomputedOf(request)
+  }
+
   /** Where the protocol stands. */
   get state(): MirrorState {
     return { mode: this.#modeAt(this.#now()), generation: this.#generation, sequence: this.#sequence }
@@ -95,15 +120,20 @@ export class ReplicaMirror {
 
   /**
    * A request is about to be sent: from now on it is believed to be cached. `readsCache`: what the engine finds cached of
-   * it tells of what it holds.
+   * it tells of what it holds. `exactLength`: characters in front of what is expected to be reused at another position;
+   * until the engine reports more, nothing behind them is believed.
    */
-  sent(request: RequestId, prompt: SentPrompt, readsCache = true): void {
+  sent(request: RequestId, prompt: SentPrompt, readsCache = true, exactLength?: number): void {
     const now = this.#now()
     const mode = this.#modeAt(now)
     // where the engine reports what it loses, its answer has nothing to add
     const predicted = readsCache && mode === 'fallback' ? this.mirror.predictCachedTokens(prompt) : undefined
     this.#running.begin(request, prompt, predicted)
     this.mirror.apply({ type: 'sent', request, prompt })
+    if (exactLength !== undefined) {
+      const cachedTokens = this.mirror.estimateTokens(exactLength)
+      this.mirror.apply({ type: 'evicted', request, cachedTokens })
+    }
     this.#assumed.sent(request, mode, this.#cache, now)
   }
 
@@ -188,6 +218,11 @@ export class ReplicaMirror {
     this.#heard()
   }
 
+  /** Takes what the engine says of reuse at any position, here or to another proxy; until it is said anew. */
+  adoptReuse(reuse: ReuseReport | null | undefined): void {
+    this.#reuse = reuse ? { ratio: reuse.ratio, maxRatio: reuse.max_ratio } : undefined
+  }
+
   /** What is reported waits until something has happened, well or badly. */
   hold(until: Promise<unknown>): void {
     this.#turn = Promise.allSettled([this.#turn, until]).then(dropResult)
@@ -218,7 +253,7 @@ export class ReplicaMirror {
     return { sequence }
   }
 
-  async #replace({ generation, sequence, requests }: Snapshot): Promise<Acknowledgement> {
+  async #replace({ generation, sequence, requests, reuse }: Snapshot): Promise<Acknowledgement> {
     if (generation === this.#generation && sequence < this.#sequence) return { sequence: this.#sequence }
     if (generation !== this.#generation) {
       this.#onLost()
@@ -226,6 +261,7 @@ export class ReplicaMirror {
       this.#generation = generation
       this.#sequence = 0
     }
+    this.adoptReuse(reuse)
     this.mirror.beginSnapshot()
     const held = new Map<RequestId, number>()
     for (const { request_id, cached_tokens } of requests) {
@@ -248,13 +284,17 @@ export class ReplicaMirror {
     return { sequence }
   }
 
-  #apply({ type, request_id, cached_tokens = 0 }: EngineEvent): void {
+  #apply({ type, request_id, cached_tokens = 0, recomputed_tokens }: EngineEvent): void {
     this.#applied[type] += 1
     if (type === 'cleared') {
       this.#lose()
       return
     }
     const request = this.#names.resolve(request_id as RequestId)
+    if (type === 'stored' && recomputed_tokens !== undefined) {
+      this.#recomputedTokens += recomputed_tokens
+      this.#running.recomputed(request, recomputed_tokens)
+    }
     this.#keepForStrangers(request, cached_tokens)
     this.#tell(type, request, cached_tokens)
   }

@@ -1,13 +1,20 @@
+import type { ReuseWish } from '#engine-adapters/any-position-reuse.ts'
 import { ProxyError } from './errors.ts'
 
 /** What a request may switch off; what it does not name is as configured. */
-export interface RequestOptions {
+export interface RequestSwitches {
   readonly reorder?: boolean
   readonly dedup?: boolean
   readonly annotate?: boolean
   readonly schedule?: boolean
   /** whether citations in the answer are mapped back to the caller's labels */
   readonly citations?: boolean
+}
+
+/** What a request may ask for. */
+export interface RequestOptions extends RequestSwitches {
+  /** of an engine that reuses KV at any position; what is not named is the engine's to say */
+  readonly reuse?: ReuseWish
 }
 
 const onOff = ['on', 'off']
@@ -19,20 +26,35 @@ const switches = new Map([
   ['citations', ['remap', 'keep']],
 ])
 
-/** Reads `x-reprise-options`, as in `reorder=off,annotate=off`; throws `invalid_body` for what it does not know. */
+const shares = /^(0|1|0?\.\d+|[01]\.\d+)$/
+
+/** Reads `x-reprise-options`, as in `reorder=off,reuse=0.3`; throws `invalid_body` for what it does not know. */
 export function readOptions(header: string | undefined): RequestOptions {
-  const options: Record<string, boolean> = {}
+  const options: Record<string, boolean | ReuseWish> = {}
   for (const setting of (header ?? '').split(',')) {
     if (setting.trim() === '') continue
     const [name = '', value = ''] = setting.split('=').map((word) => word.trim().toLowerCase())
-    const values = switches.get(name)
-    if (!values?.includes(value)) {
-      const known = [...switches].map(([key, choices]) => `${key}=${choices.join('|')}`).join(', ')
-      throw new ProxyError('invalid_body', `'${setting.trim()}' is not an option of reprise; known are ${known}.`)
-    }
-    options[name] = value === values[0]
+    const read = name === 'reuse' ? readReuse(value) : readSwitch(name, value)
+    if (read === undefined) throw unknownOption(setting.trim())
+    options[name] = read
   }
   return options
+}
+
+function readSwitch(name: string, value: string): boolean | undefined {
+  const values = switches.get(name)
+  return values?.includes(value) ? value === values[0] : undefined
+}
+
+function readReuse(value: string): ReuseWish | undefined {
+  if (value === 'off') return value
+  return shares.test(value) && Number(value) <= 1 ? Number(value) : undefined
+}
+
+function unknownOption(setting: string): ProxyError {
+  const known = [...switches].map(([name, choices]) => `${name}=${choices.join('|')}`)
+  const list = [...known, 'reuse=off|0…1'].join(', ')
+  return new ProxyError('invalid_body', `'${setting}' is not an option of reprise; known are ${list}.`)
 }
 
 /** Reads `x-reprise-priority`, a whole number, lower is sooner; throws `invalid_body` for anything else. */

@@ -21,6 +21,8 @@ export interface ReusedContext extends SentOrder {
   readonly scope: ScopeId
   /** where the search ended; empty when its turn was sent before, or nothing is shared */
   readonly searchPath: readonly number[]
+  /** where each of its blocks ends in the prompt as sent, in characters; by place */
+  readonly ends: readonly number[]
 }
 
 /** A prompt as it is to be sent. */
@@ -129,14 +131,15 @@ class PromptReuse {
         this.#writeText(original.slice(at, start))
         at = end
         // the first slot of a context: all that stands in front of it has been written
-        reused[context] ??= this.#reuseContext(contexts[context]!, laidOut, context)
+        const { ends } = written[context]!
+        reused[context] ??= { ends, ...this.#reuseContext(contexts[context]!, laidOut, context) }
         const own = reused[context]
         if (slot !== undefined) {
           const block = this.#renderSlot(own, slot)
           if (!block.isAsReceived) this.#splices[place]!.push({ start, end, pieces: block.pieces })
           this.#writer.writeBlock(block.identity, block.length)
           this.#writer.mark()
-          const { blocks, sizes, ends } = written[context]!
+          const { blocks, sizes } = written[context]!
           blocks.push(block.id)
           sizes.push(block.length)
           ends.push(this.#writer.length)
@@ -183,7 +186,7 @@ class PromptReuse {
     }
   }
 
-  #reuseContext(found: PromptContext, laidOut: LaidOutMessage, place: number): ReusedContext {
+  #reuseContext(found: PromptContext, laidOut: LaidOutMessage, place: number): Omit<ReusedContext, 'ends'> {
     const { options, wording } = this.#state
     const scope = this.#writer.mark()
     const past = laidOut.past[place]

@@ -1,8 +1,9 @@
 import type { BlockId } from '#index/context-block.ts'
 import { type ReplicaCandidate, selectReplica } from '#scheduler/select-replica.ts'
-import { type Decision, type DecisionInput, decide, type LaidOut, type Route } from './decide.ts'
+import { type Decision, type DecisionInput, decide, type LaidOut } from './decide.ts'
 import { ProxyError } from './errors.ts'
 import type { Pipeline } from './pipeline.ts'
+import type { Candidate, Route } from './plan-route.ts'
 import type { Call } from './read-call.ts'
 import type { Replica } from './replicas/replica.ts'
 
@@ -32,13 +33,18 @@ export function routeCall(
   const decision = decide(
     { laidOut, ...toDecisionInput(call) },
     {
-      candidates,
+      candidates: candidates.map((replica) => toCandidate(replica, routing)),
       store: routing.store,
       select: (routes) => (routes.length === 1 ? 0 : select(routing, candidates, routes, call.caller.tenant)),
       now: routing.now,
     },
   )
   return { replica: candidates[decision.candidate]!, decision, rid: call.received.prompt?.members.rid }
+}
+
+function toCandidate({ id, mirror, cacheConfig, reuse }: Replica, { processed }: Routing): Candidate {
+  const hasProcessed: Candidate['hasProcessed'] = (tenant, block) => processed.has(id, tenant, block)
+  return { mirror, cacheConfig, reuse, hasProcessed }
 }
 
 /** What is decided about. */
@@ -57,11 +63,12 @@ function select(
   const { blocks, sizes } = contentsOf(routes[0]!)
   const processedOn = processed.sizesOn(tenant, blocks, sizes)
   const described = candidates.map((replica, i): ReplicaCandidate => {
-    const { promptTokens, predictedCachedTokens } = routes[i]!
+    const { promptTokens, predictedCachedTokens, predictedReusedTokens } = routes[i]!
     return {
       replica: replica.id,
       promptTokens,
       predictedCachedTokens,
+      predictedReusedTokens,
       inFlightTokens: replica.loadTokens,
       inFlight: replica.requests,
       processedTokens: replica.mirror.estimateTokens(processedOn.get(replica.id) ?? 0),

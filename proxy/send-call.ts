@@ -1,20 +1,15 @@
-import type { RequestTags } from '#engine-adapters/engine-adapter.ts'
-import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import type { RequestId } from '#index/context-block.ts'
-import { withEngineCredentials } from './access/engine-credentials.ts'
 import { AnswerObserver } from './answer-observer.ts'
 import type { Charge } from './charge-call.ts'
 import type { Decision } from './decide.ts'
 import { type ForwardOutcome, forward, UnreachableError } from './forward.ts'
-import { requestHeaders } from './forwarded-headers.ts'
 import { KeepAlive } from './keep-alive.ts'
 import { AnswerName } from './mirror/answer-name.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
-import { memberSplices, type PromptBody, writeBody } from './prompt/prompt-body.ts'
 import { isPromptList, promptIds } from './prompt-ids.ts'
 import { type Call, letBodyGo } from './read-call.ts'
 import { contentsOf, type RoutedCall } from './route-call.ts'
-import { cacheSaltOf } from './tenant.ts'
+import { isKeptAlive, toEngineRequest } from './to-engine-request.ts'
 import { RequestFollower } from './tokens/request-follower.ts'
 
 /** As long as a prefill takes that nobody waits for: what an engine has lost by then is known. */
@@ -40,7 +35,7 @@ export async function sendCall(
   )
   const turn = {
     tenant: call.caller.tenant,
-    tokens: Math.max(0, decision.promptTokens - decision.predictedCachedTokens),
+    tokens: tokensToPrefill(decision),
     priority: call.priority,
     deadline: call.deadline,
     searchPath: decision.options.schedule === false ? [] : groupPath(routed, request),
@@ -98,6 +93,10 @@ export async function sendCall(
   }
 }
 
+function tokensToPrefill({ promptTokens, predictedCachedTokens, predictedReusedTokens = 0 }: Decision): number {
+  return Math.max(0, promptTokens - predictedCachedTokens - predictedReusedTokens)
+}
+
 /** What an engine's reports may call the prompts of a request. */
 export function idsOfPrompts(
   { api, received }: Call,
@@ -122,7 +121,9 @@ function commit(
   }
   const fresh = [...decision.turns].filter(([turn]) => store.recall(turn) === undefined)
   for (const [turn, sent] of decision.turns) store.remember(turn, sent)
-  for (const [i, id] of ids.entries()) replica.replicaMirror.sent(id, decision.sent[i]!, readsCache)
+  for (const [i, id] of ids.entries()) {
+    replica.replicaMirror.sent(id, decision.sent[i]!, readsCache, decision.exactLengths[i])
+  }
   processed.note(replica.id, call.caller.tenant, contentsOf(decision).blocks)
   return {
     takeBack: () => {
@@ -139,10 +140,6 @@ function groupPath({ replica, decision }: RoutedCall, request: RequestId): (stri
   return branch === undefined ? [] : [`${context.scope}/${branch}`, ...path]
 }
 
-function isKeptAlive({ settings, isStream }: Pick<Call, 'settings' | 'isStream'>): boolean {
-  return isStream && settings.keepAliveMilliseconds > 0
-}
-
 function keepAlive(
   { outgoing }: Exchange,
   { settings, isStream }: Call,
@@ -150,46 +147,4 @@ function keepAlive(
 ): KeepAlive | undefined {
   if (!isKeptAlive({ settings, isStream })) return undefined
   return new KeepAlive(outgoing, settings.keepAliveMilliseconds, () => observer.describe())
-}
-
-function toEngineRequest(
-  { credentials }: Pipeline,
-  { incoming, telemetry }: Exchange,
-  { caller, body, received, settings, isStream }: Call,
-  { replica, decision }: RoutedCall,
-  request: RequestId,
-): EngineRequest {
-  const salt = cacheSaltOf(caller.tenant, received.prompt?.members.cache_salt, settings.saltSecret)
-  const tags = replica.adapter.tagRequest(request, salt, received.prompt?.members)
-  const bytes = bytesToSend(body, received.prompt, decision.splices, tags.members)
-  const rawHeaders = withEngineCredentials(incoming.rawHeaders, {
-    keepsClientKey: settings.keepsClientKey,
-    apiKey: credentials.get(replica.id)?.apiKey,
-  })
-  return {
-    path: incoming.url!,
-    method: 'POST',
-    headers: requestHeaders(rawHeaders, {
-      'content-length': String(bytes.length),
-      ...tags.headers,
-      ...telemetry.headers,
-      // what is encoded cannot be rewritten, and no comments of ours can stand in it
-      ...(decision.citations.length > 0 || isKeptAlive({ settings, isStream })
-        ? { 'accept-encoding': 'identity' }
-        : {}),
-    }),
-    body: bytes,
-  }
-}
-
-/** The body received, unless something of it is changed or set. */
-function bytesToSend(
-  body: Buffer,
-  prompt: PromptBody | undefined,
-  splices: Decision['splices'],
-  members: RequestTags['members'],
-): Buffer {
-  const isTagged = Object.keys(members).length > 0
-  if (!prompt || (!isTagged && !splices)) return body
-  return writeBody(prompt, [...memberSplices(prompt, members), ...(splices ?? [])])
 }

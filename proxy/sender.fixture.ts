@@ -1,11 +1,14 @@
 import { CacheMirror } from '#index/cache-mirror.ts'
-import type { RequestId } from '#index/context-block.ts'
+import type { ReplicaId, RequestId } from '#index/context-block.ts'
 import { PrefixOrdering } from '#index/prefix-ordering.ts'
-import { type Candidate, type Decision, decide, type Mode } from './decide.ts'
+import { ProcessedBlocks } from '#index/processed-blocks.ts'
+import { type Decision, decide, type Mode } from './decide.ts'
+import type { Candidate } from './plan-route.ts'
 import type { PromptApi } from './prompt/prompt.ts'
 import { writeBody } from './prompt/prompt-body.ts'
 import { readReceived } from './read-received.ts'
 import type { RequestOptions } from './request-options.ts'
+import { contentsOf } from './route-call.ts'
 import { MemoryConversationStore } from './store/memory-conversation-store.ts'
 import { defaultWording } from './wording.ts'
 
@@ -19,6 +22,8 @@ export interface SendOptions {
   readonly options?: RequestOptions
 }
 
+const engine = 'engine' as ReplicaId
+
 /** A proxy without sockets: what is decided is taken as sent. */
 export class Sender {
   readonly mirror: CacheMirror = new CacheMirror(
@@ -28,7 +33,12 @@ export class Sender {
   readonly store: MemoryConversationStore = new MemoryConversationStore(1_000_000)
   /** how its engine caches, where it says so */
   cacheConfig: Candidate['cacheConfig']
+  /** how it reuses KV at any position, where it does */
+  reuse: Candidate['reuse']
+  readonly #processed = new ProcessedBlocks(100_000)
   #sent = 0
+
+  readonly hasProcessed: Candidate['hasProcessed'] = (tenant, block) => this.#processed.has(engine, tenant, block)
 
   /** What is decided, and the body as it would go to the engine if it is not the one received. */
   decide(body: unknown, options: SendOptions = {}): Decision & { readonly body: string | undefined } {
@@ -52,6 +62,7 @@ export class Sender {
   sendBody<Body extends object>(body: Body, options: SendOptions = {}): Body {
     const decision = this.decide(body, options)
     for (const [turn, sent] of decision.turns) this.store.remember(turn, sent)
+    this.#processed.note(engine, options.tenant ?? 'default', contentsOf(decision).blocks)
     for (const prompt of decision.sent) {
       this.mirror.apply({ type: 'sent', request: `r${this.#sent++}` as RequestId, prompt })
     }

@@ -35,6 +35,16 @@ test('a block goes to the replica that processed it before, but only among near-
   expect(choose([{ predictedCachedTokens: processedBound + 1 }, { processedTokens: 1_000_000 }])).toBe('a')
 })
 
+test('what a replica takes over from another position it does not compute, and is worth no bonus besides', () => {
+  expect(
+    choose([{ predictedCachedTokens: 5_000 }, { predictedCachedTokens: 1_000, predictedReusedTokens: 4_001 }]),
+  ).toBe('b')
+  expect(
+    choose([{ predictedCachedTokens: 5_000 }, { predictedCachedTokens: 1_000, predictedReusedTokens: 3_999 }]),
+  ).toBe('a')
+  expect(choose([{ predictedCachedTokens: 1 }, { predictedReusedTokens: 0, processedTokens: 9_000 }])).toBe('a')
+})
+
 test('a replica that is far busier than another is not chosen, even for a prompt it has cached whole', () => {
   const promptTokens = 200_000
   const cached = { promptTokens, predictedCachedTokens: promptTokens }

@@ -5,6 +5,8 @@ export interface ReplicaCandidate {
   readonly promptTokens: number
   /** of these, what the replica is believed to have cached */
   readonly predictedCachedTokens: number
+  /** of the others, what it is expected to take over from another position and not to compute again; undefined: it cannot */
+  readonly predictedReusedTokens?: number | undefined
   /** what the replica has yet to prefill before this request: at the engine, and waiting for it */
   readonly inFlightTokens: number
   /** requests at the replica */
@@ -42,12 +44,13 @@ export const selectionDefaults: SelectionOptions = {
 /**
  * The place of the replica where a request costs least; -1 without candidates. The cost, in tokens of prefill, is
  *
- *     promptTokens − predictedCachedTokens                      the request's own
- *   + loadWeight × (inFlightTokens + requestTokens × inFlight)  what is ahead of it
- *   − min(processedBound, processedWeight × processedTokens)    agent-aware routing (ContextPilot §7.2)
+ *     promptTokens − predictedCachedTokens − predictedReusedTokens    the request's own
+ *   + loadWeight × (inFlightTokens + requestTokens × inFlight)      what is ahead of it
+ *   − min(processedBound, processedWeight × processedTokens)        agent-aware routing (ContextPilot §7.2)
  *
  * The last term keeps a block with the replica that processed it before when little else tells them apart: it never
- * outweighs a difference of more than `processedBound` tokens. Of equal costs the one with the fewest requests is
+ * outweighs a difference of more than `processedBound` tokens; of a replica that reuses at any position what such a block
+ * saves is counted as its own, and the term is left out. Of equal costs the one with the fewest requests is
  * chosen, then by turn in the order of their names, so that equals share alike. The order of the candidates plays no part.
  */
 export function selectReplica(
@@ -73,8 +76,8 @@ export function selectReplica(
 }
 
 function costOf(candidate: ReplicaCandidate, load: number, weights: SelectionOptions): number {
-  const { promptTokens, predictedCachedTokens, processedTokens } = candidate
-  const uncached = Math.max(0, promptTokens - predictedCachedTokens)
-  const processed = Math.min(weights.processedBound, weights.processedWeight * processedTokens)
-  return uncached + weights.loadWeight * load - processed
+  const { promptTokens, predictedCachedTokens, predictedReusedTokens, processedTokens } = candidate
+  const own = Math.max(0, promptTokens - predictedCachedTokens - (predictedReusedTokens ?? 0))
+  const worth = predictedReusedTokens === undefined ? weights.processedWeight * processedTokens : 0
+  return own + weights.loadWeight * load - Math.min(weights.processedBound, worth)
 }

@@ -1,10 +1,13 @@
 import { delimiter, dirname, join } from 'node:path'
 import { type EngineSpec, modelName } from './engine.ts'
 
-const adapters = join(import.meta.dirname, '..', '..', 'engine-adapters')
+const root = join(import.meta.dirname, '..', '..')
+const plugin = ['engine-adapters/vllm/plugin', 'engine-adapters/python', 'kernels'].map((path) => join(root, path))
 
 // about thirty prompts: evictions are the rule, but seldom of what a request that waits is about to find
 const blocks = 2_000
+
+const blockSize = 32
 
 const flags = [
   ['--dtype', 'float32'],
@@ -20,38 +23,48 @@ const connector = {
   kv_role: 'kv_both',
 }
 
+/** What the plugin reuses at any position, for the tests of it. */
+const reuse = { ratio: 0.15, host_bytes: 256 * 1024 * 1024 }
+
 /** vLLM's CPU build. */
-export const vllmEngine: EngineSpec = {
-  name: 'vLLM',
-  kind: 'vllm',
-  blockSize: 32,
-  // the connector is found by its module's path
-  prepare: () => Promise.resolve(),
-  command: ({ installation, source, ports, callbackUrl }) => {
-    // a host without a wildcard is one that vLLM connects to
-    const events = {
-      enable_kv_cache_events: true,
-      publisher: 'zmq',
-      endpoint: `tcp://*:${ports.events}`,
-      replay_endpoint: `tcp://127.0.0.1:${ports.replay}`,
-    }
-    const place = ['--host', '127.0.0.1', '--port', String(ports.api), '--served-model-name', modelName]
-    const cache = ['--block-size', String(vllmEngine.blockSize), '--num-gpu-blocks-override', String(blocks)]
-    const reports =
-      source === 'callbacks'
-        ? ['--kv-transfer-config', JSON.stringify(connector)]
-        : ['--kv-events-config', JSON.stringify(events)]
-    return {
-      file: join(dirname(installation.python), 'vllm'),
-      args: ['serve', installation.model, ...place, ...cache, ...flags, ...reports],
-      env: {
-        HF_HUB_OFFLINE: '1',
-        OMP_NUM_THREADS: '1',
-        VLLM_CPU_KVCACHE_SPACE: '1',
-        VLLM_CPU_OMP_THREADS_BIND: 'nobind',
-        PYTHONPATH: [join(adapters, 'vllm', 'plugin'), join(adapters, 'python')].join(delimiter),
-        ...(source === 'callbacks' ? { REPRISE_CALLBACK_URL: callbackUrl } : {}),
-      },
-    }
-  },
+export const vllmEngine: EngineSpec = vllmWith(connector)
+
+/** The same, reusing what it has seen wherever it stands. */
+export const reusingVllmEngine: EngineSpec = vllmWith({ ...connector, kv_connector_extra_config: { reuse } })
+
+function vllmWith(connector: object): EngineSpec {
+  return {
+    name: 'vLLM',
+    kind: 'vllm',
+    blockSize,
+    // the connector is found by its module's path
+    prepare: () => Promise.resolve(),
+    command: ({ installation, source, ports, callbackUrl }) => {
+      // a host without a wildcard is one that vLLM connects to
+      const events = {
+        enable_kv_cache_events: true,
+        publisher: 'zmq',
+        endpoint: `tcp://*:${ports.events}`,
+        replay_endpoint: `tcp://127.0.0.1:${ports.replay}`,
+      }
+      const place = ['--host', '127.0.0.1', '--port', String(ports.api), '--served-model-name', modelName]
+      const cache = ['--block-size', String(blockSize), '--num-gpu-blocks-override', String(blocks)]
+      const reports =
+        source === 'callbacks'
+          ? ['--kv-transfer-config', JSON.stringify(connector)]
+          : ['--kv-events-config', JSON.stringify(events)]
+      return {
+        file: join(dirname(installation.python), 'vllm'),
+        args: ['serve', installation.model, ...place, ...cache, ...flags, ...reports],
+        env: {
+          HF_HUB_OFFLINE: '1',
+          OMP_NUM_THREADS: '1',
+          VLLM_CPU_KVCACHE_SPACE: '1',
+          VLLM_CPU_OMP_THREADS_BIND: 'nobind',
+          PYTHONPATH: plugin.join(delimiter),
+          ...(source === 'callbacks' ? { REPRISE_CALLBACK_URL: callbackUrl } : {}),
+        },
+      }
+    },
+  }
 }

@@ -9,6 +9,8 @@ export interface CallbackSenderOptions {
   token: string | undefined
   /** The state after everything reported so far. */
   snapshot: () => CachedRequest[]
+  /** Of an engine that reuses KV at any position: the share that it computes again, and the most that can be asked for. */
+  reuse?: { ratio: number; max_ratio: number } | undefined
   /** Milliseconds of silence after which an empty batch is posted. */
   heartbeat?: number
   /** Told once when posts begin to fail, and once when they succeed again. */
@@ -107,8 +109,9 @@ export class CallbackSender {
   #postSnapshot(): Promise<number> {
     this.#needsSnapshot = false
     this.#queue = []
-    const requests = this.#options.snapshot()
-    return this.#post('snapshot', { generation: this.#generation, sequence: this.#sequence, requests })
+    const { snapshot, reuse } = this.#options
+    const [generation, sequence] = [this.#generation, this.#sequence]
+    return this.#post('snapshot', { generation, sequence, requests: snapshot(), ...(reuse ? { reuse } : {}) })
   }
 
   #postEvents(): Promise<number> {

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { PageCache } from './cache/page-cache.ts'
+import type { PrefixCache } from './cache/prefix-cache.ts'
 import { RadixCache } from './cache/radix-cache.ts'
 import { CallbackSender } from './callback-sender.ts'
 import { EngineCore } from './engine-core.ts'
@@ -12,6 +13,7 @@ import { createOpenAiRoutes } from './http/openai-routes.ts'
 import { type CacheSize, createPlainRoutes } from './http/plain-routes.ts'
 import { PromptReader } from './http/prompt-reader.ts'
 import { createResponsesRoutes } from './http/responses-routes.ts'
+import { ReusingCache } from './reuse/reusing-cache.ts'
 import { CannedText } from './text/canned-text.ts'
 import { Tokenizer } from './text/tokenizer.ts'
 
@@ -27,6 +29,10 @@ export interface EmulatorOptions {
   prefillTokensPerSecond: number
   /** Tokens a prompt and its output may have together; never more than the capacity. */
   maxModelTokens?: number
+  /** vLLM: it reuses what it computed at any position, and computes this share of it again. */
+  reuse?: number
+  /** What it keeps for that. */
+  hostTokens?: number
   /** `http://HOST:PORT/v1/replicas/NAME`, told what is stored and evicted */
   callbackUrl?: string
   callbackToken?: string
@@ -47,6 +53,7 @@ export const emulatorDefaults: {
   sglangBlockSize: number
   prefillTokensPerSecond: number
   maxModelTokens: number
+  hostTokens: number
 } = {
   kind: 'vllm',
   capacityTokens: 500_000,
@@ -54,6 +61,7 @@ export const emulatorDefaults: {
   sglangBlockSize: 1,
   prefillTokensPerSecond: 20_000,
   maxModelTokens: 131_072,
+  hostTokens: 2_000_000,
 }
 
 /**
@@ -61,10 +69,10 @@ export const emulatorDefaults: {
  * answers every prompt with the same canned text.
  */
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
-  const { kind, capacityTokens, callbackUrl, prefillTokensPerSecond } = options
+  const { kind, callbackUrl, prefillTokensPerSecond } = options
   const pageTokens =
     options.blockSize ?? (kind === 'vllm' ? emulatorDefaults.blockSize : emulatorDefaults.sglangBlockSize)
-  const cache = kind === 'vllm' ? new PageCache(capacityTokens, pageTokens) : new RadixCache(capacityTokens, pageTokens)
+  const cache = createCache(options, pageTokens)
   const tokenizer = new Tokenizer()
   let sender: CallbackSender | undefined
   const text = new CannedText(tokenizer)
@@ -83,6 +91,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
       url: callbackUrl,
       token: options.callbackToken,
       snapshot: () => cache.requests(),
+      reuse: cache instanceof ReusingCache ? { ratio: options.reuse!, max_ratio: 1 } : undefined,
       warn,
     })
   }
@@ -96,6 +105,13 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
       await sender?.close()
     },
   }
+}
+
+function createCache({ kind, capacityTokens, reuse, hostTokens }: EmulatorOptions, pageTokens: number): PrefixCache {
+  if (kind === 'sglang') return new RadixCache(capacityTokens, pageTokens)
+  const exact = new PageCache(capacityTokens, pageTokens)
+  if (reuse === undefined) return exact
+  return new ReusingCache(exact, { ratio: reuse, hostTokens: hostTokens ?? emulatorDefaults.hostTokens })
 }
 
 function createRoutes(engine: EngineCore, reader: PromptReader, size: CacheSize): Routes {

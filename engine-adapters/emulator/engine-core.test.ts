@@ -41,6 +41,11 @@ describe('prefillSeconds', () => {
     expect(prefillSeconds(32_768, 32_767, 32_768)).toBeLessThan(0.001)
     expect(prefillSeconds(32_768, 16_384, 32_768)).toBeCloseTo(0.5 + 0.75)
   })
+
+  it('falls with what is reused from another position', () => {
+    expect(prefillSeconds(32_768, 16_384, 32_768, 8192)).toBeCloseTo((0.5 + 0.75) / 2)
+    expect(prefillSeconds(1000, 0, 1000, 850)).toBeCloseTo(prefillSeconds(1000, 0, 1000) * 0.15)
+  })
 })
 
 describe('EngineCore', () => {

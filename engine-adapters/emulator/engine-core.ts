@@ -1,5 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { ReuseWish } from '../any-position-reuse.ts'
 import type { CacheSequence, PrefixCache } from './cache/prefix-cache.ts'
 import type { CacheReport } from './cache/request-ledger.ts'
 import { FifoLock } from './fifo-lock.ts'
@@ -12,6 +13,7 @@ export interface EngineRequest {
   prompt: Uint32Array
   /** At least 1; prompt and output together fit the cache. */
   outputTokens: number
+  reuse?: ReuseWish | undefined
 }
 
 export interface OutputToken {
@@ -19,6 +21,8 @@ export interface OutputToken {
   text: string
   /** Prompt tokens that were found in the cache. */
   cachedTokens: number
+  /** Prompt tokens whose KV was reused from another position; undefined where the engine does no such thing. */
+  reusedTokens: number | undefined
 }
 
 export interface EngineCoreOptions {
@@ -34,12 +38,18 @@ const longestTimer = 2 ** 31 - 1
 
 /**
  * Seconds a prefill takes: the tokens not cached at the given rate, and attention over the whole prompt. The
- * quadratic term's factor is such that for 32,768 tokens without a hit it equals the linear term.
+ * quadratic term's factor is such that for 32,768 tokens without a hit it equals the linear term. Tokens reused from
+ * another position lie anywhere behind the cached ones: they save their share of both.
  */
-export function prefillSeconds(promptTokens: number, cachedTokens: number, tokensPerSecond: number): number {
+export function prefillSeconds(
+  promptTokens: number,
+  cachedTokens: number,
+  tokensPerSecond: number,
+  reusedTokens = 0,
+): number {
   const linear = promptTokens - cachedTokens
   const quadratic = (promptTokens ** 2 - cachedTokens ** 2) / quadraticTokens
-  return (linear + quadratic) / tokensPerSecond
+  return ((linear + quadratic) * (linear - reusedTokens)) / linear / tokensPerSecond
 }
 
 /** The engine behind the HTTP routes: prefills one prompt after the other, decodes all of them at once, caches. */
@@ -70,7 +80,8 @@ export class EngineCore {
       for (let index = 0; index < request.outputTokens; index++) {
         await delayUntil(start + index * decodeMilliseconds, signal)
         computed = promptTokens + index
-        yield { index, text: this.#text.text(index), cachedTokens: sequence.cachedTokens }
+        const { cachedTokens, reused } = sequence
+        yield { index, text: this.#text.text(index), cachedTokens, reusedTokens: reused?.kept }
       }
     } finally {
       this.#release(sequence, computed)
@@ -102,7 +113,8 @@ export class EngineCore {
   async #compute(sequence: CacheSequence, promptTokens: number, ready: number, signal: AbortSignal): Promise<void> {
     // from the planned end of the prefill before, not the late timer's: a millisecond each would add up
     const start = Math.max(ready, this.#prefillEnd)
-    this.#prefillEnd = start + prefillSeconds(promptTokens, sequence.cachedTokens, this.#rate) * 1000
+    const { cachedTokens, reused } = sequence
+    this.#prefillEnd = start + prefillSeconds(promptTokens, cachedTokens, this.#rate, reused?.kept) * 1000
     try {
       await delayUntil(this.#prefillEnd, signal)
     } catch (cause) {

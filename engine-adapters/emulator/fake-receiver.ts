@@ -7,7 +7,7 @@ import type { CachedRequest, CacheReport } from './cache/request-ledger.ts'
 export interface ReceivedPost {
   path: string
   authorization: string | undefined
-  body: { generation: string; sequence: number; events?: CacheReport[]; requests?: CachedRequest[] }
+  body: { generation: string; sequence: number; events?: CacheReport[]; requests?: CachedRequest[]; reuse?: object }
 }
 
 /** For tests: a receiver that follows the eviction callback protocol; it can be made to forget and to refuse. */

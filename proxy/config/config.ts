@@ -1,7 +1,7 @@
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { Mode } from '../decide.ts'
 import type { BlockPattern } from '../patterns/block-pattern.ts'
-import type { RequestOptions } from '../request-options.ts'
+import type { RequestSwitches } from '../request-options.ts'
 import type { Wording } from '../wording.ts'
 
 /** Where a server listens. */
@@ -92,7 +92,7 @@ export interface Config {
   readonly mirroredRequests: number
   readonly wording: Wording
   /** what requests get that say nothing in `x-reprise-options` */
-  readonly options: Required<RequestOptions>
+  readonly options: Required<RequestSwitches>
   readonly blocks: { readonly patterns: readonly BlockPattern[]; readonly patternMilliseconds: number }
   readonly hygiene: { readonly sortTools: boolean; readonly moveVolatileHeaders: boolean }
   /** addresses and ranges (CIDR) whose `x-reprise-tenant` counts */

@@ -27,17 +27,19 @@ export interface ReplicaDescription {
   /** null where nobody tells */
   readonly state: string | null
   readonly in_flight: number
+  /** the share that it computes again where it reuses KV at any position, and the most that can be asked for */
+  readonly reuse: { readonly ratio: number; readonly max_ratio: number } | null
 }
 
 /** Every replica with what its mirror believes and how it is doing. */
 export async function describeReplicas(
-  replicas: readonly Pick<Replica, 'replicaMirror' | 'engine'>[],
+  replicas: readonly Pick<Replica, 'replicaMirror' | 'engine' | 'reuse'>[],
   divergence: Divergence,
   registry: Registry,
 ): Promise<ReplicaDescription[]> {
   const states = await readValues(registry, 'replica_state')
   const inFlight = await readValues(registry, 'in_flight')
-  return replicas.map(({ replicaMirror, engine }) => {
+  return replicas.map(({ replicaMirror, engine, reuse }) => {
     const { replica, mirror, state } = replicaMirror
     const { mode, generation, sequence } = state
     const { requests, cachedTokens, unknownRequests } = mirror.statistics
@@ -56,6 +58,7 @@ export async function describeReplicas(
       state:
         states.find(({ labels, value }) => labels.replica === replica && value === 1)?.labels.state?.toString() ?? null,
       in_flight: inFlight.find(({ labels }) => labels.replica === replica)?.value ?? 0,
+      reuse: reuse ? { ratio: reuse.ratio, max_ratio: reuse.maxRatio } : null,
     }
   })
 }

@@ -5,6 +5,8 @@ const zero: Counts = {
   requests: 0,
   promptTokens: 0,
   cachedTokens: 0,
+  reusedTokens: 0,
+  recomputedTokens: 0,
   predictedCachedTokens: 0,
   seenTokens: 0,
   overheadSeconds: 0,

@@ -3,6 +3,9 @@ export interface Counts {
   readonly requests: number
   readonly promptTokens: number
   readonly cachedTokens: number
+  /** taken over from another position as they were, and computed again */
+  readonly reusedTokens: number
+  readonly recomputedTokens: number
   /** of the prompts whose tokens are counted */
   readonly predictedCachedTokens: number
   readonly seenTokens: number

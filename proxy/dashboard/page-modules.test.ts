@@ -54,6 +54,8 @@ describe('the sums of samples', () => {
     requests: n,
     prompt_tokens: 10 * n,
     cached_tokens: 4 * n,
+    reused_tokens: 2 * n,
+    recomputed_tokens: n,
     predicted_cached_tokens: 5 * n,
     seen_tokens: 8 * n,
     overhead_seconds: 0.001 * n,

@@ -34,6 +34,8 @@ export async function readCounts(registry: Registry): Promise<Counts> {
     requests: await total('requests_total'),
     promptTokens: await total('prompt_tokens_total'),
     cachedTokens: await total('cached_tokens_total'),
+    reusedTokens: await total('reused_tokens_total'),
+    recomputedTokens: await total('recomputed_tokens_total'),
     predictedCachedTokens: await total('predicted_cached_tokens_of_reported_total'),
     seenTokens: await total('seen_tokens_total'),
     overheadSeconds: await total('overhead_seconds', 'sum'),

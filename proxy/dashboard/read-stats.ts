@@ -43,6 +43,8 @@ export async function readStats(sources: StatsSources): Promise<Record<string, u
       requests: sample.requests,
       prompt_tokens: sample.promptTokens,
       cached_tokens: sample.cachedTokens,
+      reused_tokens: sample.reusedTokens,
+      recomputed_tokens: sample.recomputedTokens,
       predicted_cached_tokens: sample.predictedCachedTokens,
       seen_tokens: sample.seenTokens,
       overhead_seconds: sample.overheadSeconds,

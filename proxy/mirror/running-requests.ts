@@ -8,6 +8,8 @@ interface Running {
   readonly predicted: number | undefined
   /** the first of those that ran when it was sent */
   readonly until: RequestId
+  /** tokens of it that the engine reused and computed again; undefined: it has not said so */
+  recomputedTokens: number | undefined
 }
 
 /** An engine caches whole pages, and the estimate of tokens by characters is off by a few in a hundred. */
@@ -20,7 +22,7 @@ export class RunningRequests {
 
   begin(request: RequestId, prompt: SentPrompt, predicted: number | undefined): void {
     const [until = request] = this.#requests.keys()
-    this.#requests.set(request, { prompt, predicted, until })
+    this.#requests.set(request, { prompt, predicted, until, recomputedTokens: undefined })
   }
 
   end(request: RequestId): void {
@@ -30,6 +32,17 @@ export class RunningRequests {
   /** The prompts of all of them. */
   *all(): Generator<[RequestId, SentPrompt]> {
     for (const [request, { prompt }] of this.#requests) yield [request, prompt]
+  }
+
+  /** Of the tokens that the engine reused, so many were computed again. */
+  recomputed(request: RequestId, tokens: number): void {
+    const running = this.#requests.get(request)
+    if (running) running.recomputedTokens = tokens
+  }
+
+  /** What the engine has said of that; undefined: nothing. */
+  recomputedOf(request: RequestId): number | undefined {
+    return this.#requests.get(request)?.recomputedTokens
   }
 
   /** What the engine's count of cached tokens denies of what was believed; undefined when they agree. */

@@ -1,5 +1,5 @@
 import { ProxyError } from '../errors.ts'
-import { insertMember, removeMembers, SpanFinder, type Splice, valueStart, valuesOf } from '../json-spans.ts'
+import { insertMembers, removeMembers, SpanFinder, type Splice, valueStart, valuesOf } from '../json-spans.ts'
 import { parseJson } from '../parse-json.ts'
 import { type ExplicitContext, readExplicitContext } from './explicit-context.ts'
 import { readChat } from './formats/chat.ts'
@@ -86,13 +86,17 @@ export function writeBody({ bytes, json }: PromptBody, splices: readonly BodySpl
 }
 
 /** Splices that set members: in the place of the ones there are, duplicates too, or in front of all others. */
-export function memberSplices({ json }: PromptBody, members: Readonly<Record<string, string>>): BodySplice[] {
+export function memberSplices({ json }: PromptBody, members: Readonly<Record<string, unknown>>): BodySplice[] {
   const start = valueStart(json)
-  return Object.entries(members).flatMap(([key, value]) => {
+  const splices: BodySplice[] = []
+  const absent: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(members)) {
     const present = valuesOf(json, start, key)
-    if (present.length === 0) return [toBodySplice(insertMember(json, start, key, value))]
-    return present.map((span) => ({ pieces: [JSON.stringify(value)], ...span }))
-  })
+    if (present.length === 0) absent[key] = value
+    for (const span of present) splices.push({ pieces: [JSON.stringify(value)], ...span })
+  }
+  // as one: commas part them from each other, too
+  return Object.keys(absent).length === 0 ? splices : [toBodySplice(insertMembers(json, start, absent)), ...splices]
 }
 
 /** Splices that take the `reprise` field out. */

@@ -8,6 +8,8 @@ export interface MirrorKeys {
   readonly feed: string
   /** the numbers of all buckets */
   readonly buckets: string
+  /** what its engine says of reuse at any position */
+  readonly reuse: string
   /** Requests that were sent at about the same time. */
   bucket(number: number): string
   /** The tokens of a request's prompt. */
@@ -22,6 +24,7 @@ export function mirrorRedisKeys(namespace: string, replica: ReplicaId): MirrorKe
     head: `${prefix}:head`,
     feed: `${prefix}:feed`,
     buckets: `${prefix}:buckets`,
+    reuse: `${prefix}:reuse`,
     bucket: (number) => `${prefix}:sent:${number}`,
     tokens: (request) => `${prefix}:tokens:${request}`,
   }

@@ -3,6 +3,7 @@ import type { Metrics } from '../metrics.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { SharedRedis } from './create-shared-redis.ts'
 import { SharedMirror } from './shared-mirror.ts'
+import { SharedReuse } from './shared-reuse.ts'
 import { SharedTokens } from './shared-tokens.ts'
 
 /** The mirrors that proxies share. */
@@ -31,7 +32,9 @@ export function shareMirrors(
       const common = { redis: connection, namespace, ttlSeconds, onFault }
       const { replicaMirror } = replica
       const mirror = new SharedMirror({ ...common, replicaMirror, proxy, wallClock: Date.now })
-      return sharesTokens ? [mirror, new SharedTokens({ ...common, replica })] : [mirror]
+      const reuse = replica.adapter.kind === 'vllm' ? [new SharedReuse({ ...common, replicaMirror, proxy })] : []
+      const tokens = sharesTokens ? [new SharedTokens({ ...common, replica })] : []
+      return [mirror, ...reuse, ...tokens]
     })
   return {
     start: () => {

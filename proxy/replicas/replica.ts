@@ -1,3 +1,4 @@
+import type { AnyPositionReuse } from '#engine-adapters/any-position-reuse.ts'
 import type { CacheSize } from '#engine-adapters/cache-config.ts'
 import type { EngineAdapter } from '#engine-adapters/engine-adapter.ts'
 import type { EngineClient } from '#engine-adapters/engine-client.ts'
@@ -67,6 +68,11 @@ export class Replica implements ReplicaParts {
   /** What it is believed to have cached. */
   get mirror(): CacheMirror {
     return this.replicaMirror.mirror
+  }
+
+  /** How it reuses KV at any position; undefined: it does not. */
+  get reuse(): AnyPositionReuse | undefined {
+    return this.adapter.kind === 'vllm' ? this.replicaMirror.reuse : undefined
   }
 
   /** Whether it should be given requests, and if not, the weightiest reason. */

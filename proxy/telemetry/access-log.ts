@@ -18,7 +18,12 @@ export interface RequestRecord {
   readonly deduplicated: number
   readonly skipped: string | undefined
   readonly predictedCachedTokens: number | undefined
+  /** exact ones */
   readonly cachedTokens: number | undefined
+  /** of an engine that reuses at any position: what it took as it was, what of it it computed again, and all else */
+  readonly reusedTokens: number | undefined
+  readonly recomputedTokens: number | undefined
+  readonly coldTokens: number | undefined
   readonly promptTokens: number | undefined
   readonly completionTokens: number | undefined
   readonly queueMilliseconds: number | undefined
@@ -47,6 +52,9 @@ export function logRequest(log: Logger, record: RequestRecord): void {
       skipped: record.skipped,
       predicted_cached_tokens: record.predictedCachedTokens,
       cached_tokens: record.cachedTokens,
+      reused_tokens: record.reusedTokens,
+      recomputed_tokens: record.recomputedTokens,
+      cold_tokens: record.coldTokens,
       prompt_tokens: record.promptTokens,
       queue_ms: rounded(record.queueMilliseconds),
       overhead_ms: rounded(record.overheadMilliseconds),

@@ -18,6 +18,8 @@ export interface MetricSources {
   mirrors(): readonly MirrorStatus[]
   /** events from the engines that were applied, by type */
   mirrorEvents(): Readonly<Record<string, number>>
+  /** tokens that engines found at another position and computed again */
+  recomputedTokens?: (() => number) | undefined
   /** what each replica is at present, in a word of ours */
   replicaStates?: (() => ReadonlyMap<string, string>) | undefined
   redisUp?: (() => boolean) | undefined
@@ -63,14 +65,25 @@ export function addCollectedMetrics(registry: Registry, sources: MetricSources):
     })
   }
   if (redisUp) gauge('redis_up', '1 while Redis answers', [], (up) => up.set(redisUp() ? 1 : 0))
-  new Counter({
-    name: 'reprise_mirror_events_total',
-    help: 'Events from the engine that were applied',
-    labelNames: ['type'],
-    registers: [registry],
-    collect() {
-      this.reset()
-      for (const [type, count] of Object.entries(sources.mirrorEvents())) this.inc({ type }, count)
-    },
+  const counter = (name: string, help: string, labelNames: string[], collect: (counter: Counter) => void): void => {
+    new Counter({
+      name: `reprise_${name}`,
+      help,
+      labelNames,
+      registers: [registry],
+      collect() {
+        this.reset()
+        collect(this)
+      },
+    })
+  }
+  counter('mirror_events_total', 'Events from the engine that were applied', ['type'], (events) => {
+    for (const [type, count] of Object.entries(sources.mirrorEvents())) events.inc({ type }, count)
   })
+  counter(
+    'recomputed_tokens_total',
+    'Prompt tokens whose KV was found at another position and computed again',
+    [],
+    (tokens) => tokens.inc(sources.recomputedTokens?.() ?? 0),
+  )
 }

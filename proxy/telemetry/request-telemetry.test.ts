@@ -128,6 +128,26 @@ describe('a request that was answered', () => {
     expect(await valuesOf('divergence_tokens_total')).toEqual({ stale_index: 0, routing: 8, tokenisation: 6 })
   })
 
+  test('tells what its engine reused at another position, of that what was computed again, and what was cold', async () => {
+    const request = begin()
+    request.decided({ id: 'r-1', tenant: 'acme' }, decisionOf(promptOf('a', 'b')))
+    request.admitted('gpu-0', 'vllm')
+    request.used({ promptTokens: 100, cachedTokens: 20, reusedTokens: 50, recomputedTokens: 10 })
+    request.ended('finished', answered)
+    const reused = { cached_tokens: 20, reused_tokens: 50, recomputed_tokens: 10, cold_tokens: 20 }
+    expect(lines[0]).toMatchObject(reused)
+    expect(await valuesOf('reused_tokens_total')).toEqual({ '': 50 })
+    expect(await valuesOf('cached_tokens_total')).toEqual({ engine: 20 })
+  })
+
+  test('counts as cold what nobody says was computed again', () => {
+    const request = begin()
+    request.used({ promptTokens: 100, cachedTokens: 20, reusedTokens: 50 })
+    request.ended('finished', answered)
+    expect(lines[0]).toMatchObject({ reused_tokens: 50, cold_tokens: 30 })
+    expect(lines[0]).not.toHaveProperty('recomputed_tokens')
+  })
+
   test('is predicted of what its engine counted only when it did, so that the shares can be compared', async () => {
     run(promptOf('a', 'b'))
     const request = begin()

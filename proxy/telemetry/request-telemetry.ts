@@ -24,6 +24,10 @@ export interface DecidedRequest {
 export interface ReportedUsage {
   readonly promptTokens: number
   readonly cachedTokens: number | undefined
+  /** taken over from another position as they were; undefined where the engine does no such thing */
+  readonly reusedTokens?: number | undefined
+  /** found at another position and computed again, where that is known */
+  readonly recomputedTokens?: number | undefined
   readonly completionTokens?: number | undefined
 }
 
@@ -122,6 +126,7 @@ export class RequestTelemetry {
     metrics.promptTokens.inc(promptTokens)
     metrics.predictedOfReported.inc(this.predictedCachedTokens)
     if (length > 0) metrics.seenTokens.inc(Math.round((promptTokens * this.#seenCharacters) / length))
+    metrics.reusedTokens.inc(usage.reusedTokens ?? 0)
     if (cachedTokens === undefined) return
     metrics.cachedTokens.inc({ source: 'engine' }, cachedTokens)
     if (sent.length === 0 || !this.#admitted) return
@@ -182,6 +187,9 @@ export class RequestTelemetry {
       skipped: decided?.skipped,
       predictedCachedTokens: decided && this.predictedCachedTokens,
       cachedTokens: usage?.cachedTokens,
+      reusedTokens: usage?.reusedTokens,
+      recomputedTokens: usage?.recomputedTokens,
+      coldTokens: coldTokens(usage),
       promptTokens: usage?.promptTokens,
       completionTokens: usage?.completionTokens,
       queueMilliseconds: admitted && decidedAt !== undefined ? admitted.at - decidedAt : undefined,
@@ -190,6 +198,12 @@ export class RequestTelemetry {
       milliseconds: at - this.#received,
     }
   }
+}
+
+/** What was computed without having been found anywhere; told of engines that reuse at any position. */
+function coldTokens(usage: ReportedUsage | undefined): number | undefined {
+  if (usage?.reusedTokens === undefined || usage.cachedTokens === undefined) return undefined
+  return usage.promptTokens - usage.cachedTokens - usage.reusedTokens - (usage.recomputedTokens ?? 0)
 }
 
 /** An id that a client chose is cut here. */

@@ -36,6 +36,9 @@ export function spanAttributes(record: RequestRecord): Attributes {
     'reprise.deduplicated': record.deduplicated,
     'reprise.skipped': record.skipped,
     'reprise.predicted_cached_tokens': record.predictedCachedTokens,
+    'reprise.reused_tokens': record.reusedTokens,
+    'reprise.recomputed_tokens': record.recomputedTokens,
+    'reprise.cold_tokens': record.coldTokens,
     'reprise.time_to_first_byte_ms': record.firstByteMilliseconds,
   }
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined))

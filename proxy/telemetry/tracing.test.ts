@@ -38,7 +38,8 @@ test('an endpoint of traces alone turns it on; one that speaks gRPC is warned of
 
 test('a span of a request that failed says how, and what is unknown is left out', () => {
   const unknown = { requestId: undefined, tenant: undefined, replica: undefined, provider: undefined, model: undefined }
-  const none = { predictedCachedTokens: undefined, cachedTokens: undefined, promptTokens: undefined }
+  const reused = { reusedTokens: undefined, recomputedTokens: undefined, coldTokens: undefined }
+  const none = { predictedCachedTokens: undefined, cachedTokens: undefined, promptTokens: undefined, ...reused }
   const times = { queueMilliseconds: undefined, overheadMilliseconds: undefined, firstByteMilliseconds: undefined }
   const record = { ...unknown, ...none, ...times, completionTokens: undefined, skipped: undefined, milliseconds: 1 }
   const counts = { blocks: 0, moved: 0, deduplicated: 0 }
@@ -51,6 +52,14 @@ test('a span of a request that failed says how, and what is unknown is left out'
     'reprise.blocks': 0,
     'reprise.moved': 0,
     'reprise.deduplicated': 0,
+  })
+  const figures = { cachedTokens: 20, reusedTokens: 50, recomputedTokens: 10, coldTokens: 20 }
+  const reusing = { ...record, ...counts, ...figures, route: 'messages', outcome: 'finished', status: 200 }
+  expect(spanAttributes(reusing)).toMatchObject({
+    'gen_ai.usage.cache_read.input_tokens': 20,
+    'reprise.reused_tokens': 50,
+    'reprise.recomputed_tokens': 10,
+    'reprise.cold_tokens': 20,
   })
   const refused = spanAttributes({ ...record, ...counts, route: 'pass_through', outcome: 'engine_error', status: 404 })
   expect(refused['error.type']).toBe('404')

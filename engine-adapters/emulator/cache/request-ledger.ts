@@ -1,6 +1,14 @@
 /** What an engine tells of its cache; the vocabulary of the eviction callbacks. */
 export type CacheReport =
-  | { type: 'stored'; request_id: string; cached_tokens: number }
+  | {
+      type: 'stored'
+      request_id: string
+      /** exact ones alone */
+      cached_tokens: number
+      /** of an engine that reuses KV at any position: what it took as it was, and what it found and computed again */
+      reused_tokens?: number
+      recomputed_tokens?: number
+    }
   | { type: 'evicted'; request_id: string; cached_tokens: number; tier: 'gpu' }
   | { type: 'cleared' }
 

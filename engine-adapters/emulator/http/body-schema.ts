@@ -8,6 +8,8 @@ export interface CommonBody {
   request_id?: string | null
   /** SGLang. */
   rid?: string | null
+  /** vLLM: what a request wishes of its connector. */
+  kv_transfer_params?: { reprise?: { reuse?: unknown } | null } | null
   stream?: boolean | null
 }
 
@@ -25,6 +27,7 @@ export const common: Record<string, object> = {
   cache_salt: optional('string'),
   request_id: optional('string'),
   rid: optional('string'),
+  kv_transfer_params: optional('object'),
   stream: optional('boolean'),
 }
 

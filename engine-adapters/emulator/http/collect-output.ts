@@ -1,13 +1,15 @@
 import type { OutputToken } from '../engine-core.ts'
 
+/** What became of a request's prompt, and all that was generated for it. */
+export interface Output extends Pick<OutputToken, 'text' | 'cachedTokens' | 'reusedTokens'> {}
+
 /** Runs a request to its end; resolves to all its text. */
-export async function collectOutput(
-  tokens: AsyncIterable<OutputToken>,
-): Promise<{ text: string; cachedTokens: number }> {
-  const output = { text: '', cachedTokens: 0 }
-  for await (const token of tokens) {
-    output.text += token.text
-    output.cachedTokens = token.cachedTokens
+export async function collectOutput(tokens: AsyncIterable<OutputToken>): Promise<Output> {
+  const output: Output = { text: '', cachedTokens: 0, reusedTokens: undefined }
+  for await (const { text, cachedTokens, reusedTokens } of tokens) {
+    output.text += text
+    output.cachedTokens = cachedTokens
+    output.reusedTokens = reusedTokens
   }
   return output
 }

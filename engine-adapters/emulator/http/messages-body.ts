@@ -24,7 +24,9 @@ export interface CountTokensBody {
   tools?: Array<{ name: string; description?: string | null; input_schema: object }> | null
 }
 
-export interface MessagesBody extends CountTokensBody, Pick<CommonBody, 'cache_salt' | 'stream'> {
+export interface MessagesBody
+  extends CountTokensBody,
+    Pick<CommonBody, 'cache_salt' | 'kv_transfer_params' | 'stream'> {
   max_tokens: number
 }
 
@@ -83,6 +85,7 @@ export const readMessagesBody: (body: unknown) => MessagesBody = reader({
     // unlike OpenAI's, it may not be null
     max_tokens: { ...outputTokens, type: 'integer' },
     cache_salt: optional('string', { minLength: 1, maxLength: 1024 }),
+    kv_transfer_params: optional('object'),
     stream: optional('boolean'),
   },
 })

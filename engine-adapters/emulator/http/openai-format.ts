@@ -41,14 +41,24 @@ export interface Usage {
   prompt_tokens: number
   total_tokens: number
   completion_tokens: number
-  prompt_tokens_details: { cached_tokens: number }
+  prompt_tokens_details: { cached_tokens: number; reused_tokens?: number }
 }
 
-export function toUsage(promptTokens: number, completionTokens: number, cachedTokens: number): Usage {
+/** What is counted of prompts and answers. */
+export interface Counts {
+  promptTokens: number
+  completionTokens: number
+  cachedTokens: number
+  /** undefined where the engine reuses nothing at other positions, and says nothing of it */
+  reusedTokens?: number | undefined
+}
+
+export function toUsage({ promptTokens, completionTokens, cachedTokens, reusedTokens }: Counts): Usage {
+  const reused = reusedTokens === undefined ? {} : { reused_tokens: reusedTokens }
   return {
     prompt_tokens: promptTokens,
     total_tokens: promptTokens + completionTokens,
     completion_tokens: completionTokens,
-    prompt_tokens_details: { cached_tokens: cachedTokens },
+    prompt_tokens_details: { cached_tokens: cachedTokens, ...reused },
   }
 }

@@ -1,5 +1,5 @@
 import type { EngineCore, EngineRequest } from '../engine-core.ts'
-import { collectOutput } from './collect-output.ts'
+import { collectOutput, type Output } from './collect-output.ts'
 import { type Call, type Routes, sendJson } from './http-server.ts'
 import {
   chatFormat,
@@ -90,11 +90,7 @@ async function answerAtOnce(engine: EngineCore, { response, signal }: Call, job:
   const choices = outputs.flatMap(({ text }, prompt) =>
     choiceIndexes(job, prompt).map((index) => job.format.choice(index, text, job.reason)),
   )
-  const usage = usageOf(
-    job,
-    outputs.map((output) => output.cachedTokens),
-  )
-  sendJson(response, { ...job.head, object: job.format.object, choices, usage })
+  sendJson(response, { ...job.head, object: job.format.object, choices, usage: usageOf(job, outputs) })
 }
 
 async function answerInChunks(engine: EngineCore, { response, signal }: Call, job: Job): Promise<void> {
@@ -102,11 +98,11 @@ async function answerInChunks(engine: EngineCore, { response, signal }: Call, jo
   const send = (choices: object[], more: { usage?: Usage } = {}): Promise<void> =>
     writeSse(response, { ...head, object: format.chunkObject, choices, ...more }, signal)
 
-  const streamPrompt = async (request: EngineRequest, prompt: number): Promise<number> => {
-    let cachedTokens = 0
+  const streamPrompt = async (request: EngineRequest, prompt: number): Promise<CountedPrompt> => {
+    let counted: CountedPrompt = { cachedTokens: 0, reusedTokens: undefined }
     const indexes = choiceIndexes(job, prompt)
     for await (const token of engine.generate(request, signal)) {
-      cachedTokens = token.cachedTokens
+      counted = token
       const reason = token.index === request.outputTokens - 1 ? job.reason : null
       for (const index of indexes) {
         const opening = token.index === 0 && format.opening(index)
@@ -114,13 +110,13 @@ async function answerInChunks(engine: EngineCore, { response, signal }: Call, jo
         await send([format.piece(index, token.text, reason)])
       }
     }
-    return cachedTokens
+    return counted
   }
 
   startSse(response)
   if (job.earlyHeaders) response.flushHeaders()
-  const cachedTokens = await Promise.all(job.requests.map(streamPrompt))
-  if (job.includeUsage) await send([], { usage: usageOf(job, cachedTokens) })
+  const counted = await Promise.all(job.requests.map(streamPrompt))
+  if (job.includeUsage) await send([], { usage: usageOf(job, counted) })
   endSse(response)
 }
 
@@ -128,8 +124,15 @@ function choiceIndexes({ copies }: Job, prompt: number): number[] {
   return Array.from({ length: copies }, (_, copy) => prompt * copies + copy)
 }
 
-function usageOf({ requests, copies }: Job, cachedTokens: number[]): Usage {
+type CountedPrompt = Pick<Output, 'cachedTokens' | 'reusedTokens'>
+
+function usageOf({ requests, copies }: Job, counted: readonly CountedPrompt[]): Usage {
   const sum = (numbers: number[]): number => numbers.reduce((total, number) => total + number, 0)
-  const promptTokens = sum(requests.map((request) => request.prompt.length))
-  return toUsage(promptTokens, sum(requests.map((request) => request.outputTokens)) * copies, sum(cachedTokens))
+  const reused = counted.flatMap(({ reusedTokens = [] }) => reusedTokens)
+  return toUsage({
+    promptTokens: sum(requests.map((request) => request.prompt.length)),
+    completionTokens: sum(requests.map((request) => request.outputTokens)) * copies,
+    cachedTokens: sum(counted.map(({ cachedTokens }) => cachedTokens)),
+    reusedTokens: reused.length > 0 ? sum(reused) : undefined,
+  })
 }

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import type { ReuseWish } from '../../any-position-reuse.ts'
 import type { EngineRequest } from '../engine-core.ts'
 import { type ChatPrompt, renderChat } from '../text/chat-template.ts'
 import { PromptTokens } from '../text/prompt-tokens.ts'
@@ -63,7 +64,7 @@ export class PromptReader {
   /** The work of one prompt. */
   request(
     id: string,
-    { cache_salt: salt }: CommonBody,
+    { cache_salt: salt, kv_transfer_params: wishes }: CommonBody,
     prompt: Uint32Array,
     maximum: number | null | undefined,
     suffix = '',
@@ -74,6 +75,7 @@ export class PromptReader {
       salt: salt ? createHash('sha256').update(salt).digest('base64') : '',
       prompt,
       outputTokens: this.#outputTokens(prompt.length, maximum),
+      reuse: readReuse(wishes?.reprise?.reuse),
     }
   }
 
@@ -120,4 +122,10 @@ export class PromptReader {
   #limit(): string {
     return `This model's maximum context length is ${this.modelTokens} tokens`
   }
+}
+
+/** A wish that is none, as a connector reads it, is not there. */
+function readReuse(wish: unknown): ReuseWish | undefined {
+  if (wish === 'off') return 'off'
+  return typeof wish === 'number' && wish >= 0 && wish <= 1 ? wish : undefined
 }

@@ -29,7 +29,7 @@ class CachedRequests:
 
     def apply(self, change: Change) -> list[str]:
         """Takes a change; the requests that had to be forgotten for it, stored longest ago, are returned."""
-        kind, request_id, cached_tokens = change
+        kind, request_id, cached_tokens = change[:3]
         self._untold[request_id] = change
         if cached_tokens <= 0:
             self._remove(request_id)
@@ -86,8 +86,10 @@ def _size(request_id: str) -> int:
 
 
 def _to_event(change: Change) -> dict[str, Any]:
-    kind, request_id, cached_tokens = change
+    kind, request_id, cached_tokens, reused_tokens, recomputed_tokens = change
     event = {"type": kind, "request_id": request_id, "cached_tokens": cached_tokens}
     if kind == "evicted":
         event["tier"] = "gpu"
+    elif reused_tokens or recomputed_tokens:
+        event |= {"reused_tokens": reused_tokens, "recomputed_tokens": recomputed_tokens}
     return event

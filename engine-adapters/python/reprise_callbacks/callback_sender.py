@@ -39,6 +39,7 @@ class CallbackSender:
         self._queue = ReportQueue(self._limits.queued_facts)
         self._requests = CachedRequests(self._limits.snapshot_bytes)
         self._generation = generation or uuid.uuid4().hex
+        self._facts: dict[str, Any] = {}
         self._sequence = -1
         self._must_clear = False
         self._needs_snapshot = True
@@ -61,6 +62,12 @@ class CallbackSender:
     def report(self, report: Any, facts: int = 1) -> None:
         """Hands over what one step of the engine changed, of about so many facts. Constant time, never throws."""
         self._queue.put(report, facts)
+
+    def describe(self, facts: dict[str, Any]) -> None:
+        """What snapshots say of the engine itself from now on, beside its requests; one is sent."""
+        self._facts = facts
+        # a snapshot that is being made either reads these facts or is followed by another
+        self._needs_snapshot = True
 
     def cleared(self) -> None:
         """The engine has emptied its cache."""
@@ -178,7 +185,7 @@ class CallbackSender:
     def _post_snapshot(self) -> int:
         self._sequence += 1
         self._needs_snapshot = self._must_clear = False
-        return self._client.post("snapshot", self._encode("requests", self._requests.take_snapshot()))
+        return self._client.post("snapshot", self._encode("requests", self._requests.take_snapshot(), self._facts))
 
     def _post_events(self) -> int:
         self._sequence += 1
@@ -190,8 +197,9 @@ class CallbackSender:
             events += self._requests.take_untold(self._limits.events_per_post)
         return self._client.post("events", self._encode("events", events))
 
-    def _encode(self, member: str, items: Any) -> bytes:
-        return encode_body({"generation": self._generation, "sequence": self._sequence}, member, items)
+    def _encode(self, member: str, items: Any, facts: dict[str, Any] | None = None) -> bytes:
+        head = {"generation": self._generation, "sequence": self._sequence, **(facts or {})}
+        return encode_body(head, member, items)
 
     def _note_outcome(self, status: int) -> None:
         failed = status not in (_OK, _CONFLICT)

@@ -11,6 +11,11 @@ class Change(NamedTuple):
     kind: Literal["stored", "evicted"]
     request_id: str
     cached_tokens: int
+    """computed by full attention"""
+    reused_tokens: int = 0
+    """of the request's prompt: reused at another position and not computed again"""
+    recomputed_tokens: int = 0
+    """of the request's prompt: reusable, and computed again all the same"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +26,9 @@ class Cleared:
 CLEARED: Final = Cleared()
 
 
-def stored(request_id: str, cached_tokens: int) -> Change:
+def stored(request_id: str, cached_tokens: int, reused_tokens: int = 0, recomputed_tokens: int = 0) -> Change:
     """So much of the request is cached now: it was computed, or computed further."""
-    return Change("stored", request_id, cached_tokens)
+    return Change("stored", request_id, cached_tokens, reused_tokens, recomputed_tokens)
 
 
 def evicted(request_id: str, cached_tokens: int) -> Change:

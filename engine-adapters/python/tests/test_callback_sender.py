@@ -233,8 +233,8 @@ def test_whatever_happens_on_the_way_the_receiver_ends_with_what_was_reported_la
         if fault == "lose":
             receiver.lose_answers = 1
         sender.report(changes)
-        for _, request_id, tokens in changes:
-            expected[request_id] = tokens
+        for change in changes:
+            expected[change.request_id] = change.cached_tokens
         time.sleep(chance.random() * 0.01)
     receiver.status = None
     try:
@@ -242,3 +242,32 @@ def test_whatever_happens_on_the_way_the_receiver_ends_with_what_was_reported_la
     finally:
         sender.close()
         receiver.stop()
+
+
+def test_what_was_reused_is_told_beside_what_is_exact():
+    receiver = Receiver()
+    sender = CallbackSender(receiver.url, limits=QUICK)
+    receiver.wait_until(lambda: receiver.snapshots == 1)
+    sender.report([stored("r-1", 64, 500, 90), stored("r-2", 0, 300, 0), stored("r-3", 32)])
+    receiver.wait_until(lambda: len(receiver.events) == 3)
+    told = [{name: value for name, value in event.items() if name.endswith("tokens")} for event in receiver.events]
+    assert told == [
+        {"cached_tokens": 64, "reused_tokens": 500, "recomputed_tokens": 90},
+        {"cached_tokens": 0, "reused_tokens": 300, "recomputed_tokens": 0},
+        {"cached_tokens": 32},
+    ]
+    sender.close()
+    receiver.stop()
+
+
+def test_snapshots_say_what_the_engine_is_described_as_from_then_on():
+    receiver = Receiver()
+    sender = CallbackSender(receiver.url, limits=QUICK)
+    receiver.wait_until(lambda: receiver.snapshots == 1)
+    sender.describe({"reuse": {"ratio": 0.15}})
+    sender.report([stored("r-1", 64)])
+    receiver.wait_until(lambda: receiver.lengths == {"r-1": 64})
+    snapshots = [body for kind, body in receiver.posts if kind == "snapshot"]
+    assert "reuse" not in snapshots[0] and snapshots[-1]["reuse"] == {"ratio": 0.15}
+    sender.close()
+    receiver.stop()

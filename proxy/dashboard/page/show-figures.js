@@ -3,20 +3,26 @@ import { bar, clock, element, find, percent, short, whole } from './page-element
 import { showBlocks, showHotBlocks, showOutcomes, showReplicas, showSkipped } from './show-lists.js'
 import { bucketsOf, ratioOf, totalOf } from './sum-samples.js'
 
-const ratios = [
-  { name: 'engine', key: 'cached_tokens', color: 'var(--engine)', width: 2.5, wash: 'var(--engine-wash)' },
-  { name: 'predicted', key: 'predicted_cached_tokens', color: 'var(--predicted)', width: 1.75, dash: '6 4' },
-  { name: 'bound', key: 'seen_tokens', color: 'var(--bound)', width: 1.75, dash: '1.5 4' },
-].map((line) => ({ ...line, value: (bucket) => ratioOf(bucket[line.key], bucket.prompt_tokens) }))
+const ratioLines = [
+  { name: 'engine', keys: ['cached_tokens'], color: 'var(--engine)', width: 2.5, wash: 'var(--engine-wash)' },
+  { name: 'and reused', keys: ['cached_tokens', 'reused_tokens'], color: 'var(--reused)', width: 2, ofReuse: true },
+  { name: 'predicted', keys: ['predicted_cached_tokens'], color: 'var(--predicted)', width: 1.75, dash: '6 4' },
+  { name: 'bound', keys: ['seen_tokens'], color: 'var(--bound)', width: 1.75, dash: '1.5 4' },
+].map((line) => ({ ...line, value: (bucket) => ratioOf(sumOf(bucket, line.keys), bucket.prompt_tokens) }))
+
+const sumOf = (bucket, keys) => keys.reduce((sum, key) => sum + bucket[key], 0)
 
 /** Shows what the proxy says of itself, for the last `range` seconds. */
 export function showFigures(stats, range) {
   const buckets = bucketsOf(stats.samples, range)
   const total = totalOf(buckets)
+  const isReusing = total.reused_tokens > 0 || stats.replicas.some(({ reuse }) => reuse)
+  const ratios = ratioLines.filter(({ ofReuse }) => isReusing || !ofReuse)
+  find('reused-key').hidden = !isReusing
   showHeader(stats)
-  showTiles(stats, total)
-  showCharts(buckets, total, range)
-  showTable(buckets)
+  showTiles(stats, total, { ratios, isReusing })
+  showCharts(buckets, total, { ratios, seconds: range })
+  showTable(buckets, ratios)
   showBlocks(stats.blocks)
   showOutcomes(stats.outcomes)
   showSkipped(stats.skipped)
@@ -31,9 +37,9 @@ function showHeader({ version, mode, draining }) {
   say('mode', draining ? 'draining' : `mode ${mode}`)
 }
 
-function showTiles(stats, total) {
+function showTiles(stats, total, { ratios, isReusing }) {
   say('hit-ratio', percent(ratioOf(total.cached_tokens, total.prompt_tokens)))
-  const of = `${whole(total.cached_tokens)} of ${whole(total.prompt_tokens)} prompt tokens`
+  const of = `${whole(total.cached_tokens)} of ${whole(total.prompt_tokens)} prompt tokens${isReusing ? fatesOf(total) : ''}`
   say('hit-note', total.prompt_tokens > 0 ? of : 'no prompt tokens in this range')
   find('gauge').replaceChildren(
     ...ratios.map(({ name, color, value }) => {
@@ -42,8 +48,9 @@ function showTiles(stats, total) {
       return element('div', { 'data-ratio': name }, ...figures)
     }),
   )
-  say('saved', short(total.cached_tokens))
-  say('saved-note', `${percent(ratioOf(total.cached_tokens, total.seen_tokens), 0)} of what was sent before`)
+  const saved = total.cached_tokens + total.reused_tokens
+  say('saved', short(saved))
+  say('saved-note', `${percent(ratioOf(saved, total.seen_tokens), 0)} of what was sent before`)
   const rate = total.seconds > 0 ? total.requests / total.seconds : undefined
   say('rate', rate?.toFixed(rate < 10 ? 2 : 0) ?? '–', '/s')
   say('rate-note', `${whole(total.requests)} in this range`)
@@ -55,7 +62,13 @@ function showTiles(stats, total) {
   say('queue-note', `${whole(stats.queue_depth)} waiting`)
 }
 
-function showCharts(buckets, total, seconds) {
+/** What became of the tokens that were not found at their own place. */
+function fatesOf({ prompt_tokens, cached_tokens, reused_tokens, recomputed_tokens }) {
+  const cold = Math.max(0, prompt_tokens - cached_tokens - reused_tokens - recomputed_tokens)
+  return ` exact; ${whole(reused_tokens)} reused, ${whole(recomputed_tokens)} computed again, ${whole(cold)} cold`
+}
+
+function showCharts(buckets, total, { ratios, seconds }) {
   const shares = ratios.map(({ name, value }) => `${name} ${percent(value(total))}`).join(', ')
   drawChart(find('ratio-chart'), {
     buckets,
@@ -77,7 +90,7 @@ function showCharts(buckets, total, seconds) {
   })
 }
 
-function showTable(buckets) {
+function showTable(buckets, ratios) {
   const cells = (name, texts) =>
     element('tr', {}, ...texts.map((text, i) => element(name, i > 0 ? { class: 'n' } : {}, text)))
   const rows = buckets.filter(({ prompt_tokens }) => prompt_tokens > 0).reverse()
@@ -87,7 +100,7 @@ function showTable(buckets) {
     whole(bucket.prompt_tokens),
     ...ratios.map(({ value }) => percent(value(bucket))),
   ]
-  const head = cells('th', ['until', 'requests', 'prompt tokens', 'engine', 'predicted', 'bound'])
+  const head = cells('th', ['until', 'requests', 'prompt tokens', ...ratios.map(({ name }) => name)])
   const body = rows.map((bucket) => cells('td', rowOf(bucket)))
   find('ratio-table').replaceChildren(element('table', {}, element('thead', {}, head), element('tbody', {}, ...body)))
 }

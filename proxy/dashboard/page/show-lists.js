@@ -4,6 +4,7 @@ const reasons = {
   no_blocks: 'no context blocks were found in the prompt',
   unsure_borders: 'what looks like a list may be none, or end elsewhere: left alone',
   nothing_to_gain: 'the order received was the best one known',
+  reuse_is_enough: 'the engine reuses the blocks wherever they stand: moving them would save less than it costs',
   spoken_of: 'somebody speaks of the blocks by their numbers or their order',
   ambiguous_turn: 'equal turns had different documents: which are missing cannot be told',
   unknown_turn: 'the documents of a past turn are not known and are missing',
@@ -109,7 +110,7 @@ export function showReplicas(replicas) {
           element('b', {}, replica.replica),
           ...(replica.state ? [' ', pill(replica.state, stateKinds[replica.state])] : []),
         ),
-        element('td', {}, pill(replica.mode, mirrorKinds[replica.mode])),
+        element('td', {}, pill(replica.mode, mirrorKinds[replica.mode]), ...reuseOf(replica)),
         element('td', {}, replica.generation === null ? '–' : generation(replica.generation)),
         number(replica.sequence),
         number(replica.requests),
@@ -119,6 +120,13 @@ export function showReplicas(replicas) {
       ),
     ),
   )
+}
+
+/** Whether it reuses KV at any position, and how much of it it computes again. */
+function reuseOf({ reuse }) {
+  if (!reuse) return []
+  const title = `reuses KV at any position, computing ${percent(reuse.ratio, 0)} of it again`
+  return [' ', element('span', { class: 'pill', title }, `reuse ${percent(reuse.ratio, 0)}`)]
 }
 
 /** What all mirrors hold together. */

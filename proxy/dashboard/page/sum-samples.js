@@ -3,6 +3,8 @@ const growing = [
   'requests',
   'prompt_tokens',
   'cached_tokens',
+  'reused_tokens',
+  'recomputed_tokens',
   'predicted_cached_tokens',
   'seen_tokens',
   'overhead_seconds',

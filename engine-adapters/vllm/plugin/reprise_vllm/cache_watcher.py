@@ -1,6 +1,7 @@
 """Watches the scheduler's cache and reports what changed; everything here runs on the engine's thread."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from reprise_vllm.pool_observer import PoolObserver
@@ -20,6 +21,18 @@ class Reports(Protocol):
     def cleared(self) -> None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Reuse:
+    """How much of a request's prompt is not what full attention gives, in tokens."""
+
+    exact: int
+    """length of its prefix that full attention computed"""
+    reused: int
+    """taken from another position and not computed again"""
+    recomputed: int
+    """computed again among them"""
+
+
 class CacheWatcher:
     """
     Collects what a step evicts and stores, and hands it over once per step.
@@ -37,12 +50,18 @@ class CacheWatcher:
         self._prefilling: dict[str, tuple[Sequence[bytes], bytes]] = {}
         # how many blocks of the running requests were reported
         self._told: dict[str, int] = {}
+        self._reused: dict[str, tuple[int, int]] = {}
 
-    def scheduled(self, request: "Request") -> None:
+    def scheduled(self, request: "Request", reuse: Reuse | None = None) -> None:
         """The request has blocks, for the first time or again after a preemption."""
-        hashes = self._group.hashes_of(request)
+        hashes = self._hashes_of(request, reuse)
+        if reuse is not None:
+            self._reused[request.request_id] = (reuse.reused, reuse.recomputed)
         if hashes:
             self._prefilling[request.request_id] = (hashes, self._group.key_of(hashes[-1]))
+        elif reuse is not None:
+            reused = {request.request_id: (reuse.reused, reuse.recomputed)}
+            self._reports.report(StepReport(stored=((request.request_id, ()),), reused=reused))
 
     def end_step(self) -> None:
         """Hands over what has changed since the last step."""
@@ -56,14 +75,16 @@ class CacheWatcher:
             observer.evicted.clear()
         stored = self._take_stored(is_cached) if self._prefilling else ()
         if lost or stored:
-            self._reports.report(StepReport(lost, stored), len(lost) + sum(len(hashes) for _, hashes in stored))
+            reused = {request_id: self._reused[request_id] for request_id, _ in stored if request_id in self._reused}
+            self._reports.report(StepReport(lost, stored, reused), len(lost) + sum(len(hashes) for _, hashes in stored))
 
-    def finished(self, request: "Request") -> None:
+    def finished(self, request: "Request", reuse: Reuse | None = None) -> None:
         """The request is over; what it generated may have become cached, and what it was sent for may never have."""
         request_id = request.request_id
         self._prefilling.pop(request_id, None)
+        self._reused.pop(request_id, None)
         told = self._told.pop(request_id, None)
-        hashes = self._group.hashes_of(request)
+        hashes = self._hashes_of(request, reuse)
         blocks = len(hashes)
         if blocks == told:
             return
@@ -77,6 +98,11 @@ class CacheWatcher:
     def stop(self) -> None:
         """Leaves the engine as it was."""
         self._observer.detach()
+
+    def _hashes_of(self, request: "Request", reuse: Reuse | None) -> Sequence[bytes]:
+        """Of the blocks that another request could find: those of rows that full attention computed."""
+        hashes = self._group.hashes_of(request)
+        return hashes if reuse is None else hashes[: reuse.exact // self._group.block_size]
 
     def _take_stored(self, is_cached: Callable[[bytes], object]) -> list[tuple[str, Sequence[bytes]]]:
         # the last block is cached when all are

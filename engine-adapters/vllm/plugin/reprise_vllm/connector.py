@@ -1,4 +1,4 @@
-"""The KV connector by which vLLM tells us of requests and blocks. It moves no KV."""
+"""The KV connector by which vLLM tells us of requests and blocks, and by which we fill what is reused."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -12,24 +12,29 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import (
 )
 from vllm.logger import init_logger
 
+from reprise_vllm.reuse.engine_parts import remember_runner
+from reprise_vllm.reuse.messages import RepriseMetadata
+from reprise_vllm.reuse.side import SchedulerSide, WorkerSide, read_settings
+from reprise_vllm.reuse.start import start_scheduler
+from reprise_vllm.reuse.stats import ReuseMetrics, ReuseStats
+from reprise_vllm.reuse.usage import tell_reused_tokens
 from reprise_vllm.start_reporting import Reporting, start_reporting
 
 if TYPE_CHECKING:
     import torch
     from vllm.config import VllmConfig
+    from vllm.distributed.kv_transfer.kv_connector.v1.base import KVConnectorWorkerMetadata
+    from vllm.distributed.kv_transfer.kv_connector.v1.metrics import KVConnectorPromMetrics, KVConnectorStats
     from vllm.forward_context import ForwardContext
     from vllm.v1.attention.backend import AttentionMetadata
     from vllm.v1.core.block_pool import BlockPool
     from vllm.v1.core.kv_cache_manager import KVCacheBlocks
     from vllm.v1.core.sched.output import SchedulerOutput
     from vllm.v1.kv_cache_interface import KVCacheConfig
+    from vllm.v1.outputs import KVConnectorOutput
     from vllm.v1.request import Request
 
 logger = init_logger("vllm.reprise")
-
-
-class RepriseMetadata(KVConnectorMetadata):
-    """Nothing: workers have nothing to do."""
 
 
 _NOTHING = RepriseMetadata()
@@ -53,11 +58,26 @@ def _never_throws(method: Callable[..., None]) -> Callable[..., None]:
 
 
 class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
-    """Reports to reprise, by the eviction callbacks, how long the cached prefix of each request is."""
+    """
+    Reports to reprise, by the eviction callbacks, how long the cached prefix of each request is.
+
+    With `"reuse"` in its extra configuration it also reuses keys and values at any position (`reprise_vllm.reuse`).
+    """
 
     def __init__(self, vllm_config: "VllmConfig", role: KVConnectorRole, kv_cache_config: "KVCacheConfig") -> None:
         super().__init__(vllm_config, role, kv_cache_config)
         self._reporting: Reporting | None = None
+        self._on_scheduler = SchedulerSide(None, logger)
+        self._on_worker: WorkerSide | None = None
+        settings = read_settings(self._kv_transfer_config.kv_connector_extra_config)
+        if settings is None:
+            return
+        if role is KVConnectorRole.SCHEDULER:
+            self._on_scheduler = SchedulerSide(start_scheduler(vllm_config, kv_cache_config, settings, logger), logger)
+        else:
+            # before the runner of this process hands over its caches
+            remember_runner()
+            self._on_worker = WorkerSide(vllm_config, kv_cache_config, settings, logger)
 
     @property
     def requires_kv_delivery(self) -> bool:
@@ -79,13 +99,21 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
             return
         self.bind_gpu_block_pool(pool)
 
-    @_never_throws
     def update_state_after_alloc(self, request: "Request", blocks: "KVCacheBlocks", num_external_tokens: int) -> None:
-        self._reporting.watcher.scheduled(request)
+        self._on_scheduler.allocated(request, blocks, num_external_tokens)
+        self._scheduled(request)
 
     def build_connector_meta(self, scheduler_output: "SchedulerOutput") -> KVConnectorMetadata:
         self._end_step()
-        return _NOTHING
+        step = self._on_scheduler.end_step(scheduler_output)
+        return _NOTHING if step is None else RepriseMetadata(step)
+
+    def on_new_request(self, request: "Request") -> None:
+        self._on_scheduler.begin(request)
+
+    def update_connector_output(self, connector_output: "KVConnectorOutput") -> None:
+        if self._on_scheduler.heard(connector_output.kv_connector_worker_meta) and self._reporting is not None:
+            self._reporting.sender.describe({"reuse": self._on_scheduler.offer})
 
     def take_events(self) -> tuple[()]:
         # called when a step's output has been processed: blocks whose load failed are evicted there
@@ -93,28 +121,62 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         return ()
 
     def request_finished(self, request: "Request", block_ids: list[int]) -> tuple[bool, dict[str, Any] | None]:
-        self._finished(request)
+        self._end(request)
         return False, None
 
     def request_finished_all_groups(
         self, request: "Request", block_ids: tuple[list[int], ...]
     ) -> tuple[bool, dict[str, Any] | None]:
-        self._finished(request)
+        self._end(request)
         return False, None
 
     def get_num_new_matched_tokens(self, request: "Request", num_computed_tokens: int) -> tuple[int | None, bool]:
-        return 0, False
+        return self._on_scheduler.claim(request, num_computed_tokens)
 
     def reset_cache(self) -> bool | None:
+        self._on_scheduler.reset()
         return True
 
+    def get_kv_connector_stats(self) -> "KVConnectorStats | None":
+        return self._on_scheduler.take_stats()
+
+    @classmethod
+    def build_kv_connector_stats(cls, data: dict[str, Any] | None = None) -> "KVConnectorStats | None":
+        return ReuseStats(data or {})
+
+    @classmethod
+    def build_prom_metrics(cls, *arguments: Any) -> "KVConnectorPromMetrics | None":
+        tell_reused_tokens()
+        return ReuseMetrics(*arguments)
+
     def shutdown(self) -> None:
+        if self._on_worker is not None:
+            self._on_worker.close()
         reporting, self._reporting = self._reporting, None
         if reporting is not None:
             reporting.end(wait=True)
 
+    def register_kv_caches(self, kv_caches: "dict[str, torch.Tensor]") -> None:
+        if self._on_worker is not None:
+            self._on_worker.register(kv_caches)
+
+    def get_handshake_metadata(self) -> None:
+        # asked for once the model is loaded and warm: the time for a self-test
+        if self._on_worker is not None:
+            self._on_worker.prove()
+
     def start_load_kv(self, forward_context: "ForwardContext", **kwargs: Any) -> None:
-        return
+        if self._on_worker is not None:
+            self._on_worker.begin_step(self._get_connector_metadata().reuse)
+
+    def get_finished(self, finished_req_ids: set[str]) -> tuple[set[str] | None, set[str] | None]:
+        return None, (self._on_worker.take_loaded() or None) if self._on_worker else None
+
+    def get_block_ids_with_load_errors(self) -> set[int]:
+        return self._on_worker.take_failed_blocks() if self._on_worker else set()
+
+    def build_connector_worker_meta(self) -> "KVConnectorWorkerMetadata | None":
+        return self._on_worker.take_report() if self._on_worker else None
 
     def wait_for_layer_load(self, layer_name: str) -> None:
         return
@@ -125,12 +187,21 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         return
 
     def wait_for_save(self) -> None:
-        return
+        if self._on_worker is not None:
+            self._on_worker.save(self._get_connector_metadata().reuse)
+
+    @_never_throws
+    def _scheduled(self, request: "Request") -> None:
+        self._reporting.watcher.scheduled(request, self._on_scheduler.reuse_of(request))
 
     @_never_throws
     def _end_step(self) -> None:
         self._reporting.watcher.end_step()
 
+    def _end(self, request: "Request") -> None:
+        self._finished(request)
+        self._on_scheduler.finished(request)
+
     @_never_throws
     def _finished(self, request: "Request") -> None:
-        self._reporting.watcher.finished(request)
+        self._reporting.watcher.finished(request, self._on_scheduler.reuse_of(request))

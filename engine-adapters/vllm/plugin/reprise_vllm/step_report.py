@@ -1,7 +1,7 @@
 """What a step of the engine changed, as its thread hands it over."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from reprise_callbacks import Change, Cleared, evicted, stored
 from reprise_vllm.prefix_ledger import PrefixLedger
@@ -18,6 +18,8 @@ class StepReport:
     """keys (hash and group) of evicted blocks of which no copy is left"""
     stored: Sequence[tuple[str, Sequence[bytes]]] = ()
     """requests by the engine's id, and the hashes of their cached prefix"""
+    reused: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """of these requests: tokens that were reused at another position, and those of them that were computed again"""
 
 
 class StepTranslator:
@@ -43,7 +45,8 @@ class StepTranslator:
                 continue
             self._ledger.store(request_id, hashes)
             tokens = len(hashes) * self._block_size
-            yield stored(request_id, tokens) if tokens else evicted(request_id, 0)
+            reused = report.reused.get(engine_id, ())
+            yield stored(request_id, tokens, *reused) if tokens or reused else evicted(request_id, 0)
 
     def forget(self, request_id: str) -> None:
         self._ledger.forget(request_id)

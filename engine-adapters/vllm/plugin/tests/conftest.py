@@ -6,7 +6,8 @@ import pytest
 
 TESTS = Path(__file__).resolve().parent
 SHARED = TESTS.parent.parent.parent / "python"
-sys.path[:0] = [str(TESTS), str(TESTS.parent), str(SHARED), str(SHARED / "tests")]
+KERNELS = TESTS.parent.parent.parent.parent / "kernels"
+sys.path[:0] = [str(one) for one in (TESTS, TESTS.parent, SHARED, SHARED / "tests", KERNELS)]
 
 pytest.importorskip("vllm", reason="the plugin is tested in an environment that has vLLM")
 

@@ -1,0 +1,21 @@
+/** What an engine says that reuses KV wherever its tokens stand, computing a share of it again. */
+export interface AnyPositionReuse {
+  /** the share where a request does not say */
+  readonly ratio: number
+  /** the most that a request can ask for */
+  readonly maxRatio: number
+}
+
+/** What a request wishes of such an engine: that it reuses nothing so, or the share to compute again. */
+export type ReuseWish = 'off' | number
+
+/** The wish as the engine grants it. */
+export function grantedWish({ maxRatio }: AnyPositionReuse, wish: ReuseWish): ReuseWish {
+  return wish === 'off' ? wish : Math.min(wish, maxRatio)
+}
+
+/** The share of what is reused that the engine computes again for a request; undefined: it reuses nothing for it. */
+export function recomputedShare(reuse: AnyPositionReuse | undefined, wish: ReuseWish | undefined): number | undefined {
+  if (!reuse || wish === 'off') return undefined
+  return wish === undefined ? reuse.ratio : Math.min(wish, reuse.maxRatio)
+}

@@ -1,0 +1,106 @@
+"""What of a prompt is claimed: which rows are taken from segments, and how much is computed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from reprise_reuse.segments import Found
+
+QUESTION_TOKENS = 64
+"""so many tokens at most stand for the question"""
+LAST_TOKENS = 32
+"""so many tokens at the end of a prompt are always computed: the answer depends most on them, and on what they ask"""
+_SHORT_TAIL = 16
+"""a tail of fewer tokens that no segment holds is a chat template's, and the question stands elsewhere"""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Rows [begin, end) of a prompt that are filled before vLLM computes what follows."""
+
+    begin: int
+    end: int
+    found: Sequence[Found]
+    """ascending and disjoint, within [begin, end)"""
+    exact_end: int
+    """rows before it are what full attention gives"""
+    budget: int
+    """reused rows that are computed again"""
+    question: Sequence[int]
+
+    @property
+    def approximate(self) -> int:
+        """Rows taken from segments that are not exact."""
+        return sum(one.match.length for one in self.found if not one.is_exact)
+
+    @property
+    def gaps(self) -> int:
+        """Rows that no segment holds."""
+        return self.end - self.begin - sum(one.match.length for one in self.found)
+
+    @property
+    def reused(self) -> int:
+        """Rows that are approximate and not computed again."""
+        return self.approximate - self.budget
+
+    @property
+    def computed(self) -> int:
+        """Rows that are computed."""
+        return self.gaps + self.budget
+
+
+def make_claim(found: Sequence[Found], begin: int, length: int, ratio: float, least: int) -> Claim | None:
+    """What to claim of a prompt of `length` tokens of which [0, begin) is cached; None where it is not worth it.
+
+    found  what segments hold of [begin, length), ascending and disjoint
+    ratio  share of the approximate rows that is computed again
+    least  fewer reused rows are not worth it
+    """
+    new_tail = length - (found[-1].match.end if found else begin)
+    found = _drop_far(_trim(found, length - LAST_TOKENS), begin)
+    if sum(one.match.length for one in found) < least:
+        return None
+    end = found[-1].match.end
+    exact_end = begin
+    for one in found:
+        if not one.is_exact or one.match.start != exact_end:
+            break
+        exact_end = one.match.end
+    approximate = sum(one.match.length for one in found if not one.is_exact)
+    return Claim(begin, end, found, exact_end, round(ratio * approximate), _question(found, begin, length, new_tail))
+
+
+def _trim(found: Sequence[Found], limit: int) -> list[Found]:
+    kept = []
+    for one in found:
+        length = min(one.match.end, limit) - one.match.start
+        if length > 0:
+            kept.append(one._replace(match=one.match._replace(length=length)))
+    return kept
+
+
+def _drop_far(found: list[Found], begin: int) -> list[Found]:
+    """Without trailing runs behind gaps longer than themselves: vLLM computes those gaps in chunks of its own."""
+    while found:
+        before = found[-2].match.end if len(found) > 1 else begin
+        if found[-1].match.start - before <= found[-1].match.length:
+            break
+        found = found[:-1]
+    return found
+
+
+def _question(found: Sequence[Found], begin: int, length: int, new_tail: int) -> list[int]:
+    """Positions of the tokens that ask: those behind the last segment, or, where few of these are new, all new ones.
+
+    In a chat whose question comes first, it stands among the tokens that no segment holds.
+    """
+    end = found[-1].match.end
+    tail = list(range(max(end, length - QUESTION_TOKENS), length))
+    if new_tail >= _SHORT_TAIL:
+        return tail
+    new = []
+    at = begin
+    for one in found:
+        new.extend(range(at, one.match.start))
+        at = one.match.end
+    room = QUESTION_TOKENS - len(tail)
+    return [*(new[-room:] if room else ()), *tail]

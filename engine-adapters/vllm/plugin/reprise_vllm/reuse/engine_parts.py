@@ -1,0 +1,197 @@
+"""Every place where reuse relies on more of vLLM than its connector interface. Written for vLLM 0.32."""
+
+import hashlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+if TYPE_CHECKING:
+    from vllm.config import VllmConfig
+    from vllm.v1.kv_cache_interface import AttentionSpec, KVCacheConfig
+    from vllm.v1.request import Request
+
+# each calls its own initialize_kv_cache before it registers caches with the connector
+_RUNNERS = ("vllm.v1.worker.gpu_model_runner", "vllm.v1.worker.gpu.model_runner")
+_runner: Any = None
+_ROTARY = (
+    "RotaryEmbedding",
+    "LinearScalingRotaryEmbedding",
+    "NTKScalingRotaryEmbedding",
+    "Llama3RotaryEmbedding",
+    "YaRNScalingRotaryEmbedding",
+)
+
+
+class NotSupportedError(Exception):
+    """Why this engine does not reuse; the engine itself goes on as without reuse."""
+
+
+def remember_runner() -> None:
+    """Has every model runner of this process remembered: connectors are handed no model. May be called twice."""
+    for name in _RUNNERS:
+        runner = getattr(import_module(name), "GPUModelRunner", None)
+        initialize = getattr(runner, "initialize_kv_cache", None)
+        if initialize is None or getattr(initialize, "is_reprises", False):
+            continue
+        runner.initialize_kv_cache = _remembering(initialize)
+
+
+def _remembering(initialize: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(initialize)
+    def initialize_kv_cache(self: Any, *arguments: Any, **named: Any) -> Any:
+        global _runner
+        _runner = self
+        return initialize(self, *arguments, **named)
+
+    initialize_kv_cache.is_reprises = True
+    return initialize_kv_cache
+
+
+@dataclass(frozen=True, slots=True)
+class Rotary:
+    """How the model turns keys."""
+
+    cos_sin: torch.Tensor
+    """float32 [positions, R]"""
+    is_neox: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ModelParts:
+    """The parts of a running model that reuse works with."""
+
+    model: Any
+    layers: dict[str, Any]
+    """attention layers by name, in the order of the model"""
+    rotary: Rotary
+
+
+def attention_spec(config: "KVCacheConfig") -> "AttentionSpec":
+    """The one kind of cache that all layers have; raises `NotSupportedError` for models that have others."""
+    from vllm.v1.kv_cache_interface import FullAttentionSpec
+
+    groups = config.kv_cache_groups
+    if len(groups) != 1:
+        raise NotSupportedError(
+            f"the model has {len(groups)} kinds of layers, and only full attention alone is supported"
+        )
+    spec = groups[0].kv_cache_spec
+    if type(spec) is not FullAttentionSpec:
+        raise NotSupportedError(f"{type(spec).__name__} is not full attention over keys and values")
+    if spec.sliding_window is not None or spec.attention_chunk_size is not None or spec.non_causal:
+        raise NotSupportedError("attention over windows, chunks or what follows is not supported")
+    return spec
+
+
+def check_config(config: "VllmConfig") -> None:
+    """Raises `NotSupportedError` where the engine is set up in a way that a nested forward cannot serve."""
+    parallel = config.parallel_config
+    spread = {
+        "pipeline parallelism": parallel.pipeline_parallel_size > 1,
+        "decode context parallelism": parallel.decode_context_parallel_size > 1,
+        "experts spread over data-parallel ranks": parallel.enable_expert_parallel and parallel.data_parallel_size > 1,
+        "speculative decoding": config.speculative_config is not None,
+        "pooling models": config.model_config.runner_type == "pooling",
+        "a quantised KV cache": config.cache_config.cache_dtype.startswith(("fp8", "int", "nvfp")),
+    }
+    for what, is_used in spread.items():
+        if is_used:
+            raise NotSupportedError(f"{what} is not supported")
+
+
+def model_parts(config: "VllmConfig", names: list[str]) -> ModelParts:
+    """The parts of the model that the last runner of this process loaded; raises `NotSupportedError`."""
+    if _runner is None:
+        raise NotSupportedError("the model was not found: is the package installed where vLLM runs (VLLM_PLUGINS)?")
+    model = _runner.get_model() if hasattr(_runner, "get_model") else _runner.model
+    context = config.compilation_config.static_forward_context
+    layers = {name: context[name] for name in sorted(names, key=list(context).index)}
+    for name, layer in layers.items():
+        for wanted in ("forward", "do_kv_cache_update"):
+            if not hasattr(layer.impl, wanted):
+                raise NotSupportedError(f"the attention of {name} has no {wanted}")
+        if getattr(layer.impl, "alibi_slopes", None) is not None:
+            raise NotSupportedError("ALiBi is not supported: keys that carry no position cannot be turned")
+        if getattr(layer.impl, "sinks", None) is not None:
+            raise NotSupportedError("attention sinks are not supported")
+        if getattr(layer, "kv_sharing_target_layer_name", None) is not None:
+            raise NotSupportedError("layers that share keys and values are not supported")
+    if len({(layer.num_heads, layer.num_kv_heads, layer.head_size) for layer in layers.values()}) != 1:
+        raise NotSupportedError("layers with different numbers or sizes of heads are not supported")
+    return ModelParts(model, layers, _rotary_of(model))
+
+
+def _rotary_of(model: Any) -> Rotary:
+    found = {id(one): one for one in model.modules() if hasattr(one, "cos_sin_cache")}.values()
+    kinds = {type(one).__name__ for one in found}
+    if not kinds:
+        raise NotSupportedError("the model has no rotary embedding")
+    if not kinds <= set(_ROTARY):
+        raise NotSupportedError(
+            f"keys turned by {', '.join(sorted(kinds - set(_ROTARY)))} cannot be turned to other places"
+        )
+    tables = [one._compute_cos_sin_cache().float() for one in found]
+    if any(not torch.equal(table, tables[0]) for table in tables[1:]):
+        raise NotSupportedError("layers that turn keys differently are not supported")
+    first = next(iter(found))
+    return Rotary(tables[0].to(first.cos_sin_cache.device), first.is_neox_style)
+
+
+def make_private(request: "Request", block: int) -> None:
+    """Gives the request's blocks from `block` on hashes that no other request can have.
+
+    vLLM enters blocks into its prefix cache under these hashes when they are allocated. What is approximate must not be
+    found there, so the chain of hashes goes on from a random seed instead of the last exact block. Called when exact
+    hits have been looked up and before blocks are allocated.
+    """
+    nonce = os.urandom(16)
+    exact = list(request.block_hashes[:block])
+    if block == 0:
+        request.block_hashes.clear()
+        request.cache_salt = nonce.hex()
+        request.update_block_hashes()
+    else:
+        seed = hashlib.sha256(exact[-1] + nonce).digest()
+        request.block_hashes[:] = [*exact[:-1], seed]
+        request.update_block_hashes()
+        request.block_hashes[block - 1] = exact[-1]
+
+
+def check_privacy(block_size: int) -> None:
+    """Raises `NotSupportedError` unless `make_private` changes just the hashes it should, on a request of this vLLM."""
+    from vllm.sampling_params import SamplingParams
+    from vllm.utils.hashing import sha256
+    from vllm.v1.core.kv_cache_utils import get_request_block_hasher, init_none_hash
+    from vllm.v1.request import Request
+
+    init_none_hash(sha256)
+    hasher = get_request_block_hasher(block_size, sha256)
+
+    def make() -> Request:
+        tokens = list(range(4 * block_size + 1))
+        return Request("reprise", tokens, SamplingParams(max_tokens=block_size), None, block_hasher=hasher)
+
+    for block in (0, 1, 3):
+        stock, ours, other = make(), make(), make()
+        for request in (ours, other):
+            make_private(request, block)
+            request.append_output_token_ids([7] * block_size)
+        kept = ours.block_hashes[:block] == stock.block_hashes[:block]
+        chained = len(ours.block_hashes) == len(stock.block_hashes) + 1
+        apart = not set(ours.block_hashes[block:]) & {*stock.block_hashes, *other.block_hashes}
+        if not (kept and chained and apart):
+            raise NotSupportedError("the hashes of this vLLM's requests cannot be kept apart from those of exact ones")
+
+
+def load_tokenizer(config: "VllmConfig") -> Any:
+    """The model's tokeniser; None where the engine runs without one."""
+    if config.model_config.skip_tokenizer_init:
+        return None
+    from vllm.tokenizers import cached_tokenizer_from_config
+
+    return cached_tokenizer_from_config(config.model_config)

@@ -1,0 +1,130 @@
+"""What the scheduler's side tells the workers each step, and what they answer."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from vllm.distributed.kv_transfer.kv_connector.v1.base import KVConnectorMetadata, KVConnectorWorkerMetadata
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Rows [start, end) of a request, and the slots of host memory that hold or shall hold them."""
+
+    start: int
+    end: int
+    slots: np.ndarray
+    """int64 [end - start]"""
+    owner: int
+    """the segment's name: slots that meanwhile belong to another one are not used"""
+    is_exact: bool = False
+    """of a load: the rows are what full attention gives here"""
+    is_average: bool = False
+    """of a save: the rows are one context more of what the slots hold"""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Rows [begin, end) of a request are filled: from pieces, the rest by computing."""
+
+    request_id: str
+    tokens: np.ndarray
+    """int32 [n]: the whole prompt"""
+    blocks: Sequence[int]
+    begin: int
+    end: int
+    pieces: Sequence[Piece]
+    """ascending, disjoint, within [begin, end)"""
+    question: Sequence[int]
+    """positions of the tokens by whose attention rows are chosen, ascending"""
+    budget: int
+    """how many rows of the pieces that are not exact are computed again"""
+    method: str
+    is_asynchronous: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Save:
+    """Rows of a request, computed when this step's forward is done, go to host memory."""
+
+    tokens: np.ndarray
+    blocks: Sequence[int]
+    pieces: Sequence[Piece]
+
+
+@dataclass(frozen=True, slots=True)
+class DiskFile:
+    """A segment's rows in host memory and the file that holds or shall hold them."""
+
+    name: int
+    slots: np.ndarray
+    namespace: bytes
+    position: int
+    prefixes: tuple[bytes, ...]
+    is_exact: bool
+    owner: int
+    """under which its slots are to be known"""
+
+
+@dataclass(slots=True)
+class ReuseStep:
+    """All that workers do for reuse in one step, in this order: drops, fetches, loads, saves, writes."""
+
+    loads: list[Load] = field(default_factory=list)
+    saves: list[Save] = field(default_factory=list)
+    fetches: list[DiskFile] = field(default_factory=list)
+    writes: list[DiskFile] = field(default_factory=list)
+    dropped_files: list[int] = field(default_factory=list)
+    aborted: list[str] = field(default_factory=list)
+    """requests whose loads nobody waits for any more"""
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.loads or self.saves or self.fetches or self.writes or self.dropped_files or self.aborted)
+
+
+class RepriseMetadata(KVConnectorMetadata):
+    """What a step tells the workers; most steps tell nothing."""
+
+    def __init__(self, reuse: ReuseStep | None = None) -> None:
+        self.reuse = reuse
+
+
+@dataclass
+class WorkerReport(KVConnectorWorkerMetadata):
+    """What ranks have to say since the last step; added up over ranks."""
+
+    ready: int = 0
+    """ranks whose self-test has passed since"""
+    refusals: list[str] = field(default_factory=list)
+    """why ranks do not reuse, or no longer"""
+    fetched: Counter[int] = field(default_factory=Counter)
+    """how many ranks have each of these segments in host memory again"""
+    written: Counter[int] = field(default_factory=Counter)
+    """how many ranks have each of these segments on disk"""
+    restored: list[tuple[DiskFile, np.ndarray]] = field(default_factory=list)
+    """segments and their tokens that an earlier life of the engine left on a rank's disk"""
+    lost: set[int] = field(default_factory=set)
+    """segments whose rows some rank does not have"""
+
+    @property
+    def is_empty(self) -> bool:
+        return not any((self.ready, self.refusals, self.fetched, self.written, self.restored, self.lost))
+
+    def restored_on_all(self, ranks: int) -> list[tuple[DiskFile, np.ndarray]]:
+        """Segments that every rank has restored."""
+        told = Counter(file.name for file, _ in self.restored)
+        unique = {file.name: (file, tokens) for file, tokens in self.restored}
+        return [unique[name] for name, count in told.items() if count == ranks]
+
+    def aggregate(self, other: KVConnectorWorkerMetadata) -> "WorkerReport":
+        assert isinstance(other, WorkerReport)
+        return WorkerReport(
+            self.ready + other.ready,
+            self.refusals + other.refusals,
+            self.fetched + other.fetched,
+            self.written + other.written,
+            self.restored + other.restored,
+            self.lost | other.lost,
+        )

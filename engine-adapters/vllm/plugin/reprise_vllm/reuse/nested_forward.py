@@ -1,0 +1,118 @@
+"""Forwards of the engine's own model beside its steps: chosen rows of a prompt, and the question."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+from vllm.distributed.kv_transfer import get_kv_transfer_group
+from vllm.forward_context import set_forward_context
+from vllm.v1.attention.backend import CommonAttentionMetadata
+
+from reprise_reuse.runs import Runs
+from reprise_vllm.reuse.pages import slots_of
+
+if TYPE_CHECKING:
+    from vllm.config import VllmConfig
+    from vllm.v1.kv_cache_interface import AttentionSpec
+
+Attend = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
+"""layer, queries [n, query heads, size], keys and values [n, heads, size] -> output like the queries"""
+
+
+class NestedForward:
+    """
+    Runs the engine's model on tokens of a request at their true positions.
+
+    Rows are computed by the engine's own attention: each run of neighbours is what it takes for a request over the same
+    pages. So whatever the model is made of (quantised weights, experts, tensor-parallel layers) needs no code here.
+    """
+
+    def __init__(self, config: "VllmConfig", model: Any, spec: "AttentionSpec", layers: dict[str, Any]) -> None:
+        """layers: the attention layers by name, in the order of the model."""
+        self._config = config
+        self._model = model
+        self._names = list(layers)
+        first = next(iter(layers.values()))
+        self._device = torch.device(config.device_config.device)
+        builder = first.get_attn_backend().get_builder_cls()
+        # one of our own: the engine's keep buffers that a step under way may still read
+        self._builder = builder(spec, self._names, config, self._device)
+        self._block_size = spec.block_size
+        self._attend: Attend | None = None
+        for index, layer in enumerate(layers.values()):
+            self._stand_before(layer, index)
+
+    def compute(self, tokens: torch.Tensor, runs: Runs, blocks: torch.Tensor) -> torch.Tensor:
+        """Computes rows and writes their keys and values to the pages; returns the hidden states [rows, hidden size].
+
+        tokens  int32 [n]: the request's
+        blocks  int64 [m]: the request's; rows before the runs' must hold what the runs shall attend to
+        """
+        rows, device = runs.rows, self._device
+        starts = runs.starts.to(device)
+        ends = runs.ends.to(device)
+        count = len(ends)
+        lengths = runs.starts[1:] - runs.starts[:-1]
+        slots = slots_of(blocks, rows, self._block_size)
+        common = CommonAttentionMetadata(
+            query_start_loc=starts,
+            query_start_loc_cpu=starts.cpu(),
+            seq_lens=ends,
+            num_reqs=count,
+            num_actual_tokens=len(rows),
+            max_query_len=int(lengths.max()),
+            max_seq_len=int(ends.max()),
+            block_table_tensor=blocks.int()[None].expand(count, -1).contiguous(),
+            slot_mapping=slots,
+            causal=True,
+            positions=rows,
+            seq_lens_cpu_upper_bound=ends.cpu(),
+            is_prefilling=torch.ones(count, dtype=torch.bool),
+        )
+        metadata = self._builder.build(0, common)
+        return self._run(tokens, rows, dict.fromkeys(self._names, metadata), dict.fromkeys(self._names, slots))
+
+    def ask(self, tokens: torch.Tensor, positions: torch.Tensor, attend: Attend) -> None:
+        """Runs tokens (int32 [n]) at `positions` (int64 [n]) with `attend` in place of attention; writes no page."""
+        self._attend = attend
+        try:
+            self._run(tokens, positions, dict.fromkeys(self._names), {}, at=torch.arange(len(tokens)))
+        finally:
+            self._attend = None
+
+    def _run(
+        self,
+        tokens: torch.Tensor,
+        positions: torch.Tensor,
+        metadata: dict[str, Any],
+        slots: dict[str, torch.Tensor],
+        at: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        group = get_kv_transfer_group()
+        # connectors hook into every layer while they have metadata, and this pass is not theirs
+        bound, group._connector_metadata = group._connector_metadata, None
+        try:
+            with set_forward_context(metadata, self._config, num_tokens=len(positions), slot_mapping=slots):
+                return self._model(
+                    # int32, as the engine's: compiled code has dropped its guards on types
+                    input_ids=tokens[positions if at is None else at].int(),
+                    positions=positions.long(),
+                    intermediate_tensors=None,
+                    inputs_embeds=None,
+                )
+        finally:
+            group._connector_metadata = bound
+
+    def _stand_before(self, layer: Any, index: int) -> None:
+        engines = layer.impl.forward
+
+        def forward(
+            layer: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, cache: Any, metadata: Any,
+            output: torch.Tensor, *rest: Any, **named: Any,
+        ) -> torch.Tensor:  # fmt: skip
+            if self._attend is None:
+                return engines(layer, query, key, value, cache, metadata, output, *rest, **named)
+            given = self._attend(index, query, key, value)
+            return output.copy_(given.reshape(output.shape))
+
+        layer.impl.forward = forward

@@ -1,0 +1,93 @@
+"""The engine's cache pages, read and written in any layout."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+_DIGIT = 128
+
+
+class PageLayout:
+    """
+    Where a token's keys and values lie within a block, found by a probe.
+
+    Backends differ: the CPU's packs keys, GPUs' differ in the order of dimensions, and all change between releases. So
+    numbers are written into a scratch block by the backend's own `do_kv_cache_update`, and looked for.
+    """
+
+    def __init__(self, layer: Any, cache: torch.Tensor, blocks: int, block_size: int) -> None:
+        """layer: an attention layer; cache: its pages, of so many blocks of `block_size` tokens."""
+        self.block_size = block_size
+        self._block_dim = _find_block_dim(cache, blocks)
+        heads, size = layer.num_kv_heads, layer.head_size
+        count = block_size * heads * size
+        digits = []
+        for place in range(4):
+            numbers = (torch.arange(1, 2 * count + 1, device=cache.device) // _DIGIT**place) % _DIGIT
+            keys, values = numbers.to(cache.dtype).view(2, block_size, heads, size)
+            digits.append(self._written(layer, cache, keys, values))
+        found = sum(digit * _DIGIT**place for place, digit in enumerate(digits)) - 1
+        if len(found) != 2 * count or not torch.equal(
+            found.sort().values, torch.arange(2 * count, device=found.device)
+        ):
+            raise ValueError("a block holds something else than its tokens' keys and values")
+        where = torch.empty_like(found)
+        where[found] = torch.arange(2 * count, device=found.device)
+        self._keys, self._values = (_Half(at.view(block_size, heads, size)) for at in where.view(2, count))
+
+    def read(
+        self, cache: torch.Tensor, blocks: torch.Tensor, begin: int, end: int
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Returns keys and values [end - begin, heads, head size] of rows of a request of these blocks (int64 [m])."""
+        first, last = begin // self.block_size, -(-end // self.block_size)
+        pages = cache.movedim(self._block_dim, 0)[blocks[first:last]].flatten(1)
+        cut = slice(begin - first * self.block_size, end - first * self.block_size)
+        return self._keys.rows(pages)[cut], self._values.rows(pages)[cut]
+
+    def _written(self, layer: Any, cache: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+        shape = list(cache.shape)
+        shape[self._block_dim] = 2
+        scratch = torch.zeros(shape, dtype=cache.dtype, device=cache.device)
+        slots = torch.arange(self.block_size, device=cache.device) + self.block_size
+        layer.impl.do_kv_cache_update(layer, keys.contiguous(), values.contiguous(), scratch, slots)
+        return scratch.movedim(self._block_dim, 0)[1].flatten().long()
+
+
+class _Half:
+    """Where keys, or values, lie within a block: as strides where they are regular, else one by one."""
+
+    def __init__(self, at: torch.Tensor) -> None:
+        """at  int64 [block size, heads, head size]: the place of each number in the block"""
+        self._at = at
+        self._offset = int(at[0, 0, 0])
+        self._strides = tuple(
+            int(at.select(dim, 1)[0, 0]) - self._offset if at.shape[dim] > 1 else 0 for dim in range(at.dim())
+        )
+        steps = [torch.arange(n, device=at.device) * step for n, step in zip(at.shape, self._strides, strict=True)]
+        regular = self._offset + steps[0][:, None, None] + steps[1][:, None] + steps[2]
+        self._is_regular = torch.equal(regular, at)
+
+    def rows(self, pages: torch.Tensor) -> torch.Tensor:
+        """The rows [blocks x block size, heads, head size] of pages [blocks, numbers in a block]."""
+        shape = (len(pages), *self._at.shape)
+        if self._is_regular:
+            strides = (pages.stride(0), *self._strides)
+            return pages.as_strided(shape, strides, pages.storage_offset() + self._offset).flatten(0, 1)
+        return pages.index_select(1, self._at.flatten()).view(shape).flatten(0, 1)
+
+
+def slots_of(blocks: torch.Tensor, rows: torch.Tensor, block_size: int) -> torch.Tensor:
+    """The cache slots of a request's rows (int64 [n]), whose blocks are int64 [m]."""
+    return blocks[rows // block_size] * block_size + rows % block_size
+
+
+def as_blocks(blocks: Sequence[int], device: torch.device) -> torch.Tensor:
+    return torch.tensor(blocks, dtype=torch.int64, device=device)
+
+
+def _find_block_dim(cache: torch.Tensor, blocks: int) -> int:
+    for dim in (0, 1):
+        if cache.shape[dim] == blocks and (dim == 0 or cache.shape[0] == 2):
+            return dim
+    raise ValueError(f"of a cache of shape {tuple(cache.shape)} no leading dimension counts its {blocks} blocks")

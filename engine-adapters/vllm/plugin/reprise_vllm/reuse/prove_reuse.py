@@ -1,0 +1,74 @@
+"""What must hold of this engine before anything is reused: tried at start, on the real model and pages."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from reprise_reuse.runs import to_runs
+from reprise_vllm.reuse.engine_parts import NotSupportedError
+from reprise_vllm.reuse.messages import Load, Piece, Save
+from reprise_vllm.reuse.pages import as_blocks
+
+if TYPE_CHECKING:
+    from reprise_vllm.reuse.worker import ReuseWorker
+
+_OWNER = -2
+_SHIFT = 7
+
+
+def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks: int) -> None:
+    """Raises `NotSupportedError` unless, on a random prompt,
+
+    - rows that were stored come back bit by bit where they were computed,
+    - keys turned to another place are the first layer's keys there (they depend on nothing else), and
+    - a prompt whose rows are all computed again, over stored ones, ends up with the keys and values of a computed one.
+    """
+    length = 2 * block_size + _SHIFT
+    needed = -(-(length + _SHIFT) // block_size)
+    if blocks < 2 * needed + 1 or worker.store.keys.shape[1] < length:
+        raise NotSupportedError(f"the self-test needs {2 * needed + 1} blocks and {length} tokens of host memory")
+    random = np.random.default_rng(0)
+    # block 0 is vLLM's null block
+    here, there = list(range(1, needed + 1)), list(range(needed + 1, 2 * needed + 1))
+    tokens = random.integers(0, vocabulary, length).astype(np.int32)
+    moved = np.concatenate([random.integers(0, vocabulary, _SHIFT).astype(np.int32), tokens])
+    slots = np.arange(length)
+    _compute(worker, tokens, here)
+    worker._save(Save(tokens, here, [Piece(0, length, slots, _OWNER)]))
+    try:
+        _fill(worker, tokens, there, Piece(0, length, slots, _OWNER, is_exact=True), budget=0)
+        if _error(worker, here, there, 0, length) > 0:
+            raise NotSupportedError("stored rows do not come back as they were")
+        _compute(worker, moved, here)
+        piece = Piece(_SHIFT, _SHIFT + length, slots, _OWNER)
+        _fill(worker, moved, there, piece, budget=0)
+        tolerance = 1e-3 if worker.store.shape.dtype == torch.float32 else 0.1
+        if (error := _error(worker, here, there, _SHIFT, len(moved), layers=1)) > tolerance:
+            raise NotSupportedError(f"keys turned to another place are off by {error:.1e}")
+        _fill(worker, moved, there, piece, budget=length)
+        if (error := _error(worker, here, there, 0, len(moved))) > tolerance:
+            raise NotSupportedError(f"a prompt computed again over stored rows is off by {error:.1e}")
+    finally:
+        worker.store.forget(torch.from_numpy(slots))
+
+
+def _compute(worker: "ReuseWorker", tokens: np.ndarray, blocks: list[int]) -> None:
+    rows = torch.ones(len(tokens), dtype=torch.bool, device=worker.device)
+    worker.forward.compute(torch.from_numpy(tokens).to(worker.device), to_runs(rows), as_blocks(blocks, worker.device))
+
+
+def _fill(worker: "ReuseWorker", tokens: np.ndarray, blocks: list[int], piece: Piece, budget: int) -> None:
+    load = Load("self-test", tokens, blocks, 0, piece.end, [piece], [], budget, "epic", is_asynchronous=False)
+    worker.load_now(load)
+
+
+def _error(worker: "ReuseWorker", here: list[int], there: list[int], begin: int, end: int, layers: int = 0) -> float:
+    """The largest difference of keys and values in two places, as a part of the largest number among them."""
+    worst = 0.0
+    for layer in range(layers or worker.layers):
+        ours = worker.rows_of(layer, as_blocks(there, worker.device), begin, end)
+        expected = worker.rows_of(layer, as_blocks(here, worker.device), begin, end)
+        for a, b in zip(ours, expected, strict=True):
+            worst = max(worst, float((a - b).abs().max() / b.abs().max().clamp(min=1e-9)))
+    return worst

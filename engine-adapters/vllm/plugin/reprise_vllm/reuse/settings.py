@@ -1,0 +1,94 @@
+"""What the operator says of reuse, in `kv_connector_extra_config`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from typing import Any
+
+KEY = "reuse"
+
+
+class ReuseSettingError(ValueError):
+    """A setting that cannot be used; says which, and what it may be."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReuseSettings:
+    """How much is reused, and what it may cost."""
+
+    ratio: float = 0.15
+    """share of the reused tokens that are computed again, unless a request asks for another"""
+    min_ratio: float = 0.0
+    """least that a request may ask for"""
+    max_ratio: float = 1.0
+    """most that a request may ask for"""
+    method: str = "attention-spread"
+    """which tokens these are: a name of `reprise_reuse.methods.METHODS`"""
+    host_bytes: int = 1 << 30
+    """bytes of host memory for segments, on each rank"""
+    disk: str | None = None
+    """folder for segments that leave host memory, and that outlive the engine"""
+    disk_bytes: int = 16 << 30
+    """bytes that the folder may hold, on each rank"""
+    contexts: int = 4
+    """behind how many prefixes a segment is computed at most before its mean is final"""
+    rows_per_step: int | None = None
+    """rows computed beside a step of the engine, more are spread over steps; None: half of max_num_batched_tokens"""
+    least_tokens: int = 64
+    """fewer reusable tokens are not worth it"""
+    bridge: int = 0
+    """gaps of so many rows between rows computed again are computed, too, where this joins two runs"""
+
+    def rows_beside(self, batched_tokens: int) -> int:
+        """How many rows may be computed beside a step of an engine that computes so many tokens in one."""
+        return self.rows_per_step or max(1, batched_tokens // 2)
+
+    @staticmethod
+    def read(extra: Mapping[str, Any]) -> "ReuseSettings | None":
+        """Returns the settings under `reuse`, None where there are none; raises `ReuseSettingError`."""
+        given = extra.get(KEY)
+        if given is None or given is False:
+            return None
+        if given is True:
+            given = {}
+        if not isinstance(given, Mapping):
+            raise ReuseSettingError(f'reuse is {given!r}, it must be an object such as {{"ratio": 0.15}}')
+        known = [field.name for field in fields(ReuseSettings)]
+        for name in given:
+            if name not in known:
+                near = get_close_matches(str(name), known, 1)
+                hint = f"; did you mean {near[0]}?" if near else f"; known are {', '.join(known)}"
+                raise ReuseSettingError(f"reuse.{name} is no setting{hint}")
+        settings = ReuseSettings(**given)
+        settings._check()
+        return settings
+
+    def _check(self) -> None:
+        for name in ("ratio", "min_ratio", "max_ratio"):
+            _between(name, getattr(self, name), 0, 1)
+        for name in ("host_bytes", "disk_bytes", "contexts", "least_tokens"):
+            _whole(name, getattr(self, name), 1)
+        _whole("bridge", self.bridge, 0)
+        if self.rows_per_step is not None:
+            _whole("rows_per_step", self.rows_per_step, 1)
+        if not self.min_ratio <= self.ratio <= self.max_ratio:
+            raise ReuseSettingError(
+                f"reuse.ratio is {self.ratio}, it must lie between reuse.min_ratio, {self.min_ratio}, and "
+                f"reuse.max_ratio, {self.max_ratio}"
+            )
+        from reprise_reuse.methods import METHODS
+
+        if self.method not in METHODS:
+            raise ReuseSettingError(f"reuse.method is {self.method!r}, it must be one of {', '.join(METHODS)}")
+        if self.disk is not None and not isinstance(self.disk, str):
+            raise ReuseSettingError(f"reuse.disk is {self.disk!r}, it must be a folder")
+
+
+def _between(name: str, value: Any, least: float, most: float) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+        raise ReuseSettingError(f"reuse.{name} is {value!r}, it must be a number from {least} to {most}")
+
+
+def _whole(name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ReuseSettingError(f"reuse.{name} is {value!r}, it must be a whole number from {least} on")

@@ -1,0 +1,95 @@
+"""Whether an engine can reuse, and the two sides of it where it can."""
+
+from collections.abc import Mapping
+from logging import Logger
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reprise_vllm.reuse.engine_parts import (
+    NotSupportedError,
+    attention_spec,
+    check_config,
+    check_privacy,
+    load_tokenizer,
+    model_parts,
+)
+from reprise_vllm.reuse.settings import ReuseSettings
+
+if TYPE_CHECKING:
+    import torch
+    from vllm.config import VllmConfig
+    from vllm.v1.kv_cache_interface import AttentionSpec, KVCacheConfig
+
+    from reprise_reuse.host_store import RowShape
+    from reprise_vllm.reuse.scheduler import ReuseScheduler
+    from reprise_vllm.reuse.worker import ReuseWorker
+
+_LINE_END = ("\n", "\u010a", "<0x0A>")
+
+
+def start_scheduler(
+    config: "VllmConfig", cache_config: "KVCacheConfig", settings: ReuseSettings, logger: Logger
+) -> "ReuseScheduler | None":
+    """The scheduler's side; None, with a line that says why, where this engine cannot reuse."""
+    from reprise_reuse.host_store import slots_in
+    from reprise_vllm.reuse.scheduler import Limits, ReuseScheduler
+
+    try:
+        check_config(config)
+        spec = attention_spec(cache_config)
+        check_privacy(spec.block_size)
+    except NotSupportedError as error:
+        logger.error("reprise: nothing is reused: %s", error)
+        return None
+    # a load that fails starts its request over; by default vLLM would fail the request
+    config.kv_transfer_config.kv_load_failure_policy = "recompute"
+    row = _row_shape(spec, cache_config)
+    limits = Limits(
+        host_tokens=slots_in(settings.host_bytes, row),
+        disk_tokens=slots_in(settings.disk_bytes, row) if settings.disk else 0,
+        rows_per_step=settings.rows_beside(config.scheduler_config.max_num_batched_tokens),
+        block_size=spec.block_size,
+        ranks=config.parallel_config.tensor_parallel_size,
+    )
+    logger.info(
+        "reprise: reusing at any position: %d tokens in host memory, %d on disk, %s of what is reused computed again",
+        *(limits.host_tokens, limits.disk_tokens, f"{settings.ratio:.0%}"),
+    )
+    return ReuseScheduler(settings, limits, line_ends(load_tokenizer(config)), logger)
+
+
+def start_worker(
+    config: "VllmConfig",
+    cache_config: "KVCacheConfig",
+    caches: "dict[str, torch.Tensor]",
+    settings: ReuseSettings,
+    logger: Logger,
+) -> "ReuseWorker":
+    """A worker's side; raises `NotSupportedError` where this engine cannot reuse."""
+    from reprise_reuse.host_store import slots_in
+    from reprise_vllm.reuse.disk import DiskTier, fingerprint_of
+    from reprise_vllm.reuse.worker import ReuseWorker
+
+    check_config(config)
+    spec = attention_spec(cache_config)
+    parts = model_parts(config, list(cache_config.kv_cache_groups[0].layer_names))
+    rank = config.parallel_config.rank
+    disk = None
+    if settings.disk:
+        facts = (spec.dtype, parts.rotary.cos_sin[1].tolist(), rank, config.parallel_config.tensor_parallel_size)
+        disk = DiskTier(Path(settings.disk), fingerprint_of(parts.model, *facts), rank, logger)
+    slots = slots_in(settings.host_bytes, _row_shape(spec, cache_config))
+    return ReuseWorker(config, spec, cache_config.num_blocks, caches, parts, settings, slots, disk, logger)
+
+
+def line_ends(tokenizer: Any) -> frozenset[int]:
+    """The tokens that end with a line's end; none where there is no tokeniser."""
+    vocabulary: Mapping[str, int] = tokenizer.get_vocab() if tokenizer is not None else {}
+    return frozenset(token for text, token in vocabulary.items() if text.endswith(_LINE_END))
+
+
+def _row_shape(spec: "AttentionSpec", cache_config: "KVCacheConfig") -> "RowShape":
+    from reprise_reuse.host_store import RowShape
+
+    layers = len(cache_config.kv_cache_groups[0].layer_names)
+    return RowShape(layers, spec.num_kv_heads, spec.head_size, spec.dtype)

@@ -1,0 +1,54 @@
+"""What was reused and what was not, for vLLM's own metrics."""
+
+from typing import TYPE_CHECKING, Any
+
+from vllm.distributed.kv_transfer.kv_connector.v1.metrics import KVConnectorPromMetrics, KVConnectorStats
+
+if TYPE_CHECKING:
+    from vllm.config import VllmConfig
+
+_COUNTERS = {
+    "tokens": ("vllm:reprise_prompt_tokens", "Prompt tokens: exact, reused, recomputed or cold.", "kind"),
+    "stock": ("vllm:reprise_stock_requests", "Requests served as without reuse.", "reason"),
+    "segments": ("vllm:reprise_segments", "Stored segments: stored, averaged, evicted or lost.", "event"),
+}
+
+
+class ReuseStats(KVConnectorStats):
+    """Counts since the last time, as `what/kind` -> number."""
+
+    def reset(self) -> None:
+        self.data = {}
+
+    def aggregate(self, other: KVConnectorStats) -> "ReuseStats":
+        for name, count in other.data.items():
+            self.data[name] = self.data.get(name, 0) + count
+        return self
+
+    def reduce(self) -> dict[str, int | float]:
+        return dict(self.data)
+
+    def is_empty(self) -> bool:
+        return not self.data
+
+
+class ReuseMetrics(KVConnectorPromMetrics):
+    """Prometheus counters, one a kind."""
+
+    def __init__(
+        self,
+        config: "VllmConfig",
+        metric_types: dict[type, type],
+        labels: list[str],
+        engines: dict[int, list[object]],
+    ) -> None:
+        super().__init__(config, metric_types, labels, engines)
+        self._counters = {
+            what: self._counter_cls(name=name, documentation=text, labelnames=[*labels, kind])
+            for what, (name, text, kind) in _COUNTERS.items()
+        }
+
+    def observe(self, transfer_stats_data: dict[str, Any], engine_idx: int = 0) -> None:
+        for name, count in transfer_stats_data.items():
+            what, kind = name.split("/", 1)
+            self._counters[what].labels(*self.per_engine_labelvalues[engine_idx], kind).inc(count)

@@ -1,0 +1,74 @@
+"""What a request asks for, whose it is, and whether anything can be reused for it."""
+
+import hashlib
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from reprise_vllm.reuse.settings import ReuseSettings
+
+if TYPE_CHECKING:
+    from vllm.v1.request import Request
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """`kv_transfer_params: {"reprise": {"reuse": "off" | RATIO, "spans": [[start, end], …]}}`"""
+
+    ratio: float
+    """share of reused tokens to compute again, within the operator's bounds"""
+    borders: Collection[int] = frozenset()
+    """positions at which documents begin or end"""
+    stock_because: str | None = None
+    """`off` where the request wants no reuse, `malformed_wish` where it cannot be understood"""
+
+
+def read_wish(params: Any, settings: ReuseSettings) -> Wish:
+    """The wish in a request's `kv_transfer_params`; the operator's setting where there is none."""
+    given = params.get("reprise") if isinstance(params, dict) else None
+    if given is None:
+        return Wish(settings.ratio)
+    malformed = Wish(settings.ratio, stock_because="malformed_wish")
+    if not isinstance(given, dict):
+        return malformed
+    borders = _read_spans(given.get("spans", []))
+    if borders is None or not given.keys() <= {"reuse", "spans"}:
+        return malformed
+    reuse = given.get("reuse", settings.ratio)
+    if reuse == "off":
+        return Wish(settings.ratio, borders, "off")
+    if isinstance(reuse, bool) or not isinstance(reuse, int | float) or not 0 <= reuse <= 1:
+        return malformed
+    return Wish(min(max(float(reuse), settings.min_ratio), settings.max_ratio), borders)
+
+
+def why_stock(request: "Request") -> str | None:
+    """Why the request is served as without reuse, whatever it wishes; None where it need not be."""
+    sampling = request.sampling_params
+    reasons = {
+        "pooling": sampling is None,
+        "prompt_logprobs": sampling is not None and sampling.prompt_logprobs is not None,
+        "multimodal": bool(request.mm_features),
+        "embeddings": request.prompt_token_ids is None or request.prompt_embeds is not None,
+        "streamed_input": request.resumable,
+        "cache_not_read": request.skip_reading_prefix_cache,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def namespace_of(request: "Request") -> bytes:
+    """Who may use what this request leaves: requests of the same cache salt and the same adapter."""
+    lora = request.lora_request
+    adapter = (lora.lora_name, lora.lora_int_id, lora.lora_path) if lora else None
+    return hashlib.blake2b(repr((request.cache_salt, adapter)).encode(), digest_size=16).digest()
+
+
+def _read_spans(spans: Any) -> Collection[int] | None:
+    if not isinstance(spans, list):
+        return None
+    borders = set()
+    for span in spans:
+        if not isinstance(span, list) or len(span) != 2 or not all(type(one) is int and one >= 0 for one in span):
+            return None
+        borders.update(span)
+    return borders

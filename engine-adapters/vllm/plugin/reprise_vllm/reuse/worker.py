@@ -1,0 +1,316 @@
+"""The workers' side of reuse: fills a request's pages, and keeps rows in host memory."""
+
+from collections import deque
+from dataclasses import dataclass
+from logging import Logger
+from typing import TYPE_CHECKING
+
+import torch
+
+from reprise_reuse.host_store import HostStore, RowShape
+from reprise_reuse.methods import METHODS, Evidence, choose
+from reprise_reuse.rotation import KeyRotation
+from reprise_reuse.runs import bridge, to_runs
+from reprise_vllm.reuse.disk import DiskTier
+from reprise_vllm.reuse.engine_parts import ModelParts
+from reprise_vllm.reuse.evidence import attention_of_question, evidence_of_prefill
+from reprise_vllm.reuse.messages import Load, ReuseStep, Save, WorkerReport
+from reprise_vllm.reuse.nested_forward import NestedForward
+from reprise_vllm.reuse.pages import PageLayout, as_blocks, slots_of
+from reprise_vllm.reuse.settings import ReuseSettings
+
+if TYPE_CHECKING:
+    from vllm.config import VllmConfig
+    from vllm.v1.kv_cache_interface import AttentionSpec
+
+
+@dataclass(slots=True)
+class OpenLoad:
+    """A load whose rows are not all computed yet."""
+
+    load: Load
+    tokens: torch.Tensor
+    blocks: torch.Tensor
+    rows: torch.Tensor
+    """int64 [n], ascending: still to be computed"""
+
+
+class ReuseWorker:
+    """
+    Fills the rows that the scheduler's side has claimed, before the engine's own forward or over several steps.
+
+    A promise is always kept: what host memory does not hold, or holds for another segment, is computed. Rows are
+    computed in ascending order, so that each attends to what was computed before it; ratio 1 is full attention.
+    """
+
+    def __init__(
+        self,
+        config: "VllmConfig",
+        spec: "AttentionSpec",
+        blocks: int,
+        caches: dict[str, torch.Tensor],
+        parts: ModelParts,
+        settings: ReuseSettings,
+        host_slots: int,
+        disk: DiskTier | None,
+        logger: Logger,
+    ) -> None:
+        layer = next(iter(parts.layers.values()))
+        self.forward = NestedForward(config, parts.model, spec, parts.layers)
+        self._caches = [caches[name] for name in parts.layers]
+        self._layers = list(parts.layers.values())
+        self.device = self._caches[0].device
+        self._block_size = spec.block_size
+        self._layout = PageLayout(layer, self._caches[0], blocks, spec.block_size)
+        self._rotation = KeyRotation(parts.rotary.cos_sin.to(self.device), is_neox=parts.rotary.is_neox)
+        shape = RowShape(len(self._layers), layer.num_kv_heads, layer.head_size, self._caches[0].dtype)
+        on_host = KeyRotation(parts.rotary.cos_sin.cpu(), is_neox=parts.rotary.is_neox)
+        self.store = HostStore(host_slots, shape, on_host, pinned=self.device.type == "cuda")
+        self._disk = disk
+        self._scale = float(layer.impl.scale)
+        self._ranks = config.parallel_config.tensor_parallel_size
+        self._rows_per_step = settings.rows_beside(config.scheduler_config.max_num_batched_tokens)
+        self._bridge = settings.bridge
+        self._open: deque[OpenLoad] = deque()
+        self._loaded: set[str] = set()
+        self._failed_blocks: set[int] = set()
+        self._logger = logger
+        self.report = WorkerReport()
+
+    @torch.inference_mode()
+    def begin_step(self, step: ReuseStep) -> None:
+        """Fills pages; what waits for rows over several steps is taken a slice further."""
+        try:
+            self._tend_disk(step)
+        except Exception:
+            self._logger.exception("reprise: segments are not read from disk any more")
+            self._disk = None
+        for request_id in step.aborted:
+            self._abort(request_id)
+        budget = self._rows_per_step
+        for load in step.loads:
+            if load.is_asynchronous:
+                self._open.append(self._begin(load))
+            else:
+                budget -= self.load_now(load)
+        self.go_on(max(budget, 1))
+
+    @torch.inference_mode()
+    def load_now(self, load: Load) -> int:
+        """Fills all rows of a load; returns how many of them were computed."""
+        opened = self._begin(load)
+        count = len(opened.rows)
+        self._compute(opened, count)
+        return count
+
+    @torch.inference_mode()
+    def go_on(self, budget: int) -> None:
+        """Computes up to `budget` rows of the loads that are open, the oldest first."""
+        while self._open and budget > 0:
+            opened = self._open[0]
+            count = min(budget, len(opened.rows))
+            self._compute(opened, count)
+            budget -= count
+            if not len(opened.rows):
+                self._open.popleft()
+                self._loaded.add(opened.load.request_id)
+
+    @torch.inference_mode()
+    def save(self, step: ReuseStep) -> None:
+        """Copies rows that this step has completed to host memory, then to disk."""
+        for save in step.saves:
+            try:
+                if not self._failed_blocks.isdisjoint(save.blocks):
+                    raise RuntimeError("a load of these rows failed in this step")
+                self._save(save)
+            except Exception:
+                self._logger.exception("reprise: segments were not stored")
+                for piece in save.pieces:
+                    self.store.forget(torch.from_numpy(piece.slots))
+                    self.report.lost.add(piece.owner)
+        for file in step.writes:
+            slots = torch.from_numpy(file.slots)
+            # where memory is short, the same step may have given them to another segment
+            if self._disk is not None and self.store.belong_to(slots, file.owner):
+                self._disk.write(file, self.store.state(slots))
+
+    def restore(self) -> None:
+        """Reports what an earlier life of the engine left on disk."""
+        if self._disk is not None:
+            self.report.restored.extend(self._disk.restore())
+
+    def close(self) -> None:
+        """Writes what waits to be written."""
+        if self._disk is not None:
+            self._disk.close()
+
+    def take_loaded(self) -> set[str]:
+        """Requests whose asynchronous loads have ended since."""
+        loaded, self._loaded = self._loaded, set()
+        return loaded
+
+    def take_failed_blocks(self) -> set[int]:
+        """Blocks that could not be filled since."""
+        failed, self._failed_blocks = self._failed_blocks, set()
+        return failed
+
+    def take_report(self) -> WorkerReport | None:
+        """What there is to say since it was last asked."""
+        if self._disk is not None:
+            self.report.written.update(self._disk.take_written())
+        if self.report.is_empty:
+            return None
+        report, self.report = self.report, WorkerReport()
+        return report
+
+    def _begin(self, load: Load) -> OpenLoad:
+        """Writes what is stored to the pages and chooses the rows to compute."""
+        tokens = torch.from_numpy(load.tokens).to(self.device)
+        blocks = as_blocks(load.blocks, self.device)
+        opened = OpenLoad(load, tokens, blocks, torch.arange(load.begin, load.end, device=self.device))
+        try:
+            opened.rows = self._fill(opened)
+        except Exception:
+            self._logger.exception("reprise: a request's rows could not be reused, they are all computed")
+        return opened
+
+    def _fill(self, opened: OpenLoad) -> torch.Tensor:
+        load = opened.load
+        wanted = torch.ones(load.end, dtype=torch.bool, device=self.device)
+        wanted[: load.begin] = False
+        free = torch.zeros_like(wanted)
+        offset = torch.zeros(load.end)
+        spread = torch.zeros(load.end)
+        slots, rows = [], []
+        for piece in load.pieces:
+            held = torch.from_numpy(piece.slots)
+            if not self.store.holds(held, piece.owner, torch.from_numpy(load.tokens[piece.start : piece.end])):
+                self.report.lost.add(piece.owner)
+                continue
+            slots.append(held)
+            rows.append(torch.arange(piece.start, piece.end))
+            wanted[piece.start : piece.end] = False
+            free[piece.start : piece.end] = not piece.is_exact
+            offset[piece.start : piece.end] = torch.arange(piece.end - piece.start)
+            spread[piece.start : piece.end] = self.store.spread(held)
+        if slots:
+            self._write(opened, torch.cat(slots), torch.cat(rows))
+        chosen = self._choose(opened, wanted, free, spread, offset)
+        return bridge(wanted | chosen, self._bridge, free | wanted).nonzero().flatten()
+
+    def _write(self, opened: OpenLoad, slots: torch.Tensor, rows: torch.Tensor) -> None:
+        """Stored rows go to their pages, keys turned to their places."""
+        distances = rows - self.store.positions[slots]
+        moves = bool(distances.any())
+        tables = self._rotation.tables(distances.to(self.device)) if moves else None
+        at = slots_of(opened.blocks, rows.to(self.device), self._block_size)
+        for index, (layer, cache) in enumerate(zip(self._layers, self._caches, strict=True)):
+            keys = self.store.keys[index].index_select(0, slots).to(self.device, non_blocking=True)
+            values = self.store.values[index].index_select(0, slots).to(self.device, non_blocking=True)
+            if tables is not None:
+                keys = self._rotation.turn(keys, tables)
+            layer.impl.do_kv_cache_update(layer, keys, values, cache, at)
+
+    def _choose(
+        self, opened: OpenLoad, wanted: torch.Tensor, free: torch.Tensor, spread: torch.Tensor, offset: torch.Tensor
+    ) -> torch.Tensor:
+        """A mask of the reused rows that are computed again; bool [end]."""
+        load = opened.load
+        candidates = int(free.sum())
+        if load.budget == 0 or candidates == 0:
+            return torch.zeros_like(free)
+        if load.budget >= candidates:
+            return free
+        method = METHODS[load.method]
+        attention = None
+        if method.reads_question:
+            attention = attention_of_question(self, opened.tokens, opened.blocks, load, ~wanted)
+        reference = evidence_of_prefill(self, opened.tokens, opened.blocks, load) if method.is_reference else {}
+        evidence = Evidence(attention, spread.to(self.device), offset.to(self.device), seed=load.end, **reference)
+        return choose(method.score(evidence), free, load.budget)
+
+    def _compute(self, opened: OpenLoad, count: int) -> None:
+        if count == 0:
+            return
+        rows, opened.rows = opened.rows[:count], opened.rows[count:]
+        try:
+            mask = torch.zeros(int(rows[-1]) + 1, dtype=torch.bool, device=self.device)
+            mask[rows] = True
+            self.forward.compute(opened.tokens, to_runs(mask), opened.blocks)
+        except Exception:
+            self._logger.exception("reprise: a request's rows could not be computed, vLLM computes them")
+            load = opened.load
+            self._failed_blocks.update(load.blocks[load.begin // self._block_size : -(-load.end // self._block_size)])
+            opened.rows = opened.rows[:0]
+
+    def _save(self, save: Save) -> None:
+        if not save.pieces:
+            return
+        blocks = as_blocks(save.blocks, self.device)
+        begin, end = min(p.start for p in save.pieces), max(p.end for p in save.pieces)
+        for piece in save.pieces:
+            if not piece.is_average:
+                tokens = torch.from_numpy(save.tokens[piece.start : piece.end])
+                positions = torch.arange(piece.start, piece.end, dtype=torch.int32)
+                self.store.begin(torch.from_numpy(piece.slots), piece.owner, tokens, positions)
+        averaged: dict[int, list[tuple[torch.Tensor, torch.Tensor]]] = {}
+        for index, cache in enumerate(self._caches):
+            keys, values = self._layout.read(cache, blocks, begin, end)
+            for number, piece in enumerate(save.pieces):
+                rows = slice(piece.start - begin, piece.end - begin)
+                if piece.is_average:
+                    averaged.setdefault(number, []).append((keys[rows].clone(), values[rows].clone()))
+                else:
+                    self.store.put(index, torch.from_numpy(piece.slots), keys[rows], values[rows])
+        for number, layers in averaged.items():
+            piece = save.pieces[number]
+            slots = torch.from_numpy(piece.slots)
+            if self.store.holds(slots, piece.owner, torch.from_numpy(save.tokens[piece.start : piece.end])):
+                self.store.average(slots, torch.arange(piece.start, piece.end), layers)
+
+    def _tend_disk(self, step: ReuseStep) -> None:
+        if self._disk is None:
+            return
+        for name in step.dropped_files:
+            self._disk.drop(name)
+        for file in step.fetches:
+            self._disk.start_read(file)
+        for file, state in self._disk.take_read():
+            if state is None:
+                self.report.lost.add(file.owner)
+                self.store.forget(torch.from_numpy(file.slots))
+            else:
+                self.store.load_state(torch.from_numpy(file.slots), file.owner, state)
+            self.report.fetched[file.name] += 1
+
+    def _abort(self, request_id: str) -> None:
+        for opened in list(self._open):
+            if opened.load.request_id == request_id:
+                self._open.remove(opened)
+                self._loaded.add(request_id)
+
+    # ---- what choosing rows reads of the pages
+
+    def rows_of(self, layer: int, blocks: torch.Tensor, begin: int, end: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Keys and values [end - begin, heads, head size] of a request's rows as the pages hold them."""
+        return self._layout.read(self._caches[layer], blocks, begin, end)
+
+    @property
+    def layers(self) -> int:
+        return len(self._layers)
+
+    @property
+    def scale(self) -> float:
+        return self._scale
+
+    @property
+    def positions(self) -> int:
+        return self._rotation.positions
+
+    def sum_over_ranks(self, scores: torch.Tensor) -> torch.Tensor:
+        """Each tensor-parallel rank sees its own heads: all must choose the same rows."""
+        if self._ranks == 1:
+            return scores
+        from vllm.distributed import tensor_model_parallel_all_reduce
+
+        return tensor_model_parallel_all_reduce(scores)

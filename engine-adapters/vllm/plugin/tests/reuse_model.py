@@ -1,0 +1,96 @@
+"""A real engine with a small model of random weights, in this process, so that its parts can be reached."""
+
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import torch
+
+# before vLLM's engine starts: its core in this process, on one thread
+os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
+os.environ["VLLM_CPU_OMP_THREADS_BIND"] = "nobind"
+os.environ["VLLM_CPU_KVCACHE_SPACE"] = "1"
+os.environ["OMP_NUM_THREADS"] = "1"
+
+VOCABULARY = 512
+BLOCK = 32
+
+
+def make_model(folder: Path) -> Path:
+    """Weights so large that what stands before a token changes its keys and values by much."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=VOCABULARY, hidden_size=128, intermediate_size=256, num_hidden_layers=3, num_attention_heads=4,
+        num_key_value_heads=2, head_dim=32, max_position_embeddings=4096, initializer_range=0.2,
+    )  # fmt: skip
+    LlamaForCausalLM(config).save_pretrained(folder)
+    return folder
+
+
+class ReusingEngine:
+    """vLLM with the connector, answering token prompts."""
+
+    def __init__(self, model: Path, reuse: dict[str, Any], **options: Any) -> None:
+        from vllm import LLM
+
+        connector = {
+            "kv_connector": "RepriseConnector",
+            "kv_connector_module_path": "reprise_vllm.connector",
+            "kv_role": "kv_both",
+            "kv_connector_extra_config": {"reuse": reuse},
+        }
+        defaults = {"max_model_len": 2048, "num_gpu_blocks_override": 100, "max_num_batched_tokens": 256}
+        self.llm = LLM(
+            model=str(model), skip_tokenizer_init=True, dtype="float32", block_size=BLOCK, enforce_eager=True,
+            kv_transfer_config=connector, **{**defaults, **options},
+        )  # fmt: skip
+        self.core = self.llm.llm_engine.engine_core.engine_core
+        self.side = self.core.scheduler.connector._on_scheduler
+        self._counted: Counter[tuple[str, str]] = Counter()
+        self.ask([[1, 2, 3]])
+
+    @property
+    def reuse(self) -> Any:
+        return self.side.state
+
+    @property
+    def worker(self) -> Any:
+        from vllm.distributed.kv_transfer import get_kv_transfer_group
+
+        return get_kv_transfer_group()._on_worker._worker
+
+    def ask(self, prompts: list[list[int]], wish: Any = None, salt: str = "t", tokens: int = 4) -> list[Any]:
+        """The answers, in order; prompts of one call run together."""
+        outputs = self.llm.generate(
+            [{"prompt_token_ids": prompt, "cache_salt": salt} for prompt in prompts],
+            [self.sampling(wish, tokens)] * len(prompts),
+            use_tqdm=False,
+        )
+        return [output.outputs[0] for output in outputs]
+
+    def sampling(self, wish: Any = None, tokens: int = 4, **options: Any) -> Any:
+        from vllm import SamplingParams
+
+        extra = {} if wish is None else {"extra_args": {"kv_transfer_params": {"reprise": wish}}}
+        return SamplingParams(
+            temperature=0, max_tokens=tokens, ignore_eos=True, detokenize=False, logprobs=5, **extra, **options
+        )
+
+    def tokens_by_kind(self) -> Counter[str]:
+        """Prompt tokens counted since this was last asked."""
+        return Counter({kind: count for (what, kind), count in self.counts().items() if what == "tokens"})
+
+    def counts(self) -> Counter[tuple[str, str]]:
+        """All that was counted since this was last asked."""
+        fresh = self.reuse.counts - self._counted
+        self._counted = self.reuse.counts.copy()
+        return fresh
+
+    def reset(self) -> None:
+        """Neither vLLM nor the plugin holds anything."""
+        assert self.llm.reset_prefix_cache()
+        self.reuse.reset()
+        self.counts()

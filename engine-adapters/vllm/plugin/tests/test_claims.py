@@ -1,0 +1,83 @@
+"""What of a prompt is claimed, and whose attention chooses the rows that are computed again."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reprise_reuse.segments import Found, Match, Segment
+from reprise_vllm.reuse.claims import LAST_TOKENS, QUESTION_TOKENS, make_claim
+
+
+def found(start: int, length: int, is_exact: bool = False) -> Found:
+    segment = Segment(0, b"", np.zeros(length, np.int32), np.arange(length), start, [b""], is_exact)
+    return Found(Match(start, length, 0, 0), segment, is_exact)
+
+
+@given(
+    runs=st.lists(st.tuples(st.integers(0, 90), st.integers(32, 200), st.booleans()), max_size=6),
+    begin=st.integers(0, 100),
+    tail=st.integers(0, 100),
+    ratio=st.floats(0, 1),
+)
+def test_every_row_of_a_claim_is_cached_exact_reused_recomputed_or_a_gap(runs, begin, tail, ratio):
+    at, given_runs = begin, []
+    for gap, length, is_exact in runs:
+        given_runs.append(found(at + gap, length, is_exact))
+        at += gap + length
+    length = at + tail + 1
+    claim = make_claim(given_runs, begin, length, ratio, least=32)
+    if claim is None:
+        return
+    assert begin <= claim.exact_end <= claim.end <= length - LAST_TOKENS
+    exact = sum(one.match.length for one in claim.found if one.is_exact)
+    assert exact + claim.reused + claim.budget + claim.gaps == claim.end - begin
+    assert 0 <= claim.budget <= claim.approximate
+    assert claim.budget == round(ratio * claim.approximate)
+    # what asks is new or at the end, in order, and not too much
+    assert list(claim.question) == sorted(set(claim.question)) and len(claim.question) <= QUESTION_TOKENS
+    assert claim.question[-1] == length - 1
+
+
+def test_the_exact_part_ends_at_the_first_gap_or_approximate_run():
+    def exact_end(*runs: Found) -> int:
+        return make_claim(runs, 64, 1000, 0.1, 32).exact_end
+
+    assert exact_end(found(64, 100, True), found(164, 100, True), found(264, 50)) == 264
+    assert exact_end(found(64, 100, True), found(170, 100, True)) == 164
+    assert exact_end(found(70, 100, True)) == 64
+
+
+def test_little_is_not_worth_a_claim():
+    assert make_claim([], 0, 500, 0.1, 64) is None
+    assert make_claim([found(0, 63)], 0, 500, 0.1, 64) is None
+    assert make_claim([found(0, 64)], 0, 500, 0.1, 64) is not None
+    # of a repeated prompt the end is computed all the same
+    assert make_claim([found(0, 90)], 0, 90, 0.1, 64) is None
+
+
+def test_a_run_behind_a_long_gap_is_left_to_vllm():
+    claim = make_claim([found(0, 200), found(700, 64)], 0, 1000, 0.1, 64)
+    assert claim.end == 200
+    assert make_claim([found(500, 64)], 0, 1000, 0.1, 64) is None
+
+
+def test_the_question_is_what_stands_behind_the_last_segment():
+    claim = make_claim([found(20, 400)], 0, 460, 0.1, 64)
+    assert list(claim.question) == list(range(420, 460))
+    assert list(make_claim([found(20, 400)], 0, 600, 0.1, 64).question) == list(range(600 - QUESTION_TOKENS, 600))
+
+
+def test_a_question_in_front_of_the_documents_is_what_is_new():
+    # behind the documents only a chat template's five tokens
+    claim = make_claim([found(30, 200), found(240, 160)], 0, 405, 0.1, 64)
+    assert claim.end == 405 - LAST_TOKENS
+    tail = list(range(claim.end, 405))
+    new = [*range(30), *range(230, 240)]
+    assert list(claim.question) == [*new[-(QUESTION_TOKENS - len(tail)) :], *tail]
+
+
+@pytest.mark.parametrize("ratio", [0.0, 1.0])
+def test_ratios_at_the_ends_compute_none_or_all(ratio):
+    claim = make_claim([found(0, 100, True), found(100, 100)], 0, 400, ratio, 64)
+    assert claim.budget == ratio * 100

@@ -1,0 +1,1 @@
+"""A small trained transformer whose answers need state that plain reuse loses."""

@@ -1,0 +1,226 @@
+"""A prompt put together from chunks encoded elsewhere, the rows computed again, and what a choice looks at."""
+
+from functools import cached_property
+from typing import NamedTuple
+
+import torch
+from torch.nn import functional
+
+from quality.chains.model import Cache, ChainModel
+from quality.chains.tasks import NAMES, Layout
+from reprise_reuse.methods import METHODS, Evidence, choose
+
+KINDS = ("alone", "averaged", "similar")
+"""
+alone      each chunk behind BOS
+averaged   mean over CONTEXTS random contexts, each BOS and PREDECESSORS chunks of other texts; keys at one position
+similar    behind the rows of the NEIGHBOURS chunks of this prompt that share most names with it (FusionRAG, 3.1)
+"""
+CONTEXTS, PREDECESSORS, NEIGHBOURS = 4, 2, 2
+ASKED = 2
+"""tokens of a question"""
+
+
+class Stored(NamedTuple):
+    """What is held before a question comes: slot 0 is BOS, then the context, then empty slots for the question."""
+
+    cache: Cache
+    spread: torch.Tensor
+    """float32 [batch, context]: see Evidence"""
+
+
+class Prompts(NamedTuple):
+    """A batch with one question each."""
+
+    tokens: torch.Tensor
+    """int64 [batch, 1 + context]: BOS and the context"""
+    questions: torch.Tensor
+    """int64 [batch, ASKED]"""
+
+
+class Strangers(NamedTuple):
+    """Contexts of other texts, for chunks to be encoded behind."""
+
+    tokens: torch.Tensor
+    """int64 [m, 1 + PREDECESSORS * chunk tokens], BOS first"""
+    picked: torch.Tensor
+    """int64 [CONTEXTS, batch * chunks]: which of them stand before each chunk"""
+
+
+class Answered(NamedTuple):
+    """What a question finds."""
+
+    answers: torch.Tensor
+    """int64 [batch]"""
+    attention: torch.Tensor
+    """float32 [layers, batch, context]: what it pays each token of the context"""
+
+
+def full(model: ChainModel, prompts: Prompts) -> Cache:
+    """Rows of full attention."""
+    return _with_room(model(prompts.tokens, torch.arange(prompts.tokens.shape[1])).cache, ASKED)
+
+
+def stored(model: ChainModel, kind: str, tokens: torch.Tensor, layout: Layout, strangers: Strangers) -> Stored:
+    """
+    Rows of every chunk, encoded as `kind` says and turned to where the chunk stands.
+
+    The first chunk stands where it would stand alone: all kinds keep its exact rows.
+
+    tokens   int64 [batch, 1 + context]
+    """
+    batch, size = len(tokens), layout.tokens
+    chunks = tokens[:, 1:].reshape(-1, size)
+    start = model(tokens[:1, :1], torch.zeros(1, dtype=torch.int64)).cache
+    alone = _behind(model, _picked(start, torch.zeros(len(chunks), dtype=torch.int64)), chunks)
+    rows, spread = alone, torch.zeros(chunks.shape)
+    if kind == "averaged":
+        rows, spread = _averaged(model, chunks, strangers)
+    if kind == "similar":
+        rows = _behind(model, _neighbours_rows(model, start, alone, chunks, layout), chunks)
+    is_first = (torch.arange(len(chunks)) % layout.chunks == 0)[:, None]
+    rows = Cache(*(torch.where(is_first[..., None, None], *pair) for pair in zip(alone, rows, strict=True)))
+    distances = torch.arange(layout.chunks).repeat_interleave(size) * size
+    rows = _turned(model, Cache(*(one.reshape(len(one), batch, -1, *one.shape[3:]) for one in rows)), distances)
+    cache = Cache(
+        *(torch.cat((one.expand(-1, batch, -1, -1, -1), two), 2) for one, two in zip(start, rows, strict=True))
+    )
+    return Stored(_with_room(cache, ASKED), spread.masked_fill(is_first, 0).view(batch, -1))
+
+
+def recompute(model: ChainModel, cache: Cache, tokens: torch.Tensor, chosen: torch.Tensor, slices: int = 1) -> Cache:
+    """
+    Computes the chosen tokens of the context again, at their true positions, over what is stored of the others.
+
+    Rows go in ascending order, so each sees those before it as they have become; in one go or in slices is the same.
+
+    chosen   bool [batch, context], the same number in each of the batch
+    """
+    positions, cache = _positions(chosen), Cache(cache.keys.clone(), cache.values.clone())
+    for part in positions.tensor_split(slices, 1) if positions.shape[1] else ():
+        cache = model(tokens.gather(1, part), part, cache=cache).cache
+    return cache
+
+
+def ask(model: ChainModel, cache: Cache, prompts: Prompts) -> Answered:
+    """Computes the question's tokens over what is stored."""
+    context = prompts.tokens.shape[1]
+    done = model(prompts.questions, context + torch.arange(ASKED), cache=cache, with_attention=True)
+    return Answered(model.head(done.hidden[:, -1]).argmax(-1), done.attention[:, :, 1:context])
+
+
+def repair_and_ask(model: ChainModel, cache: Cache, prompts: Prompts, chosen: torch.Tensor) -> torch.Tensor:
+    """`recompute` and `ask` in one forward, as an engine does both; returns the answers [batch], leaves the cache."""
+    batch, context = prompts.tokens.shape
+    again, last = _positions(chosen), (context + torch.arange(ASKED)).expand(batch, -1)
+    tokens = torch.cat((prompts.tokens.gather(1, again), prompts.questions), 1)
+    where = (slice(None), torch.arange(batch)[:, None], again)
+    before = [held[where] for held in cache]
+    hidden = model(tokens, torch.cat((again, last), 1), cache=cache).hidden
+    for held, kept in zip(cache, before, strict=True):
+        held[where] = kept
+    return model.head(hidden[:, -1]).argmax(-1)
+
+
+class Case:
+    """A batch of prompts over one kind of stored rows: what was found at first, and what recompute repairs."""
+
+    def __init__(
+        self, model: ChainModel, prompts: Prompts, layout: Layout, kind: str, strangers: Strangers, first_seed: int = 0
+    ) -> None:
+        self.model, self.prompts = model, prompts
+        self.held = stored(model, kind, prompts.tokens, layout, strangers)
+        self.exact = full(model, prompts)
+        self.naive = ask(model, self.held.cache, prompts)
+        self.whole = ask(model, self.exact, prompts)
+        context = prompts.tokens.shape[1]
+        self.deviation = (self.held.cache.values - self.exact.values)[:, :, 1:context].flatten(3).norm(dim=-1)
+        self.size = self.exact.values[:, :, 1:context].flatten(3).norm(dim=-1)
+        self._offset = (torch.arange(layout.context) % layout.tokens).float()
+        # the first chunk's rows are exact: no method spends on them
+        self._candidates = torch.arange(layout.context) >= layout.tokens
+        self._first_seed = first_seed
+
+    @cached_property
+    def _context_attention(self) -> torch.Tensor:
+        everything = torch.cat((self.prompts.tokens, self.prompts.questions), 1)
+        paid = self.model(everything, torch.arange(everything.shape[1]), with_attention=True).attention
+        return paid[:, :, 1 : self.prompts.tokens.shape[1]]
+
+    def evidence(self, index: int, *, is_reference: bool) -> Evidence:
+        """What a method may look at for one prompt of the batch; a whole prefill only if it is for reference."""
+        return Evidence(
+            attention=self.naive.attention[:, index],
+            spread=self.held.spread[index],
+            offset=self._offset,
+            deviation=self.deviation[:, index] if is_reference else None,
+            context_attention=self._context_attention[:, index] if is_reference else None,
+            full_attention=self.whole.attention[:, index] if is_reference else None,
+            seed=self._first_seed + index,
+        )
+
+    def scores(self, method: str) -> torch.Tensor:
+        """float32 [batch, context]"""
+        chosen, batch = METHODS[method], range(len(self.prompts.tokens))
+        return torch.stack([chosen.score(self.evidence(i, is_reference=chosen.is_reference)) for i in batch])
+
+    def repaired(self, scores: torch.Tensor, ratio: float) -> torch.Tensor:
+        """The answers [batch] once that share of the context's tokens, those of highest score, is computed again."""
+        budget = round(ratio * scores.shape[1])
+        chosen = torch.stack([choose(score, self._candidates, budget) for score in scores])
+        return repair_and_ask(self.model, self.held.cache, self.prompts, chosen)
+
+
+def _positions(chosen: torch.Tensor) -> torch.Tensor:
+    """Where the chosen tokens of the context [batch, context] stand, BOS counted; int64 [batch, chosen], ascending."""
+    return chosen.nonzero()[:, 1].view(len(chosen), -1) + 1
+
+
+def _with_room(cache: Cache, slots: int) -> Cache:
+    """Empty slots behind what is held."""
+    return Cache(*(functional.pad(rows, (0, 0, 0, 0, 0, slots)) for rows in cache))
+
+
+def _picked(cache: Cache, which: torch.Tensor) -> Cache:
+    return Cache(cache.keys[:, which], cache.values[:, which])
+
+
+def _turned(model: ChainModel, rows: Cache, distances: torch.Tensor) -> Cache:
+    rotation = model.rotation()
+    return Cache(rotation.turn(rows.keys, rotation.tables(distances)), rows.values)
+
+
+def _behind(model: ChainModel, before: Cache, chunks: torch.Tensor) -> Cache:
+    """Rows of chunks [n, tokens], each encoded behind its own of `before`, turned to where it would stand alone."""
+    begin, size = before.keys.shape[2], chunks.shape[1]
+    cache = model(chunks, begin + torch.arange(size), cache=_with_room(before, size)).cache
+    own = Cache(cache.keys[:, :, begin:], cache.values[:, :, begin:])
+    return _turned(model, own, torch.full((size,), 1 - begin))
+
+
+def _averaged(model: ChainModel, chunks: torch.Tensor, strangers: Strangers) -> tuple[Cache, torch.Tensor]:
+    """The mean over contexts, and the root of the summed variance of each token's values."""
+    before = model(strangers.tokens, torch.arange(strangers.tokens.shape[1])).cache
+    contexts = [_behind(model, _picked(before, which), chunks) for which in strangers.picked]
+    keys, values = (torch.stack(of_all) for of_all in zip(*contexts, strict=True))
+    return Cache(keys.mean(0), values.mean(0)), values.var(0, correction=0).sum((0, 3, 4)).sqrt()
+
+
+def _neighbours_rows(model: ChainModel, start: Cache, alone: Cache, chunks: torch.Tensor, layout: Layout) -> Cache:
+    """BOS and the rows that are kept of each chunk's neighbours, the most similar first."""
+    nearest = neighbours(chunks.view(-1, layout.chunks, layout.tokens))
+    count, size = len(chunks), layout.tokens
+    picked = nearest + torch.arange(0, count, layout.chunks)[:, None, None]
+    rows = Cache(*(one.flatten(2, 3) for one in _picked(alone, picked.view(count, -1))))
+    rows = _turned(model, rows, torch.arange(NEIGHBOURS).repeat_interleave(size) * size)
+    return Cache(
+        *(torch.cat((one.expand(-1, count, -1, -1, -1), two), 2) for one, two in zip(start, rows, strict=True))
+    )
+
+
+def neighbours(chunks: torch.Tensor) -> torch.Tensor:
+    """The chunks [batch, chunks, tokens] of the same prompt that share the most names; [batch, chunks, NEIGHBOURS]."""
+    names = torch.stack([(chunks == name).any(-1) for name in NAMES], -1).float()
+    shared = names @ names.transpose(1, 2)
+    shared.diagonal(dim1=1, dim2=2).fill_(-1)
+    return shared.sort(dim=-1, descending=True, stable=True).indices[..., :NEIGHBOURS]

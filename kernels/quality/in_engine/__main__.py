@@ -1,0 +1,63 @@
+"""`python -m quality.in_engine`: measures answers under reuse beside full attention, and writes tables and plots."""
+
+import argparse
+from pathlib import Path
+
+RATIOS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5)
+
+
+def main() -> None:
+    """Measures, then reports what has been measured so far."""
+    options = _read_options()
+    if not options.report_only:
+        _measure(options)
+    from quality.in_engine.report import write_report
+
+    print(write_report(options.out))
+
+
+def _measure(options: argparse.Namespace) -> None:
+    from quality.in_engine.engine import Engine
+    from quality.in_engine.measure import Measurements, measure
+    from quality.in_engine.prompts import Trace
+
+    engine = Engine(options.model)
+    kept = Measurements(options.out / "measured.jsonl")
+    for folder in options.traces:
+        trace = Trace(folder, engine.tokenizer, options.documents, options.seed)
+        for line in measure(engine, trace, options.prompts, _cases(options), kept, options.minutes * 60):
+            print(line, flush=True)
+
+
+def _cases(options: argparse.Namespace) -> list:
+    from quality.in_engine.measure import Case
+
+    cases = [Case(stored, "attention-spread", ratio) for stored in options.stored for ratio in (0.0, 1.0)]
+    for stored in options.stored:
+        for method in options.methods:
+            cases += [Case(stored, method, ratio) for ratio in options.ratios]
+    return cases
+
+
+def _read_options() -> argparse.Namespace:
+    from reprise_reuse.methods import METHODS
+
+    parser = argparse.ArgumentParser(prog="quality.in_engine", description=main.__doc__)
+    parser.add_argument("traces", nargs="*", type=Path, help="folders with queries.jsonl and blocks.jsonl")
+    parser.add_argument("--model", help="folder of the model")
+    parser.add_argument("--out", type=Path, required=True, help="folder for measurements, tables and plots")
+    parser.add_argument("--prompts", type=int, default=50, help="a trace")
+    parser.add_argument("--documents", type=int, default=8, help="a prompt")
+    parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS))
+    parser.add_argument("--ratios", nargs="+", type=float, default=RATIOS)
+    parser.add_argument(
+        "--stored", nargs="+", choices=["alone", "live", "averaged"], default=["alone", "live", "averaged"]
+    )
+    parser.add_argument("--seed", type=int, default=11, help="of the order of prompts")
+    parser.add_argument("--minutes", type=float, default=600, help="a trace; what is left is measured the next time")
+    parser.add_argument("--report-only", action="store_true", help="measure nothing")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

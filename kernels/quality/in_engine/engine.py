@@ -1,0 +1,92 @@
+"""vLLM with the plugin in this process, so that each answer token's distribution can be read and forced."""
+
+import os
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+# before vLLM is imported: one process, so that the model and the connector can be reached
+os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("VLLM_CPU_OMP_THREADS_BIND", "nobind")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "2")
+os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
+# torch may have been imported before the variable was set
+torch.set_num_threads(1)
+
+
+class Engine:
+    """An engine that answers one prompt at a time."""
+
+    def __init__(self, model: str, contexts: int = 4) -> None:
+        from vllm import LLM
+
+        reuse = {"host_bytes": 3 << 30, "rows_per_step": 1 << 20, "contexts": contexts}
+        connector = {
+            "kv_connector": "RepriseConnector",
+            "kv_connector_module_path": "reprise_vllm.connector",
+            "kv_role": "kv_both",
+            "kv_connector_extra_config": {"reuse": reuse},
+        }
+        self._llm = LLM(
+            model=model, dtype="float32", max_model_len=8192, enforce_eager=True, block_size=32,
+            max_num_batched_tokens=8192, kv_transfer_config=connector,
+        )  # fmt: skip
+        self.tokenizer = self._llm.get_tokenizer()
+        scheduler = self._llm.llm_engine.engine_core.engine_core.scheduler
+        self._reuse = scheduler.connector._on_scheduler.state
+        self._counted: Counter[tuple[str, str]] = Counter()
+        self._watch()
+        self.answer([1, 2, 3], "nobody", {"reuse": "off"})
+        if not self._reuse.is_ready:
+            raise RuntimeError(f"this engine does not reuse: {self._reuse.refusal}")
+
+    def answer(
+        self, prompt: list[int], salt: str, wish: dict[str, Any], tokens: int = 1, forced: list[int] | None = None
+    ) -> tuple[list[int], torch.Tensor]:
+        """Returns the answer's tokens, greedy or as forced, and each one's log-probabilities [tokens, vocabulary]."""
+        from vllm import SamplingParams
+
+        self._forced, self._seen = forced, []
+        sampling = SamplingParams(
+            temperature=0, max_tokens=tokens, ignore_eos=True,
+            extra_args={"kv_transfer_params": {"reprise": wish}},
+        )  # fmt: skip
+        given = {"prompt_token_ids": prompt, "cache_salt": salt}
+        output = self._llm.generate(given, sampling, use_tqdm=False)[0]
+        return list(output.outputs[0].token_ids), torch.cat(self._seen)
+
+    def choose_by(self, method: str) -> None:
+        """Rows are chosen by this method from now on."""
+        self._reuse._settings = replace(self._reuse._settings, method=method)
+
+    def take_counts(self) -> dict[str, int]:
+        """Prompt tokens by kind since this was last asked."""
+        fresh, self._counted = self._reuse.counts - self._counted, self._reuse.counts.copy()
+        return {kind: count for (what, kind), count in fresh.items() if what == "tokens"}
+
+    def forget(self) -> None:
+        """Nothing is stored any more."""
+        self._reuse.reset()
+
+    def _watch(self) -> None:
+        from reprise_vllm.reuse import engine_parts
+
+        model = engine_parts._runner.get_model()
+        compute = model.compute_logits
+
+        def compute_logits(*arguments: Any, **named: Any) -> torch.Tensor:
+            logits = compute(*arguments, **named)
+            place = len(self._seen)
+            self._seen.append(logits[-1:].float().log_softmax(-1).clone())
+            if self._forced is not None and place < len(self._forced):
+                logits = torch.full_like(logits, -1e9)
+                logits[:, self._forced[place]] = 0
+            return logits
+
+        self._seen: list[torch.Tensor] = []
+        self._forced: list[int] | None = None
+        model.compute_logits = compute_logits

@@ -1,0 +1,140 @@
+"""Measures every wanted case of a prompt once; what is measured is kept, so that a run can go on where one ended."""
+
+import json
+import random
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from quality.in_engine.engine import Engine
+from quality.in_engine.prompts import Asked, Trace
+from quality.in_engine.score import f1
+
+ANSWER_TOKENS = 12
+CONTEXTS = 4
+GROUP = 8
+"""
+Prompts whose documents are stored together, in one of three ways:
+
+alone     each document computed behind the system prompt only
+live      computed in an earlier prompt of the same documents in another order
+averaged  the mean over four contexts: behind the system prompt and documents of other prompts
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is stored, and how much of it is computed again by which choice."""
+
+    stored: str
+    method: str
+    ratio: float
+
+    def __str__(self) -> str:
+        return f"{self.stored} {self.method} {self.ratio}"
+
+
+class Measurements:
+    """Lines of JSON, one a prompt and case."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._path = path
+        self._done: set[tuple[str, str, str]] = set()
+        if path.exists():
+            for line in path.read_text().splitlines():
+                row = json.loads(line)
+                self._done.add((row["trace"], row["prompt"], row["case"]))
+
+    def open_cases(self, trace: str, prompt: str, cases: list[Case]) -> list[Case]:
+        """Those that are not measured yet."""
+        return [case for case in cases if (trace, prompt, str(case)) not in self._done]
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Keeps a measurement."""
+        with self._path.open("a") as lines:
+            lines.write(json.dumps(row) + "\n")
+        self._done.add((row["trace"], row["prompt"], row["case"]))
+
+
+def measure(
+    engine: Engine, trace: Trace, prompts: int, cases: list[Case], kept: Measurements, seconds: float
+) -> Iterator[str]:
+    """Measures cases of the first prompts of a trace until time is up; yields what to say of each."""
+    until = time.monotonic() + seconds
+    for first in range(0, prompts, GROUP):
+        group = trace.asked[first : min(first + GROUP, prompts)]
+        wanted = {asked.name: kept.open_cases(trace.name, asked.name, cases) for asked in group}
+        if not any(wanted.values()):
+            continue
+        engine.forget()
+        for stored in dict.fromkeys(case.stored for case in cases):
+            _store(engine, trace, group, stored, salt=f"{stored} {first}")
+        for number, asked in enumerate(group):
+            if time.monotonic() > until:
+                yield f"{trace.name}: time is up after {first + number} prompts"
+                return
+            _measure_prompt(engine, trace, asked, wanted[asked.name], kept, first)
+            yield f"{trace.name}: {first + number + 1} of {prompts} prompts"
+
+
+def _measure_prompt(
+    engine: Engine, trace: Trace, asked: Asked, cases: list[Case], kept: Measurements, group: int
+) -> None:
+    if not cases:
+        return
+    prompt = trace.prompt(asked)
+    reference, full = engine.answer(prompt, f"full {asked.name}", {"reuse": "off"}, ANSWER_TOKENS)
+    for case in cases:
+        engine.choose_by(case.method)
+        salt, wish = f"{case.stored} {group}", {"reuse": case.ratio}
+        if case == cases[0] or case.stored != cases[cases.index(case) - 1].stored:
+            # what is exact in the prompt is what an engine would find: the system prompt and the first document
+            engine.answer(trace.prompt(asked, asked.documents[:1]), salt, {"reuse": "off"})
+        engine.take_counts()
+        _, log = engine.answer(prompt, salt, wish, ANSWER_TOKENS, reference)
+        row = _row(trace, asked, case, full, log) | engine.take_counts() | {"tokens": len(prompt)}
+        if asked.answers:
+            greedy, _ = engine.answer(prompt, salt, wish, ANSWER_TOKENS)
+            row["f1"] = f1(engine.tokenizer.decode(greedy), asked.answers)
+            row["full_f1"] = f1(engine.tokenizer.decode(reference), asked.answers)
+        kept.add(row)
+
+
+def _store(engine: Engine, trace: Trace, group: list[Asked], stored: str, salt: str) -> None:
+    """Has the documents of a group of prompts stored in one way."""
+    random_order = random.Random(salt)
+    if stored == "alone":
+        windows = [[document] for asked in group for document in asked.documents]
+    elif stored == "live":
+        windows = [random_order.sample(asked.documents, len(asked.documents)) for asked in group]
+    else:
+        # no document is averaged over contexts in which those of its own prompt stand
+        windows = [
+            list(window) for _ in range(CONTEXTS + 1) for window in zip(*_shuffled(group, random_order), strict=True)
+        ]
+    for window in windows:
+        engine.answer(trace.prompt(group[0], window, "What is this about?"), salt, {"reuse": "off"})
+
+
+def _shuffled(group: list[Asked], order: random.Random) -> list[list[str]]:
+    """Each prompt's documents in an order of their own, the prompts in any order."""
+    rows = [order.sample(asked.documents, len(asked.documents)) for asked in group]
+    order.shuffle(rows)
+    return rows
+
+
+def _row(trace: Trace, asked: Asked, case: Case, full: torch.Tensor, log: torch.Tensor) -> dict[str, Any]:
+    """The figures of an answer forced to full attention's; both log-probabilities are [tokens, vocabulary]."""
+    divergence = (full.exp() * (full - log)).sum(-1)
+    same = log.argmax(-1) == full.argmax(-1)
+    return {
+        "trace": trace.name, "prompt": asked.name, "case": str(case), "stored": case.stored, "method": case.method,
+        "ratio": case.ratio, "kl": float(divergence.mean()), "first_kl": float(divergence[0]),
+        # along the same path, each most likely token is the same just when greedy answers are
+        "top1": float(same.float().mean()), "same_greedy": bool(same.all()),
+    }  # fmt: skip

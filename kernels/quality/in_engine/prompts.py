@@ -1,0 +1,67 @@
+"""Prompts of documents and a question, from traces of retrieval."""
+
+import gzip
+import json
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+SYSTEM = "<|im_start|>system\nAnswer the question from the documents.<|im_end|>\n<|im_start|>user\n"
+QUESTION = "Question: {}\nAnswer with a few words.<|im_end|>\n<|im_start|>assistant\n"
+DOCUMENT = "Document: {}\n\n"
+
+
+class Tokenizer(Protocol):
+    def encode(self, text: str, add_special_tokens: bool = ...) -> list[int]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question and the documents that were retrieved for it, best first."""
+
+    name: str
+    question: str
+    documents: Sequence[str]
+    answers: Sequence[str]
+
+
+def _open(folder: Path, stem: str) -> Iterator[dict[str, Any]]:
+    path = next(path for path in (folder / f"{stem}.jsonl.gz", folder / f"{stem}.jsonl") if path.exists())
+    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as lines:
+        for line in lines:
+            yield json.loads(line)
+
+
+class Trace:
+    """A folder with `queries.jsonl` and `blocks.jsonl`, in an order of its own for each seed."""
+
+    def __init__(self, folder: Path, tokenizer: Tokenizer, documents: int, seed: int) -> None:
+        self.name = folder.name
+        self._tokenizer = tokenizer
+        blocks = {block["id"]: block["text"] for block in _open(folder, "blocks") if "text" in block}
+        queries = [query for query in _open(folder, "queries") if all(one in blocks for one in query["blocks"])]
+        random.Random(seed).shuffle(queries)
+        self.asked = [
+            Asked(
+                str(query["query_id"]), query["query"], [blocks[one] for one in query["blocks"][:documents]],
+                _answers(query),
+            )
+            for query in queries
+        ]  # fmt: skip
+
+    def prompt(self, asked: Asked, documents: Sequence[str] | None = None, question: str | None = None) -> list[int]:
+        """The tokens of a prompt; each document is tokenised alone, as known chunks are."""
+        tokens = self._encode(SYSTEM)
+        for document in asked.documents if documents is None else documents:
+            tokens += self._encode(DOCUMENT.format(document))
+        return tokens + self._encode(QUESTION.format(question or asked.question))
+
+    def _encode(self, text: str) -> list[int]:
+        return self._tokenizer.encode(text, add_special_tokens=False)
+
+
+def _answers(query: dict[str, Any]) -> list[str]:
+    given = query.get("answers", query.get("answer", []))
+    return [given] if isinstance(given, str) else [str(one) for one in given]

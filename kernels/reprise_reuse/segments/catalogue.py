@@ -1,0 +1,263 @@
+"""Which segments are held, where, and in which context each was computed."""
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from reprise_reuse.segments.segment_index import MIN_MATCH, Match, SegmentIndex
+from reprise_reuse.segments.slots import Slots
+
+
+@dataclass(slots=True, eq=False)
+class Segment:
+    """A run of tokens whose keys and values are held once."""
+
+    name: int
+    namespace: bytes
+    """who may use it: a digest of the cache salt and the adapter"""
+    tokens: np.ndarray
+    """int32 [n]"""
+    slots: np.ndarray | None
+    """where its rows lie in host memory, int64 [n]; None: on disk alone"""
+    position: int
+    """of its first token when it was first computed; its keys are turned for this place"""
+    prefixes: list[bytes]
+    """digests of all that stood before it, for each context it was computed in; its rows are the mean over them"""
+    is_exact: bool
+    """whether its rows are what full attention gives behind the first of these"""
+    owner: int = -1
+    """the name under which its rows were stored: that of the segment it was cut from"""
+    is_on_disk: bool = False
+    is_fetching: bool = False
+    """its rows are being read from disk into its slots"""
+    pins: int = 0
+    """requests that rely on its rows staying where they are"""
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+
+class Found(NamedTuple):
+    """A run of a prompt that a segment holds."""
+
+    match: Match
+    segment: Segment
+    is_exact: bool
+    """the run stands where the segment was computed, behind the very same tokens"""
+
+
+class Catalogue:
+    """
+    The scheduler's book of segments: what is stored, in which slots, and what leaves when room is needed.
+
+    Workers keep rows by slot and know nothing of segments, so all ranks hold the same by construction. Host memory is
+    bounded by slots, disk by tokens; the least recently used segment that nobody has pinned leaves first.
+    """
+
+    def __init__(self, host_tokens: int, disk_tokens: int = 0, first_name: int = 0) -> None:
+        """first_name: above all names of earlier lives whose segments may be restored."""
+        self._slots = Slots(host_tokens)
+        self._disk_room = disk_tokens
+        self._indexes: dict[bytes, SegmentIndex] = {}
+        self._segments: OrderedDict[int, Segment] = OrderedDict()
+        self._next_name = first_name
+        self._disk_tokens = 0
+        self.evicted = 0
+        """segments that left the last tier that held them, for want of room"""
+        self.version = 0
+        """rises with every change of what can be found"""
+        self._dropped_files: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self._segments)
+
+    @property
+    def host_tokens(self) -> int:
+        """Tokens whose rows lie in host memory."""
+        return self._slots.capacity - self._slots.free
+
+    def get(self, name: int) -> Segment | None:
+        """The segment of that name, if it is still held."""
+        return self._segments.get(name)
+
+    def owned_by(self, owner: int) -> list[Segment]:
+        """The segments whose rows were stored under this name."""
+        return [segment for segment in self._segments.values() if segment.owner == owner]
+
+    def find(self, namespace: bytes, tokens: np.ndarray, begin: int = 0) -> list[Found]:
+        """Returns the runs of `tokens[begin:]` (int32 [n]) that segments of this namespace hold, in order."""
+        index = self._indexes.get(namespace)
+        if index is None:
+            return []
+        matches = index.find(tokens, begin)
+        digests = prefix_digests(tokens, {self._segments[match.segment].position for match in matches})
+        return [self._judge(match, tokens, digests) for match in matches]
+
+    def use(self, segments: Iterable[Segment]) -> None:
+        """These were just used; they leave last."""
+        for segment in segments:
+            if segment.name in self._segments:
+                self._segments.move_to_end(segment.name)
+
+    def add(
+        self, namespace: bytes, tokens: np.ndarray, position: int, prefix: bytes, *, is_exact: bool
+    ) -> Segment | None:
+        """Makes room for a new segment and returns it; None where so much cannot be freed."""
+        if not self._make_room(len(tokens)):
+            return None
+        name = self._name()
+        slots = self._slots.take(len(tokens))
+        segment = Segment(name, namespace, tokens, slots, position, [prefix], is_exact, owner=name)
+        self._enter(segment)
+        return segment
+
+    def cut_out(self, segment: Segment, begin: int, end: int) -> Segment:
+        """Makes a segment of its own of `segment.tokens[begin:end]`, whose rows are in host memory, and returns it.
+
+        That a prompt repeats just this run says where texts begin and end. What is left on either side is kept where it
+        is long enough to be found. Behind which prefix the later parts were computed is not known any more.
+        """
+        tokens, slots = segment.tokens, segment.slots
+        assert slots is not None
+        segment.slots = None
+        self.drop(segment)
+        parts = [(0, begin), (begin, end), (end, len(tokens))]
+        made = {}
+        for start, stop in parts:
+            if stop - start < MIN_MATCH and start != begin:
+                self._slots.give_back(slots[start:stop])
+                continue
+            made[start] = Segment(
+                self._name(), segment.namespace, tokens[start:stop], slots[start:stop], segment.position + start,
+                segment.prefixes[:] if start == 0 else [b""], segment.is_exact and start == 0, owner=segment.owner,
+            )  # fmt: skip
+            self._enter(made[start])
+        return made[begin]
+
+    def restore(self, segment: Segment) -> None:
+        """Enters a segment that an earlier life of the engine left on disk; its name must not be in use."""
+        if segment.name in self._segments:
+            raise ValueError(f"there is a segment {segment.name} already")
+        self._next_name = max(self._next_name, segment.name + 1)
+        self._enter(segment)
+        self._disk_tokens += len(segment)
+        self._bound_disk()
+
+    def fetch(self, segment: Segment) -> bool:
+        """Gives a segment that is on disk alone slots in host memory, pinned; False where there is no room."""
+        segment.pins += 1
+        if segment.slots is None and self._make_room(len(segment)):
+            segment.slots = self._slots.take(len(segment))
+        if segment.slots is None:
+            segment.pins -= 1
+        return segment.slots is not None
+
+    def written(self, segment: Segment) -> None:
+        """The segment's rows are on disk, too."""
+        if not segment.is_on_disk:
+            segment.is_on_disk = True
+            self._disk_tokens += len(segment)
+        self._bound_disk()
+
+    def drop(self, segment: Segment) -> None:
+        """Forgets a segment on all tiers."""
+        if self._segments.pop(segment.name, None) is None:
+            return
+        index = self._indexes[segment.namespace]
+        index.remove(segment.name)
+        if not len(index):
+            del self._indexes[segment.namespace]
+        if segment.slots is not None:
+            self._slots.give_back(segment.slots)
+            segment.slots = None
+        segment.is_fetching = False
+        self.version += 1
+        if segment.is_on_disk:
+            self._leave_disk(segment)
+
+    def take_dropped_files(self) -> list[int]:
+        """Names of the segments whose files are to go, since this was last asked."""
+        dropped, self._dropped_files = self._dropped_files, []
+        return dropped
+
+    def clear(self) -> None:
+        """Forgets everything that nobody relies on."""
+        for segment in [one for one in self._segments.values() if not one.pins]:
+            self.drop(segment)
+
+    def _judge(self, match: Match, tokens: np.ndarray, digests: dict[int, bytes]) -> Found:
+        segment = self._segments[match.segment]
+        is_exact = (
+            segment.is_exact
+            and len(segment.prefixes) == 1
+            and match.start - match.offset == segment.position
+            and digests.get(segment.position) == segment.prefixes[0]
+            and np.array_equal(tokens[segment.position : match.start], segment.tokens[: match.offset])
+        )
+        return Found(match, segment, is_exact)
+
+    def _name(self) -> int:
+        self._next_name += 1
+        return self._next_name - 1
+
+    def _enter(self, segment: Segment) -> None:
+        self.version += 1
+        self._segments[segment.name] = segment
+        self._indexes.setdefault(segment.namespace, SegmentIndex()).add(segment.name, segment.tokens)
+
+    def _make_room(self, tokens: int) -> bool:
+        missing = tokens - self._slots.free
+        if missing <= 0:
+            return True
+        leaving = []
+        for segment in self._segments.values():
+            if segment.slots is not None and not segment.pins:
+                leaving.append(segment)
+                missing -= len(segment)
+                if missing <= 0:
+                    break
+        if missing > 0:
+            return False
+        for segment in leaving:
+            if segment.is_on_disk:
+                self._slots.give_back(segment.slots)
+                segment.slots = None
+                self.version += 1
+            else:
+                self.drop(segment)
+                self.evicted += 1
+        return True
+
+    def _bound_disk(self) -> None:
+        if self._disk_tokens <= self._disk_room:
+            return
+        for segment in [one for one in self._segments.values() if one.is_on_disk and not one.pins]:
+            if self._disk_tokens <= self._disk_room:
+                return
+            if segment.slots is None:
+                self.drop(segment)
+                self.evicted += 1
+            else:
+                self._leave_disk(segment)
+
+    def _leave_disk(self, segment: Segment) -> None:
+        segment.is_on_disk = False
+        self._disk_tokens -= len(segment)
+        self._dropped_files.append(segment.name)
+
+
+def prefix_digests(tokens: np.ndarray, positions: Iterable[int]) -> dict[int, bytes]:
+    """Digests of `tokens[:p]` for each p of `positions` that lies within `tokens` (int32 [n])."""
+    digests: dict[int, bytes] = {}
+    state, done = hashlib.blake2b(digest_size=16), 0
+    for position in sorted(set(positions)):
+        if position > len(tokens):
+            break
+        state.update(tokens[done:position].tobytes())
+        done = position
+        digests[position] = state.copy().digest()
+    return digests

@@ -1,0 +1,125 @@
+"""Rows come back as they went in, turned as the model turns them, and averaged as the mean of what they would be."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reprise_kernels.rope_shift.naive import naive_rope_shift
+from reprise_kernels.rotary import plain_rotary
+from reprise_reuse.host_store import HostStore, Rows, RowShape, slots_in
+from reprise_reuse.rotation import KeyRotation
+
+HEADS, DIM, LAYERS = 2, 16, 3
+ROTARY = plain_rotary(DIM)
+
+
+def cos_sin(positions: int, dim: int = DIM, factor: float = 1.0) -> torch.Tensor:
+    turns = plain_rotary(dim).turns(torch.arange(positions))
+    return torch.cat((turns.cos, turns.sin), -1) * factor
+
+
+def normal(*shape: int, seed: int = 0) -> torch.Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.3])
+@given(distances=st.lists(st.integers(-200, 200), min_size=1, max_size=9), seed=st.integers(0, 99))
+def test_keys_turn_as_the_kernels_specification_says(factor, distances, seed):
+    keys = normal(len(distances), HEADS, DIM, seed=seed)
+    rotation = KeyRotation(cos_sin(300, factor=factor), is_neox=True)
+    turned = rotation.turn(keys, rotation.tables(torch.tensor(distances)))
+    each = torch.arange(len(distances), dtype=torch.int32)
+    target = torch.zeros_like(keys)[None]
+    expected = naive_rope_shift(keys[None], each, each, torch.tensor(distances), ROTARY, target, each)
+    torch.testing.assert_close(turned, expected[0].float(), atol=2e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("is_neox", [True, False], ids=["halves", "interleaved"])
+def test_a_turn_and_its_opposite_leave_keys_as_they_were_and_dimensions_beyond_the_embedding_alone(is_neox):
+    rotation = KeyRotation(cos_sin(300, dim=8), is_neox=is_neox)
+    keys, by = normal(5, HEADS, DIM), torch.tensor([0, 1, -7, 250, -299])
+    turned = rotation.turn(keys, rotation.tables(by))
+    assert torch.equal(turned[..., 8:], keys[..., 8:])
+    assert torch.equal(turned[0], keys[0])
+    assert not torch.allclose(turned[1:, :, :8], keys[1:, :, :8])
+    torch.testing.assert_close(rotation.turn(turned, rotation.tables(-by)), keys, atol=1e-5, rtol=1e-5)
+
+
+def make_store(slots: int = 20, dtype: torch.dtype = torch.float32) -> HostStore:
+    return HostStore(slots, RowShape(LAYERS, HEADS, DIM, dtype), KeyRotation(cos_sin(300), is_neox=True))
+
+
+def draw_rows(count: int, seed: int) -> Rows:
+    return [
+        tuple(normal(count, HEADS, DIM, seed=9 * seed + 2 * layer + i) for i in range(2)) for layer in range(LAYERS)
+    ]
+
+
+def fill(store: HostStore, slots: torch.Tensor, position: int, seed: int, owner: int = 1) -> Rows:
+    positions = torch.arange(position, position + len(slots), dtype=torch.int32)
+    store.begin(slots, owner, torch.arange(len(slots), dtype=torch.int32), positions)
+    rows = draw_rows(len(slots), seed)
+    for layer, (keys, values) in enumerate(rows):
+        store.put(layer, slots, keys, values)
+    return rows
+
+
+def test_what_was_put_comes_back_bit_by_bit_and_only_to_its_owner():
+    store = make_store()
+    slots = torch.tensor([3, 1, 4])
+    rows = fill(store, slots, 10, 1)
+    for layer, (keys, values) in enumerate(rows):
+        assert torch.equal(store.keys[layer, slots], keys) and torch.equal(store.values[layer, slots], values)
+    held = torch.arange(3, dtype=torch.int32)
+    assert store.holds(slots, 1, held)
+    assert not store.holds(slots, 2, held)
+    assert not store.holds(slots, 1, held + 1)
+    store.forget(slots[:1])
+    assert not store.holds(slots, 1, held)
+
+
+@given(
+    contexts=st.integers(2, 5),
+    position=st.integers(0, 100),
+    moves=st.lists(st.integers(0, 150), min_size=5, max_size=5),
+)
+def test_the_mean_over_contexts_and_its_spread_are_those_of_all_rows_at_one_position(contexts, position, moves):
+    store = make_store()
+    slots = torch.arange(2, 6)
+    turned, values = [], []
+    rows = fill(store, slots, position, 1)
+    rotation = KeyRotation(cos_sin(300), is_neox=True)
+    for i in range(contexts):
+        if i:
+            at = torch.arange(4) + moves[i]
+            rows = draw_rows(4, i + 1)
+            store.average(slots, at, rows)
+        away = 0 if i == 0 else position - moves[i]
+        tables = rotation.tables(torch.full((4,), away))
+        turned.append(torch.stack([rotation.turn(keys, tables) for keys, _ in rows]))
+        values.append(torch.stack([v for _, v in rows]))
+    values = torch.stack(values)
+    torch.testing.assert_close(store.keys[:, slots], torch.stack(turned).mean(0), atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(store.values[:, slots], values.mean(0), atol=1e-5, rtol=1e-5)
+    expected = values.var(0, unbiased=False).sum((0, 2, 3)).sqrt()
+    torch.testing.assert_close(store.spread(slots), expected, atol=1e-4, rtol=1e-4)
+
+
+def test_a_state_moves_to_other_slots_with_its_mean_and_spread():
+    store = make_store(dtype=torch.bfloat16)
+    slots = torch.arange(4)
+    fill(store, slots, 5, 1)
+    store.average(slots, torch.arange(4), [(normal(4, HEADS, DIM), normal(4, HEADS, DIM))] * LAYERS)
+    state = {name: tensor.clone() for name, tensor in store.state(slots).items()}
+    elsewhere = torch.tensor([9, 8, 17, 6])
+    store.load_state(elsewhere, 7, state)
+    assert all(torch.equal(tensor, state[name]) for name, tensor in store.state(elsewhere).items())
+    assert store.holds(elsewhere, 7, torch.arange(4, dtype=torch.int32))
+    assert torch.equal(store.spread(elsewhere), store.spread(slots))
+
+
+def test_a_budget_of_bytes_holds_what_it_says():
+    shape = RowShape(30, 3, 64, torch.float32)
+    assert shape.bytes == 2 * 30 * 3 * 64 * 4 + 20
+    assert slots_in(shape.bytes * 10 + 1, shape) == 10

@@ -1,0 +1,78 @@
+"""Choices by score: each paper's, its rivals', and ours."""
+
+from itertools import pairwise
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reprise_kernels.chunk_head.scores import chunk_head
+from reprise_reuse.methods import METHODS, Evidence, choose, spread_or_prior
+from reprise_reuse.runs import bridge, to_runs
+
+
+def evidence(n: int = 12, spread: torch.Tensor | None = None) -> Evidence:
+    random = torch.Generator().manual_seed(0)
+
+    def draw() -> torch.Tensor:
+        return torch.rand(4, n, generator=random)
+
+    return Evidence(
+        attention=draw(), spread=torch.zeros(n) if spread is None else spread,
+        offset=torch.arange(n).float() % 4, deviation=draw(), context_attention=draw(), full_attention=draw(),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_scores_every_token_and_the_same_evidence_alike(name):
+    scores = [METHODS[name].score(evidence()) for _ in range(2)]
+    assert scores[0].shape == (12,) and torch.isfinite(scores[0]).all()
+    assert torch.equal(*scores)
+
+
+def test_epic_ranks_as_the_operation_of_the_kernels_does():
+    starts = torch.tensor([[0, 4, 8]], dtype=torch.int32)
+    assert torch.equal(METHODS["epic"].score(evidence()), chunk_head(starts, 12)[0])
+
+
+def test_ours_weighs_attention_by_spread_and_by_the_distance_to_the_start_where_no_spread_is_known():
+    given = evidence(spread=torch.tensor([0.0, 2, 0, 4, 0, 2, 0, 4, 0, 2, 0, 4]))
+    known = given.spread > 0
+    scores = METHODS["attention-spread"].score(given)
+    torch.testing.assert_close(scores[known], (given.attention.sum(0) * given.spread)[known])
+    prior = spread_or_prior(given)
+    assert prior[0] > prior[2] > 0 and prior[0] == prior[4]
+    torch.testing.assert_close(spread_or_prior(evidence()), 1 + 2 * torch.exp(-evidence().offset / 8))
+
+
+@given(
+    scores=st.lists(st.integers(0, 3), min_size=1, max_size=40),
+    budget=st.integers(0, 45),
+    seed=st.integers(0, 99),
+)
+def test_the_budget_goes_to_the_best_candidates_and_of_equals_to_the_earlier(scores, budget, seed):
+    score = torch.tensor(scores).float()
+    candidates = torch.rand(len(scores), generator=torch.Generator().manual_seed(seed)) < 0.7
+    chosen = choose(score, candidates, budget)
+    ranked = sorted(candidates.nonzero().flatten().tolist(), key=lambda row: (-scores[row], row))
+    assert set(chosen.nonzero().flatten().tolist()) == set(ranked[:budget])
+
+
+@given(rows=st.sets(st.integers(0, 60)), gap=st.integers(0, 4), barred=st.sets(st.integers(0, 60)))
+def test_bridged_runs_hold_all_rows_none_that_is_barred_and_leave_no_gap_that_could_be_bridged(rows, gap, barred):
+    mask = torch.zeros(61, dtype=torch.bool)
+    mask[list(rows)] = True
+    allowed = torch.ones(61, dtype=torch.bool)
+    allowed[list(barred)] = False
+    bridged = bridge(mask, gap, allowed)
+    assert bool((bridged & mask == mask).all()) and not bool((bridged & ~mask & ~allowed).any())
+    runs = to_runs(bridged)
+    assert runs.rows.tolist() == bridged.nonzero().flatten().tolist()
+    starts = runs.starts.tolist()
+    spans = [runs.rows[a:b].tolist() for a, b in pairwise(starts)]
+    assert all(span == list(range(span[0], span[-1] + 1)) for span in spans)
+    assert runs.ends.tolist() == [span[-1] + 1 for span in spans]
+    for left, right in pairwise(spans):
+        between = range(left[-1] + 1, right[0])
+        assert len(between) > gap or any(row in barred for row in between)

@@ -1,0 +1,92 @@
+"""Preprocessing: each document behind others as often as wanted, once each, going on where it ended."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reprise_reuse.__main__ import main
+from reprise_reuse.preprocess.corpus import CorpusError, read_corpus
+from reprise_reuse.preprocess.run import Done, preprocess
+from reprise_reuse.preprocess.windows import random_windows, similar_windows
+
+
+@given(count=st.integers(2, 40), contexts=st.integers(1, 5), size=st.integers(1, 12), seed=st.integers(0, 9))
+def test_each_document_stands_behind_others_as_often_as_wanted_at_hardly_more_cost(count, contexts, size, seed):
+    documents = [f"document {i}" for i in range(count)]
+    windows = random_windows(documents, contexts, size, seed)
+    assert windows == random_windows(documents, contexts, size, seed)
+    behind = {document: sum(document in window[1:] for window in windows) for document in documents}
+    assert min(behind.values()) >= contexts
+    assert all(len(set(window)) == len(window) <= max(2, min(size, count)) for window in windows)
+    per_window = max(2, min(size, count)) - 1
+    assert len(windows) <= contexts * -(-count // per_window)
+
+
+def test_a_document_alone_stands_behind_nothing():
+    assert random_windows(["only"], 4, 8, 0) == []
+
+
+def test_similar_documents_stand_in_front_the_most_similar_next():
+    pytest.importorskip("bm25s")
+    documents = [
+        "the river Seine flows through Paris and on to the sea",
+        "the Seine is a river, and Paris lies on the Seine",
+        "many rivers flow through many towns to the sea",
+        "a kernel is a program that runs on a device",
+    ]
+    windows = similar_windows(documents, 1)
+    assert windows[0] == [documents[1], documents[0]]
+    assert similar_windows(documents, 2, lambda document, count: documents[2:][:count])[0] == [
+        documents[3],
+        documents[2],
+        documents[0],
+    ]
+
+
+def test_what_is_done_is_not_computed_again_by_a_later_run(tmp_path: Path):
+    windows = [["a", "b"], ["b", "c"], ["c", "a"]]
+    computed: list[str] = []
+
+    def compute(prompt: str) -> None:
+        if len(computed) == 2:
+            raise ConnectionError
+        computed.append(prompt)
+
+    with pytest.raises(ConnectionError):
+        preprocess(windows, compute, "<{}>", "system ", Done(tmp_path / "state"))
+    said: list[tuple[int, int]] = []
+    count = preprocess(
+        windows, computed.append, "<{}>", "system ", Done(tmp_path / "state"), lambda *told: said.append(told)
+    )
+    assert computed == ["system <a><b>", "system <b><c>", "system <c><a>"]
+    assert count == 1 and said == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_a_corpus_is_read_from_files_of_any_kind_each_document_once(tmp_path: Path):
+    (tmp_path / "a.txt").write_text("plain text")
+    (tmp_path / "b.jsonl").write_text('{"id": 1, "text": "first"}\n\n{"text": "plain text"}\n')
+    (tmp_path / "c.jsonl.gz").write_bytes(gzip.compress(json.dumps({"text": "packed"}).encode()))
+    assert read_corpus([tmp_path]) == ["plain text", "first", "packed"]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(b'{"text": 3}', 'a.jsonl:1: not an object with a "text"'), (b"{", "a.jsonl:1: no JSON"), (b"", "no document")],
+)
+def test_a_corpus_that_cannot_be_read_is_named(tmp_path: Path, content: bytes, said: str, capsys):
+    (tmp_path / "a.jsonl").write_bytes(content)
+    with pytest.raises(CorpusError, match=said):
+        read_corpus([tmp_path / "a.jsonl"])
+    assert main(["preprocess", str(tmp_path / "a.jsonl"), "--engine", "http://127.0.0.1:9"]) == 1
+    assert said in capsys.readouterr().err
+
+
+def test_an_engine_that_is_not_there_is_named(tmp_path: Path, capsys):
+    (tmp_path / "a.txt").write_text("text")
+    state = str(tmp_path / "state")
+    assert main(["preprocess", str(tmp_path / "a.txt"), "--engine", "http://127.0.0.1:9", "--state", state]) == 1
+    assert "http://127.0.0.1:9 cannot be reached" in capsys.readouterr().err

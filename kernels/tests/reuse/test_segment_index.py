@@ -1,0 +1,88 @@
+"""Stored runs are found wherever they stand, and only where they really stand."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reprise_reuse.segments import MIN_MATCH, SegmentIndex, cut
+from reprise_reuse.segments.cut import LONGEST, SHORTEST
+
+DOCUMENT = st.integers(MIN_MATCH, 300)
+
+
+def draw(seed: int, length: int, vocabulary: int = 5000) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, vocabulary, length).astype(np.int32)
+
+
+@given(lengths=st.lists(DOCUMENT, min_size=1, max_size=6), order=st.randoms(), glue=st.integers(0, 9))
+def test_documents_are_found_whole_in_any_order_with_anything_between_them(lengths, order, glue):
+    documents = [draw(seed, length) for seed, length in enumerate(lengths)]
+    index = SegmentIndex()
+    for name, document in enumerate(documents):
+        index.add(name, document)
+    names = list(range(len(documents)))
+    order.shuffle(names)
+    prompt = np.concatenate([part for n in names for part in (draw(100 + n, glue, 9) + 6000, documents[n])])
+    matches = index.find(prompt)
+    assert [match.segment for match in matches] == names
+    assert all(match.offset == 0 and match.length == len(documents[match.segment]) for match in matches)
+
+
+@given(seed=st.integers(0, 99), head=st.integers(0, 200), run=st.integers(MIN_MATCH, 200), tail=st.integers(0, 200))
+def test_a_run_within_a_segment_is_found_from_its_first_token_to_its_last(seed, head, run, tail):
+    segment = draw(seed, head + run + tail)
+    index = SegmentIndex()
+    index.add(7, segment)
+    prompt = np.concatenate([[-1, -2], segment[head : head + run], [-3]]).astype(np.int32)
+    assert index.find(prompt) == [(2, run, 7, head)]
+
+
+@given(
+    seed=st.integers(0, 999),
+    vocabulary=st.integers(1, 4),
+    segments=st.lists(st.integers(0, 120), min_size=1, max_size=5),
+    begin=st.integers(0, 80),
+)
+def test_what_is_found_is_there_ascends_and_never_overlaps(seed, vocabulary, segments, begin):
+    # few symbols: grams repeat within and between segments
+    stored = [draw(seed + i, length, vocabulary) for i, length in enumerate(segments)]
+    index = SegmentIndex()
+    for name, tokens in enumerate(stored):
+        index.add(name, tokens)
+    prompt = draw(seed + 50, 300, vocabulary)
+    covered = begin
+    for match in index.find(prompt, begin):
+        assert match.start >= covered and match.length >= MIN_MATCH
+        held = stored[match.segment][match.offset : match.offset + match.length]
+        assert np.array_equal(prompt[match.start : match.end], held)
+        covered = match.end
+
+
+@given(lengths=st.lists(DOCUMENT, min_size=2, max_size=5), gone=st.integers(0, 4))
+def test_what_is_removed_is_found_no_more_and_the_rest_still_is(lengths, gone):
+    documents = [draw(seed, length) for seed, length in enumerate(lengths)]
+    index = SegmentIndex()
+    for name, document in enumerate(documents):
+        index.add(name, document)
+    gone %= len(documents)
+    index.remove(gone)
+    found = {match.segment for match in index.find(np.concatenate(documents))}
+    assert found == set(range(len(documents))) - {gone}
+    assert len(index) == len(documents) - 1
+
+
+@given(
+    length=st.integers(0, 2000),
+    line_ends=st.sets(st.integers(0, 20), max_size=5),
+    borders=st.sets(st.integers(0, 2000), max_size=5),
+    begin=st.integers(0, 100),
+)
+def test_cuts_lose_no_token_and_end_at_known_borders(length, line_ends, borders, begin):
+    tokens = draw(1, begin + length, 21).tolist()
+    pieces = list(cut(tokens, begin, len(tokens), line_ends, borders))
+    assert [start for start, _ in pieces[1:]] == [end for _, end in pieces[:-1]]
+    assert not length or (pieces[0][0], pieces[-1][1]) == (begin, len(tokens))
+    for start, end in pieces:
+        assert 0 < end - start <= LONGEST
+        assert not any(start < border < end for border in borders)
+        assert end - start >= SHORTEST or end in borders or end == len(tokens)

@@ -1,0 +1,109 @@
+import { type AnyPositionReuse, recomputedShare } from '#engine-adapters/any-position-reuse.ts'
+import type { CacheMirror } from '#index/cache-mirror.ts'
+import type { BlockId } from '#index/context-block.ts'
+import type { Layout } from './prompt/lay-out-prompt.ts'
+import type { RequestOptions } from './request-options.ts'
+import { type ReusedBody, type ReusedContext, type ReusedPrompt, reusePrompts } from './reuse-prompt.ts'
+import type { Wording } from './wording.ts'
+
+/** What of a replica is decided by. */
+export interface Candidate {
+  readonly mirror: CacheMirror
+  /** undefined: it has not said how it caches */
+  readonly cacheConfig?: { readonly pageTokens: number } | undefined
+  /** how it reuses KV at any position; undefined: it does not */
+  readonly reuse?: AnyPositionReuse | undefined
+  /** whether it has computed a tenant's block, wherever that stood */
+  readonly hasProcessed?: ((tenant: string, block: BlockId) => boolean) | undefined
+}
+
+/** A way to send a request: to one replica, in the order that it holds. */
+export interface Route {
+  readonly promptTokens: number
+  readonly predictedCachedTokens: number
+  /** behind these, what is taken over from another position and not computed again; undefined: nothing ever is */
+  readonly predictedReusedTokens?: number | undefined
+  readonly contexts: readonly ReusedContext[]
+}
+
+/** A route with the prompts that go there. */
+export interface PlannedRoute extends Route {
+  readonly reused: ReusedBody
+  /** by prompt: how many of its characters will stand in the exact cache; undefined: all of them */
+  readonly exactLengths: readonly (number | undefined)[]
+  /** blocks would have been moved, were what the engine reuses wherever it stands not enough */
+  readonly isReuseEnough: boolean
+}
+
+/** For whom prompts are planned, and how. */
+export interface PlanState {
+  readonly tenant: string
+  readonly options: RequestOptions
+  readonly wording: Wording
+}
+
+/**
+ * How the prompts of a body are sent to one replica, and what it will find of them. Where that reuses KV at any
+ * position, blocks stay as received unless moving them saves more than the annotation costs. Changes nothing.
+ */
+export function planRoute(layout: Layout, candidate: Candidate, state: PlanState): PlannedRoute {
+  const { tenant, wording, options } = state
+  const ordered = plan(layout, candidate, state)
+  const share = recomputedShare(candidate.reuse, options.reuse)
+  if (share === undefined || !ordered.contexts.some(isMoved)) return { isReuseEnough: false, ...ordered }
+  const asReceived = plan(layout, candidate, { tenant, wording, options: { ...options, reorder: false } })
+  const isOrderedAnew = ordered.contexts.some(({ order }, i) => {
+    const before = asReceived.contexts[i]!.order
+    return order.some((from, place) => from !== before[place])
+  })
+  const gained = share * (ordered.predictedCachedTokens - asReceived.predictedCachedTokens)
+  const cost = candidate.mirror.estimateTokens(annotationLength(ordered) - annotationLength(asReceived))
+  const isReuseEnough = isOrderedAnew && gained <= cost
+  return { isReuseEnough, ...(isReuseEnough ? asReceived : ordered) }
+}
+
+function isMoved({ order }: ReusedContext): boolean {
+  return order.some((from, place) => from !== place)
+}
+
+/** In characters. */
+function annotationLength({ contexts }: Route): number {
+  return contexts.reduce((sum, { annotation }) => sum + (annotation?.length ?? 0), 0)
+}
+
+function plan(layout: Layout, candidate: Candidate, state: PlanState): Omit<PlannedRoute, 'isReuseEnough'> {
+  const { mirror, cacheConfig, reuse } = candidate
+  const reused = reusePrompts(layout, { mirror, ...state })
+  const { prompts } = reused
+  const inPages = (tokens: number): number => tokens - (tokens % (cacheConfig?.pageTokens ?? 1))
+  const share = recomputedShare(reuse, state.options.reuse) ?? 1
+  const stretches = prompts.map((prompt) => (share < 1 ? findReusable(prompt, candidate, state.tenant) : []))
+  const reusable = stretches.flat().reduce((sum, { start, end }) => sum + end - start, 0)
+  return {
+    reused,
+    promptTokens: prompts.reduce((sum, { sent }) => sum + mirror.estimatePromptTokens(sent), 0),
+    predictedCachedTokens: prompts.reduce((sum, { sent }) => sum + inPages(mirror.predictCachedTokens(sent)), 0),
+    predictedReusedTokens: reuse && Math.floor((1 - share) * mirror.estimateTokens(reusable)),
+    // nothing behind what is reused is exact
+    exactLengths: stretches.map((own) => (own.length > 0 ? Math.min(...own.map(({ start }) => start)) : undefined)),
+    contexts: prompts.flatMap(({ contexts }) => contexts),
+  }
+}
+
+/** Where in a prompt as sent the blocks stand, behind the cached prefix and in full, that the replica has processed. */
+function findReusable(
+  { contexts, sent }: ReusedPrompt,
+  { mirror, hasProcessed }: Candidate,
+  tenant: string,
+): { readonly start: number; readonly end: number }[] {
+  const prefix = mirror.predictCachedLength(sent)
+  return contexts.flatMap(({ found, order, pointers, ends }) => {
+    const cut = new Set(pointers.map(({ place }) => place))
+    return order.flatMap((from, place) => {
+      const end = ends[place]!
+      if (end <= prefix || cut.has(place) || !hasProcessed?.(tenant, found.contents[from]!)) return []
+      const { content } = found.slots[from]!
+      return [{ start: end - (content.end - content.start), end }]
+    })
+  })
+}

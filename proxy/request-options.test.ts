@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { readOptions } from './request-options.ts'
+
+test('switches and wishes are read as they are written, whatever the case and the spaces', () => {
+  expect(readOptions('reorder=off, Annotate = ON,citations=keep')).toEqual({
+    reorder: false,
+    annotate: true,
+    citations: false,
+  })
+  expect(readOptions('reuse=off')).toEqual({ reuse: 'off' })
+  expect(readOptions(undefined)).toEqual({})
+})
+
+test.each([
+  ['0', 0],
+  ['1', 1],
+  ['0.15', 0.15],
+  ['.5', 0.5],
+  ['1.0', 1],
+])('reuse=%s is a share', (text, share) => {
+  expect(readOptions(`reuse=${text}`)).toEqual({ reuse: share })
+})
+
+test.each(['', 'on', '1.01', '-0.1', '15', '15%', '0x1', '1e-1', 'NaN', '0.1.2'])('reuse=%s is none', (text) => {
+  expect(() => readOptions(`reuse=${text}`)).toThrow(
+    /'reuse=.*' is not an option of reprise; known are .*reuse=off\|0…1/,
+  )
+})

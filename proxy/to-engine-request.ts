@@ -1,0 +1,66 @@
+import { grantedWish, type ReuseWish } from '#engine-adapters/any-position-reuse.ts'
+import type { RequestTags } from '#engine-adapters/engine-adapter.ts'
+import type { EngineRequest } from '#engine-adapters/engine-client.ts'
+import type { RequestId } from '#index/context-block.ts'
+import { withEngineCredentials } from './access/engine-credentials.ts'
+import type { Decision } from './decide.ts'
+import { requestHeaders } from './forwarded-headers.ts'
+import type { Exchange, Pipeline } from './pipeline.ts'
+import { memberSplices, type PromptBody, writeBody } from './prompt/prompt-body.ts'
+import { writeReuseWish } from './prompt/reuse-wish.ts'
+import type { Call } from './read-call.ts'
+import type { RoutedCall } from './route-call.ts'
+import { cacheSaltOf } from './tenant.ts'
+
+/** Whether its client is told that it still runs. */
+export function isKeptAlive({ settings, isStream }: Pick<Call, 'settings' | 'isStream'>): boolean {
+  return isStream && settings.keepAliveMilliseconds > 0
+}
+
+/** A request as its engine gets it: what was decided, and what tags it, as bytes and headers. */
+export function toEngineRequest(
+  { credentials }: Pipeline,
+  { incoming, telemetry }: Exchange,
+  { caller, body, received, settings, isStream }: Call,
+  { replica, decision }: RoutedCall,
+  request: RequestId,
+): EngineRequest {
+  const salt = cacheSaltOf(caller.tenant, received.prompt?.members.cache_salt, settings.saltSecret)
+  const tags = replica.adapter.tagRequest(request, salt, received.prompt?.members)
+  const { reuse } = decision.options
+  const wish = reuse === undefined || !replica.reuse ? undefined : grantedWish(replica.reuse, reuse)
+  const bytes = bytesToSend(body, received.prompt, decision.splices, tags.members, wish)
+  const rawHeaders = withEngineCredentials(incoming.rawHeaders, {
+    keepsClientKey: settings.keepsClientKey,
+    apiKey: credentials.get(replica.id)?.apiKey,
+  })
+  return {
+    path: incoming.url!,
+    method: 'POST',
+    headers: requestHeaders(rawHeaders, {
+      'content-length': String(bytes.length),
+      ...tags.headers,
+      ...telemetry.headers,
+      // what is encoded cannot be rewritten, and no comments of ours can stand in it
+      ...(decision.citations.length > 0 || isKeptAlive({ settings, isStream })
+        ? { 'accept-encoding': 'identity' }
+        : {}),
+    }),
+    body: bytes,
+  }
+}
+
+/** The body received, unless something of it is changed or set. */
+function bytesToSend(
+  body: Buffer,
+  prompt: PromptBody | undefined,
+  splices: Decision['splices'],
+  tags: RequestTags['members'],
+  wish: ReuseWish | undefined,
+): Buffer {
+  if (!prompt) return body
+  const written = wish === undefined ? undefined : writeReuseWish(prompt, wish)
+  const members = memberSplices(prompt, { ...tags, ...written?.members })
+  if (members.length === 0 && !written && !splices) return body
+  return writeBody(prompt, [...members, ...(written?.splices ?? []), ...(splices ?? [])])
+}
