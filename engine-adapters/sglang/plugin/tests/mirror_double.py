@@ -21,7 +21,7 @@ class MirrorDouble:
             if isinstance(change, Cleared):
                 self.lengths.clear()
                 continue
-            self.told.append(change)
+            self.told.append((change.kind, change.request_id, change.cached_tokens))
             if change.cached_tokens > 0:
                 self.lengths[change.request_id] = change.cached_tokens
             else:
