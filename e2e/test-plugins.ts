@@ -11,11 +11,11 @@ import { setUpSglang } from './set-up-sglang.ts'
 const children = new Children()
 const plain = { ...process.env, HF_HUB_OFFLINE: '1', PYTHONDONTWRITEBYTECODE: '1' }
 
-/** Runs the tests of folders, each in a process of its own. */
+/** Runs the tests of folders, each in a process of its own; the later ones too where one fails. */
 async function test(python: string, folders: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   for (const folder of folders) {
     say(`testing ${folder}`)
-    await children.run(python, ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', folder], env)
+    await children.run(python, ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', folder], env).catch(fail)
   }
 }
 
@@ -26,6 +26,11 @@ async function orSkip<T>(engine: string, setUp: () => T | Promise<T>): Promise<T
     say(`the tests of the ${engine} plugin are SKIPPED, since ${engine} cannot be set up: ${(error as Error).message}`)
     return undefined
   }
+}
+
+function fail(error: Error): void {
+  say(error.message)
+  process.exitCode = 1
 }
 
 function say(line: string): void {
@@ -41,6 +46,5 @@ try {
   const sglang = await orSkip('SGLang', setUpSglang)
   if (sglang) await test(sglang.python, ['engine-adapters/sglang/plugin/tests'], plain)
 } catch (error) {
-  say((error as Error).message)
-  process.exitCode = 1
+  fail(error as Error)
 }

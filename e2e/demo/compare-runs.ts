@@ -18,6 +18,7 @@ const ROWS: readonly Row[] = [
   { label: 'prompt tokens', read: (summary) => summary.prompt_tokens, show: toCount },
   { label: 'cached tokens, by the engine', read: (summary) => summary.cached_tokens, show: toCount },
   { label: 'hit ratio', read: (summary) => summary.hit_ratio, show: toPercent },
+  { label: 'reused at any position, by the engine', read: (summary) => summary.reused_tokens, show: toCount },
   { label: 'time to first token, median', read: (summary) => summary.ttft_p50_ms, show: toDuration },
   { label: 'time to first token, p95', read: (summary) => summary.ttft_p95_ms, show: toDuration },
   { label: 'total time', read: (summary) => summary.seconds * 1000, show: toDuration },
@@ -30,7 +31,7 @@ export function renderTable({ direct, reprise }: Comparison): string {
     colAligns: ['left', 'right', 'right', 'right'],
     style: { head: [], border: [] },
   })
-  for (const { label, read, show } of ROWS) {
+  for (const { label, read, show } of ROWS.filter(({ read }) => read(direct) + read(reprise) > 0)) {
     table.push([label, show(read(direct)), show(read(reprise)), toTimes(read(reprise), read(direct))])
   }
   for (const [label, value] of blockRows(reprise)) table.push([label, '', value, ''])
@@ -41,9 +42,13 @@ export function renderTable({ direct, reprise }: Comparison): string {
 export function renderSentence({ direct, reprise }: Comparison): string {
   const hits = `hit ratio ${toPercent(direct.hit_ratio)} → ${toPercent(reprise.hit_ratio)}`
   const waits = `median time to first token ${toDuration(direct.ttft_p50_ms)} → ${toDuration(reprise.ttft_p50_ms)}`
-  const won = reprise.hit_ratio > direct.hit_ratio
+  const won = takenFromCache(reprise) > takenFromCache(direct)
   const verdict = won ? 'Through reprise the engine reused more of its cache' : 'reprise gained nothing here'
   return `${verdict}: ${hits}, ${waits}.`
+}
+
+function takenFromCache({ hit_ratio, reused_tokens, prompt_tokens }: RunSummary): number {
+  return hit_ratio + (prompt_tokens === 0 ? 0 : reused_tokens / prompt_tokens)
 }
 
 function blockRows({ blocks }: RunSummary): [label: string, value: string][] {

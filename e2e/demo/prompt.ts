@@ -14,11 +14,19 @@ export const SYSTEM_MESSAGE: ChatMessage = {
     'If the documents do not hold the answer, say so instead of guessing.',
 }
 
+/** How documents are put into a prompt. */
+export type Compose = (turn: Pick<Turn, 'blocks' | 'question'>) => ChatMessage
+
 /** The question with its documents, in the tagged form that many applications use. */
 export function toUserMessage({ blocks, question }: Pick<Turn, 'blocks' | 'question'>): ChatMessage {
   if (blocks.length === 0) return { role: 'user', content: `Question: ${question}` }
   const documents = blocks.map((block, at) => toDocument(block, at + 1)).join('\n')
   return { role: 'user', content: `<documents>\n${documents}\n</documents>\n\nQuestion: ${question}` }
+}
+
+/** The question below its documents, which blank lines part: where one ends shows nowhere. */
+export function toUnmarkedMessage({ blocks, question }: Pick<Turn, 'blocks' | 'question'>): ChatMessage {
+  return { role: 'user', content: [...blocks.map(({ text }) => text), `Question: ${question}`].join('\n\n') }
 }
 
 function toDocument(block: ContextBlock, index: number): string {

@@ -1,14 +1,9 @@
 import { createProgress } from './progress.ts'
-import { type Run, runRequests } from './run-requests.ts'
+import { type Run, type RunOptions, runRequests } from './run-requests.ts'
 import type { Turn } from './workload.ts'
 
-export interface SendOptions {
+export interface SendOptions extends Omit<RunOptions, 'progress'> {
   readonly label: string
-  readonly baseUrl: string
-  readonly model: string
-  readonly maxTokens: number
-  readonly concurrency: number
-  readonly interrupted: AbortSignal
 }
 
 const SHOWN_FAILURES = 5

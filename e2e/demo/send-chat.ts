@@ -27,6 +27,8 @@ export interface ChatOutcome {
   /** Both as the engine reported them in its usage. */
   readonly promptTokens: number
   readonly cachedTokens: number
+  /** Tokens that were reused at another position and not computed again. */
+  readonly reusedTokens: number
   readonly proxy: ProxyReport | undefined
 }
 
@@ -35,7 +37,7 @@ interface Chunk {
   readonly choices?: readonly { readonly delta?: { readonly content?: string | null } }[]
   readonly usage?: {
     readonly prompt_tokens: number
-    readonly prompt_tokens_details?: { readonly cached_tokens?: number } | null
+    readonly prompt_tokens_details?: { readonly cached_tokens?: number; readonly reused_tokens?: number } | null
   } | null
 }
 
@@ -98,7 +100,8 @@ async function readStream(body: AsyncIterable<Buffer>, start: number): Promise<O
   if (firstTokenMs === undefined) throw new Error('the answer is empty')
   const cachedTokens = usage?.prompt_tokens_details?.cached_tokens
   if (!usage || cachedTokens === undefined) throw new Error('the engine reported no cached_tokens in its usage')
-  return { answer, firstTokenMs, promptTokens: usage.prompt_tokens, cachedTokens }
+  const reusedTokens = usage.prompt_tokens_details?.reused_tokens ?? 0
+  return { answer, firstTokenMs, promptTokens: usage.prompt_tokens, cachedTokens, reusedTokens }
 }
 
 function readProxyReport(headers: Record<string, string | string[] | undefined>): ProxyReport | undefined {

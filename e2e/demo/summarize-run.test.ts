@@ -7,7 +7,16 @@ import { summarizeRun } from './summarize-run.ts'
 const turn = { id: 'q', conversation: undefined, tenant: undefined, question: 'Q', blocks: [] }
 
 function outcome(firstTokenMs: number, cachedTokens: number, proxy?: ProxyReport): TurnOutcome {
-  return { turn, answer: 'a', firstTokenMs, totalMs: 2 * firstTokenMs, promptTokens: 1000, cachedTokens, proxy }
+  return {
+    turn,
+    answer: 'a',
+    firstTokenMs,
+    totalMs: 2 * firstTokenMs,
+    promptTokens: 1000,
+    cachedTokens,
+    reusedTokens: 10,
+    proxy,
+  }
 }
 
 function run(outcomes: readonly TurnOutcome[]): Run {
@@ -23,6 +32,7 @@ describe('summarizeRun', () => {
       prompt_tokens: 4000,
       cached_tokens: 1000,
       hit_ratio: 0.25,
+      reused_tokens: 40,
       ttft_p50_ms: 20,
       ttft_p95_ms: 40,
       seconds: 3,

@@ -8,6 +8,7 @@ export interface RunSummary {
   readonly prompt_tokens: number
   readonly cached_tokens: number
   readonly hit_ratio: number
+  readonly reused_tokens: number
   readonly ttft_p50_ms: number
   readonly ttft_p95_ms: number
   readonly seconds: number
@@ -33,6 +34,7 @@ export function summarizeRun(run: Run): RunSummary {
     prompt_tokens: promptTokens,
     cached_tokens: cachedTokens,
     hit_ratio: promptTokens === 0 ? 0 : cachedTokens / promptTokens,
+    reused_tokens: sum(run.outcomes.map((outcome) => outcome.reusedTokens)),
     ttft_p50_ms: percentile(firstTokens, 0.5),
     ttft_p95_ms: percentile(firstTokens, 0.95),
     seconds: run.seconds,

@@ -3,21 +3,29 @@ import { findFreePort } from '../find-free-port.ts'
 import { fitTurns } from '../fit-turns.ts'
 import { loadWorkload } from '../load-workload.ts'
 import { toPositiveInteger } from '../options.ts'
+import { toUnmarkedMessage, toUserMessage } from '../prompt.ts'
 import { readModel } from '../read-model.ts'
 import { renderReport, toJsonReport } from '../report.ts'
 import { type CommandRun, runCommand } from '../run-command.ts'
 import { runWorkload } from '../run-workload.ts'
+import { shareSeenBefore } from '../seen-before.ts'
 import { startProxy } from '../start-reprise.ts'
 import { summarizeRun } from '../summarize-run.ts'
 import { setupVllm } from './setup-vllm.ts'
 import { showAnswers } from './show-answers.ts'
 import { emptyCache, startVllm } from './start-vllm.ts'
+import { readTokenKinds, subtractKinds } from './token-kinds.ts'
 
 interface DemoOptions {
   readonly trace?: string
   readonly limit: number
+  readonly warmUp: number
   readonly topK?: number
   readonly maxTokens: number
+  readonly deviceTokens?: number
+  readonly reuse?: true
+  readonly hostMb: number
+  readonly unmarked?: true
   readonly json?: true
 }
 
@@ -29,8 +37,13 @@ const program = new Command('demo:vllm')
   .description('Sends RAG requests to a real vLLM with a real model on this CPU, direct and through reprise.')
   .option('--trace <folder>', 'send a trace folder instead of the demo’s own questions')
   .option('--limit <n>', 'send the first n requests', toPositiveInteger, 60)
+  .option('--warm-up <n>', 'of these, the first n fill the caches and are not measured', toPositiveInteger, 0)
   .option('--top-k <n>', `documents per question (demo: ${CORPUS_TOP_K}, trace: all)`, toPositiveInteger)
   .option('--max-tokens <n>', 'length of an answer', toPositiveInteger, 32)
+  .option('--device-tokens <n>', 'size of vLLM’s own cache in tokens', toPositiveInteger)
+  .option('--reuse', 'through reprise, vLLM has the plugin and reuses at any position')
+  .option('--host-mb <n>', 'host memory for what is reused', toPositiveInteger, 1024)
+  .option('--unmarked', 'join documents by blank lines alone: nothing shows where one ends')
   .option('--json', 'print one JSON object instead of the table')
   .exitOverride((end) => process.exit(end.exitCode === 0 ? 0 : 2))
   .parse()
@@ -38,27 +51,47 @@ const program = new Command('demo:vllm')
 await runCommand('demo:vllm', (run) => demonstrate(run, program.opts<DemoOptions>()))
 
 async function demonstrate({ children, interrupted }: CommandRun, options: DemoOptions): Promise<number> {
-  const { trace, limit, maxTokens, topK = trace === undefined ? CORPUS_TOP_K : undefined } = options
+  const { trace, limit, maxTokens, deviceTokens, topK = trace === undefined ? CORPUS_TOP_K : undefined } = options
   const workload = await loadWorkload({ trace, topK, limit })
 
-  const engine = await startVllm(children, await setupVllm(children))
+  const installation = await setupVllm(children)
+  const engine = await startVllm(children, installation, { deviceTokens })
   const model = await readModel(engine.url)
-  const fitted = await fitTurns(workload.turns, model, maxTokens)
-  const send = { model: model.name, maxTokens, concurrency: 1, interrupted }
+  const { turns, ...fitted } = await fitTurns(workload.turns, model, maxTokens)
+  const [warmUp, measured] = [turns.slice(0, options.warmUp), turns.slice(options.warmUp)]
+  const compose = options.unmarked ? toUnmarkedMessage : toUserMessage
+  const send = { model: model.name, maxTokens, compose, concurrency: 1, interrupted }
   // the engine's very first prompt pays for its start; it is sent before the clock runs
-  await runWorkload(fitted.turns.slice(0, 1), { ...send, label: 'warm-up', baseUrl: engine.url })
+  const start = { ...send, label: 'start' }
+  await runWorkload(turns.slice(0, 1), { ...start, baseUrl: engine.url })
   await emptyCache(engine)
-  const direct = await runWorkload(fitted.turns, { ...send, label: 'direct', baseUrl: engine.url })
+  await runWorkload(warmUp, { ...send, label: 'direct, warm-up', baseUrl: engine.url })
+  const direct = await runWorkload(measured, { ...send, label: 'direct', baseUrl: engine.url })
 
-  await emptyCache(engine)
   const adminPort = await findFreePort()
-  const proxy = await startProxy(children, { engineUrl: engine.url, replica: REPLICA, adminPort })
-  const reprise = await runWorkload(fitted.turns, { ...send, label: 'through reprise', baseUrl: proxy.url })
+  let server = engine
+  if (options.reuse) {
+    await engine.stop()
+    const reuse = {
+      hostBytes: options.hostMb * 2 ** 20,
+      callbackUrl: `http://127.0.0.1:${adminPort}/v1/replicas/${REPLICA}`,
+    }
+    server = await startVllm(children, installation, { deviceTokens, reuse })
+    await runWorkload(turns.slice(0, 1), { ...start, baseUrl: server.url })
+  }
+  await emptyCache(server, options)
+  const proxy = await startProxy(children, { engineUrl: server.url, replica: REPLICA, adminPort })
+  await runWorkload(warmUp, { ...send, label: 'through reprise, warm-up', baseUrl: proxy.url })
+  const before = options.reuse && (await readTokenKinds(server.url))
+  const reprise = await runWorkload(measured, { ...send, label: 'through reprise', baseUrl: proxy.url })
+  const kinds = before && subtractKinds(await readTokenKinds(server.url), before)
   await proxy.stop()
-  await engine.stop()
+  await server.stop()
 
   const comparison = { direct: summarizeRun(direct), reprise: summarizeRun(reprise) }
-  const report = { workload: workload.name, engine: 'vLLM on this CPU', model, fitted, comparison }
+  const head = { workload: workload.name, engine: 'vLLM on this CPU', model, fitted: { ...fitted, turns: measured } }
+  const reused = kinds && { kinds, seen_before: shareSeenBefore(measured, warmUp, compose) }
+  const report = { ...head, comparison, reused }
   process.stdout.write(options.json ? toJsonReport(report) : `${renderReport(report)}\n${showAnswers(direct, reprise)}`)
   return direct.failures.length + reprise.failures.length > 0 ? 1 : 0
 }

@@ -1,3 +1,4 @@
+import { delimiter, join } from 'node:path'
 import { request } from 'undici'
 import type { Child, Children } from '../children.ts'
 import { DemoError } from '../demo-error.ts'
@@ -12,33 +13,71 @@ const REPORT_EVERY = 15
 const PATIENCE_SECONDS = 600
 
 // float32 is the fast type on CPUs without AMX; vLLM takes only multiples of 32 as block size there
-const FLAGS = ['--dtype', 'float32', '--enforce-eager', '--block-size', '32', '--enable-prompt-tokens-details']
+const BLOCK_SIZE = 32
+const FLAGS = [
+  '--dtype',
+  'float32',
+  '--enforce-eager',
+  '--block-size',
+  String(BLOCK_SIZE),
+  '--enable-prompt-tokens-details',
+]
 
 const ENVIRONMENT = {
   HF_HUB_OFFLINE: '1',
-  OMP_NUM_THREADS: '2',
+  OMP_NUM_THREADS: process.env.OMP_NUM_THREADS ?? '2',
   VLLM_CPU_KVCACHE_SPACE: '4',
   VLLM_CPU_OMP_THREADS_BIND: 'nobind',
   // opens the route that empties the cache between two runs
   VLLM_SERVER_DEV_MODE: '1',
 }
 
+const CHECKOUT = join(import.meta.dirname, '..', '..', '..')
+const PLUGIN = ['engine-adapters/vllm/plugin', 'engine-adapters/python', 'kernels']
+
+export interface VllmOptions {
+  /** size of the cache; what fits beside the model without it */
+  readonly deviceTokens?: number | undefined
+  /** with the plugin, which keeps what it has seen in so many bytes of host memory and reuses it at any position */
+  readonly reuse?: { readonly hostBytes: number; readonly callbackUrl: string } | undefined
+}
+
 /** Serves the model on a free port and waits until it answers. */
-export async function startVllm(children: Children, installation: VllmInstallation): Promise<Server> {
+export async function startVllm(
+  children: Children,
+  installation: VllmInstallation,
+  { deviceTokens, reuse }: VllmOptions = {},
+): Promise<Server> {
   const port = await findFreePort()
   const url = `http://127.0.0.1:${port}`
   const place = ['--host', '127.0.0.1', '--port', String(port), '--served-model-name', MODEL_NAME]
   const args = ['serve', installation.model, ...place, '--max-model-len', String(MODEL_POSITIONS), ...FLAGS]
-  const child = children.start(installation.vllm, args, { ...process.env, ...ENVIRONMENT })
+  if (deviceTokens) args.push('--num-gpu-blocks-override', String(Math.ceil(deviceTokens / BLOCK_SIZE)))
+  if (reuse) args.push('--kv-transfer-config', JSON.stringify(toConnector(reuse.hostBytes)))
+  const plugin = reuse ? toPluginEnvironment(reuse.callbackUrl) : {}
+  const child = children.start(installation.vllm, args, { ...process.env, ...ENVIRONMENT, ...plugin })
   await waitUntilReady(url, child)
   return { url, stop: child.stop }
 }
 
-/** Empties the prefix cache, so that the next run starts as the first one did. */
-export async function emptyCache({ url }: Server): Promise<void> {
-  const response = await request(`${url}/reset_prefix_cache`, { method: 'POST' })
+/** Empties the prefix cache, and what the plugin keeps to reuse, so that the next run starts as the first one did. */
+export async function emptyCache({ url }: Server, { reuse = false }: { readonly reuse?: boolean } = {}): Promise<void> {
+  const response = await request(`${url}/reset_prefix_cache?reset_external=${reuse}`, { method: 'POST' })
   const { success } = (await response.body.json()) as { success?: boolean }
   if (success !== true) throw new DemoError('vLLM did not empty its prefix cache')
+}
+
+function toConnector(hostBytes: number): object {
+  return {
+    kv_connector: 'RepriseConnector',
+    kv_connector_module_path: 'reprise_vllm.connector',
+    kv_role: 'kv_both',
+    kv_connector_extra_config: { reuse: { host_bytes: hostBytes } },
+  }
+}
+
+function toPluginEnvironment(callbackUrl: string): NodeJS.ProcessEnv {
+  return { PYTHONPATH: PLUGIN.map((path) => join(CHECKOUT, path)).join(delimiter), REPRISE_CALLBACK_URL: callbackUrl }
 }
 
 async function waitUntilReady(url: string, child: Child): Promise<void> {

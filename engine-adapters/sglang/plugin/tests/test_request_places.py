@@ -6,7 +6,7 @@ from reprise_sglang.request_places import RequestPlaces
 
 
 def tell(places: RequestPlaces, *facts: Anchored | Evicted | Cleared) -> list[tuple[str, str, int]]:
-    return [tuple(change) for change in places.translate(facts) if not isinstance(change, Cleared)]
+    return [change[:3] for change in places.translate(facts) if not isinstance(change, Cleared)]
 
 
 def test_an_id_that_is_used_again_stands_only_where_it_was_last() -> None:

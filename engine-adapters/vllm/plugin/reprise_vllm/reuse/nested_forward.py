@@ -19,6 +19,10 @@ Attend = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
 """layer, queries [n, query heads, size], keys and values [n, heads, size] -> output like the queries"""
 
 
+class _LastLayerReached(Exception):
+    """All keys and values are written: what the last layer would still compute is of no use."""
+
+
 class NestedForward:
     """
     Runs the engine's model on tokens of a request at their true positions.
@@ -38,12 +42,14 @@ class NestedForward:
         # one of our own: the engine's keep buffers that a step under way may still read
         self._builder = builder(spec, self._names, config, self._device)
         self._block_size = spec.block_size
+        self._updates_in_forward = first.get_attn_backend().forward_includes_kv_cache_update
         self._attend: Attend | None = None
+        self._is_under_way = False
         for index, layer in enumerate(layers.values()):
             self._stand_before(layer, index)
 
-    def compute(self, tokens: torch.Tensor, runs: Runs, blocks: torch.Tensor) -> torch.Tensor:
-        """Computes rows and writes their keys and values to the pages; returns the hidden states [rows, hidden size].
+    def compute(self, tokens: torch.Tensor, runs: Runs, blocks: torch.Tensor) -> None:
+        """Computes rows and writes their keys and values to the pages.
 
         tokens  int32 [n]: the request's
         blocks  int64 [m]: the request's; rows before the runs' must hold what the runs shall attend to
@@ -70,7 +76,7 @@ class NestedForward:
             is_prefilling=torch.ones(count, dtype=torch.bool),
         )
         metadata = self._builder.build(0, common)
-        return self._run(tokens, rows, dict.fromkeys(self._names, metadata), dict.fromkeys(self._names, slots))
+        self._run(tokens, rows, dict.fromkeys(self._names, metadata), dict.fromkeys(self._names, slots))
 
     def ask(self, tokens: torch.Tensor, positions: torch.Tensor, attend: Attend) -> None:
         """Runs tokens (int32 [n]) at `positions` (int64 [n]) with `attend` in place of attention; writes no page."""
@@ -87,32 +93,40 @@ class NestedForward:
         metadata: dict[str, Any],
         slots: dict[str, torch.Tensor],
         at: torch.Tensor | None = None,
-    ) -> torch.Tensor:
+    ) -> None:
         group = get_kv_transfer_group()
         # connectors hook into every layer while they have metadata, and this pass is not theirs
         bound, group._connector_metadata = group._connector_metadata, None
+        self._is_under_way = True
         try:
             with set_forward_context(metadata, self._config, num_tokens=len(positions), slot_mapping=slots):
-                return self._model(
+                self._model(
                     # int32, as the engine's: compiled code has dropped its guards on types
                     input_ids=tokens[positions if at is None else at].int(),
                     positions=positions.long(),
                     intermediate_tensors=None,
                     inputs_embeds=None,
                 )
+        except _LastLayerReached:
+            pass
         finally:
+            self._is_under_way = False
             group._connector_metadata = bound
 
     def _stand_before(self, layer: Any, index: int) -> None:
         engines = layer.impl.forward
+        is_last = index == len(self._names) - 1
 
         def forward(
             layer: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, cache: Any, metadata: Any,
             output: torch.Tensor, *rest: Any, **named: Any,
         ) -> torch.Tensor:  # fmt: skip
-            if self._attend is None:
-                return engines(layer, query, key, value, cache, metadata, output, *rest, **named)
-            given = self._attend(index, query, key, value)
-            return output.copy_(given.reshape(output.shape))
+            if self._attend is not None:
+                output.copy_(self._attend(index, query, key, value).reshape(output.shape))
+            elif not (self._is_under_way and is_last) or self._updates_in_forward:
+                output = engines(layer, query, key, value, cache, metadata, output, *rest, **named)
+            if self._is_under_way and is_last:
+                raise _LastLayerReached
+            return output
 
         layer.impl.forward = forward

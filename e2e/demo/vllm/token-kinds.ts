@@ -1,0 +1,31 @@
+import { request } from 'undici'
+import { DemoError } from '../demo-error.ts'
+
+const KINDS = ['exact', 'reused', 'recomputed', 'cold'] as const
+
+/** Prompt tokens by what became of them, as the plugin has counted them since vLLM's start. */
+export type TokenKinds = Readonly<Record<(typeof KINDS)[number], number>>
+
+/** Asks vLLM's metrics. */
+export async function readTokenKinds(engineUrl: string): Promise<TokenKinds> {
+  const response = await request(`${engineUrl}/metrics`)
+  const text = await response.body.text()
+  if (!text.includes('# TYPE vllm:reprise_prompt_tokens')) {
+    throw new DemoError(`${engineUrl}/metrics counts no prompt tokens by kind: the plugin is not there`)
+  }
+  const count = (kind: string): number =>
+    Number(
+      new RegExp(`^vllm:reprise_prompt_tokens_total\\{[^}]*kind="${kind}"[^}]*\\} (\\S+)`, 'm').exec(text)?.[1] ?? 0,
+    )
+  return { exact: count('exact'), reused: count('reused'), recomputed: count('recomputed'), cold: count('cold') }
+}
+
+/** What was counted between two readings. */
+export function subtractKinds(after: TokenKinds, before: TokenKinds): TokenKinds {
+  return {
+    exact: after.exact - before.exact,
+    reused: after.reused - before.reused,
+    recomputed: after.recomputed - before.recomputed,
+    cold: after.cold - before.cold,
+  }
+}
