@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reprise_kernels.chunk_head.scores import chunk_head
-from reprise_reuse.methods import METHODS, Evidence, choose, spread_or_prior
+from reprise_reuse.methods import METHODS, Evidence, choose, favour_runs, spread_or_prior
 from reprise_reuse.runs import bridge, to_runs
 
 
@@ -40,10 +40,28 @@ def test_ours_weighs_attention_by_spread_and_by_the_distance_to_the_start_where_
     given = evidence(spread=torch.tensor([0.0, 2, 0, 4, 0, 2, 0, 4, 0, 2, 0, 4]))
     known = given.spread > 0
     scores = METHODS["attention-spread"].score(given)
-    torch.testing.assert_close(scores[known], (given.attention.sum(0) * given.spread)[known])
+    weighed = given.attention.sum(0) * spread_or_prior(given)
+    torch.testing.assert_close(weighed[known], (given.attention.sum(0) * given.spread)[known])
+    torch.testing.assert_close(scores, favour_runs(weighed))
     prior = spread_or_prior(given)
     assert prior[0] > prior[2] > 0 and prior[0] == prior[4]
     torch.testing.assert_close(spread_or_prior(evidence()), 1 + 2 * torch.exp(-evidence().offset / 8))
+
+
+@given(scores=st.lists(st.floats(0, 100, width=32), min_size=1, max_size=40))
+def test_favouring_runs_raises_a_score_to_a_neighbours_and_to_twice_its_own_at_most(scores):
+    score = torch.tensor(scores)
+    raised = favour_runs(score)
+    assert bool((raised >= score).all()) and bool((raised <= 2 * score).all())
+    assert raised.max() == score.max()
+
+
+def test_rows_beside_a_good_one_come_before_equal_ones_elsewhere():
+    score = torch.tensor([3.0, 0, 0, 0, 4, 2, 0, 9, 5, 3, 0, 3])
+    plain = choose(score, torch.ones(12, dtype=torch.bool), 5)
+    favoured = choose(favour_runs(score), torch.ones(12, dtype=torch.bool), 5)
+    assert plain.nonzero().flatten().tolist() == [0, 4, 7, 8, 9]
+    assert favoured.nonzero().flatten().tolist() == [4, 5, 7, 8, 9]
 
 
 @given(

@@ -2,14 +2,21 @@
 
 import errno
 import logging
+import os
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from listening import listening
 
 from reprise_vllm.reuse.disk import DiskTier
@@ -71,6 +78,23 @@ def test_what_was_written_comes_back_in_this_life_and_the_next(tmp_path):
     again.close()
 
 
+class Damaged(NamedTuple):
+    name: str
+    data: bytes
+
+
+def _written_once() -> Damaged:
+    with tempfile.TemporaryDirectory() as folder:
+        disk = tier(Path(folder))
+        write(disk, 5)
+        disk.close()
+        (path,) = Path(folder).glob("*.safetensors")
+        return Damaged(path.name, path.read_bytes())
+
+
+DAMAGED = _written_once()
+
+
 def flip_a_bit(path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[-5] ^= 1
@@ -99,6 +123,63 @@ def test_a_damaged_file_is_named_and_never_used(tmp_path, damage, caplog):
         assert read(disk, 5) is None
         assert list(tier(tmp_path).restore()) == []
     assert path.name in caplog.text
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(place=st.integers(0, 1 << 20), bit=st.integers(0, 7))
+def test_whichever_bit_of_a_file_is_flipped_it_says_what_was_written_or_nothing(tmp_path_factory, place, bit):
+    folder = tmp_path_factory.mktemp("flipped")
+    path = folder / DAMAGED.name
+    data = bytearray(DAMAGED.data)
+    data[place % len(data)] ^= 1 << bit
+    path.write_bytes(data)
+    disk = tier(folder)
+    for file, tokens in disk.restore():
+        assert replace(file, slots=None) == replace(file_of(5), slots=None)
+        assert np.array_equal(tokens, state_of(5)["tokens"].numpy())
+    state = read(disk, 5)
+    assert state is None or all(torch.equal(state[name], tensor) for name, tensor in state_of(5).items())
+    disk.close()
+
+
+def test_a_process_killed_while_it_writes_leaves_whole_files_or_none(tmp_path):
+    """The real thing: SIGKILL at any moment, several lives after one another in one folder."""
+    for life in range(6):
+        writing = subprocess.Popen(
+            [sys.executable, __file__, str(tmp_path), str(life * 1000)], stdout=subprocess.PIPE, text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )  # fmt: skip
+        assert writing.stdout.readline() == "writing\n"
+        time.sleep(0.01 * 2**life)
+        writing.kill()
+        writing.communicate()
+    disk = tier(tmp_path)
+    restored = {file.name: tokens for file, tokens in disk.restore()}
+    assert len(restored) > 20
+    for name, tokens in restored.items():
+        assert np.array_equal(tokens, state_of(name)["tokens"].numpy())
+        state = read(disk, name)
+        assert all(torch.equal(state[part], tensor) for part, tensor in state_of(name).items())
+    disk.close()
+
+
+def write_until_killed(folder: Path, first: int) -> None:
+    """What the process that is killed does."""
+    disk = tier(folder)
+    print("writing", flush=True)
+    for name in range(first, first + 1000):
+        disk.write(file_of(name), state_of(name))
+        time.sleep(0.001)
+
+
+def test_what_a_killed_process_had_half_written_is_cleared_away_once_nobody_can_be_writing_it(tmp_path):
+    old, fresh, other_rank = (tmp_path / name for name in ("7.0.partial", "8.0.partial", "7.1.partial"))
+    for path in (old, fresh, other_rank):
+        path.write_bytes(b"half")
+    for path in (old, other_rank):
+        os.utime(path, (0, 0))
+    tier(tmp_path).close()
+    assert not old.exists() and fresh.exists() and other_rank.exists()
 
 
 @pytest.mark.parametrize("other", [{"fingerprint": "another"}, {"rank": 1}])
@@ -152,3 +233,7 @@ def test_a_dropped_segment_is_gone_even_if_its_write_was_under_way(tmp_path):
     disk.drop(2)
     disk.close()
     assert list(tmp_path.iterdir()) == []
+
+
+if __name__ == "__main__":
+    write_until_killed(Path(sys.argv[1]), int(sys.argv[2]))

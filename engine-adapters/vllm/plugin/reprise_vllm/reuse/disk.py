@@ -1,8 +1,10 @@
 """Segments on disk: checked when they are read, replaced as a whole when they are written."""
 
+import contextlib
 import hashlib
 import queue
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,6 +20,9 @@ from safetensors.torch import save
 from reprise_vllm.reuse.messages import DiskFile
 
 _SUFFIX = ".safetensors"
+_PARTIAL = ".partial"
+_LONGEST_WRITE = 600
+"""seconds after which nobody can still be writing a file"""
 _MOST_WAITING = 256
 
 
@@ -31,6 +36,7 @@ class DiskTier:
 
     def __init__(self, folder: Path, fingerprint: str, rank: int, logger: Logger) -> None:
         folder.mkdir(parents=True, exist_ok=True)
+        _clear_away_partials(folder, rank)
         self._folder = folder
         self._fingerprint = fingerprint
         self._rank = rank
@@ -111,13 +117,10 @@ class DiskTier:
                 self._has_failed = True
 
     def _write(self, file: DiskFile, state: dict[str, torch.Tensor]) -> None:
-        told = {
-            "fingerprint": self._fingerprint,
-            "checksum": _checksum(state),
-            **_told_of(file),
-        }
+        told = {"fingerprint": self._fingerprint, **_told_of(file)}
+        told["checksum"] = _checksum(told, state)
         path = self._path(file.name)
-        partial = path.with_suffix(".partial")
+        partial = path.with_suffix(_PARTIAL)
         try:
             partial.write_bytes(save(state, metadata=told))
             with self._lock:
@@ -156,10 +159,18 @@ class DiskTier:
         except (OSError, SafetensorError) as error:
             self._logger.warning("reprise: %s cannot be read and is not used: %s", path, error)
             return None
-        if told.get("checksum") != _checksum(tensors):
+        if told.pop("checksum", None) != _checksum(told, tensors):
             self._logger.warning("reprise: %s is damaged and is not used", path)
             return None
         return told, tensors
+
+
+def _clear_away_partials(folder: Path, rank: int) -> None:
+    """Removes what a killed process has left half written; another engine may be writing to the folder, too."""
+    for path in folder.glob(f"*.{rank}{_PARTIAL}"):
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - path.stat().st_mtime > _LONGEST_WRITE:
+                path.unlink()
 
 
 def fingerprint_of(model: Any, *facts: object) -> str:
@@ -182,8 +193,8 @@ def _told_of(file: DiskFile) -> dict[str, str]:
     }
 
 
-def _checksum(tensors: dict[str, torch.Tensor]) -> str:
-    state = hashlib.blake2b(digest_size=16)
+def _checksum(told: dict[str, str], tensors: dict[str, torch.Tensor]) -> str:
+    state = hashlib.blake2b(repr(sorted(told.items())).encode(), digest_size=16)
     for name in sorted(tensors):
         tensor = tensors[name].contiguous()
         state.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode())
