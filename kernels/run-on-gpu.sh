@@ -2,12 +2,15 @@
 # All that needs a GPU, in one go of at most 25 minutes: what the sanitizer says, tuning, the compiler's table for what
 # was chosen, then the tests (in bfloat16 and captured graphs too) and the benchmark.
 #
-#   kernels/run-on-gpu.sh [sanitize] [tune] [test] [bench]
+#   kernels/run-on-gpu.sh [sanitize] [tune] [test] [bench] [reuse]
 #
-# Without a word all four, in this order; `bench` without `test` before it runs the tests itself. No step takes more than
+# Without a word the first four, in this order; `bench` without `test` before it runs the tests itself. No step takes more than
 # ten minutes, nor do `test bench`. PYTHON names the interpreter, which must have torch, triton, pytest, hypothesis
 # and numpy (tests/requirements.txt); else it is python3. What comes of it lies in
 # kernels/benchmarks/results/DATE-DEVICE/; tuning also changes launch_configs.json and COMPILED.md here, to be committed.
+#
+# `reuse` is the vLLM plugin's reuse at any position, inside vLLM's GPU build, which PYTHON must have besides: its tests, and
+# its time to first token where MODEL names a folder of a model and TRACE one of prompts (quality/README.md).
 set -uo pipefail
 cd "$(dirname "$0")"
 python="${PYTHON:-python3}"
@@ -17,9 +20,9 @@ say() { echo "run-on-gpu: $*" >&2; }
 
 for step in "$@"; do
   case "$step" in
-  sanitize | tune | test | bench) ;;
+  sanitize | tune | test | bench | reuse) ;;
   *)
-    say "there is no step $step: sanitize, tune, test, bench"
+    say "there is no step $step: sanitize, tune, test, bench, reuse"
     exit 2
     ;;
   esac
@@ -100,6 +103,22 @@ bench() {
     say "bench FAILED with $code: $results/bench.log"
     failed=1
   fi
+}
+
+reuse() {
+  local plugin=../engine-adapters/vllm/plugin
+  "$python" -c 'import vllm' 2>/dev/null || {
+    say "reuse FAILED: $python has no vllm"
+    failed=1
+    return 1
+  }
+  run reuse-test 400 "$python" -m pytest -q -p no:cacheprovider -rs "$plugin/tests/test_reuse_in_engine.py" || return
+  if [ -z "${MODEL:-}" ] || [ -z "${TRACE:-}" ]; then
+    say "reuse is not timed: MODEL and TRACE are not both given"
+    return
+  fi
+  PYTHONPATH="$PWD:$plugin:../engine-adapters/python" \
+    run reuse-timing 200 "$python" -m quality.in_engine.timing "$TRACE" --model "$MODEL" --tokens 4000
 }
 
 [ $# -gt 0 ] || set -- sanitize tune test bench

@@ -14,13 +14,14 @@ export class Deployment {
   readonly engine: EngineProcess
   readonly proxy: ProxyProcess
   readonly redis: RunningRedis
-  readonly #folder: string
+  /** of its own: gone when it closes */
+  readonly folder: string
 
   private constructor(engine: EngineProcess, proxy: ProxyProcess, redis: RunningRedis, folder: string) {
     this.engine = engine
     this.proxy = proxy
     this.redis = redis
-    this.#folder = folder
+    this.folder = folder
   }
 
   /** Starts all three, and waits until the proxy knows what the engine holds. */
@@ -56,6 +57,6 @@ export class Deployment {
     await this.proxy.kill()
     await this.engine.stop()
     await this.redis.close()
-    await rm(this.#folder, { recursive: true, force: true })
+    await rm(this.folder, { recursive: true, force: true })
   }
 }

@@ -27,19 +27,31 @@ const connector = {
 const reuse = { ratio: 0.15, host_bytes: 256 * 1024 * 1024 }
 
 /** vLLM's CPU build. */
-export const vllmEngine: EngineSpec = vllmWith(connector)
+export const vllmEngine: EngineSpec = vllmWith(() => connector)
 
 /** The same, reusing what it has seen wherever it stands. */
-export const reusingVllmEngine: EngineSpec = vllmWith({ ...connector, kv_connector_extra_config: { reuse } })
+export const reusingVllmEngine: EngineSpec = vllmWith(() => withReuse(reuse))
 
-function vllmWith(connector: object): EngineSpec {
+/** The name of the folder, in the test's own, in which the next one keeps its files. */
+export const segmentsFolder = 'segments'
+
+/** The same with host memory for about six prompts, the rest on disk, and rows in slices: all that can go wrong does. */
+export const spillingVllmEngine: EngineSpec = vllmWith((folder) =>
+  withReuse({ ...reuse, host_bytes: 12 * 1024 * 1024, rows_per_step: 512, disk: join(folder, segmentsFolder) }),
+)
+
+function withReuse(reuse: object): object {
+  return { ...connector, kv_connector_extra_config: { reuse } }
+}
+
+function vllmWith(toConnector: (folder: string) => object): EngineSpec {
   return {
     name: 'vLLM',
     kind: 'vllm',
     blockSize,
     // the connector is found by its module's path
     prepare: () => Promise.resolve(),
-    command: ({ installation, source, ports, callbackUrl }) => {
+    command: ({ installation, source, ports, callbackUrl, folder }) => {
       // a host without a wildcard is one that vLLM connects to
       const events = {
         enable_kv_cache_events: true,
@@ -51,7 +63,7 @@ function vllmWith(connector: object): EngineSpec {
       const cache = ['--block-size', String(blockSize), '--num-gpu-blocks-override', String(blocks)]
       const reports =
         source === 'callbacks'
-          ? ['--kv-transfer-config', JSON.stringify(connector)]
+          ? ['--kv-transfer-config', JSON.stringify(toConnector(folder))]
           : ['--kv-events-config', JSON.stringify(events)]
       return {
         file: join(dirname(installation.python), 'vllm'),

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import torch
 
-
 _REACH = 3
 """over so many rows a high score raises others"""
 

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -93,6 +94,26 @@ def _written_once() -> Damaged:
 
 
 DAMAGED = _written_once()
+
+
+class EndsWhenAskedTwice(Future):
+    """A read that ends between the first and the second time somebody asks whether it has."""
+
+    asked = 0
+
+    def done(self) -> bool:
+        self.asked += 1
+        if self.asked == 2:
+            self.set_result(None)
+        return super().done()
+
+
+def test_a_read_that_ends_while_ends_are_counted_is_given_sooner_or_later(tmp_path):
+    disk = tier(tmp_path)
+    disk._reading.append((file_of(3), EndsWhenAskedTwice()))
+    given = [file.name for _ in range(3) for file, _ in disk.take_read()]
+    assert given == [3]
+    disk.close()
 
 
 def flip_a_bit(path: Path) -> None:

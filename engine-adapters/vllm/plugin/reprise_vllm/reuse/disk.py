@@ -85,9 +85,15 @@ class DiskTier:
 
     def take_read(self) -> list[tuple[DiskFile, dict[str, torch.Tensor] | None]]:
         """What has been read since; None where a file is missing, damaged or another model's."""
-        done = [(file, future.result()) for file, future in self._reading if future.done()]
-        self._reading = [(file, future) for file, future in self._reading if not future.done()]
-        return done
+        reading, self._reading = self._reading, []
+        read = []
+        for file, future in reading:
+            # asked once: one that ends between two askings would be in neither list
+            if future.done():
+                read.append((file, future.result()))
+            else:
+                self._reading.append((file, future))
+        return read
 
     def drop(self, name: int) -> None:
         """Removes a segment's file."""

@@ -19,7 +19,7 @@ Attend = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
 """layer, queries [n, query heads, size], keys and values [n, heads, size] -> output like the queries"""
 
 
-class _LastLayerReached(Exception):
+class _LastLayerReached(Exception):  # noqa: N818, since nothing is wrong
     """All keys and values are written: what the last layer would still compute is of no use."""
 
 
