@@ -50,13 +50,16 @@ describe('logs', () => {
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line))
       .filter(({ msg }) => msg === 'request')
-    expect(requests).toMatchObject([
-      { route: 'chat_completions', outcome: 'finished', status: 200, blocks: 1, replica: 'emulator' },
-      { route: 'pass_through', outcome: 'finished', status: 200 },
-      { outcome: 'invalid_body', status: 400, request_id: refused.headers.get('x-request-id') },
-    ])
-    expect(requests[2].request_id).toMatch(/^[\w-]{8,}$/)
-    expect(requests[0].duration_ms).toBeGreaterThanOrEqual(requests[0].ttft_ms)
+    expect(requests).toHaveLength(3)
+    // the line of an answer that was passed through may come behind that of the next request
+    const chat = requests.find(({ route, status }) => route === 'chat_completions' && status === 200)
+    const passed = requests.find(({ route }) => route === 'pass_through')
+    const invalid = requests.find(({ status }) => status === 400)
+    expect(chat).toMatchObject({ outcome: 'finished', blocks: 1, replica: 'emulator' })
+    expect(passed).toMatchObject({ outcome: 'finished', status: 200 })
+    expect(invalid).toMatchObject({ outcome: 'invalid_body', request_id: refused.headers.get('x-request-id') })
+    expect(invalid.request_id).toMatch(/^[\w-]{8,}$/)
+    expect(chat.duration_ms).toBeGreaterThanOrEqual(chat.ttft_ms)
     expect(lines.join()).not.toContain('secret')
   })
 
