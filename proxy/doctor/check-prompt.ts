@@ -1,5 +1,5 @@
+import type { PromptApi, PromptMessage, PromptText } from '../prompt/body/prompt.ts'
 import { findContexts } from '../prompt/find-contexts.ts'
-import type { PromptApi, PromptMessage, PromptText } from '../prompt/prompt.ts'
 import { readPromptBody } from '../prompt/prompt-body.ts'
 import type { PromptContext } from '../prompt/prompt-context.ts'
 import type { Finding } from './finding.ts'

@@ -1,5 +1,5 @@
 import { findVolatileText, type VolatileText } from '../hygiene/find-volatile-text.ts'
-import type { PromptMessage, PromptText } from '../prompt/prompt.ts'
+import type { PromptMessage, PromptText } from '../prompt/body/prompt.ts'
 import type { PromptContext } from '../prompt/prompt-context.ts'
 import type { Finding } from './finding.ts'
 

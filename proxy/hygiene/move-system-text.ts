@@ -1,5 +1,5 @@
 import { applySplices, elementSpans, memberSpans, type Span, type Splice } from '../json-spans.ts'
-import { findContextLists } from '../prompt/find-context-lists.ts'
+import { findContextLists } from '../prompt/forms/find-context-lists.ts'
 import { findVolatileText } from './find-volatile-text.ts'
 import { moveVolatileText } from './move-volatile-text.ts'
 import { readLines } from './read-lines.ts'

@@ -1,5 +1,5 @@
 import { digestOf, type ScopeId } from '#index/context-block.ts'
-import type { PromptMessage } from './prompt.ts'
+import type { PromptMessage } from './body/prompt.ts'
 import type { PromptSet } from './prompt-body.ts'
 import { type PromptContext, slotsByText } from './prompt-context.ts'
 

@@ -1,14 +1,14 @@
 import { type BlockId, toBlockId } from '#index/context-block.ts'
 import { elementSpans } from '../json-spans.ts'
-import { areWholeParts } from './are-whole-parts.ts'
-import { type BlockSpan, type ContextList, mostBlocks } from './context-list.ts'
-import { findSureLists } from './find-context-lists.ts'
-import { findContentEnd, findContentStart, findIndexFrom } from './find-edges.ts'
-import { isLookalike } from './find-lookalikes.ts'
-import { findTurns } from './find-turns.ts'
-import { leaveOutAnswers } from './leave-out-answers.ts'
-import type { PromptMessage } from './prompt.ts'
+import type { PromptMessage } from './body/prompt.ts'
+import { type BlockSpan, type ContextList, mostBlocks } from './forms/context-list.ts'
+import { findSureLists } from './forms/find-context-lists.ts'
+import { areWholeParts } from './judge/are-whole-parts.ts'
+import { isLookalike } from './judge/find-lookalikes.ts'
+import { leaveOutAnswers } from './judge/leave-out-answers.ts'
 import type { ContextSlot, PromptContext } from './prompt-context.ts'
+import { findContentEnd, findContentStart, findIndexFrom } from './scan/find-edges.ts'
+import { findTurns } from './scan/find-turns.ts'
 
 /** Roles whose texts may hold context blocks; what an assistant wrote is never touched. */
 const rolesWithContext = new Set(['system', 'developer', 'user', 'tool', 'function'])

@@ -1,4 +1,4 @@
-import { isObject, isParts, type Json, type PromptBuilder, splitContent } from '../prompt-builder.ts'
+import { isObject, isParts, type Json, type PromptBuilder, splitContent } from '../body/prompt-builder.ts'
 
 /** OpenAI's chat completions, with vLLM's `documents`. */
 export function readChat(body: Json, builder: PromptBuilder): boolean {

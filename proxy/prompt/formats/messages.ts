@@ -1,5 +1,5 @@
-import type { JsonPath } from '../prompt.ts'
-import { isObject, isParts, type Json, type PromptBuilder, splitContent } from '../prompt-builder.ts'
+import type { JsonPath } from '../body/prompt.ts'
+import { isObject, isParts, type Json, type PromptBuilder, splitContent } from '../body/prompt-builder.ts'
 
 /** Anthropic's messages: a system text or parts, and contents that are texts, parts and tool results. */
 export function readMessages(body: Json, builder: PromptBuilder): boolean {

@@ -1,5 +1,5 @@
-import type { JsonPath } from '../prompt.ts'
-import { isObject, isParts, type Json, type PromptBuilder, splitContent } from '../prompt-builder.ts'
+import type { JsonPath } from '../body/prompt.ts'
+import { isObject, isParts, type Json, type PromptBuilder, splitContent } from '../body/prompt-builder.ts'
 
 const textTypes = ['input_text', 'output_text', 'text']
 
