@@ -15,24 +15,50 @@ export class PromptBuilder {
   readonly prompts: Prompt[] = []
   #messages: PromptMessage[] = []
   #places = 0
+  /** by call */
+  readonly #tools = new Map<unknown, string>()
+
+  /** A tool is called: the result that names the call is this tool's. */
+  call(id: unknown, name: unknown): void {
+    if (typeof name === 'string') this.#tools.set(id, name)
+  }
 
   /** Adds a message; `rest` is everything of it that is no text. */
-  message(role: string, pieces: readonly Piece[], rest: readonly unknown[], isRendered = false): void {
+  message(
+    role: string,
+    pieces: readonly Piece[],
+    rest: readonly unknown[],
+    { isRendered = false, call }: { readonly isRendered?: boolean; readonly call?: unknown } = {},
+  ): void {
     const texts = pieces.map(({ path, text, isRaw = false }) => this.texts.push({ path, text, isRaw }) - 1)
     // the first of the rest are the message's own members, what follows are parts that are no text
     const isTextOnly = rest.length === 1
-    this.#messages.push({ place: this.#places++, role, texts, rest: JSON.stringify(rest), isTextOnly, isRendered })
+    const tool = this.#tools.get(call)
+    this.#messages.push({
+      place: this.#places++,
+      role,
+      texts,
+      rest: JSON.stringify(rest),
+      isTextOnly,
+      isRendered,
+      ...(tool !== undefined && { tool }),
+    })
   }
 
   /** Adds a prompt that is nothing but a text. */
   plainPrompt(path: JsonPath, text: string, preamble: readonly unknown[]): void {
-    this.message('user', [{ path, text }], [{}], true)
+    this.message('user', [{ path, text }], [{}], { isRendered: true })
     this.endPrompt(preamble)
   }
 
   /** Ends the prompt that the messages so far belong to. */
   endPrompt(preamble: readonly unknown[]): void {
-    this.prompts.push({ preamble: JSON.stringify(preamble), messages: this.#messages })
+    const messages = this.#messages.map((message, i) => {
+      return message.role === 'user' && this.#messages[i + 1]?.role === 'user'
+        ? { ...message, isFollowed: true }
+        : message
+    })
+    this.prompts.push({ preamble: JSON.stringify(preamble), messages })
     this.#messages = []
   }
 }

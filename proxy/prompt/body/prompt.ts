@@ -26,6 +26,10 @@ export interface PromptMessage {
   readonly isTextOnly: boolean
   /** whether it is a whole prompt, in which several may speak, as the client's own chat template has it */
   readonly isRendered?: boolean
+  /** the next message is the same speaker's: it may hold the question */
+  readonly isFollowed?: boolean
+  /** what the tool is called whose result it is, where its call says so */
+  readonly tool?: string
 }
 
 /** What an engine prefills as one sequence; completions may ask for several in one body. */

@@ -22,8 +22,10 @@ const BEGIN = new RegExp(`^${EDGE}(?:begin|start)(?:ning)?[ _-]?(?:of[ _-])?(?:t
 const OPENED = /^[[{]{1,2}[#%]?[ \t]?([a-z][a-z0-9_ -]{0,40})[ \t]?%?[\]}]{1,2}$/i
 const SIGNS = /(?:[<{([]{1,40}|[~+|%$@^&#]{3,40})$/
 
+// `Information: "Source: …`
+const QUOTE = /[:：][ \t]*(["“])$/
 const QUOTES = ['"""', "'''"]
-const MIRRORED: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}', '<': '>' }
+const MIRRORED: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}', '<': '>', '“': '”' }
 const LONGEST_LINE = 120
 // an opening quote stands in front of the list, with a heading or an instruction between at most
 const FURTHEST_QUOTE = 2_000
@@ -37,6 +39,8 @@ export function findOpening(text: string, from: number, listStart: number): Open
     if ((before.split(quote).length & 1) === 0) return toOpening(quote)
   }
   const line = text.slice(Math.max(start, end - LONGEST_LINE), end).trim()
+  const quote = end === listStart ? QUOTE.exec(line)?.[1] : undefined
+  if (quote !== undefined) return toOpening(quote)
   const name = BEGIN.exec(line)?.[1] ?? OPENED.exec(line)?.[1]
   if (name !== undefined) return { closing: toNamed(name), sign: undefined }
   const signs = SIGNS.exec(line)?.[0]

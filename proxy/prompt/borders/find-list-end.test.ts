@@ -64,7 +64,7 @@ describe.each(lists)('behind a list of %s', (_, list) => {
     ['<<<', '>>>', '\r\nTell me'],
     ['The context is:\n{', '}', '\nTell me'],
   ])('what closes %j is of the list, but of no block', (opening, closing, tail) => {
-    const text = `Use this.\n${opening}\n\n${list}\n${closing}${tail}`
+    const text = `Use these sources.\n${opening}\n\n${list}\n${closing}${tail}`
     const found = findContextLists(text)
     expect(found.map(({ blocks }) => text.slice(blocks.at(-1)!.end))).toEqual([`\n${closing}${tail}`])
     expect(behindLists(text)).toEqual([tail])

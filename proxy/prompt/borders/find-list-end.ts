@@ -3,10 +3,45 @@ import type { Label } from '../scan/find-labels.ts'
 import { findLastRule, type LineNote, type LineNotes, levelOf } from '../scan/find-line-notes.ts'
 import { announcesBlocks } from '../scan/find-list-heading.ts'
 import type { Marks } from '../scan/find-marks.ts'
-import { isPromptHeading } from '../scan/find-prompt-heading.ts'
 import { findClosingLine, findOpening } from './find-closing-line.ts'
 import type { CueLine } from './find-cue-doubt.ts'
 import { findInnerClosings, findOwnClosing } from './find-numbered-closings.ts'
+import { isPromptHeading } from './find-prompt-heading.ts'
+
+/** Signs that open and close a block. */
+interface Quotes {
+  readonly open: string
+  readonly close: string
+}
+
+const QUOTES: readonly Quotes[] = [
+  { open: '«', close: '»' },
+  { open: '"', close: '"' },
+  { open: '“', close: '”' },
+]
+
+function isQuotedBy(text: string, from: number, end: number, open: string, close: string): boolean {
+  const start = findContentStart(text, from, end)
+  return end - start > 1 && text[start] === open && text[end - 1] === close
+}
+
+/** Behind the sign that closes the last block: as many as opened it, at the end of a line, and nowhere else. */
+function findQuoteEnd(text: string, { end: from }: Label, { open, close }: Quotes, limit: number): number | undefined {
+  const start = findContentStart(text, from, limit)
+  let count = 0
+  while (text[start + count] === open) count++
+  if (count === 0) return undefined
+  const sign = close.repeat(count)
+  let found: number | undefined
+  for (let at = text.indexOf(sign, start + count); at >= 0 && at < limit; at = text.indexOf(sign, at + count)) {
+    const end = at + count
+    const lineEnd = findLineEnd(text, end)
+    if (findContentStart(text, end, lineEnd) < lineEnd) continue
+    if (found !== undefined) return undefined
+    found = end
+  }
+  return found
+}
 
 /** What a list's blocks but the last have in them: what they have cannot end the last one. */
 export interface Interior {
@@ -24,6 +59,8 @@ export interface Interior {
   readonly separator: string | undefined
   /** Each of them is closed by a line that bears its number. */
   readonly closed: boolean
+  /** The signs of quotation that each of them stands in. */
+  readonly quotes: Quotes | undefined
   /** A line announces more blocks behind one of them, as `More sources:`. */
   readonly announces: boolean
 }
@@ -53,6 +90,10 @@ export function readInterior(text: string, { blanks, notes }: LineNotes, labels:
     questions: inside.filter((own) => own.some(isQuestion)).length,
     separator: separated ? separator : undefined,
     closed: closings !== undefined,
+    quotes: QUOTES.find(
+      ({ open, close }) =>
+        bodies.length > 0 && bodies.every(({ start }, i) => isQuotedBy(text, start, ends[i]!, open, close)),
+    ),
     announces: bodies.some(({ start }, i) => endsInAnnouncement(text, start, ends[i]!)),
   }
 }
@@ -88,6 +129,8 @@ export interface Ending {
   readonly closing: number | undefined
   /** Where the list ends with what closes its last block by its number. */
   readonly listEnd?: number
+  /** The cue announces an answer, and a question follows: then it is a line of the document. */
+  readonly isAnsweredFirst?: boolean
 }
 
 /** Looks behind a list's last label, as far as `limit`, for what ends its block. */
@@ -100,12 +143,12 @@ export function findEnding(
 ): Ending {
   const { text } = marks
   const from = labels.at(-1)!.end
-  const own = interior.closed ? findOwnClosing(text, labels.at(-1)!, limit) : undefined
+  const own = findOwnEnd(text, labels.at(-1)!, interior, limit)
   if (own !== undefined) {
     return { paragraph: undefined, certain: own.start, cue: undefined, closing: own.start, listEnd: own.end }
   }
   const closing = findClosingMark(marks, labels[0]!.start, from, limit)
-  const bound = closing ?? limit
+  const bound = closing ?? findItemEnd(text, labels, from, limit) ?? limit
   const paragraph = blanks[findIndexFrom(blanks, from)]?.start ?? bound
   const fence = findFence(text, notes, labels, bound)
   if (fence !== undefined) {
@@ -115,17 +158,66 @@ export function findEnding(
   // where none of its level stands in front of the list, its last document alone may have headings
   const isKnown = ({ start }: LineNote): boolean => (headings.get(levelOf(text, start)) ?? start) < labels[0]!.start
   const isEnd = (note: LineNote): boolean =>
-    isCertainEnd(text, note, interior, isRecord) &&
+    isCertainEnd(text, note, interior, isRecord, labels[0]!.form[0]) &&
     (note.kind !== 'heading' || isKnown(note) || isPromptHeading(text, note.start))
   let at = findIndexFrom(notes, findLineEnd(text, from))
   while (at < notes.length && notes[at]!.start < bound && !isEnd(notes[at]!)) at++
   const note = at < notes.length && notes[at]!.start < bound ? notes[at] : undefined
   return {
     paragraph: paragraph < bound ? paragraph : undefined,
-    certain: note?.start ?? closing,
-    cue: note !== undefined && isCue(note) ? note : undefined,
+    certain: note?.start ?? (bound < limit ? bound : closing),
+    ...readCueNote(note, notes, at, bound),
     closing,
   }
+}
+
+function readCueNote(
+  note: LineNote | undefined,
+  notes: readonly LineNote[],
+  at: number,
+  bound: number,
+): Pick<Ending, 'cue' | 'isAnsweredFirst'> {
+  if (note === undefined || !isCue(note)) return { cue: undefined }
+  return { cue: note, isAnsweredFirst: note.kind.answer && asksLater(notes, at, bound) }
+}
+
+/** Where the last block ends by what closes each of its list: a line that bears its number, or a sign of quotation. */
+function findOwnEnd(
+  text: string,
+  last: Label,
+  { closed, quotes }: Interior,
+  limit: number,
+): { readonly start: number; readonly end: number } | undefined {
+  const quoted = quotes && findQuoteEnd(text, last, quotes, limit)
+  if (quoted !== undefined) return { start: quoted, end: quoted }
+  return closed ? findOwnClosing(text, last, limit) : undefined
+}
+
+/**
+ * Where the next item of a list of instructions begins, of which one ends with these blocks, as in `- Use this context:
+ * Source: …`; undefined where blocks have such items themselves.
+ */
+function findItemEnd(text: string, labels: readonly Label[], from: number, limit: number): number | undefined {
+  const { start } = labels[0]!
+  const line = text.lastIndexOf('\n', start - 1) + 1
+  const bullet = /^[ \t]{0,3}[-*•] (?=\S)/.exec(text.slice(line, start))?.[0]
+  if (bullet === undefined) return undefined
+  const next = text.indexOf(`\n${bullet}`, start)
+  return next >= from && next < limit ? next + 1 : undefined
+}
+
+/** Whether a list ends one of several instructions, and nothing shows where the next of these begins. */
+export function isOpenItem(text: string, labels: readonly Label[], limit: number): boolean {
+  const { start } = labels[0]!
+  const line = text.lastIndexOf('\n', start - 1) + 1
+  if (line === start || !/^[ \t]{0,3}(?:[-*•]|\d+[.)]) (?=\S)/.test(text.slice(line, start))) return false
+  return findItemEnd(text, labels, labels.at(-1)!.end, limit) === undefined
+}
+
+function asksLater(notes: readonly LineNote[], from: number, bound: number): boolean {
+  return notes
+    .slice(from + 1)
+    .some((note) => note.start < bound && note.behindBlank && isCue(note) && note.kind.question)
 }
 
 function isCue(note: LineNote): note is LineNote & CueLine {
@@ -170,9 +262,18 @@ function isCertainEnd(
   { kind, behindBlank, start, end }: LineNote,
   interior: Interior,
   isRecord: boolean,
+  sign: string | undefined,
 ): boolean {
   if (typeof kind === 'object') return !interior.cues.has(kind.kind)
   if (kind === 'rule' && text.slice(start, end).trim() === interior.separator) return true
+  // below `==== [File: a.md]:` a line of the same signs closes the list
+  if (
+    kind === 'rule' &&
+    (sign === '=' || sign === '-') &&
+    text.slice(start, end).trim().startsWith(sign) &&
+    !interior.rule
+  )
+    return true
   // records are whole documents, of which one alone may have headings
   return behindBlank && !interior[kind] && !isRecord
 }

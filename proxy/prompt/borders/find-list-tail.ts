@@ -2,7 +2,7 @@ import { readCue } from '../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, isRule } from '../scan/find-edges.ts'
 import { isKin } from '../scan/find-elements.ts'
 import type { Marks } from '../scan/find-marks.ts'
-import { isPromptHeading } from '../scan/find-prompt-heading.ts'
+import { isPromptHeading } from './find-prompt-heading.ts'
 
 const ASKING =
   /^(?:please|now|then|also|always|never|only|just|kindly|do not|don['’]t|if|when|remember|note that|important|make sure|be sure|ensure|you|your|use|using|based|given|from|with|cite|quote|write|explain|summari[sz]e|describe|compare|list|tell|give|provide|show|find|translate|extract|identify|discuss|think|consider|read|analy[sz]e|respond|reply|answer|rely|refer|base|keep|include|mention|limit|format|return)\b/i
@@ -16,6 +16,7 @@ const ANNOUNCEMENT =
 const CODE = /^(?:[ ]{2}|\t)[ \t]*\S.*(?:\w\((?!s\)).*[:;,{(]|[;{])$/
 // what is asked in one line is no paragraph of a document
 const LONGEST_QUESTION = 500
+const MOST_LINES = 3
 const LONGEST_ANNOUNCEMENT = 100
 
 /** What is known of the text between a last block and its bound. */
@@ -60,7 +61,8 @@ function isPrompt(text: string, start: number, end: number): boolean {
   return isInstruction(first) || isQuestion(text, start, end)
 }
 
-function isInstruction(line: string): boolean {
+/** Whether a line tells the model what to do. */
+export function isInstruction(line: string): boolean {
   return (ASKING.test(line) && OF_THE_PROMPT.test(line)) || TO_THE_MODEL.test(line) || MANNER.test(line)
 }
 
@@ -86,6 +88,8 @@ export function endsInPrompt(text: string, from: number, cue: number): boolean {
   const start = findLastParagraph(text, from, end)
   if (start === undefined) return false
   const line = text.lastIndexOf('\n', start - 1) + 1
+  // instructions are a few lines, and a document's paragraph may begin like one
+  if (text.slice(line, end).split('\n', MOST_LINES + 1).length > MOST_LINES) return false
   const first = text.slice(line, Math.min(findLineEnd(text, start), end, start + LONGEST_QUESTION)).trimEnd()
   return (
     (!CODE.test(first) && isInstruction(first.trim())) ||

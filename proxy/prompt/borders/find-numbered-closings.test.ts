@@ -16,7 +16,7 @@ describe('blocks that are closed by their own numbers', () => {
     const write = (blocks: readonly string[]): string =>
       blocks.map((block, i) => `${open}${block}${close}`.replaceAll('{i}', `${from + i}`)).join('')
     for (const tail of ['', 'Question: why?', 'Be brief.\n\nwhy?']) {
-      const text = `Context:\n${write([rain!, sun!, wind!])}${tail}`
+      const text = `Sources:\n${write([rain!, sun!, wind!])}${tail}`
       expect(contentsOf(text)).toEqual([[rain, sun, wind]])
       // and the annotation stands behind the last of them
       expect(behindLists(text).map((behind) => behind.trim())).toEqual([tail])

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { BlockSpan, ContextList } from './context-list.ts'
+import type { BlockSpan, ContextList } from '../judge/context-list.ts'
 import { findContextLists } from './find-context-lists.ts'
 
 function contentsOf(text: string): string[][] {
@@ -200,6 +200,7 @@ describe('in any text', () => {
   it('JSON stays JSON of the same elements when its blocks change places', () => {
     const element = fc.record({
       title: fc.string(),
+      score: fc.double({ noNaN: true, noDefaultInfinity: true }),
       content: fc.string({ minLength: 16 }),
       nested: fc.jsonValue({ maxDepth: 2 }),
     })
@@ -243,7 +244,9 @@ describe.each([...labelled, ...tagged])('a list written as $name', (form) => {
   it('is found with exactly its contents, whatever prose is in front and whatever line behind', () => {
     fc.assert(
       fc.property(contents, gap, prose, fc.oneof(line, fc.constant('')), (list, between, before, behind) => {
-        const text = `${before}\n\n${write(form, list, between)}\n\n${behind}`
+        // bare numbers need more that speaks for them
+        const heading = form.name.includes('[n]') ? 'Sources:\n' : ''
+        const text = `${before}\n\n${heading}${write(form, list, between)}\n\n${behind}`
         expect(contentsOf(text)).toEqual([list])
         expect(findContextLists(text)).toMatchObject([{ positional: true }])
       }),

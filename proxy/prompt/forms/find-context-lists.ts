@@ -1,29 +1,24 @@
 import { findClosingEnd } from '../borders/find-closing-line.ts'
+import { type ContextList, mostBlocks } from '../judge/context-list.ts'
+import { judgeList } from '../judge/judge-list.ts'
+import type { Reason, Refusal } from '../judge/reasons.ts'
 import { findContentStart, findIndexFrom } from '../scan/find-edges.ts'
 import { findElements, isKin, type KinElement, type Region } from '../scan/find-elements.ts'
 import type { Label } from '../scan/find-labels.ts'
-import { findMarks, type Marks } from '../scan/find-marks.ts'
+import { findMarks, type Marks, type TextTraits } from '../scan/find-marks.ts'
 import type { Tag } from '../scan/find-tags.ts'
-import { type ContextList, mostBlocks } from './context-list.ts'
+import { findCreditedLists } from './find-credited-lists.ts'
 import { findJsonLists } from './find-json-lists.ts'
 import { findLabelledLists } from './find-labelled-lists.ts'
 import { findMemoryLists } from './find-memory-lists.ts'
+import { findBoldLists, findQuotedLists } from './find-quoted-lists.ts'
 import { findRuledLists } from './find-ruled-lists.ts'
 import { findTagLists } from './find-tag-lists.ts'
 
-/** What is known of a text besides its characters. */
-export interface TextTraits {
-  /** It is nothing but material, like a tool's result: no question follows, and its last block ends where it ends. */
-  readonly whole?: boolean
-  /** It is a prompt as a chat template renders it; elsewhere the marks of templates are words like others. */
-  readonly rendered?: boolean
-}
-
-/** The lists that surely are some. */
+/** What was found in a text, and what looks like a list and is left alone. */
 export interface FoundLists {
   readonly lists: ContextList[]
-  /** there are none, but something looks like one: it is not certain that it is, or where its blocks end */
-  readonly isUnsure: boolean
+  readonly refusals: Refusal[]
 }
 
 /** The lists of context blocks in a text, in order and not overlapping; of lists in one another, the outer one. */
@@ -31,44 +26,45 @@ export function findContextLists(text: string, traits: TextTraits = {}): Context
   return findSureLists(text, traits).lists
 }
 
-/** The same, and whether something was seen that is left alone. */
+/** The same, and what is left alone, and why. */
 export function findSureLists(text: string, traits: TextTraits = {}): FoundLists {
   const marks = findMarks(text, traits)
-  if (marks === undefined) return { lists: [], isUnsure: false }
-  if (isTorn(marks.tags)) return { lists: [], isUnsure: true }
-  const lists = findAll(marks)
-  return { lists, isUnsure: lists.length === 0 && isCounted(marks.labels) }
+  if (marks === undefined) return refuse('too_many', text)
+  const torn = findTorn(marks.tags)
+  if (torn !== undefined) return refuse('torn_tags', text, torn.start)
+  const search = new ListSearch(marks)
+  const lists = search.findAll()
+  const { refusals } = search
+  const counted = lists.length === 0 && refusals.length === 0 ? findCounted(marks.labels) : undefined
+  if (counted !== undefined) refusals.push({ refused: 'open_end', at: { start: counted.start, end: text.length } })
+  return { lists, refusals }
 }
 
-function findAll(marks: Marks): ContextList[] {
-  const found = findElements(marks).flatMap((region) => findRegionLists(marks, region))
-  found.sort((left, right) => startOf(left) - startOf(right) || right.end - left.end)
-  const lists: ContextList[] = []
-  for (const list of found) {
-    if (startOf(list) >= (lists.at(-1)?.end ?? 0)) lists.push({ ...list, end: findContainerEnd(marks, list) })
-  }
-  return lists.reduce((sum, { blocks }) => sum + blocks.length, 0) > mostBlocks ? [] : lists
+function refuse(refused: Reason, text: string, start = 0): FoundLists {
+  return { lists: [], refusals: [{ refused, at: { start, end: text.length } }] }
 }
 
 /**
- * Whether a name of our kin has both pairs and tags without a partner. Then documents hold such tags themselves, and
- * where one document ends and what is an example inside another cannot be told: better no list than a document torn
- * apart. A tag that is only spoken of, inside a line, does not count, nor does one that is never closed, as in HTML.
+ * A tag without a partner of a name of our kin that has pairs, too. Then documents hold such tags themselves, and where
+ * one document ends and what is an example inside another cannot be told: better no list than a document torn apart. A
+ * tag that is only spoken of, inside a line, does not count, nor does one that is never closed, as in HTML.
  */
-function isTorn(tags: readonly Tag[]): boolean {
+function findTorn(tags: readonly Tag[]): Tag | undefined {
   const paired = new Set<string>()
-  const alone = new Set<string>()
-  for (const { name, partner, closing, begins } of tags) {
+  const alone = new Map<string, Tag>()
+  for (const tag of tags) {
+    const { name, partner, closing, begins } = tag
     if (partner !== undefined) paired.add(name)
-    else if (closing || begins) alone.add(name)
+    else if ((closing || begins) && !alone.has(name)) alone.set(name, tag)
   }
-  return [...alone].some((name) => paired.has(name) && isKin(name))
+  for (const [name, tag] of alone) if (paired.has(name) && isKin(name)) return tag
+  return undefined
 }
 
-/** Whether labels of one form begin to count. */
-function isCounted(labels: readonly Label[]): boolean {
+/** Where labels of one form begin to count. */
+function findCounted(labels: readonly Label[]): Label | undefined {
   const begun = new Map<string, number>()
-  return labels.some(({ form, number }) => {
+  return labels.find(({ form, number }) => {
     if (number === undefined) return false
     const first = begun.get(form)
     if (first === undefined && number <= 1) begun.set(form, number)
@@ -80,21 +76,59 @@ function startOf(list: ContextList): number {
   return list.blocks[0]!.start
 }
 
-function findRegionLists(marks: Marks, region: Region): ContextList[] {
-  const blocks: KinElement[] = []
-  const lists: ContextList[][] = [
-    findLabelledLists(marks, region),
-    findJsonLists(marks, region),
-    findMemoryLists(marks, region),
-  ]
-  if (lists.every((list) => list.length === 0)) lists.push(findRuledLists(marks, region))
-  for (const element of region.elements) {
-    const inner = element.inside === undefined ? [] : findRegionLists(marks, element.inside)
-    if (inner.length > 0) lists.push(inner)
-    else if (element.inside === undefined || !isEmpty(marks.text, element.inside)) blocks.push(element)
+/** Searches the regions of one text and judges what it finds. */
+class ListSearch {
+  readonly refusals: Refusal[] = []
+  readonly #marks: Marks
+
+  constructor(marks: Marks) {
+    this.#marks = marks
   }
-  lists.push(findTagLists(marks, blocks, region.container))
-  return lists.flat()
+
+  findAll(): ContextList[] {
+    const marks = this.#marks
+    const found = findElements(marks).flatMap((region) => this.#findIn(region))
+    found.sort((left, right) => startOf(left) - startOf(right) || right.end - left.end)
+    const lists: ContextList[] = []
+    for (const list of found) {
+      if (startOf(list) >= (lists.at(-1)?.end ?? 0)) lists.push({ ...list, end: findContainerEnd(marks, list) })
+    }
+    if (lists.reduce((sum, { blocks }) => sum + blocks.length, 0) <= mostBlocks) return lists
+    this.refusals.push({ refused: 'too_many', at: { start: 0, end: marks.text.length } })
+    return []
+  }
+
+  #findIn(region: Region): ContextList[] {
+    const marks = this.#marks
+    const blocks: KinElement[] = []
+    const json = findJsonLists(marks, region)
+    this.refusals.push(...json.refusals)
+    const lists: (readonly ContextList[])[] = [
+      findLabelledLists(marks, region),
+      json.lists,
+      findMemoryLists(marks, region),
+      findCreditedLists(marks, region),
+      findQuotedLists(marks, region),
+      findBoldLists(marks, region),
+    ]
+    if (lists.every((list) => list.length === 0) && json.refusals.length === 0)
+      lists.push(findRuledLists(marks, region))
+    const inside: ContextList[][] = []
+    for (const element of region.elements) {
+      const inner = element.inside === undefined ? [] : this.#findIn(element.inside)
+      if (inner.length > 0) inside.push(inner)
+      else if (element.inside === undefined || !isEmpty(marks.text, element.inside)) blocks.push(element)
+    }
+    lists.push(findTagLists(marks, blocks, region))
+    return [...lists.flat().filter((list) => this.#isTaken(list)), ...inside.flat()]
+  }
+
+  #isTaken(list: ContextList): boolean {
+    const refused = judgeList(this.#marks, list)
+    if (refused === undefined) return true
+    this.refusals.push({ refused, at: { start: startOf(list), end: list.end } })
+    return false
+  }
 }
 
 // `<context></context>` is how instructions name the place of a context

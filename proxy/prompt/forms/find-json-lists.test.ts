@@ -51,11 +51,12 @@ describe('results in JSON', () => {
 
   it('may be short where the line in front, their name, a field or the question says what they are', () => {
     const short = [{ text: 'Rain' }, { text: 'Sun' }]
+    const sourced = short.map((result, i) => ({ ...result, url: `https://a.example/${i}` }))
     const scored = short.map((result) => ({ ...result, score: 0.5 }))
     for (const text of [
       `Context: ${JSON.stringify(short)}\n\nWhy?`,
-      `${JSON.stringify(short)}\n\nQuestion: why?`,
-      JSON.stringify({ results: short }),
+      `${JSON.stringify(sourced)}\n\nQuestion: why?`,
+      JSON.stringify({ results: sourced }),
       JSON.stringify({ documents: short }),
       JSON.stringify(scored),
       JSON.stringify([{ page_content: 'Rain' }, { page_content: 'Sun' }]),
@@ -63,20 +64,16 @@ describe('results in JSON', () => {
       expect(contentsOf(text)[0]).toHaveLength(2)
     }
     expect(contentsOf(`${JSON.stringify(short)}\n\nWhy?`)).toEqual([])
+    expect(contentsOf(JSON.stringify({ results: short }))).toEqual([])
     expect(contentsOf(JSON.stringify({ items: short }))).toEqual([])
     expect(contentsOf(`Context: ${JSON.stringify([{ text: '' }, { text: 'Sun' }])}\n\nWhy?`)).toEqual([])
   })
 
-  it('are the content of MCP, and memories as they are searched', () => {
-    const content = [
-      { type: 'text', text: 'It rained all day.' },
-      { type: 'text', text: 'The sun shone again.' },
-    ]
+  it('are memories as they are searched', () => {
     const memories = [
       { id: 'a7', memory: 'Owns a wooden boat', score: 0.1 },
       { id: 'f2', memory: 'Lives at the harbour', score: 0.2 },
     ]
-    expect(contentsOf(JSON.stringify({ content }))[0]).toHaveLength(2)
     expect(labelsOf(JSON.stringify({ results: memories }))).toEqual(['a7', 'f2'])
   })
 
@@ -120,6 +117,19 @@ describe('no results', () => {
       'a conversation',
       '[{"role":"user","content":"What is the weather?"},{"role":"assistant","content":"It will rain today."}]',
     ],
+    [
+      'parts of a content, which may be one text',
+      '{"content":[{"type":"text","text":"It rained all day."},{"type":"text","text":"The sun shone."}]}',
+    ],
+    ['chunks of one text', JSON.stringify({ chunks: results.map(({ content }) => ({ text: content })) })],
+    ['pages', JSON.stringify({ results: results.map(({ content }, page) => ({ page, text: content })) })],
+    [
+      'a feed',
+      JSON.stringify({
+        items: results.map(({ content }, i) => ({ url: `u${i}`, created_at: `2026-01-0${i}`, body: content })),
+      }),
+    ],
+    ['commits', JSON.stringify({ results: results.map(({ content }, i) => ({ sha: `a${i}`, description: content })) })],
     ['steps', '[{"step":1,"text":"Open the file that I sent"},{"step":2,"text":"Read it from the front"}]'],
     ['texts among other things', '["It rained all day in Oslo.", "The sun shone in Rome.", 3]'],
     ['JSON in the middle of a line', `He said ${json}`],

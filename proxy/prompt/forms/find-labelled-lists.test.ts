@@ -77,7 +77,7 @@ describe('labelled blocks', () => {
     const code = 'code:\n```py\nx[0] = 1'
     const table = '| a | b |\n|---|---|\n| [1] | 2 |'
     const marked = 'see\nDocument 7: x\n<document>[3] y</document>\n# Title\n- [1](http://x)'
-    expect(contentsOf(`[1] ${code}\n[2] ${table}\n[3] ${marked}\n\nq`)).toEqual([[code, table, marked]])
+    expect(contentsOf(`[1] ${code}\n[2] ${table}\n[3] ${marked}\n\nQuestion: q`)).toEqual([[code, table, marked]])
   })
 
   it('leave the white space and rules between them to their places', () => {
@@ -95,8 +95,8 @@ describe('labelled blocks', () => {
 
 describe('the last labelled block', () => {
   it('ends at the first blank line when no other block has one', () => {
-    expect(contentsOf('[1] A\n[2] B\nstill B\n\nnot B')).toEqual([['A', 'B\nstill B']])
-    expect(contentsOf('[1] A\n[2] B')).toEqual([['A', 'B']])
+    expect(contentsOf('Sources:\n[1] A\n[2] B\nstill B\n\nnot B')).toEqual([['A', 'B\nstill B']])
+    expect(contentsOf('Sources:\n[1] A\n[2] B')).toEqual([['A', 'B']])
   })
 
   it.each([
@@ -182,9 +182,9 @@ describe('the last labelled block', () => {
   })
 
   it('ends where the turn ends in a prompt that the client rendered', () => {
-    const text = '<|im_start|>user\n[1] A\n[2] B<|im_end|>\n<|im_start|>assistant\n'
+    const text = '<|im_start|>user\nSources:\n[1] A\n[2] B<|im_end|>\n<|im_start|>assistant\n'
     expect(contentsOf(text, { rendered: true })).toEqual([['A', 'B']])
-    const turns = '<s>[INST] Use:\n[1] A\n[2] B [/INST] ok </s><s>[INST]\n[1] C\n[2] D[/INST]'
+    const turns = '<s>[INST] Use these sources:\n[1] A\n[2] B [/INST] ok </s><s>[INST]\nSources:\n[1] C\n[2] D[/INST]'
     expect(contentsOf(turns, { rendered: true })).toEqual([
       ['A', 'B'],
       ['C', 'D'],
@@ -241,7 +241,7 @@ describe('several lists', () => {
   })
 
   it('of different forms stand side by side', () => {
-    expect(contentsOf('[1] A\n[2] B\n\nSource 1: C\nSource 2: D\n\n<doc>E</doc>')).toEqual([
+    expect(contentsOf('Sources:\n[1] A\n[2] B\n\nSource 1: C\nSource 2: D\n\n<doc>E</doc>')).toEqual([
       ['A', 'B'],
       ['C', 'D'],
       ['E'],
@@ -252,9 +252,9 @@ describe('several lists', () => {
     expect(contentsOf('Document 1:\n[1] a\n[2] b\nDocument 2:\n[1] c\n[2] d\n\nq')).toEqual([
       ['[1] a\n[2] b', '[1] c\n[2] d'],
     ])
-    expect(contentsOf('[1]\n<document>\nA\n\nB\n</document>\n[2]\n<document>\nC\n\nD\n</document>\n\nq')).toEqual([
-      ['<document>\nA\n\nB\n</document>', '<document>\nC\n\nD\n</document>'],
-    ])
+    expect(
+      contentsOf('Sources:\n[1]\n<document>\nA\n\nB\n</document>\n[2]\n<document>\nC\n\nD\n</document>\n\nq'),
+    ).toEqual([['<document>\nA\n\nB\n</document>', '<document>\nC\n\nD\n</document>']])
   })
 })
 
@@ -315,7 +315,7 @@ describe('lists that belong to the question', () => {
   it.each([
     ['a question in front, a blank line between', 'Question: who?\n\n[1] Alpha\n[2] Beta'],
     ['documents to answer questions from', 'Use these documents to answer the questions:\n[1] Alpha\n[2] Beta'],
-    ['several lines in the other blocks, one in the last', '[1] Alpha\nand so on\n[2] Beta'],
+    ['several lines in the other blocks, one in the last', 'Sources:\n[1] Alpha\nand so on\n[2] Beta'],
     ['the text of each below its label', 'Document 1:\nAlpha\nDocument 2:\nBeta'],
     ['several lines in all, the question in front', 'Question: who?\n\n[1] Alpha\nand so on\n[2] Beta\nand on'],
   ])('but not %s', (_, text) => {

@@ -8,20 +8,21 @@ import {
   findOpeningRule,
   hasQuestionBefore,
   type Interior,
+  isOpenItem,
   readInterior,
 } from '../borders/find-list-end.ts'
 import { endsInPrompt, endsInPromptLine, mayGoOn } from '../borders/find-list-tail.ts'
 import { reachesContainerEnd } from '../borders/reaches-container-end.ts'
+import { type BlockSpan, type ContextList, mostBlocks } from '../judge/context-list.ts'
 import { readCue } from '../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd } from '../scan/find-edges.ts'
 import type { Region } from '../scan/find-elements.ts'
 import { FenceWalk } from '../scan/find-fences.ts'
 import type { Label } from '../scan/find-labels.ts'
 import { findLastRule, readLineNotes } from '../scan/find-line-notes.ts'
-import { isNoContext } from '../scan/find-list-heading.ts'
+import { isNoContext, isOfNotes } from '../scan/find-list-heading.ts'
 import type { Marks } from '../scan/find-marks.ts'
-import { findOwn } from '../scan/find-own.ts'
-import { type BlockSpan, type ContextList, mostBlocks } from './context-list.ts'
+import { findOwn } from './find-own.ts'
 
 /** The lists whose blocks begin with a label at the beginning of a line of this region. */
 export function findLabelledLists(marks: Marks, region: Region): ContextList[] {
@@ -42,7 +43,7 @@ export function findLabelledLists(marks: Marks, region: Region): ContextList[] {
     if (at > label.start) continue
     const list = readList(labelled, label)
     if (list === undefined) refused.add(label.form)
-    else if (!isNoContext(marks.text, label) && !(label.bare && isLinks(marks.text, list.blocks))) lists.push(list)
+    else if (!isNoContext(marks.text, label) && !isNotes(marks.text, label, list.blocks)) lists.push(list)
     at = list?.end ?? at
   }
   return lists
@@ -73,14 +74,42 @@ function readList(labelled: LabelledRegion, first: Label): ContextList | undefin
   const end = findListEnd(labelled, run, interior)
   if (end === undefined) return undefined
   const blocks = run.labels.map((label, i) => toBlock(marks.text, label, interior.ends[i] ?? end.block))
-  return { blocks, positional: run.positional, labelPrefix: first.prefix, end: end.list }
+  return {
+    blocks,
+    positional: run.positional,
+    labelPrefix: first.prefix,
+    end: end.list,
+    form: first.keys === undefined ? (first.bare ? 'number' : 'label') : 'record',
+    weight: first.isWeak ? 'weak' : 'strong',
+    inContainer: region.isKin && findContentStart(marks.text, region.start, region.end) === first.start,
+  }
+}
+
+/** Whether a list of numbers is that of the notes of a text: below a heading for them, or nothing but links. */
+function isNotes(text: string, first: Label, blocks: readonly BlockSpan[]): boolean {
+  if (!first.bare) return false
+  if (isLinks(text, blocks)) return true
+  // what a prompt calls references, or sources, is told in sentences
+  return isOfNotes(text, first) && !blocks.every((block) => isTold(text, block))
+}
+
+// a year, an address, pages: what tells where something was written
+const NOTE = /https?:|\bdoi\b|\bet al\b|\bpp?\.|\bvol\.|\bisbn\b|[(,] ?(?:19|20)\d\d\b|，(?:19|20)\d\d|\[[A-Z]\]/i
+const TOLD = /\p{L}+[ \t]+\p{L}+[ \t]+\p{L}+[^\n]*[.!?]|[\p{Script=Han}\p{Script=Hiragana}]{6,}[。！？]/u
+
+function isTold(text: string, { contentStart, contentEnd }: BlockSpan): boolean {
+  const words = text.slice(contentStart, Math.min(contentEnd, contentStart + 400))
+  return TOLD.test(words) && !NOTE.test(words)
 }
 
 // the links that a text cites as [1] and [2]
 function isLinks(text: string, blocks: readonly BlockSpan[]): boolean {
   return blocks.every(({ contentStart, contentEnd }) => {
     // the address of a page is short, and a long block need not be copied
-    return contentEnd - contentStart < 2_000 && /^<?https?:\/\/\S+$/.test(text.slice(contentStart, contentEnd))
+    return (
+      contentEnd - contentStart < 2_000 &&
+      /^(?:[-–] ?)?[<[]?https?:\/\/\S+[^\n]{0,80}$/.test(text.slice(contentStart, contentEnd))
+    )
   })
 }
 
@@ -100,7 +129,9 @@ function findListEnd(
   const opening = findOpening(text, 0, first.start)
   // what closes the list stands in its blocks, too: which of them does cannot be told
   if (opening !== undefined && findClosingLine(text, opening, first.end, last.start) !== undefined) return undefined
+  if (isOpenItem(text, run.labels, run.limit)) return undefined
   const ending = findEnding(labelled.marks, labelled.lines, run.labels, interior, run.limit)
+  if (interior.quotes !== undefined && ending.listEnd === undefined) return undefined
   // a last block that alone is not closed is none, or goes on behind what can be seen of it
   if (interior.closed && ending.listEnd === undefined) return undefined
   const limit = findBlockLimit(labelled, run, interior, ending)
@@ -121,6 +152,7 @@ function findBlockLimit(
 ): number | undefined {
   const { marks, region } = labelled
   const last = run.labels.at(-1)!
+  if (interior.quotes !== undefined) return ending.closing
   if (reachesContainerEnd(labelled, run, interior, ending)) return ending.closing ?? run.limit
   if (isDoubtful(labelled, run, interior, ending)) return undefined
   const certain = ending.certain ?? (region.container || marks.whole ? run.limit : undefined)
@@ -139,7 +171,9 @@ function findLimitBelowQuestion(
   { labels, limit }: LabelRun,
   interior: Interior,
 ): number | undefined {
-  if (!hasQuestionBefore(lines, labels[0]!.start)) return undefined
+  const isAsked = marks.asked && (interior.blank || isNoLonger(marks.text, labels, interior, limit))
+  const { start } = labels[0]!
+  if (!isAsked && !hasQuestionBefore(lines, start) && !asksInLine(marks.text, start)) return undefined
   const from = labels.at(-1)!.end
   const goesOn = lines.notes.some(({ kind, start }) => {
     if (start < from || start >= limit) return false
@@ -148,6 +182,19 @@ function findLimitBelowQuestion(
   return goesOn || endsInPrompt(marks.text, from, limit) || endsInPromptLine(marks.text, from, limit)
     ? undefined
     : limit
+}
+
+/** Whether the words in front of a first block in its line hold the question, as in `Answer this: '…' with this context:`. */
+function asksInLine(text: string, start: number): boolean {
+  const line = text.slice(Math.max(text.lastIndexOf('\n', start - 1) + 1, start - 1_000), start)
+  return /\b(?:query|question|task)\b[^\n]{0,20}['"“:：]/i.test(line)
+}
+
+/** Whether a last block that ends with its text has no more lines than another: one more may be of the prompt. */
+function isNoLonger(text: string, labels: readonly Label[], { ends }: Interior, limit: number): boolean {
+  const lines = ({ end }: Label, to: number): number => text.slice(end, to).trim().split('\n').length
+  const most = Math.max(...ends.map((end, i) => lines(labels[i]!, end)))
+  return lines(labels.at(-1)!, limit) <= most
 }
 
 /** Whether the cue line that would end the last block may stand in it. */
@@ -161,6 +208,9 @@ function isDoubtful(
   if (cue === undefined || !(interior.blank || cue.start < paragraph)) return false
   // examples are not touched, but where they end the next list begins
   if (isNoContext(marks.text, labels[0]!)) return false
+  if (ending.isAnsweredFirst) return true
+  // instructions between a last line and its cue, with no blank line between them
+  if (!cue.behindBlank && endsInPromptLine(marks.text, labels.at(-1)!.end, cue.start)) return true
   return mayBeInside(marks.text, cue, closing ?? limit, closing !== undefined)
 }
 

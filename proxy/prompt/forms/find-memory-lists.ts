@@ -1,12 +1,12 @@
 import { mayBeInside } from '../borders/find-cue-doubt.ts'
+import type { BlockSpan, ContextList } from '../judge/context-list.ts'
 import { readCue } from '../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../scan/find-edges.ts'
 import type { Region } from '../scan/find-elements.ts'
 import { FenceWalk } from '../scan/find-fences.ts'
 import { isRunning } from '../scan/find-labels.ts'
 import type { Marks } from '../scan/find-marks.ts'
-import { findOwn } from '../scan/find-own.ts'
-import type { BlockSpan, ContextList } from './context-list.ts'
+import { findOwn } from './find-own.ts'
 
 const BULLET = /([ \t]{0,3})([-*•+]|\d{1,4}[.)])[ \t]{1,4}(?=\S)/y
 
@@ -25,6 +25,9 @@ const MEMORIES = new RegExp(
 // instructions speak of memories too, and their order matters
 const DIRECTIONS =
   /\b(?:rules?|how|when|should|must|guidelines?|instructions?|steps?|formats?|types?|kinds?|tools?|operations?|save|store|manage|update|examples?|e\.g\.|do not|don't|avoid)\b/i
+// a guide names functions, paths and what to do with memories
+const OF_CODE =
+  /[`(){}]|\/\w|\w[_.]\w|\b(?:call|flag|where|with|if|create|delete|search|get|list|show|limited|management|routes?|api)\b/i
 const LONGEST_HEADING = 120
 
 // as the proxy of Mem0 writes them, in front of the question
@@ -47,7 +50,11 @@ export function findMemoryLists(marks: Marks, region: Region): ContextList[] {
     if (bullet === undefined) continue
     const { items, end } = readRun(marks.text, line, bullet, findLimit(region, line))
     at = Math.max(end, line + 1)
-    const isList = items.length > 1 && isAnnounced(marks, region, line) && endsHere(marks.text, end, region.end)
+    const isList =
+      items.length > 1 &&
+      isAnnounced(marks, region, line) &&
+      areFacts(marks.text, items) &&
+      endsHere(marks.text, end, region.end)
     if (isList) lists.push(toList(marks.text, items, end))
   }
   return lists
@@ -114,7 +121,7 @@ function isAnnounced({ text, tags }: Marks, region: Region, line: number): boole
   const end = findContentEnd(text, region.start, line)
   if (end === region.start) {
     const container = region.container ? tags[findIndexFrom(tags, region.start) - 1] : undefined
-    return container !== undefined && /(?:^|[_-])memories$/.test(container.name)
+    return container !== undefined && /(?:^|[_-])(?:memories|facts)(?:[_-]from[_-].*)?$/.test(container.name)
   }
   const start = text.lastIndexOf('\n', end - 1) + 1
   if (end - start > LONGEST_HEADING) return false
@@ -122,8 +129,22 @@ function isAnnounced({ text, tags }: Marks, region: Region, line: number): boole
   return /^(?:#{1,6}\s|\*\*.*\*\*$|\[.*\]$|<[^<>]*>$)|[:：](?:\*\*)?$/.test(heading) && isOfMemories(heading)
 }
 
+// how a line of a guide begins, or what it says to its reader
+const GUIDING =
+  /^(?:[`{<]|\*\*|\[[ x]\]|(?:always|never|do not|don't|only|use|call|check|run|read|write|avoid|must|should|return)\b)|\b(?:you (?:must|should)|must|never)\b|[:：]$/i
+
+/** Whether most of these say what is known of somebody, and none begins like a guide's line of code or name in bold. */
+function areFacts(text: string, items: readonly BlockSpan[]): boolean {
+  const facts = items.map(({ contentStart, contentEnd }) => text.slice(contentStart, contentEnd))
+  return facts.filter((fact) => GUIDING.test(fact)).length * 3 < facts.length
+}
+
 function isOfMemories(heading: string): boolean {
-  return MEMORIES.test(heading.replaceAll('_', ' ')) && !DIRECTIONS.test(heading)
+  return (
+    MEMORIES.test(heading.replaceAll('_', ' ')) &&
+    !DIRECTIONS.test(heading) &&
+    !OF_CODE.test(heading.replace(/^<[^<>]*>$/, ''))
+  )
 }
 
 /** Whether it is sure that the last bullet ends here: a line below it may belong to it. */
@@ -141,7 +162,7 @@ function toList(text: string, items: readonly BlockSpan[], end: number): Context
   const positional = isRunning(items.map(({ label }) => label && text.slice(label.start, label.end)))
   // numbers that do not count up from the first are what the writer wanted, not ours to speak of
   const blocks = positional ? items : items.map(({ label: _, ...item }) => item)
-  return { blocks, positional, labelPrefix: '', end }
+  return { blocks, positional, labelPrefix: '', form: 'memories', weight: 'strong', end }
 }
 
 function findMem0List(text: string, { start, end, elements }: Region): ContextList | undefined {
@@ -154,5 +175,7 @@ function findMem0List(text: string, { start, end, elements }: Region): ContextLi
     const lineEnd = Math.min(findLineEnd(text, line), closing)
     blocks.push({ start: line, end: lineEnd, contentStart: line, contentEnd: lineEnd })
   }
-  return blocks.length > 1 ? { blocks, positional: false, labelPrefix: '', end: closing } : undefined
+  return blocks.length > 1
+    ? { blocks, positional: false, labelPrefix: '', form: 'memories', weight: 'strong', end: closing }
+    : undefined
 }

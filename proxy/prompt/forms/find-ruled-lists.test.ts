@@ -9,10 +9,10 @@ describe('documents parted by rules', () => {
   it.each(['\n\n---\n\n', '\n---\n', '\n\n===\n\n', '\n=====\n\n', '\r\n\r\n---\r\n\r\n'])(
     'like %j are blocks',
     (rule) => {
-      expect(contentsOf(`Context:\n${list(rule)}\n\nQuestion: why?`)).toEqual([[rain, sun, wind]])
+      expect(contentsOf(`Sources:\n${list(rule)}\n\nQuestion: why?`)).toEqual([[rain, sun, wind]])
       expect(contentsOf(`# Documents\n\n${list(rule)}\n\nQuestion: why?`)).toEqual([[rain, sun, wind]])
       expect(contentsOf(`Question: why?\n\nDocuments:\n\n${list(rule)}`)).toEqual([[rain, sun, wind]])
-      expect(contentsOf(`<context>\n${list(rule)}\n</context>\n\nWhy?`)).toEqual([[rain, sun, wind]])
+      expect(contentsOf(`<documents>\n${list(rule)}\n</documents>\n\nWhy?`)).toEqual([[rain, sun, wind]])
     },
   )
 
@@ -24,25 +24,32 @@ describe('documents parted by rules', () => {
 
   it('may be of one short line each', () => {
     for (const rule of ['\n---\n', '\n===\n', '\r\n---\r\n']) {
-      const text = ['Context:', 'alpha', 'beta', 'gamma'].join(rule)
+      const text = ['Documents:', 'alpha', 'beta', 'gamma'].join(rule)
       expect(contentsOf(`${text}${rule}\nQuestion: why?`)).toEqual([['alpha', 'beta', 'gamma']])
     }
-    expect(contentsOf('Context:\nalpha\n---\nbeta\n---\ngamma\n\nQuestion: why?')).toEqual([['alpha', 'beta', 'gamma']])
+    expect(contentsOf('Documents:\nalpha\n---\nbeta\n---\ngamma\n\nQuestion: why?')).toEqual([
+      ['alpha', 'beta', 'gamma'],
+    ])
   })
 
   it('end in front of a last line that asks, where no document has paragraphs', () => {
-    const text = 'Context:\nIt rained.\n---\nIt shone.\nAll day.\n---\nWind.\n\nWhy does it rain?'
+    const text = 'Documents:\nIt rained.\n---\nIt shone.\nAll day.\n---\nWind.\n\nWhy does it rain?'
     expect(contentsOf(text)).toEqual([['It rained.', 'It shone.\nAll day.', 'Wind.']])
     expect(behindLists(text)).toEqual(['\n\nWhy does it rain?'])
     expect(contentsOf(text.replace('It rained.', 'It rained.\n\nWhen?'))).toEqual([])
     expect(contentsOf(text.replace('Wind.', 'Wind.\n\nWhence?'))).toEqual([])
   })
 
-  it('need no announcement where a prompt is single paragraphs and a question', () => {
-    const documents = ['It rained all day.', 'The sun shone\nin the evening.', 'A wind came up.']
+  it('need no more than a line about context where no piece has headings or a title', () => {
+    const documents = ['It rained all day.\n\nIn Oslo.', 'The sun shone\nin the evening.', 'A wind came up.']
     for (const rule of ['\n---\n', '\n\n===\n\n']) {
-      expect(contentsOf(`${documents.join(rule)}\n\nQuestion: why?`)).toEqual([documents])
+      expect(contentsOf(`Context:\n${documents.join(rule)}\n\nQuestion: why?`)).toEqual([documents])
+      // sections of one text, and rules around a title inside of one
+      expect(contentsOf(`Context:\n${['## A\n\nIt rained.', ...documents].join(rule)}\n\nQuestion: why?`)).toEqual([])
+      expect(contentsOf(`Context:\n${[documents[0], 'TERMS', documents[1]].join(rule)}\n\nQuestion: why?`)).toEqual([])
     }
+    expect(contentsOf(`Context:\n${documents.join('\n----------\n')}\n\nQuestion: why?`)).toEqual([])
+    expect(contentsOf(`${documents.join('\n---\n')}\n\nQuestion: why?`)).toEqual([])
   })
 
   it('run to the end of a tool result that announces them', () => {

@@ -1,14 +1,13 @@
 import { findEndBeforeClosing, findOpening } from '../borders/find-closing-line.ts'
 import { hasQuestionBefore } from '../borders/find-list-end.ts'
 import { endsInPrompt, endsInPromptLine } from '../borders/find-list-tail.ts'
-import { areWorded } from '../judge/are-worded.ts'
-import { readCue } from '../scan/find-cue-line.ts'
+import type { BlockSpan, ContextList } from '../judge/context-list.ts'
+import { readAnnouncement } from '../judge/read-evidence.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../scan/find-edges.ts'
 import type { Region } from '../scan/find-elements.ts'
 import { type LineNote, type LineNotes, readLineNotes } from '../scan/find-line-notes.ts'
 import { announcesBlocks } from '../scan/find-list-heading.ts'
 import type { Marks, Place } from '../scan/find-marks.ts'
-import type { BlockSpan, ContextList } from './context-list.ts'
 
 // a line above a rule that is as short as this is a heading in Markdown, unless it reads like a sentence
 const LONGEST_TITLE = 80
@@ -16,15 +15,19 @@ const SENTENCE = /[.!?。！？](?:["'”’»)]?\s|$)|[:;)}\]：]["'”’»]?$
 const NO_PARAGRAPH = /^(?:[-*+|#>]|\d+[.)]\s|```)/
 const PARAGRAPHS = /\n[ \t\r]*\n\s*/
 const ASKING_LINE = /^[^\n]*[?？]["'”’»)]?$/
-const TO_MODEL =
-  /\b(?:you|your|please|answers?|respond|reply|use|given|following|below|above|instructions?|rules|assistant|summari[sz]e|translate|write)\b/i
-const HEADING = /[:：](?:\*\*)?[ \t\r]*(?:\n|$)|^#/
+const NAMED = /^(?:\*\*)?(?:title|source|url|file)\b[^\n]{0,10}:/i
+const SECTION = /(?:^|\n)(?:#{1,6} |\*\*[^*\n]{1,80}\*\*[ \t\r]*(?:\n|$))|[:：][ \t\r]*$/
+// `a\n---\nb` is joined by three signs, seldom by more
+const LONGEST_SEPARATOR = 5
+// words that a sentence ends
+const SENTENCES = /\p{L}[^\n]{8,}[.!?。！？…]|[\p{Script=Han}]{8,}/u
+const FRONT_MATTER = /^[a-z][\w-]{0,30}:(?:\s|$)/
 const FIELD = /^[A-Za-z][\w -]{0,40}:(?:\s|$)/
 
 /**
- * The list whose blocks are parted by lines of `---` or `===`, if it surely is one: announced as documents, or all that
- * a question stands behind; ended by a question or its container, and with nothing in it by which the rules could be
- * those of a single document.
+ * The list whose blocks are parted by lines of `---` or `===`, if it surely is one: announced as several documents, or
+ * as context of which each piece shows that it is a text of its own; ended by a question or its container, and with
+ * nothing in it by which the rules could be those of a single document.
  */
 export function findRuledLists(marks: Marks, region: Region): ContextList[] {
   const { text, whole, rules: all } = marks
@@ -33,15 +36,25 @@ export function findRuledLists(marks: Marks, region: Region): ContextList[] {
   const rules = lines.notes.filter(({ kind }) => kind === 'rule')
   const first = rules[0]
   if (first === undefined || !areAlike(text, rules, region)) return []
-  const announced = findStart(text, region, first)
-  const start = announced ?? findBareStart(text, region, first, whole)
+  const start = findStart(text, region, first)
   const bounded = start === undefined ? undefined : findBound(text, lines, rules, { ...region, start, whole })
   if (start === undefined || bounded === undefined) return []
   const blocks = toBlocks(text, start, rules, bounded)
   if (blocks.length < 2 || !areDocuments(text, blocks)) return []
-  if (announced === undefined && !areParagraphs(text, blocks)) return []
   if (isQuoted(marks, blocks) || (!region.container && !whole && mayHoldPrompt(text, blocks, bounded))) return []
-  return [{ blocks, positional: false, labelPrefix: '', end: blocks.at(-1)!.end }]
+  const { announcesSet } = readAnnouncement(text, start)
+  // rules inside of one text are longer, and sections of one begin with headings below its own, or in mid-text
+  if (!(announcesSet || marks.source === 'search') && !areOwnTexts(text, rules, blocks)) return []
+  return [{ blocks, positional: false, labelPrefix: '', form: 'rules', weight: 'strong', end: blocks.at(-1)!.end }]
+}
+
+/** Whether each piece shows that it is a text of its own: by a title, or as a single paragraph, between short rules. */
+function areOwnTexts(text: string, rules: readonly LineNote[], blocks: readonly BlockSpan[]): boolean {
+  const areShortRules = rules.every(({ start, end }) => text.slice(start, end).trim().length <= LONGEST_SEPARATOR)
+  const bodies = blocks.map(({ start, end }) => text.slice(start, end))
+  if (!areShortRules || bodies.some((body) => !SENTENCES.test(body))) return false
+  // headings divide one text as well: its sections are parted by rules, too
+  return bodies.every((body) => NAMED.test(body)) || !bodies.some((body) => SECTION.test(body))
 }
 
 function holdsTwo(rules: readonly Place[], { start, end }: Region): boolean {
@@ -90,22 +103,6 @@ function findStart(text: string, region: Region, first: LineNote): number | unde
   }
   if (announced === undefined) return region.container ? findContentStart(text, region.start, region.end) : undefined
   return findContentStart(text, announced, region.end)
-}
-
-/** Where the first block begins that nothing announces: at the beginning of a prompt. */
-function findBareStart(text: string, region: Region, first: LineNote, whole: boolean): number | undefined {
-  const start = findContentStart(text, 0, text.length)
-  const isPrompt = !whole && !region.container && region.end === text.length
-  return isPrompt && start < first.start ? start : undefined
-}
-
-/** Whether these are all paragraphs of words that speak to nobody: else one may be an instruction, or go on behind a rule. */
-function areParagraphs(text: string, blocks: readonly BlockSpan[]): boolean {
-  const isParagraph = ({ start, end }: BlockSpan): boolean => {
-    const body = text.slice(start, end)
-    return !PARAGRAPHS.test(body) && !TO_MODEL.test(body) && !HEADING.test(body) && readCue(text, start) === undefined
-  }
-  return blocks.length > 2 && areWorded(text, blocks) && blocks.every(isParagraph)
 }
 
 /** Where the last block ends at the latest; undefined when that may be anywhere. */
@@ -163,7 +160,9 @@ function toBlocks(text: string, from: number, rules: readonly LineNote[], bound:
 /** Whether these look like documents of their own, and not like the front matter or the sections of one. */
 function areDocuments(text: string, blocks: readonly BlockSpan[]): boolean {
   const bodies = blocks.map(({ start, end }) => text.slice(start, Math.min(end, start + 4_000)))
+  // front matter: nothing but fields, or several of them first
   if (bodies.some((body) => body.split('\n').every((line) => FIELD.test(line) || line.trim() === ''))) return false
+  if (bodies.some((body) => body.split('\n', 3).filter((line) => FRONT_MATTER.test(line)).length > 1)) return false
   const levels = bodies.map((body) => /^(#{1,6})\s/.exec(body)?.[1]?.length)
   // sections of one document go on at the level of its first heading, or below it
   if (levels.slice(1).some((level) => level !== undefined && level !== 1 && level !== levels[0])) return false

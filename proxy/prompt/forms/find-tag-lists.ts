@@ -1,10 +1,10 @@
+import { type BlockSpan, type ContextList, mostBlocks } from '../judge/context-list.ts'
 import { readCue } from '../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom } from '../scan/find-edges.ts'
-import { isKin, type KinElement } from '../scan/find-elements.ts'
+import { genericTags, isKin, isWeakTag, type KinElement, type Region } from '../scan/find-elements.ts'
 import { isRunning } from '../scan/find-labels.ts'
 import type { Marks } from '../scan/find-marks.ts'
 import { readAttributes } from '../scan/find-tags.ts'
-import { type BlockSpan, type ContextList, mostBlocks } from './context-list.ts'
 
 // the first of these that all of a list's blocks carry labels them
 const LABEL_ATTRIBUTES = ['index', 'id', 'number', 'n', 'position', 'rank', 'doc_id']
@@ -20,7 +20,7 @@ const FIELD_NAMES = new Set(['source', 'reference', 'file', 'memory', 'result'])
  * text interrupts inside its container, or that counts on behind the text, is none: a document holds such tags itself
  * and would be torn apart.
  */
-export function findTagLists(marks: Marks, elements: readonly KinElement[], inContainer: boolean): ContextList[] {
+export function findTagLists(marks: Marks, elements: readonly KinElement[], region: Region): ContextList[] {
   if (elements.length > mostBlocks) return []
   const { text } = marks
   const rows: KinElement[][] = []
@@ -34,12 +34,12 @@ export function findTagLists(marks: Marks, elements: readonly KinElement[], inCo
   for (const [i, row] of rows.slice(1).entries()) {
     const [before, behind] = [rows[i]!.at(-1)!, row[0]!]
     if (before.open.name !== behind.open.name) continue
-    if (inContainer || countsOn(text, before, behind)) torn.add(behind.open.name)
+    if (region.container || countsOn(text, before, behind)) torn.add(behind.open.name)
   }
   return rows
     .filter(([element]) => !torn.has(element!.open.name))
     .filter((row) => row.length > 1 || !isField(marks, row[0]!))
-    .map((row) => toList(text, row))
+    .map((row) => toList(text, row, region.isKin))
 }
 
 function isSibling(text: string, left: KinElement, right: KinElement): boolean {
@@ -59,15 +59,21 @@ function countsOn(text: string, left: KinElement, right: KinElement): boolean {
 }
 
 function isField({ text, tags }: Marks, { open, start, end }: KinElement): boolean {
+  // alone such an element may be anything
+  if (genericTags.has(open.name)) return true
   if (!FIELD_NAMES.has(open.name)) return false
   const before = tags[findIndexFrom(tags, start) - 1]
-  if (before?.closing && !isKin(before.name) && findContentStart(text, before.end, start) === start) return true
+  if (before?.closing && isOther(before.name) && findContentStart(text, before.end, start) === start) return true
   const at = findContentStart(text, end, text.length)
   const behind = tags[findIndexFrom(tags, at)]
-  return behind?.start === at && !behind.closing && !isKin(behind.name) && readCue(text, at) === undefined
+  return behind?.start === at && !behind.closing && isOther(behind.name) && readCue(text, at) === undefined
 }
 
-function toList(text: string, row: readonly KinElement[]): ContextList {
+function isOther(name: string): boolean {
+  return !isKin(name) || genericTags.has(name)
+}
+
+function toList(text: string, row: readonly KinElement[], inContainer: boolean): ContextList {
   const labels = row.map((element) => readLabels(text, element))
   const shared =
     LABEL_ATTRIBUTES.find((name) => labels.every((label) => label.has(name))) ??
@@ -77,7 +83,16 @@ function toList(text: string, row: readonly KinElement[]): ContextList {
     return toBlock(text, element, own.get(shared ?? LABEL_ATTRIBUTES.find((name) => own.has(name)) ?? ''))
   })
   const ids = blocks.map(({ label }) => textOf(text, label))
-  return { blocks, positional: isRunning(ids), labelPrefix: '', end: row.at(-1)!.end }
+  return {
+    blocks,
+    positional: isRunning(ids),
+    labelPrefix: '',
+    end: row.at(-1)!.end,
+    form: 'tag',
+    weight: isWeakTag(row[0]!.open.name) ? 'weak' : 'strong',
+    inContainer,
+    hasOrigins: NAME_ATTRIBUTES.some((name) => areDistinct(labels.map((label) => textOf(text, label.get(name))))),
+  }
 }
 
 function textOf(text: string, label: BlockSpan['label']): string | undefined {

@@ -1,4 +1,5 @@
-import { findContextLists, type TextTraits } from './find-context-lists.ts'
+import type { TextTraits } from '../scan/find-marks.ts'
+import { findContextLists } from './find-context-lists.ts'
 
 /* What the finder found in a text, in words: for its tests. */
 

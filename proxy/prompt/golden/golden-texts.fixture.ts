@@ -67,6 +67,13 @@ function write(form: Write, noun: string, gap: string): string {
 }
 
 function* writeTexts(): Generator<[string, string]> {
+  yield* writeLabelled()
+  yield* writeTagged()
+  yield* writeBare()
+  yield* writeJson()
+}
+
+function* writeLabelled(): Generator<[string, string]> {
   for (const [form, mark] of Object.entries(labels)) {
     for (const noun of nouns) {
       for (const frame of ['bare', 'asked', 'contained']) {
@@ -74,6 +81,9 @@ function* writeTexts(): Generator<[string, string]> {
       }
     }
   }
+}
+
+function* writeTagged(): Generator<[string, string]> {
   const names = [...nouns, 'search_result', 'file_content', 'item', 'data', 'content', 'turn', 'message', 'instruction']
   for (const [form, mark] of Object.entries(tags)) {
     for (const noun of names.filter((name) => /^[\w]+$/.test(name)).map((name) => name.toLowerCase())) {
@@ -82,6 +92,9 @@ function* writeTexts(): Generator<[string, string]> {
       }
     }
   }
+}
+
+function* writeBare(): Generator<[string, string]> {
   for (const [form, mark] of Object.entries(bare)) {
     for (const [frame, put] of Object.entries(frames)) {
       for (const gap of ['\n\n', '\n']) yield [`${form}, ${frame}, ${JSON.stringify(gap)}`, put(write(mark, '', gap))]
@@ -91,6 +104,9 @@ function* writeTexts(): Generator<[string, string]> {
     for (const [frame, put] of Object.entries(frames))
       yield [`joined by ${JSON.stringify(rule)}, ${frame}`, put(bodies.join(rule))]
   }
+}
+
+function* writeJson(): Generator<[string, string]> {
   const lists = 'results documents chunks items pages messages steps memories data comments'.split(' ')
   const members: Readonly<Record<string, (n: number) => object>> = {
     nothing: () => ({}),

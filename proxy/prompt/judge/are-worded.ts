@@ -1,4 +1,4 @@
-import type { BlockSpan } from '../forms/context-list.ts'
+import type { BlockSpan } from './context-list.ts'
 
 // three words in a row, as a sentence has them and a path, an option or a row has not
 const WORDS = /\p{L}+[ \t]+\p{L}+[ \t]+\p{L}/u

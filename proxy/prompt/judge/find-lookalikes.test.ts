@@ -52,8 +52,14 @@ describe('material are', () => {
       'short ones in words that alone are asked about',
       `${numbered('It rained all day.', 'It is dry here.')}\n\nWhy so?`,
     ],
-    ['short sentences behind words to the model', `You help.\n\n${numbered('It rained all day.', 'It is dry here.')}`],
-    ['short sentences to be told again', `${numbered('It rained all day.', 'It is dry here.')}\n\nSummarise them.`],
+    [
+      'short sentences behind words to the model',
+      `Use these sources.\n\n${numbered('It rained all day.', 'It is dry here.')}`,
+    ],
+    [
+      'short sentences to be told again',
+      `${numbered('It rained all day.', 'It is dry here.')}\n\nSummarise the passages.`,
+    ],
     ['ones whose title is a name', `${numbered(`Peru: ${long[0]}`, `Egypt: ${long[1]}`)}\n\nWhich?`],
     ['ones asked about with a choice', `${numbered(...long)}\n\nQuestion: which one would people choose?`],
     ['labelled sources', '<context>\n<source id="1">Red</source>\n<source id="2">Green</source>\n</context>\nWhich?'],

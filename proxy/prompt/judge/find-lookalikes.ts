@@ -1,15 +1,16 @@
-import type { BlockSpan, ContextList } from '../forms/context-list.ts'
 import { readCue } from '../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd } from '../scan/find-edges.ts'
 import { isKin } from '../scan/find-elements.ts'
 import { areWorded } from './are-worded.ts'
+import type { BlockSpan, ContextList } from './context-list.ts'
+import type { Reason } from './reasons.ts'
 
 // so little text gains nothing in another place, and with numbers in front it is as well an option or a row
 const SHORTEST_MATERIAL = 40
 // elements in markup of other kinds hold paths and addresses, but no documents
 const SHORTEST_FOREIGN = 200
 
-const BARE = /^(?:#{1,6}[ \t]{1,3}|\*\*)?\[\d/
+const BARE = /^(?:#{1,6}[ \t]{1,3}|\*\*)?[[【]\d/
 const MATERIAL =
   /(?:^|[^\p{L}])(?:documents?|sources?|passages?|contexts?|results?|chunks?|excerpts?|snippets?|articles?|information|material|knowledge|facts|memories|dokumente?|quellen?|kontext|文档|资料|上下文|来源)(?:$|[^\p{L}])/iu
 const SELECTING =
@@ -29,18 +30,32 @@ const CHOICE = /(?:^|[^\p{L}])(?:which|who|whom|whose)(?:$|[^\p{L}])/iu
 const LONGEST_HEADING = 200
 
 /**
- * Whether a list only looks like one of documents: options to choose from, a talk line by line, the rows of a table,
+ * Why a list only looks like one of documents, if it does: options to choose from, a talk line by line, the rows of a table,
  * the markup of something else. What it means may be its order, and in another one little would be gained.
  */
-export function isLookalike(text: string, list: ContextList, isWhole: boolean): boolean {
+export function findLookalike(text: string, list: ContextList, isWhole: boolean): Reason | undefined {
   const first = list.blocks[0]!
-  if (GENERIC_TAG.test(text.slice(first.start, first.start + 16))) return isMarkup(text, list)
-  if (!list.positional) return false
+  if (GENERIC_TAG.test(text.slice(first.start, first.start + 16))) return isMarkup(text, list) ? 'markup' : undefined
+  if (!list.positional) return undefined
   const heading = headingOf(text, first.start)
   const behind = lineBehind(text, list.end)
-  if (!BARE.test(text.slice(first.start, first.start + 12))) return isChosenByNumber(heading, behind.words)
-  if (isToBeChosen(heading, behind) || isTalk(text, list.blocks)) return true
-  if (isWhole || !areShorter(list.blocks, SHORTEST_MATERIAL)) return false
+  if (!BARE.test(text.slice(first.start, first.start + 12))) {
+    return isChosenByNumber(heading, behind.words) ? 'directions' : undefined
+  }
+  if (isToBeChosen(heading, behind)) return 'directions'
+  if (isTalk(text, list.blocks)) return 'talk'
+  return !isWhole && areShorter(list.blocks, SHORTEST_MATERIAL) && areShort(text, list, heading, behind)
+    ? 'directions'
+    : undefined
+}
+
+/** Whether short blocks are options or rows. */
+function areShort(
+  text: string,
+  list: ContextList,
+  heading: string,
+  behind: { readonly start: number; readonly words: string },
+): boolean {
   const container = OPENING_TAG.exec(heading)
   const isAnnounced = MATERIAL.test(heading) || (container !== null && isKin(container[1]!.toLowerCase()))
   if (isAnnounced || readCue(text, behind.start)?.question === true) return false
@@ -75,7 +90,12 @@ function isChosenByNumber(...lines: readonly string[]): boolean {
 }
 
 function isToBeChosen(heading: string, { words }: { words: string }): boolean {
-  return SELECTING.test(heading) || SELECTING.test(words) || BY_NUMBER.test(heading) || BY_NUMBER.test(words)
+  return (
+    SELECTING.test(heading) ||
+    (SELECTING.test(words) && !ASKED.test(words)) ||
+    BY_NUMBER.test(heading) ||
+    BY_NUMBER.test(words)
+  )
 }
 
 /** Whether each block begins with who says it: by a role, or by a name that comes again. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { findContextLists } from '../forms/find-context-lists.ts'
 import { leaveOutAnswers } from './leave-out-answers.ts'
 
-const list = '[1] The Amazon rises in the mountains of Peru.\n[2] The Nile flows through eleven countries.'
+const list = '[Doc_1] The Amazon rises in the mountains of Peru.\n[Doc_2] The Nile flows through eleven countries.'
 const count = (text: string): number => leaveOutAnswers(text, findContextLists(text)).length
 
 describe('a list', () => {

@@ -1,5 +1,5 @@
-import type { BlockSpan, ContextList } from '../forms/context-list.ts'
 import { findIndexFrom } from '../scan/find-edges.ts'
+import type { BlockSpan, ContextList } from './context-list.ts'
 
 /** Words at the beginning of a line that say who speaks, as `Human:` and `### Response:` do. */
 interface SpeakerLine {

@@ -233,7 +233,7 @@ it('a request whose blocks stay because they are spoken of says so', () => {
 describe('a list whose numbers may come back unmapped stays as received', () => {
   const content = (...blocks: string[]): string => `${numbered(...blocks)}\n\nQuestion: why?`
   const found = (...blocks: string[]): string =>
-    JSON.stringify(blocks.map((text, i) => ({ index: i + 1, text: `${text} ${text} ${text}` })))
+    JSON.stringify(blocks.map((text, i) => ({ index: i + 1, text: `${text} ${text} ${text}`, score: 0.5 })))
 
   function isMovedIn(rest: object, write: (...blocks: string[]) => Message, options: RequestOptions = {}): boolean {
     const sender = new Sender()

@@ -1,6 +1,6 @@
 import type { PromptMessage } from '../body/prompt.ts'
+import { type PromptContext, placeLabels, slotsByText } from '../body/prompt-context.ts'
 import { findEndBehindClosing } from '../borders/find-numbered-closings.ts'
-import { type PromptContext, placeLabels, slotsByText } from '../prompt-context.ts'
 import { namesItself } from './names-itself.ts'
 import { type Remarks, readCitations, readRemarks } from './read-remarks.ts'
 

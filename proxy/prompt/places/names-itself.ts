@@ -1,4 +1,4 @@
-import { type ContextSlot, type PromptContext, placeLabels } from '../prompt-context.ts'
+import { type ContextSlot, type PromptContext, placeLabels } from '../body/prompt-context.ts'
 import { areTitled, shortContents, wordedNumbers } from './titled-blocks.ts'
 
 const BRACKETED = /\[(\d{1,4})\]/g

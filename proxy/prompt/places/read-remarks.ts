@@ -30,7 +30,8 @@ const PLACE = '(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|ten
 const NUMERAL = '(?:one|two|three|four|five|six|seven|eight|nine|ten)'
 const COUNTED = new RegExp(
   [
-    `(?<!\\p{L})${PLACE}(?: (?:and|or|to|the|of|two|three|four|five|few|\\d{1,2}|${PLACE})){0,4}[ -](?:${KIN})(?!\\p{L})`,
+    // `limited to first 20 files` is an amount
+    `(?<!\\p{L})(?!(?<!\\bthe )(?:first|last) \\d{1,4} )${PLACE}(?: (?:and|or|to|the|of|two|three|four|five|few|\\d{1,2}|${PLACE})){0,4}[ -](?:${KIN})(?!\\p{L})`,
     `(?<!\\p{L})(?:${KIN}) (?:is|are|was|were|comes?|came|stands?|appears?) (?:the )?${PLACE}(?!\\p{L})`,
     `(?<!\\p{L})the (?:first|second|third|last)(?: one| two| three)?(?=[.,;!?]|\\s{0,4}$)`,
     `(?<!\\p{L})the (?:${PLACE}|middle) one(?!\\p{L})`,

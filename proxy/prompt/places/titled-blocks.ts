@@ -1,4 +1,4 @@
-import type { PromptContext } from '../prompt-context.ts'
+import type { PromptContext } from '../body/prompt-context.ts'
 
 /** A number behind a word for a document, as in `document [2]`. */
 export interface WordedNumber {

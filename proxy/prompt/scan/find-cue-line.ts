@@ -21,7 +21,7 @@ const OTHER = 'instruction|task|aufgabe|input|user|human|(?:chat|conversation) h
 // what may stand between a noun and the end of its announcement: `Question 2:`, `Question (in short):`, `<question>`
 const ANNOUNCED = 's?(?:[ \\t]?(?:\\([^()\\n]{0,40}\\)|\\d{1,3}))?[ \\t]?[*_#|]{0,3}[ \\t]?(?:[:：>]|\\r?\\n|$)'
 const MATERIAL =
-  '(?:above|provided|given|following|retrieved|relevant|supplied|context|information|documents?|sources?|passages?|texts?|search|results?)'
+  '(?:above|provided|given|following|retrieved|relevant|supplied|context|information|documents?|sources?|passages?|texts?|search|results?|facts?|knowledge|evidence|notes|memories|excerpts?|snippets?|chunks?|references?|articles?)'
 const THE = '(?:the|this|these|all|all the|your) '
 const SENTENCE = [
   '(?:now[, ]+|please[, ]+)?(?:answer|respond|reply)(?=[ ,.]|\\r?\\n|$)',
@@ -30,6 +30,8 @@ const SENTENCE = [
   `use (?:only )?the (?:above|provided|given|retrieved|context)\\b`,
   '(?:bitte )?(?:beantworte|antworte)\\b',
   '(?:basierend )?auf (?:grundlage|basis) (?:des|der)\\b',
+  'the above (?:is|are) (?:the |your |all )?(?:knowledge|context|documents|sources|search|retrieved|information)',
+  '以上(?:是|为)(?:知识|参考|上下文|检索|资料)',
   '请(?:根据|基于|回答|使用|用)|(?:根据|基于)(?:以上|上述|上面)',
 ].join('|')
 

@@ -3,6 +3,7 @@ import { FenceWalk } from './find-fences.ts'
 import { announcesBlocks } from './find-list-heading.ts'
 import type { Marks } from './find-marks.ts'
 import type { Tag } from './find-tags.ts'
+import { containerNames, strongTags, weakTags } from './vocabulary.ts'
 
 /** An element with a name of our kin. */
 export interface KinElement {
@@ -19,24 +20,18 @@ export interface Region {
   readonly start: number
   readonly end: number
   readonly container: boolean
+  /** The container is named for several retrieved texts, or for context. */
+  readonly isKin: boolean
   /** Not nested, in order. */
   readonly elements: readonly KinElement[]
 }
 
-const SINGULAR = new Set([
-  'document',
-  'doc',
-  'passage',
-  'source',
-  'reference',
-  'file',
-  'chunk',
-  'memory',
-  'search_result',
-  'result',
-])
-const PLURAL = '(?:documents|docs|contexts|passages|sources|references|files|chunks|memories|search_results|results)'
-const CONTAINER = new RegExp(`^(?:context|(?:.*[_-])?${PLURAL})$`)
+// `<file_content>`, `<document_chunk>`
+const COMPOUND = /^(.+)[_-](?:contents?|text|chunk|excerpt|result)$/
+const CONTAINER = new RegExp(`^(?:${containerNames})$`)
+
+// elements of any kind of data: what lists in them are is for these to say
+export const genericTags: ReadonlySet<string> = new Set(['data', 'content', 'item', 'node', 'fact', 'evidence'])
 
 const ENDS_WORDS = /[.:!?。：！？][ \t]{1,4}$/
 const FURTHEST_WORDS = 120
@@ -60,7 +55,7 @@ class ElementWalk {
     this.#fences = new FenceWalk(marks.fences, 0)
   }
 
-  walk(start: number, end: number, depth: number): Region {
+  walk(start: number, end: number, depth: number, isKinContainer = false): Region {
     const { text, tags } = this.#marks
     const elements: KinElement[] = []
     let at = start
@@ -77,7 +72,7 @@ class ElementWalk {
       at = element.end
       following = findContentStart(text, at, end)
     }
-    return { start, end, container: depth > 0, elements }
+    return { start, end, container: depth > 0, isKin: isKinContainer, elements }
   }
 
   /** Whether a tag behind words in its line is the first of a list: they announce it, or the next line goes on with it. */
@@ -97,13 +92,27 @@ class ElementWalk {
     const close = open.partner
     if (open.closing || close === undefined || close.end > limit) return undefined
     if (!isKin(open.name)) return undefined
-    const container = !SINGULAR.has(open.name)
-    const inside = container && depth < MOST_DEPTH ? this.walk(open.end, close.start, depth + 1) : undefined
+    const container = !isBlockName(open.name) || genericTags.has(open.name)
+    const inside =
+      container && depth < MOST_DEPTH
+        ? this.walk(open.end, close.start, depth + 1, CONTAINER.test(open.name))
+        : undefined
     return { start: open.start, end: close.end, open, close, inside }
   }
 }
 
 /** Whether elements of this name are blocks or hold blocks. */
 export function isKin(name: string): boolean {
-  return SINGULAR.has(name) || (name.length <= 64 && CONTAINER.test(name))
+  return isBlockName(name) || (name.length <= 64 && CONTAINER.test(name))
+}
+
+/** Whether the name of an element alone does not say that what it holds is a retrieved text. */
+export function isWeakTag(name: string): boolean {
+  return !strongTags.has(name) && name !== 'context' && !CONTAINER.test(name)
+}
+
+function isBlockName(name: string): boolean {
+  if (strongTags.has(name) || weakTags.has(name)) return true
+  const noun = COMPOUND.exec(name)?.[1]
+  return noun !== undefined && (strongTags.has(noun) || weakTags.has(noun))
 }

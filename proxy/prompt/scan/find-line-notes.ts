@@ -43,7 +43,21 @@ export function readLineNotes(text: string, { start: from, end: to, elements }: 
     behindBlank = kind === 'blank'
     start = end + 1
   }
+  const question = findShortQuestion(text, from, to)
+  if (question !== undefined) {
+    notes.push(question)
+    notes.sort((a, b) => a.start - b.start)
+  }
   return { blanks, notes, headings: findFirstHeadings(text, notes) }
+}
+
+/** `Q: …` behind a blank line, where the prompt ends with `A:`; elsewhere it is a line of a document like others. */
+export function findShortQuestion(text: string, from: number, to: number): LineNote | undefined {
+  if (to < text.length || !/\nA:\s*$/.test(text.slice(-16))) return undefined
+  const start = text.lastIndexOf('\nQ:') + 1
+  if (start <= from || text[start - 2] !== '\n') return undefined
+  const kind: Cue = { kind: 'q', question: true, answer: false, empty: false }
+  return { start, end: findLineEnd(text, start), kind, behindBlank: true }
 }
 
 function findFirstHeadings(text: string, notes: readonly LineNote[]): Map<number, number> {

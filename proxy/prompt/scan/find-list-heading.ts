@@ -3,7 +3,7 @@ import { findContentEnd } from './find-edges.ts'
 import type { Label } from './find-labels.ts'
 
 const BIBLIOGRAPHY =
-  /^\s*(?:#{1,6}\s+|\*\*)?(?:\d{1,2}\.?\s+)?(?:references|bibliography|works cited|literature(?: cited)?|foot ?notes|end ?notes|notes|citations|further reading|see also|quellen|quellenverzeichnis|literatur|literaturverzeichnis|fußnoten|références|bibliographie|referencias|bibliografía|notas|参考文献|参考资料|注释)\s*[:：]?\s*(?:\*\*)?[:：]?$/i
+  /^\s*(?:#{1,6}\s+|\*\*|={1,6}\s*)?(?:\d{1,2}\.?\s+)?(?:references|bibliography|works cited|literature(?: cited)?|foot ?notes|end ?notes|notes|citations|further reading|see also|quellen|quellenverzeichnis|literatur|literaturverzeichnis|fußnoten|références|bibliographie|referencias|bibliografía|notas|参考文献|参考资料|注释)\s*[:：]?\s*(?:\*\*|={1,6})?[:：]?$/i
 const EXAMPLE =
   /(?:^|[\s(*#])(?:for example|for instance|examples?(?: \d{1,2}| inputs?)?|e\.g\.|zum beispiel|beispiel|例如|示例)[:：,]?(?:\*\*)?[:：]?$/i
 const TABLE_DELIMITER = /^[\s|:-]*-[\s|:-]*$/
@@ -31,9 +31,16 @@ export function isNoContext(text: string, first: Label): boolean {
   if (end === 0 || end - start > LONGEST_HEADING) return false
   const line = text.slice(start, end)
   if (!first.bare) return false
-  if (BIBLIOGRAPHY.test(line) || (line.includes('|') && TABLE_DELIMITER.test(line))) return true
+  if (line.includes('|') && TABLE_DELIMITER.test(line)) return true
   if (DIRECTIONS.test(line) && !MATERIAL.test(line)) return true
   return isAnswered(text, start, end, first)
+}
+
+/** Whether the line in front of a list of bare numbers is the heading of notes, as `References`: of sources, too. */
+export function isOfNotes(text: string, first: Label): boolean {
+  const end = findContentEnd(text, 0, first.start)
+  const start = text.lastIndexOf('\n', end - 1) + 1
+  return first.bare && end > 0 && end - start <= LONGEST_HEADING && BIBLIOGRAPHY.test(text.slice(start, end))
 }
 
 /** Whether a list follows a question in the same paragraph: then it is what the question is about. */

@@ -1,10 +1,23 @@
-import type { TextTraits } from '../forms/find-context-lists.ts'
 import { findLineEnd, isRule } from './find-edges.ts'
 import { type Fence, readFence } from './find-fences.ts'
+import { addInlineHeads, toRecordLabel } from './find-inline-heads.ts'
 import { type Label, readLabel } from './find-labels.ts'
 import { readRecordHead } from './find-record-head.ts'
 import { findTags, type Tag } from './find-tags.ts'
 import { findTurns, type Turn } from './find-turns.ts'
+import { type ToolKind, toToolKind } from './tool-kind.ts'
+
+/** What is known of a text besides its characters. */
+export interface TextTraits {
+  /** It is nothing but material, like a tool's result: no question follows, and its last block ends where it ends. */
+  readonly whole?: boolean
+  /** It is a prompt as a chat template renders it; elsewhere the marks of templates are words like others. */
+  readonly rendered?: boolean
+  /** The question stands in another message: this one may end with its last block. */
+  readonly asked?: boolean
+  /** What the tool is called whose result it is. */
+  readonly tool?: string | undefined
+}
 
 /** Everything in a text that may be part of a list, in order and wherever it stands. */
 export interface Marks {
@@ -19,8 +32,18 @@ export interface Marks {
   readonly bullets: readonly Place[]
   /** Where an array or object of JSON may begin: first in a line, behind a tag there, or behind words and a colon. */
   readonly values: readonly Place[]
+  /** Lines of three quotes. */
+  readonly quotes: readonly Place[]
+  /** Lines that begin with a field which holds a text, as `Content: …`. */
+  readonly contents: readonly Place[]
+  /** Where bold words of HTML stand first in a line but for line breaks, as in `<br><b>Content from a.pdf: </b>`. */
+  readonly bolds: readonly Place[]
   /** The text is nothing but material, like a tool's result: where it ends, the last block ends. */
   readonly whole: boolean
+  /** The question stands in another message: this one may end with its last block. */
+  readonly asked: boolean
+  /** What kind of tool said it, where one did and it has a name. */
+  readonly source: ToolKind | undefined
 }
 
 /** A place in a text. */
@@ -33,7 +56,7 @@ const MOST_MARKS = 100_000
 // as is one of many times as many lines, of which each is read
 const MOST_LINES = 300_000
 // a text that speaks of its blocks in more forms than these is none that we know
-const MOST_FORMS = 16
+const MOST_FORMS = 24
 
 // deeper is code, but fences stand deeper inside Markdown lists, and words behind a blank line inside a template's loop
 const MOST_LABEL_INDENT = 3
@@ -50,10 +73,14 @@ const FURTHEST_COLON = 61
 
 const ANNOUNCED_VALUE = /[\p{L}\p{N} _#*()-]{1,60}[:：][ \t]{0,4}(?:\*\*)?[ \t]{0,4}(?=[[{])/uy
 
+const BOLD = /(?:<br ?\/?>[ \t]?){0,4}(?=<b>)/iy
 const TAGGED_VALUE = /(?:<[A-Za-z][^<>\n]{0,200}>[ \t]{0,4}){1,4}(?=[[{])/y
 
 /** Reads a text once; undefined when it holds absurdly many marks. */
-export function findMarks(text: string, { whole = false, rendered = false }: TextTraits = {}): Marks | undefined {
+export function findMarks(
+  text: string,
+  { whole = false, rendered = false, asked = false, tool }: TextTraits = {},
+): Marks | undefined {
   const tags = findTags(text)
   const turns = rendered ? findTurns(text) : [{ start: 0, end: text.length }]
   if (tags === undefined || turns === undefined) return undefined
@@ -61,10 +88,27 @@ export function findMarks(text: string, { whole = false, rendered = false }: Tex
   let lines = 0
   for (let line = 0; line < text.length; line = findLineEnd(text, line) + 1) {
     reader.read(line)
-    if (++lines > MOST_LINES || reader.count > MOST_MARKS || reader.forms.size > MOST_FORMS) return undefined
+    if (++lines > MOST_LINES || (lines % 256 === 0 && reader.count > MOST_MARKS) || reader.forms.size > MOST_FORMS)
+      return undefined
   }
-  const { labels, fences, rules, bullets, values } = reader
-  return { text, turns, tags, labels, fences, rules, bullets, values, whole }
+  const { fences, rules, bullets, values, quotes, contents, bolds } = reader
+  const labels = addInlineHeads(text, reader.labels)
+  return {
+    text,
+    turns,
+    tags,
+    labels,
+    fences,
+    rules,
+    bullets,
+    values,
+    quotes,
+    contents,
+    bolds,
+    whole,
+    asked,
+    source: toToolKind(tool),
+  }
 }
 
 class LineReader {
@@ -74,6 +118,9 @@ class LineReader {
   readonly rules: Place[] = []
   readonly bullets: Place[] = []
   readonly values: Place[] = []
+  readonly quotes: Place[] = []
+  readonly contents: Place[] = []
+  readonly bolds: Place[] = []
   readonly forms = new Set<string>()
   readonly #colons: NextColon
 
@@ -83,7 +130,17 @@ class LineReader {
   }
 
   get count(): number {
-    return this.labels.length + this.fences.length + this.rules.length + this.bullets.length + this.values.length
+    const marks = [
+      this.labels,
+      this.fences,
+      this.rules,
+      this.bullets,
+      this.values,
+      this.contents,
+      this.bolds,
+      this.quotes,
+    ]
+    return marks.reduce((sum, { length }) => sum + length, 0)
   }
 
   read(line: number): void {
@@ -97,8 +154,7 @@ class LineReader {
       return
     }
     const first = text[start]!
-    if (first === '{' || first === '[') this.values.push({ start })
-    else if (first === '<') this.#readTaggedValue(start)
+    this.#readOpening(first, start)
     if (start - line > MOST_LABEL_INDENT) {
       this.#readLoopLabel(line, start)
       return
@@ -109,7 +165,16 @@ class LineReader {
     this.#readLabel(line, start)
   }
 
+  #readOpening(first: string, start: number): void {
+    if (first === '{' || first === '[') this.values.push({ start })
+    else if (first === '<') this.#readTaggedValue(start)
+    else if (first === '"' && this.#text.startsWith('"""', start)) this.quotes.push({ start })
+  }
+
   #readTaggedValue(start: number): void {
+    BOLD.lastIndex = start
+    const bold = BOLD.exec(this.#text)
+    if (bold !== null) this.bolds.push({ start: start + bold[0].length })
     TAGGED_VALUE.lastIndex = start
     const tags = TAGGED_VALUE.exec(this.#text)
     if (tags !== null) this.values.push({ start: start + tags[0].length })
@@ -127,7 +192,7 @@ class LineReader {
 
   #readLabel(line: number, start: number): void {
     const hasColon = this.#colons.from(start) <= start + FURTHEST_COLON
-    const label = readLabel(this.#text, start) ?? (hasColon ? readRecordLabel(this.#text, line, start) : undefined)
+    const label = readLabel(this.#text, start) ?? (hasColon ? this.#readRecord(line, start) : undefined)
     if (label !== undefined) {
       this.labels.push(label)
       this.forms.add(label.form)
@@ -136,6 +201,13 @@ class LineReader {
       const announcement = ANNOUNCED_VALUE.exec(this.#text)
       if (announcement !== null) this.values.push({ start: start + announcement[0].length })
     }
+  }
+
+  #readRecord(line: number, start: number): Label | undefined {
+    const head = readRecordHead(this.#text, line, start)
+    if (head !== 'content') return head && toRecordLabel(this.#text, start, head)
+    this.contents.push({ start })
+    return undefined
   }
 }
 
@@ -159,14 +231,6 @@ class NextColon {
     }
     return this.#next[colon]
   }
-}
-
-function readRecordLabel(text: string, line: number, start: number): Label | undefined {
-  const head = readRecordHead(text, line, start)
-  if (head === undefined) return undefined
-  const { end, kind, keys } = head
-  const noId = { idStart: start, idEnd: start, number: undefined }
-  return { start, end, form: `record ${kind}`, bare: false, prefix: '', keys, ...noId }
 }
 
 function isBehindBlank(text: string, line: number): boolean {

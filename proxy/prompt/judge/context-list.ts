@@ -1,3 +1,5 @@
+import type { Weight } from '../scan/vocabulary.ts'
+
 /** Where one context block stands in a text; all offsets are UTF-16 indices into it. */
 export interface BlockSpan {
   /** The whole block, with its markup and label. */
@@ -23,7 +25,29 @@ export interface ContextList {
   readonly labelPrefix: string
   /** Behind the container's closing tag if one closes the list, else the end of the last block. */
   readonly end: number
+  /** The form of its marks; undefined where a pattern of the user's found it, which needs nothing to speak for it. */
+  readonly form?: FormId
+  /** How much its marks say by themselves. */
+  readonly weight?: Weight
+  /** It begins where a container of retrieved texts begins. */
+  readonly inContainer?: boolean
+  /** Its blocks say where each of them comes from, and these are different places. */
+  readonly hasOrigins?: boolean
 }
+
+/** The forms that lists have. */
+export type FormId =
+  | 'label'
+  | 'number'
+  | 'record'
+  | 'credited'
+  | 'tag'
+  | 'json'
+  | 'memories'
+  | 'rules'
+  | 'quoted'
+  | 'fenced'
+  | 'parts'
 
 /** No prompt has as many documents as these: a text with more is left alone, to order them would hold up other requests. */
 export const mostBlocks = 4_096

@@ -1,5 +1,5 @@
-import { findIndexFrom } from './find-edges.ts'
-import type { Region } from './find-elements.ts'
+import { findIndexFrom } from '../scan/find-edges.ts'
+import type { Region } from '../scan/find-elements.ts'
 
 /** Those of a text's ordered marks that stand in a region, but in none of its elements. */
 export function findOwn<Item extends { readonly start: number }>(items: readonly Item[], region: Region): Item[] {

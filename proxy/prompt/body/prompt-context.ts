@@ -1,5 +1,5 @@
 import type { BlockId } from '#index/context-block.ts'
-import type { Span } from '../json-spans.ts'
+import type { Span } from '../../json-spans.ts'
 
 /** A place in a prompt that holds one block. Offsets are in the text `text` of the body (a place in its texts). */
 export interface ContextSlot extends Span {

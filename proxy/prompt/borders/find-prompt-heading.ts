@@ -1,4 +1,4 @@
-import { findLineEnd } from './find-edges.ts'
+import { findLineEnd } from '../scan/find-edges.ts'
 
 const QUALITY =
   "the|your|my|our|users?|user['’]s|current|new|next|final|important|additional|general|special|output|response|answer|answering|citation|system|chat|conversation|message|previous|how to|what to"
