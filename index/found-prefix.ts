@@ -28,12 +28,14 @@ export interface FoundingQuery {
  * Places blocks behind the prefix that is placed, in an order that later requests will share: one after the other the
  * block with the most to save, the demand for it × its size. Demand is what alike requests of the past say, and those
  * most that hold all that stands in front already: a later request can share this block only together with that.
- * Places nothing where the past says nothing: the ranking stays then. O(64 · (n + 16 · k)) for n blocks and past
+ * Places nothing where the past says nothing of what is not placed yet: the ranking stays then. O(64 · (n + 16 · k)) for n blocks and past
  * requests of k.
  */
 export function foundPrefix(query: FoundingQuery, placement: Placement): void {
   const { blocks, ranks, sizes, speakers, indexOfRank } = query
-  if (speakers.every(({ length }) => length === 0)) return
+  // behind the prefix nothing is known: its blocks keep their ranks, there is no order that others could share
+  const isPlaced = new Set(placement.order.map((rank) => indexOfRank[rank]!))
+  if (speakers.every(({ length }, at) => length === 0 || isPlaced.has(at))) return
   for (const rank of placement.order) speakers[indexOfRank[rank]!]!.forEach(speakUp)
   const demand = speakers.map((requests) => requests.reduce((sum, { weight }) => sum + weight, 0))
   const prior = priorSpeakers / blocks.length ** 2

@@ -37,6 +37,12 @@ test('the larger prefix counts, not the one with more blocks', () => {
   expect(orderIn(['bcd', 'Ae'], 'bcdA', sizes)).toBe('Abcd')
 })
 
+test('documents that nobody asked for keep their ranks behind a prefix that is known', () => {
+  const sizes = (blocks: Context): number[] => blocks.map((block) => (String(block) === 'y' ? 1000 : 10))
+  expect(orderIn(['ab'], 'abxyz', sizes)).toBe('abxyz')
+  expect(orderIn(['ab'], 'xyab', sizes)).toBe('abxy')
+})
+
 test('the rest follows by the demand for it: what many asked for goes before what one did', () => {
   const others = ['c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o']
   expect(orderIn(['pa', 'qa', 'ra', 'sb', ...others], 'xba')).toBe('abx')

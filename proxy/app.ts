@@ -9,7 +9,7 @@ import type { ForwardOutcome } from './forward.ts'
 import { LateError } from './late-error.ts'
 import { passThrough } from './pass-through.ts'
 import { type Exchange, type Pipeline, runPipeline } from './pipeline.ts'
-import type { PromptApi } from './prompt/prompt.ts'
+import type { PromptApi } from './prompt/body/prompt.ts'
 import { RequestTelemetry } from './telemetry/request-telemetry.ts'
 
 /** Whether new requests are taken. */

@@ -3,13 +3,13 @@ import type { ConversationStore, SentTurn, TurnKey } from '#index/conversation-s
 import { asksForData } from './answer/asks-for-data.ts'
 import type { CitationMap } from './answer/citation-labels.ts'
 import { type Candidate, type PlannedRoute, type PlanState, planRoute, type Route } from './plan-route.ts'
+import type { BodySplice } from './prompt/body/splice-body.ts'
+import { spliceTexts } from './prompt/body/splice-texts.ts'
 import { citationMapOf } from './prompt/citation-map.ts'
-import type { PatternLists } from './prompt/find-contexts.ts'
+import type { PatternLists, PlacedRefusal } from './prompt/find-contexts.ts'
 import { type Layout, layOutPrompts } from './prompt/lay-out-prompt.ts'
 import { type PlacedContext, placeExplicitContext } from './prompt/place-explicit-context.ts'
 import { explicitSplices, type PromptBody, type PromptSet } from './prompt/prompt-body.ts'
-import type { BodySplice } from './prompt/splice-body.ts'
-import { spliceTexts } from './prompt/splice-texts.ts'
 import type { Received } from './read-received.ts'
 import type { RequestOptions } from './request-options.ts'
 import type { ReusedContext } from './reuse-prompt.ts'
@@ -44,6 +44,8 @@ export interface Decision {
   readonly options: RequestOptions
   /** why nothing was done, or why documents of a past turn are missing */
   readonly skipped: string | undefined
+  /** what looks like a list of blocks and is left alone */
+  readonly refusals: readonly PlacedRefusal[]
   /** a fault of ours, if that is why */
   readonly fault: unknown
   /** milliseconds */
@@ -82,6 +84,7 @@ export interface DecisionState {
 
 const untouched = {
   contexts: [],
+  refusals: [],
   sent: [],
   exactLengths: [],
   turns: new Map<TurnKey, SentTurn>(),
@@ -191,6 +194,7 @@ function reuse(
     citations: options.citations === false ? [] : citationMapOf(layout.texts, contexts),
     // a document that is missing is told of, whatever was done with the others
     skipped: layout.unresolved ?? (isUnchanged ? reasonFor(input, layout, route) : undefined),
+    refusals: layout.refusals,
     fault: undefined,
     ...counts,
     timing: { parse: laidOut - started + (before?.milliseconds ?? 0), index: state.now() - laidOut },

@@ -1,14 +1,19 @@
 import type { IncomingMessage } from 'node:http'
+import type { Decision } from './decide.ts'
 import { ProxyError } from './errors.ts'
 import { parseJson } from './parse-json.ts'
 import type { Pipeline } from './pipeline.ts'
-import { type PromptApi, promptApis } from './prompt/prompt.ts'
-import { writeBody } from './prompt/prompt-body.ts'
-import { isObject, isParts } from './prompt/prompt-builder.ts'
+import { type PromptApi, promptApis } from './prompt/body/prompt.ts'
+import { isObject, isParts } from './prompt/body/prompt-builder.ts'
+import { explainRefusal } from './prompt/judge/explain-refusal.ts'
+import { type PromptBody, writeBody } from './prompt/prompt-body.ts'
 import { toCall } from './read-call.ts'
 import { withoutByteOrderMark } from './read-received.ts'
 import { recallAhead } from './recall-ahead.ts'
 import { routeCall } from './route-call.ts'
+
+// of a long log of JSON the first few tell enough
+const mostRefusals = 20
 
 /**
  * What would be sent for a request and why, as JSON; nothing is sent or remembered. The body stands in it as it would
@@ -56,10 +61,20 @@ export async function explain(
     predicted_reused_tokens: decision.predictedReusedTokens ?? null,
     replica: replica.id,
     skipped: decision.skipped ?? null,
+    left_alone: explainRefusals(call.received.prompt, decision),
   }
   const { prompt } = call.received
   const sent = prompt ? writeBody(prompt, decision.splices ?? []).toString() : asJson(body)
   return `${JSON.stringify(explanation).slice(0, -1)},"body":${sent}}`
+}
+
+/** What looks like a list of blocks and is not touched: why, where, and what would help. */
+function explainRefusals(prompt: PromptBody | undefined, { refusals }: Decision): object[] {
+  const texts = prompt?.set?.texts ?? []
+  return refusals.slice(0, mostRefusals).map(({ refused, text, start, end }) => ({
+    at: texts[text]!.path.join('.'),
+    ...explainRefusal(texts[text]!.text, refused, { start, end }),
+  }))
 }
 
 /** What is sent as received: as it is, or as a text where it is no JSON. */

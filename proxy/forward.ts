@@ -7,7 +7,7 @@ import { ProxyError, toProxyError } from './errors.ts'
 import { withoutHopByHop } from './forwarded-headers.ts'
 import type { KeepAlive } from './keep-alive.ts'
 import { LateError } from './late-error.ts'
-import type { PromptApi } from './prompt/prompt.ts'
+import type { PromptApi } from './prompt/body/prompt.ts'
 import { switchProtocols } from './switch-protocols.ts'
 
 /** How a request ended that was sent to the engine. */

@@ -1,5 +1,5 @@
 import { anthropicTypeOf } from './errors.ts'
-import type { PromptApi } from './prompt/prompt.ts'
+import type { PromptApi } from './prompt/body/prompt.ts'
 
 /** A longer error is not told whole. */
 const longestError = 64 * 1024

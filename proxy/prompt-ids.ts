@@ -1,7 +1,7 @@
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { RequestId } from '#index/context-block.ts'
-import type { PromptApi } from './prompt/prompt.ts'
-import type { Json } from './prompt/prompt-builder.ts'
+import type { PromptApi } from './prompt/body/prompt.ts'
+import type { Json } from './prompt/body/prompt-builder.ts'
 
 /** Where an API takes a list of prompts. */
 const listedIn: Partial<Record<PromptApi, string>> = { completions: 'prompt', generate: 'text' }

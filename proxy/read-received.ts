@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { ProxyError } from './errors.ts'
 import { applyHygiene, type HygieneSettings } from './hygiene/apply-hygiene.ts'
-import type { PromptApi } from './prompt/prompt.ts'
+import type { PromptApi } from './prompt/body/prompt.ts'
 import { type PromptBody, readPromptBody } from './prompt/prompt-body.ts'
 
 /** A request body as far as it could be understood. */

@@ -68,13 +68,13 @@ describe('ordering', () => {
       role: 'user',
       content: texts.map((text) => ({ type: 'text', text })),
     })
-    sender.send([parts('a', 'b', 'q1')])
-    const [message] = sender.send([parts('c', 'b', 'a', 'q2')])
+    sender.send([parts('Rain fell.', 'Sun shone.', 'Why?')])
+    const [message] = sender.send([parts('Wind blew.', 'Sun shone.', 'Rain fell.', 'When?')])
     expect((message!.content as { text: string }[]).map(({ text }) => text)).toEqual([
-      'a',
-      'b',
-      'c\n\nPlease read the context in the following priority order: [Doc_3] > [Doc_2] > [Doc_1] and answer the question.',
-      'q2',
+      'Rain fell.',
+      'Sun shone.',
+      'Wind blew.\n\nPlease read the context in the following priority order: [Doc_3] > [Doc_2] > [Doc_1] and answer the question.',
+      'When?',
     ])
   })
 

@@ -1,5 +1,5 @@
-import { findContextLists } from '#proxy/prompt/find-context-lists.ts'
-import { hostileTexts } from '#proxy/prompt/hostile-texts.fixture.ts'
+import { findContextLists } from '#proxy/prompt/forms/find-context-lists.ts'
+import { hostileTexts } from '#proxy/prompt/forms/hostile-texts.fixture.ts'
 import { createBodies } from './rag-bodies.ts'
 
 /** How long finding the blocks of a text takes. */

@@ -107,3 +107,13 @@ test('of many only the first few are listed', () => {
   expect(found).toHaveLength(6)
   expect(found.at(-1)![2]).toContain('4 more')
 })
+
+test('what looks like a list and is left alone is named with its reason, its place and a remedy', () => {
+  const [blocks, leftAlone] = check(chat('Answer.', 'Hello.\n\n[1] It rained in Oslo.\n[2] The sun shone in Rome.'))
+  expect(blocks!.slice(0, 2)).toEqual(['blocks', 'warning'])
+  expect(leftAlone).toEqual([
+    'left_alone',
+    'warning',
+    expect.stringMatching(/messages\.1\.content, line 3: '\[1\] It rained.*no_evidence → announce the list/),
+  ])
+})

@@ -1,7 +1,8 @@
-import { findContexts } from '../prompt/find-contexts.ts'
-import type { PromptApi, PromptMessage, PromptText } from '../prompt/prompt.ts'
+import type { PromptApi, PromptMessage, PromptText } from '../prompt/body/prompt.ts'
+import type { PromptContext } from '../prompt/body/prompt-context.ts'
+import { type PlacedRefusal, searchMessage } from '../prompt/find-contexts.ts'
+import { explainRefusal } from '../prompt/judge/explain-refusal.ts'
 import { readPromptBody } from '../prompt/prompt-body.ts'
-import type { PromptContext } from '../prompt/prompt-context.ts'
 import type { Finding } from './finding.ts'
 import { judgeVolatileText } from './judge-volatile-text.ts'
 
@@ -21,18 +22,26 @@ export function checkPrompt({ json, file }: PromptSource): Finding[] {
     return [{ check: 'blocks', level: 'fatal', found: `${from}: ${read.fault}`, fix }]
   }
   const { messages, texts, explicit } = read
-  const found = messages.map((message) =>
-    findContexts(
-      message,
-      texts.map(({ text }) => text),
-    ),
-  )
+  const words = texts.map(({ text }) => text)
+  const searched = messages.map((message) => searchMessage(message, words))
+  const found = searched.map(({ contexts }) => contexts)
   const blocks = judgeBlocks(found.flat(), explicit, from)
+  const leftAlone = searched.flatMap(({ refusals }) => refusals).map((refusal) => toFinding(texts, refusal))
   if (file === undefined) {
     const found = `${blocks.found}; your own requests are not checked: give one with --prompt FILE`
     return [{ ...blocks, found }]
   }
-  return [blocks, ...judgeVolatileText(messages, texts, found)]
+  return [blocks, ...leftAlone.slice(0, mostRefusals), ...judgeVolatileText(messages, texts, found)]
+}
+
+const mostRefusals = 3
+
+/** What looks like a list of blocks and is not touched. */
+function toFinding(texts: readonly PromptText[], { refused, text, start, end }: PlacedRefusal): Finding {
+  const { path, text: whole } = texts[text]!
+  const { line, begins, remedy } = explainRefusal(whole, refused, { start, end })
+  const found = `${path.join('.')}, line ${line}: '${begins}' is left alone: ${refused}`
+  return { check: 'left_alone', level: 'warning', found, fix: remedy }
 }
 
 interface ReadPrompt {

@@ -1,6 +1,6 @@
 import { findVolatileText, type VolatileText } from '../hygiene/find-volatile-text.ts'
-import type { PromptMessage, PromptText } from '../prompt/prompt.ts'
-import type { PromptContext } from '../prompt/prompt-context.ts'
+import type { PromptMessage, PromptText } from '../prompt/body/prompt.ts'
+import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import type { Finding } from './finding.ts'
 
 /** Only so many are listed; the first one alone ends the shared prefix. */

@@ -1,5 +1,5 @@
 import { applySplices, elementSpans, memberSpans, type Span, type Splice } from '../json-spans.ts'
-import { findContextLists } from '../prompt/find-context-lists.ts'
+import { findSureLists } from '../prompt/forms/find-context-lists.ts'
 import { findVolatileText } from './find-volatile-text.ts'
 import { moveVolatileText } from './move-volatile-text.ts'
 import { readLines } from './read-lines.ts'
@@ -23,17 +23,23 @@ export function moveSystemText(json: string, content: Span): MovedContent | unde
 function moveInString(json: string, span: Span): MovedContent | undefined {
   const text = JSON.parse(json.slice(span.start, span.end)) as string
   const lines = findVolatileText(text).flatMap(({ line }) => line ?? [])
-  if (lines.length === 0 || findContextLists(text).length > 0) return undefined
+  if (lines.length === 0 || looksLikeLists(text)) return undefined
   const moved = moveVolatileText(text, lines)
   if (moved === text) return undefined
   return { start: span.start, end: span.end, text: JSON.stringify(moved), lines: lines.length }
+}
+
+/** Whether a text holds blocks, or what looks like them: what is moved behind them must not become a part of the last. */
+function looksLikeLists(text: string): boolean {
+  const { lists, refusals } = findSureLists(text)
+  return lists.length > 0 || refusals.length > 0
 }
 
 function moveInParts(json: string, { start }: Span): MovedContent | undefined {
   const parts = elementSpans(json, start).map((part) => readPart(json, part))
   // an element or code that is opened in one part may hold the next
   if (parts.length === 0 || parts.some(({ isOpen }) => isOpen)) return undefined
-  if (findContextLists(parts.map(({ text }) => text).join('\n\n')).length > 0) return undefined
+  if (looksLikeLists(parts.map(({ text }) => text).join('\n\n'))) return undefined
   const order = [...parts.filter(({ isVolatile }) => !isVolatile), ...parts.filter(({ isVolatile }) => isVolatile)]
   const displaced = order.filter((part, place) => part.isVolatile && part !== parts[place]).length
   const lines = parts.reduce((sum, part) => sum + part.lines, displaced)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { RequestId } from '#index/context-block.ts'
-import type { PromptApi } from '../prompt/prompt.ts'
+import type { PromptApi } from '../prompt/body/prompt.ts'
 import { AnswerName } from './answer-name.ts'
 
 function namesIn(kind: EngineKind, api: PromptApi, ...chunks: string[]): string[] {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import type { PromptContext } from './body/prompt-context.ts'
 import { citationMapOf } from './citation-map.ts'
 import { findContexts } from './find-contexts.ts'
-import type { PromptContext } from './prompt-context.ts'
 
 const message = { place: 0, role: 'user', texts: [0], rest: '[{}]', isTextOnly: true }
 const find = (text: string): PromptContext => findContexts(message, [text])[0]!
@@ -33,7 +33,7 @@ test("a label that several lists bear is the last one's", () => {
 
 test('blocks without labels are cited as the order annotation calls them', () => {
   const parts = { ...message, texts: [0, 1, 2] }
-  const texts = ['a', 'b', 'q']
+  const texts = ['Rain fell.', 'The sun shone.', 'Why?']
   const [found] = findContexts(parts, texts)
   expect(citationMapOf(texts, [{ found: found!, order: [1, 0] }])).toEqual([
     {

@@ -1,6 +1,6 @@
 import type { CitationMap } from '../answer/citation-labels.ts'
-import type { ContextSlot, PromptContext } from './prompt-context.ts'
-import { areTitled } from './titled-blocks.ts'
+import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
+import { areTitled } from './places/titled-blocks.ts'
 
 /** A context with the order it is sent in. */
 interface OrderedContext {

@@ -1,7 +1,7 @@
 import { digestOf, type ScopeId } from '#index/context-block.ts'
-import type { PromptMessage } from './prompt.ts'
+import type { PromptMessage } from './body/prompt.ts'
+import { type PromptContext, slotsByText } from './body/prompt-context.ts'
 import type { PromptSet } from './prompt-body.ts'
-import { type PromptContext, slotsByText } from './prompt-context.ts'
 
 /** Names a message as it was received; the contents of its blocks, which are most of it, by their identities. */
 export function digestMessage(

@@ -1,14 +1,16 @@
-import { type BlockId, toBlockId } from '#index/context-block.ts'
-import { elementSpans } from '../json-spans.ts'
-import { areWholeParts } from './are-whole-parts.ts'
-import { type BlockSpan, type ContextList, mostBlocks } from './context-list.ts'
-import { findSureLists } from './find-context-lists.ts'
-import { findContentEnd, findContentStart, findIndexFrom } from './find-edges.ts'
-import { isLookalike } from './find-lookalikes.ts'
-import { findTurns } from './find-turns.ts'
-import { leaveOutAnswers } from './leave-out-answers.ts'
-import type { PromptMessage } from './prompt.ts'
-import type { ContextSlot, PromptContext } from './prompt-context.ts'
+import { toBlockId } from '#index/context-block.ts'
+import { elementSpans, type Span } from '../json-spans.ts'
+import type { PromptMessage } from './body/prompt.ts'
+import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
+import { findSureLists } from './forms/find-context-lists.ts'
+import { findWholeParts } from './judge/are-whole-parts.ts'
+import { type ContextList, mostBlocks } from './judge/context-list.ts'
+import { findLookalike } from './judge/find-lookalikes.ts'
+import { leaveOutAnswers } from './judge/leave-out-answers.ts'
+import { areUnsure, type Reason } from './judge/reasons.ts'
+import { findContentEnd, findContentStart, findIndexFrom } from './scan/find-edges.ts'
+import { findTurns } from './scan/find-turns.ts'
+import { toContext } from './to-context.ts'
 
 /** Roles whose texts may hold context blocks; what an assistant wrote is never touched. */
 const rolesWithContext = new Set(['system', 'developer', 'user', 'tool', 'function'])
@@ -19,9 +21,17 @@ const partSeparator = '\n\n'
 /** Blocks that patterns of the user found, by text. */
 export type PatternLists = ReadonlyMap<number, readonly ContextList[]>
 
+/** Something in a text of a prompt that looks like a list and is left alone. */
+export interface PlacedRefusal extends Span {
+  readonly refused: Reason
+  readonly text: number
+}
+
 /** The contexts of a message. */
 export interface FoundContexts {
   readonly contexts: PromptContext[]
+  /** what is left alone besides */
+  readonly refusals: readonly PlacedRefusal[]
   /** there are none, but its text looks as if it held some: it is left alone */
   readonly isUnsure: boolean
 }
@@ -36,11 +46,17 @@ export function searchMessage(
   texts: readonly string[],
   patternLists?: PatternLists,
 ): FoundContexts {
-  if (message.role === 'documents') return { contexts: findDocuments(message.texts[0]!, texts), isUnsure: false }
-  if (!rolesWithContext.has(message.role) || message.texts.length === 0) return { contexts: [], isUnsure: false }
+  if (message.role === 'documents') return toFound(findDocuments(message.texts[0]!, texts))
+  if (!rolesWithContext.has(message.role) || message.texts.length === 0) return toFound([])
+  // lists whose borders are certain (known chunks, a separator of ours) go here, in front of marks: they need no evidence,
+  // and what they cover is searched no further
   const marked = findMarkedContexts(message, texts)
-  const contexts = marked.contexts.length > 0 ? marked.contexts : findUnmarked(message, texts, marked, patternLists)
-  return { contexts, isUnsure: contexts.length === 0 && (marked.isUnsure || marked.isSpanning) }
+  if (marked.contexts.length > 0) return toFound(marked.contexts, marked.refusals)
+  return toFound(findUnmarked(message, texts, marked, patternLists), marked.refusals)
+}
+
+function toFound(contexts: PromptContext[], refusals: readonly PlacedRefusal[] = []): FoundContexts {
+  return { contexts, refusals, isUnsure: contexts.length === 0 && areUnsure(refusals) }
 }
 
 /** The contexts alone. */
@@ -65,12 +81,19 @@ function findUnmarked(
   })
   if (patterned.length > 0) return patterned
   if (isToolRole(message.role)) return message.texts.map((text) => toResult(text, texts))
-  const parts = message.texts.slice(0, -1)
-  if (message.role !== 'user' || !message.isTextOnly || parts.length < 2 || parts.length > mostBlocks) return []
-  if (isSpanning || !areWholeParts(message.texts.map((text) => texts[text]!))) return []
+  if (message.role !== 'user' || !message.isTextOnly || message.texts.length < 3 || message.texts.length > mostBlocks)
+    return []
+  const range = isSpanning ? undefined : findWholeParts(message.texts.map((text) => texts[text]!))
+  if (range === undefined) return []
+  const parts = message.texts.slice(range.from, range.to)
   const last = parts.at(-1)!
   const blocks = parts.map((text) => [texts[text]!, wholeText(text, texts)] as const)
   return [unlabelled(blocks, { annotateAt: { text: last, offset: texts[last]!.length } })]
+}
+
+/** Whether what is asked stands in another message. */
+function isAskedElsewhere({ role, isFollowed }: PromptMessage): boolean {
+  return role === 'system' || role === 'developer' || (isFollowed ?? false)
 }
 
 function isToolRole(role: string): boolean {
@@ -94,7 +117,9 @@ function wholeText(text: number, texts: readonly string[]): ContextSlot {
   return { text, start: 0, end, content: { start, end: findContentEnd(texts[text]!, start, end) } }
 }
 
-interface MarkedContexts extends FoundContexts {
+interface MarkedContexts {
+  readonly contexts: PromptContext[]
+  readonly refusals: readonly PlacedRefusal[]
   /** A list was left alone because a block of it runs from one part into the next. */
   readonly isSpanning: boolean
 }
@@ -108,15 +133,41 @@ function findMarkedContexts(message: PromptMessage, texts: readonly string[]): M
     at += texts[text]!.length + partSeparator.length
   }
   const locate = (offset: number): { text: number; start: number } => parts[findIndexFrom(parts, offset + 1) - 1]!
-  const isWhole = isToolRole(message.role)
-  const traits = { whole: isWhole, rendered: message.isRendered ?? false }
-  const { lists: sure, isUnsure } = findSureLists(whole, traits)
-  const lists = sure.filter((list) => !isLookalike(whole, list, isWhole))
+  const refusals: PlacedRefusal[] = []
+  const refuse = (refused: Reason, { start, end }: Span): void => {
+    const part = locate(start)
+    const length = texts[part.text]!.length
+    refusals.push({
+      refused,
+      text: part.text,
+      start: start - part.start,
+      end: Math.min(end - part.start, length),
+    })
+  }
+  const traits = {
+    whole: isToolRole(message.role),
+    rendered: message.isRendered ?? false,
+    asked: isAskedElsewhere(message),
+    tool: message.tool,
+  }
+  const { lists: sure, refusals: seen } = findSureLists(whole, traits)
+  for (const { refused, at } of seen) refuse(refused, at)
+  const lists = sure.filter((list) => {
+    const alike = findLookalike(whole, list, traits.whole)
+    if (alike !== undefined) refuse(alike, { start: list.blocks[0]!.start, end: list.end })
+    return alike === undefined
+  })
   const found = leaveOutAnswers(whole, lists).map((list) => toContext(list, whole, locate))
   // a block that runs from one part into the next cannot be moved
-  const inParts = found.filter(({ slots }) => slots.every(({ text, end }) => end <= texts[text]!.length))
+  const isInPart = ({ text, end }: ContextSlot): boolean => end <= texts[text]!.length
+  const inParts = found.filter(({ slots }) => slots.every(isInPart))
+  for (const { slots } of found) {
+    const torn = slots.find((slot) => !isInPart(slot))
+    if (torn)
+      refusals.push({ refused: 'spans_parts', text: torn.text, start: torn.start, end: texts[torn.text]!.length })
+  }
   const contexts = inParts.map((context) => ({ ...context, annotateAt: withinText(context.annotateAt, texts) }))
-  return { contexts, isUnsure, isSpanning: inParts.length < found.length }
+  return { contexts, refusals, isSpanning: inParts.length < found.length }
 }
 
 /** What the user's patterns found in the turn of one speaker, who is not the assistant. */
@@ -134,46 +185,6 @@ function withinText(at: PromptContext['annotateAt'], texts: readonly string[]): 
   return at && { text: at.text, offset: Math.min(at.offset, texts[at.text]!.length) }
 }
 
-function toContext(
-  list: ContextList,
-  whole: string,
-  locate: (offset: number) => { text: number; start: number },
-): PromptContext {
-  const end = locate(list.end)
-  const { positional } = list
-  const contents = list.blocks.map((block) => toBlockId(contentOf(whole, block, positional)))
-  return {
-    slots: list.blocks.map((block) => toSlot(block, locate(block.start))),
-    blocks: list.blocks.map((block, i) => toBlockId(around(whole, block, positional, contents[i]!))),
-    contents,
-    positional,
-    labelPrefix: list.labelPrefix,
-    annotateAt: { text: end.text, offset: list.end - end.start },
-    isResult: false,
-  }
-}
-
-/** What a block holds; without a label that belongs to its place where that stands inside, as in JSON. */
-function contentOf(text: string, { contentStart, contentEnd, label }: BlockSpan, positional: boolean): string {
-  if (!positional || !label || label.start < contentStart || label.end > contentEnd) {
-    return text.slice(contentStart, contentEnd)
-  }
-  return `${text.slice(contentStart, label.start)}\0${text.slice(label.end, contentEnd)}`
-}
-
-/**
- * All of a block but a label that belongs to its place, its content by its identity: blocks are the same when the
- * engine would see the same bytes.
- */
-function around(text: string, block: BlockSpan, positional: boolean, content: BlockId): string {
-  const { start, end, contentStart, contentEnd, label } = block
-  const without = (from: number, to: number): string => {
-    if (!positional || !label || label.start < from || label.end > to) return text.slice(from, to)
-    return `${text.slice(from, label.start)}\0${text.slice(label.end, to)}`
-  }
-  return `${without(start, contentStart)}\0${content}\0${without(contentEnd, end)}`
-}
-
 /** Blocks that bear no labels, each with its text; without markup they are what they hold, with the space around it. */
 function unlabelled(
   blocks: readonly (readonly [string, ContextSlot])[],
@@ -188,11 +199,4 @@ function unlabelled(
     annotateAt,
     isResult,
   }
-}
-
-function toSlot(block: BlockSpan, part: { text: number; start: number }): ContextSlot {
-  const content = { start: block.contentStart - part.start, end: block.contentEnd - part.start }
-  const slot = { text: part.text, start: block.start - part.start, end: block.end - part.start, content }
-  if (!block.label) return slot
-  return { label: { start: block.label.start - part.start, end: block.label.end - part.start }, ...slot }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { assistantMessage as assistant, Sender } from '../sender.fixture.ts'
-import type { PromptApi } from './prompt.ts'
+import type { PromptApi } from './body/prompt.ts'
 import { readJson, writeTexts } from './prompt-body.fixture.ts'
 import type { PromptBody } from './prompt-body.ts'
 
@@ -150,5 +150,42 @@ describe('documents of vLLM', () => {
     const sender = new Sender()
     sender.sendBody(JSON.parse(body('a', 'b')))
     expect(sender.decide(JSON.stringify(JSON.parse(body('b', 'a')))).contexts[0]!.annotation).toBeUndefined()
+  })
+})
+
+describe('the tool whose result a message is', () => {
+  const call = { id: 'c1', type: 'function', function: { name: 'search', arguments: '{}' } }
+  const toolsOf = (body: PromptBody): (string | undefined)[] =>
+    body.set!.prompts[0]!.messages.filter(({ role }) => role === 'tool').map(({ tool }) => tool)
+
+  test('is named by its call, in every API', () => {
+    const chat = {
+      messages: [
+        { role: 'assistant', tool_calls: [call] },
+        { role: 'tool', tool_call_id: 'c1', content: 'a' },
+      ],
+    }
+    expect(toolsOf(read('chat_completions', chat))).toEqual(['search'])
+    const messages = {
+      messages: [
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'c1', name: 'search', input: {} }] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: 'a' }] },
+      ],
+    }
+    expect(toolsOf(read('messages', messages))).toEqual(['search'])
+    const input = [
+      { type: 'function_call', call_id: 'c1', name: 'search', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c1', output: 'a' },
+    ]
+    expect(toolsOf(read('responses', { input }))).toEqual(['search'])
+  })
+
+  test('is unknown without it, and no name of a user', () => {
+    const messages = [
+      { role: 'tool', tool_call_id: 'c2', content: 'a' },
+      { role: 'user', name: 'read', content: 'b' },
+    ]
+    const body = read('chat_completions', { messages })
+    expect(body.set!.prompts[0]!.messages.map(({ tool }) => tool)).toEqual([undefined, undefined])
   })
 })

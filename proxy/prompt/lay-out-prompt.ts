@@ -2,15 +2,15 @@ import { digestOf, type ScopeId } from '#index/context-block.ts'
 import { type ConversationStore, type SentOrder, type TurnKey, toTurnKey } from '#index/conversation-store.ts'
 import type { RequestOptions } from '../request-options.ts'
 import { TurnMemory } from '../store/turn-memory.ts'
+import { contextPlaceholder } from './body/explicit-context.ts'
+import type { Prompt, PromptMessage } from './body/prompt.ts'
+import type { PromptContext } from './body/prompt-context.ts'
 import { digestContexts, digestMessage } from './digest-message.ts'
-import { contextPlaceholder } from './explicit-context.ts'
-import { type PatternLists, searchMessage } from './find-contexts.ts'
-import { findTurns } from './find-turns.ts'
-import { markSpokenOf, type UnmappedNames } from './mark-spoken-of.ts'
+import { type PatternLists, type PlacedRefusal, searchMessage } from './find-contexts.ts'
 import { type PlacedContext, placeBlocks } from './place-explicit-context.ts'
-import type { Prompt, PromptMessage } from './prompt.ts'
+import { markSpokenOf, type UnmappedNames } from './places/mark-spoken-of.ts'
 import type { PromptSet } from './prompt-body.ts'
-import type { PromptContext } from './prompt-context.ts'
+import { findTurns } from './scan/find-turns.ts'
 
 /** Why the blocks that were given beside a past message are not put into it again. */
 export type UnresolvedTurn = 'unknown_turn' | 'ambiguous_turn'
@@ -59,6 +59,8 @@ export interface Layout {
   readonly unresolved: UnresolvedTurn | undefined
   /** a text without contexts looks as if it held some */
   readonly isUnsure: boolean
+  /** what looks like a list and is left alone */
+  readonly refusals: readonly PlacedRefusal[]
 }
 
 /** What a layout depends on besides the body. */
@@ -87,6 +89,7 @@ class LayoutWriter {
   readonly #texts: string[]
   #unresolved: UnresolvedTurn | undefined
   #isUnsure = false
+  readonly #refusals: PlacedRefusal[] = []
   /** identity of all messages in front of the one that is laid out, as they were received */
   #chain = '' as ScopeId
   /** identity of the conversation: its name, or how it begins */
@@ -102,7 +105,7 @@ class LayoutWriter {
   }
 
   get outcome(): Omit<Layout, 'prompts'> {
-    return { texts: this.#texts, unresolved: this.#unresolved, isUnsure: this.#isUnsure }
+    return { texts: this.#texts, unresolved: this.#unresolved, isUnsure: this.#isUnsure, refusals: this.#refusals }
   }
 
   write({ preamble, messages }: Prompt): PromptLayout {
@@ -136,8 +139,9 @@ class LayoutWriter {
   }
 
   #find(message: PromptMessage): readonly PromptContext[] {
-    const { contexts, isUnsure } = searchMessage(message, this.#texts, this.#state.patternLists)
+    const { contexts, isUnsure, refusals } = searchMessage(message, this.#texts, this.#state.patternLists)
     this.#isUnsure ||= isUnsure
+    this.#refusals.push(...refusals)
     return contexts
   }
 

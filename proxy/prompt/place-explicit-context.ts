@@ -1,8 +1,8 @@
 import { toBlockId } from '#index/context-block.ts'
 import { ProxyError } from '../errors.ts'
-import { contextPlaceholder } from './explicit-context.ts'
+import { contextPlaceholder } from './body/explicit-context.ts'
+import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
 import type { PromptSet } from './prompt-body.ts'
-import type { ContextSlot, PromptContext } from './prompt-context.ts'
 
 /** Explicit blocks in their place, in rank order. */
 export interface PlacedContext {

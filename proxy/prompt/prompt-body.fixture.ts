@@ -1,6 +1,6 @@
-import type { PromptApi } from './prompt.ts'
+import type { PromptApi } from './body/prompt.ts'
+import { spliceTexts } from './body/splice-texts.ts'
 import { type PromptBody, readPromptBody, writeBody } from './prompt-body.ts'
-import { spliceTexts } from './splice-texts.ts'
 
 /** A body as it is read from its JSON. */
 export function readJson(api: PromptApi, json: string): PromptBody | undefined {

@@ -1,14 +1,14 @@
 import { ProxyError } from '../errors.ts'
 import { insertMembers, removeMembers, SpanFinder, type Splice, valueStart, valuesOf } from '../json-spans.ts'
 import { parseJson } from '../parse-json.ts'
-import { type ExplicitContext, readExplicitContext } from './explicit-context.ts'
+import { type ExplicitContext, readExplicitContext } from './body/explicit-context.ts'
+import type { Prompt, PromptApi, PromptText } from './body/prompt.ts'
+import { isObject, type Json, PromptBuilder, type PromptFormat } from './body/prompt-builder.ts'
+import { type BodySplice, spliceBody } from './body/splice-body.ts'
 import { readChat } from './formats/chat.ts'
 import { readCompletions, readGenerate } from './formats/completions.ts'
 import { readMessages } from './formats/messages.ts'
 import { readResponses } from './formats/responses.ts'
-import type { Prompt, PromptApi, PromptText } from './prompt.ts'
-import { isObject, type Json, PromptBuilder, type PromptFormat } from './prompt-builder.ts'
-import { type BodySplice, spliceBody } from './splice-body.ts'
 
 /** The prompts of a body that was understood. */
 export interface PromptSet {

@@ -1,7 +1,7 @@
 import { annotateOrder } from '#index/annotate-context.ts'
 import type { SentPointer } from '#index/deduplicate-context.ts'
-import type { ContextSlot, PromptContext } from './prompt-context.ts'
-import type { Piece, TextSplice } from './text-splice.ts'
+import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
+import type { Piece, TextSplice } from './body/text-splice.ts'
 
 /**
  * The block that is put into `slot`: the bytes it was received with, but for a position label, which belongs to the

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { findExchange, isComplete, readRecordings } from '#engine-adapters/recorder/read-recorded.ts'
-import type { PromptApi } from '../prompt/prompt.ts'
+import type { PromptApi } from '../prompt/body/prompt.ts'
 import { readTokens, tokenQuestions } from './token-question.ts'
 
 const complete = readRecordings()

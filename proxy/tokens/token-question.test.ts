@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
-import type { PromptApi } from '../prompt/prompt.ts'
+import type { PromptApi } from '../prompt/body/prompt.ts'
 import { readTokens, tokenQuestions } from './token-question.ts'
 
 const messages = [{ role: 'user', content: 'Hello' }]

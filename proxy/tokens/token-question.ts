@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
-import type { PromptApi } from '../prompt/prompt.ts'
+import type { PromptApi } from '../prompt/body/prompt.ts'
 
 /** A request as it went to the engine. */
 export interface SentBody {

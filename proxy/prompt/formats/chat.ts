@@ -1,4 +1,4 @@
-import { isObject, isParts, type Json, type PromptBuilder, splitContent } from '../prompt-builder.ts'
+import { isObject, isParts, type Json, type PromptBuilder, splitContent } from '../body/prompt-builder.ts'
 
 /** OpenAI's chat completions, with vLLM's `documents`. */
 export function readChat(body: Json, builder: PromptBuilder): boolean {
@@ -10,11 +10,25 @@ export function readChat(body: Json, builder: PromptBuilder): boolean {
   for (const [i, message] of messages.entries()) {
     const { role, content, ...rest } = message
     const { pieces, others } = splitContent(content, ['messages', i, 'content'], ['text'])
-    builder.message(role as string, pieces, [rest, ...others])
+    readCalls(role, rest, i, builder)
+    builder.message(role as string, pieces, [rest, ...others], { call: rest.tool_call_id ?? i })
   }
   const { model, tools, chat_template, chat_template_kwargs, cache_salt } = body
   builder.endPrompt([model, tools, documents ? null : body.documents, chat_template, chat_template_kwargs, cache_salt])
   return true
+}
+
+/** Tells the builder which tools are called, and whose result a message is that says so itself. */
+function readCalls(
+  role: unknown,
+  { tool_calls, tool_call_id, name }: Json,
+  place: number,
+  builder: PromptBuilder,
+): void {
+  for (const { id, function: called } of isParts(tool_calls) ? tool_calls : []) {
+    if (isObject(called)) builder.call(id, called.name)
+  }
+  if (role === 'function' || role === 'tool') builder.call(tool_call_id ?? place, name)
 }
 
 function isMessage(value: unknown): value is Json {

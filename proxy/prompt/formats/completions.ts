@@ -1,4 +1,4 @@
-import type { Json, PromptBuilder } from '../prompt-builder.ts'
+import type { Json, PromptBuilder } from '../body/prompt-builder.ts'
 
 /** OpenAI's completions: a text, or several that are prompts of their own. Token ids are the engine's to read. */
 export function readCompletions(body: Json, builder: PromptBuilder): boolean {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { assistantMessage as assistant, Sender } from '../../sender.fixture.ts'
-import { type Json, PromptBuilder } from '../prompt-builder.ts'
+import { type Json, PromptBuilder } from '../body/prompt-builder.ts'
 import { readMessages } from './messages.ts'
 
 const file = 'line of a file that a tool has read for the model\n'.repeat(5)

@@ -1,5 +1,5 @@
-import type { JsonPath } from '../prompt.ts'
-import { isObject, isParts, type Json, type PromptBuilder, splitContent } from '../prompt-builder.ts'
+import type { JsonPath } from '../body/prompt.ts'
+import { isObject, isParts, type Json, type PromptBuilder, splitContent } from '../body/prompt-builder.ts'
 
 /** Anthropic's messages: a system text or parts, and contents that are texts, parts and tool results. */
 export function readMessages(body: Json, builder: PromptBuilder): boolean {
@@ -24,6 +24,7 @@ function readMessage(message: Json, path: JsonPath, builder: PromptBuilder): voi
   const { role, content, ...rest } = message
   // results in what the assistant said are put in words of the engine's
   const parts = role === 'user' && isParts(content) ? content : []
+  for (const { type, id, name } of isParts(content) ? content : []) if (type === 'tool_use') builder.call(id, name)
   const lastResult = parts.findLastIndex(isToolResult)
   if (lastResult < 0) {
     const { pieces, others } = splitContent(content, path, ['text'])
@@ -48,7 +49,7 @@ function readMessage(message: Json, path: JsonPath, builder: PromptBuilder): voi
 
 function readToolResult({ content, ...own }: Json, path: JsonPath, rest: unknown, builder: PromptBuilder): void {
   const { pieces, others } = splitContent(content, [...path, 'content'], ['text'])
-  builder.message('tool', pieces, [[rest, own, withoutTexts(content)], ...others])
+  builder.message('tool', pieces, [[rest, own, withoutTexts(content)], ...others], { call: own.tool_use_id })
 }
 
 /** What text parts carry besides their text, as a cache_control. */

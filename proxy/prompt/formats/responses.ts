@@ -1,5 +1,5 @@
-import type { JsonPath } from '../prompt.ts'
-import { isObject, isParts, type Json, type PromptBuilder, splitContent } from '../prompt-builder.ts'
+import type { JsonPath } from '../body/prompt.ts'
+import { isObject, isParts, type Json, type PromptBuilder, splitContent } from '../body/prompt-builder.ts'
 
 const textTypes = ['input_text', 'output_text', 'text']
 
@@ -29,9 +29,10 @@ function readItem(item: Json, path: JsonPath, builder: PromptBuilder): void {
   if (typeof item.type === 'string' && item.type.endsWith('_call_output')) {
     const { output, ...rest } = item
     const { pieces, others } = splitContent(output, [...path, 'output'], textTypes)
-    builder.message('tool', pieces, [rest, ...others, ...unread(output)])
+    builder.message('tool', pieces, [rest, ...others, ...unread(output)], { call: rest.call_id })
     return
   }
+  builder.call(item.call_id, item.name)
   builder.message(String(item.type), [], [item])
 }
 

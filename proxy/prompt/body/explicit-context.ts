@@ -1,0 +1,59 @@
+import { Ajv } from 'ajv'
+import { ProxyError } from '../../errors.ts'
+import { type RequestOptions, readOptions } from '../../request-options.ts'
+
+/** Where explicit blocks go. */
+export const contextPlaceholder = '{{context}}'
+
+/** The body's `reprise` field: blocks that were given beside the messages, in rank order. */
+export interface ExplicitContext {
+  readonly blocks: readonly string[] | undefined
+  readonly conversation: string | undefined
+  readonly options: RequestOptions
+}
+
+interface RepriseField {
+  blocks?: { id?: string; text: string; rank?: number }[]
+  conversation?: string
+  options?: Record<string, string>
+}
+
+const validate = new Ajv({ allErrors: false, allowUnionTypes: true }).compile<RepriseField>({
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    blocks: {
+      type: 'array',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['text'],
+        properties: {
+          id: { type: ['string', 'number'] },
+          text: { type: 'string' },
+          rank: { type: 'number' },
+        },
+      },
+    },
+    conversation: { type: 'string', minLength: 1 },
+    options: { type: 'object', additionalProperties: { type: 'string' } },
+  },
+})
+
+/** Reads the `reprise` field; undefined when there is none; throws `invalid_body` when it breaks its schema. */
+export function readExplicitContext(field: unknown): ExplicitContext | undefined {
+  if (field === undefined) return undefined
+  if (!validate(field)) {
+    const [error] = validate.errors!
+    throw new ProxyError('invalid_body', `'reprise${error!.instancePath}' ${error!.message}.`)
+  }
+  const options = Object.entries(field.options ?? {}).map(([name, value]) => `${name}=${value}`)
+  return {
+    blocks: field.blocks
+      ?.map(({ text, rank }, place) => ({ text, rank: rank ?? place }))
+      .sort((a, b) => a.rank - b.rank)
+      .map(({ text }) => text),
+    conversation: field.conversation,
+    options: readOptions(options.join(',')),
+  }
+}

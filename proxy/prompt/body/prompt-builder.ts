@@ -1,0 +1,97 @@
+import type { JsonPath, Prompt, PromptMessage, PromptText } from './prompt.ts'
+
+/** A JSON object whose members are not known yet. */
+export type Json = Record<string, unknown>
+
+interface Piece {
+  readonly path: JsonPath
+  readonly text: string
+  readonly isRaw?: boolean
+}
+
+/** Collects the texts of a body while a format reads it. */
+export class PromptBuilder {
+  readonly texts: PromptText[] = []
+  readonly prompts: Prompt[] = []
+  #messages: PromptMessage[] = []
+  #places = 0
+  /** by call */
+  readonly #tools = new Map<unknown, string>()
+
+  /** A tool is called: the result that names the call is this tool's. */
+  call(id: unknown, name: unknown): void {
+    if (typeof name === 'string') this.#tools.set(id, name)
+  }
+
+  /** Adds a message; `rest` is everything of it that is no text. */
+  message(
+    role: string,
+    pieces: readonly Piece[],
+    rest: readonly unknown[],
+    { isRendered = false, call }: { readonly isRendered?: boolean; readonly call?: unknown } = {},
+  ): void {
+    const texts = pieces.map(({ path, text, isRaw = false }) => this.texts.push({ path, text, isRaw }) - 1)
+    // the first of the rest are the message's own members, what follows are parts that are no text
+    const isTextOnly = rest.length === 1
+    const tool = this.#tools.get(call)
+    this.#messages.push({
+      place: this.#places++,
+      role,
+      texts,
+      rest: JSON.stringify(rest),
+      isTextOnly,
+      isRendered,
+      ...(tool !== undefined && { tool }),
+    })
+  }
+
+  /** Adds a prompt that is nothing but a text. */
+  plainPrompt(path: JsonPath, text: string, preamble: readonly unknown[]): void {
+    this.message('user', [{ path, text }], [{}], { isRendered: true })
+    this.endPrompt(preamble)
+  }
+
+  /** Ends the prompt that the messages so far belong to. */
+  endPrompt(preamble: readonly unknown[]): void {
+    const messages = this.#messages.map((message, i) => {
+      return message.role === 'user' && this.#messages[i + 1]?.role === 'user'
+        ? { ...message, isFollowed: true }
+        : message
+    })
+    this.prompts.push({ preamble: JSON.stringify(preamble), messages })
+    this.#messages = []
+  }
+}
+
+/** Reads one API's bodies: adds all texts to the builder; false when the body has another shape than expected. */
+export type PromptFormat = (body: Json, builder: PromptBuilder) => boolean
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Whether a value is an array of objects. */
+export function isParts(value: unknown): value is Json[] {
+  return Array.isArray(value) && value.every(isObject)
+}
+
+/**
+ * The texts of a content that is a string or an array of parts, and the parts that are no text. `types` are the part
+ * types whose `text` counts.
+ */
+export function splitContent(
+  content: unknown,
+  path: JsonPath,
+  types: readonly string[],
+): { pieces: Piece[]; others: unknown[] } {
+  if (typeof content === 'string') return { pieces: [{ path, text: content }], others: [] }
+  const pieces: Piece[] = []
+  const others: unknown[] = []
+  for (const [place, part] of (isParts(content) ? content : []).entries()) {
+    const { type, text } = part
+    if (types.includes(type as string) && typeof text === 'string')
+      pieces.push({ path: [...path, place, 'text'], text })
+    else others.push([place, part])
+  }
+  return { pieces, others }
+}

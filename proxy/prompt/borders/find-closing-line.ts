@@ -1,0 +1,99 @@
+import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../scan/find-edges.ts'
+import { isKin } from '../scan/find-elements.ts'
+import type { Marks } from '../scan/find-marks.ts'
+
+/** What a line, or the end of one, opens in front of a list. */
+export interface Opening {
+  /** The line that closes it. */
+  readonly closing: RegExp
+  /** The sign that closes it at the end of a line, if it is one. */
+  readonly sign: string | undefined
+}
+
+const NOUN = 'contexts?|documents?|docs|sources?|passages?|results?|chunks?|excerpts?|snippets?|references|information'
+const QUALITY = '(?:[a-z]{1,20}[ _-])?'
+const EDGE = '[-=*_#<>(){}%|~/\\[\\] \\t]{0,40}'
+const END = new RegExp(`^${EDGE}end[ _-]?(?:of[ _-])?(?:the[ _-])?(${QUALITY}(?:${NOUN}))${EDGE}$`, 'i')
+// `[/CONTEXT]`, `{/context}`, `{% endcontext %}`
+const BRACKETED = /^(?:\[{1,2}\/|\{{1,2}%?[ \t]?(?:\/|end))[ \t]?([a-z][a-z0-9_ -]{0,40})[ \t]?(?:%?\}{1,2}|\]{1,2})$/i
+const CLOSING_TAG = /^<\/([a-z][\w.-]{0,60})[ \t]?>$/i
+
+const BEGIN = new RegExp(`^${EDGE}(?:begin|start)(?:ning)?[ _-]?(?:of[ _-])?(?:the[ _-])?(${QUALITY}(?:${NOUN}))`, 'i')
+const OPENED = /^[[{]{1,2}[#%]?[ \t]?([a-z][a-z0-9_ -]{0,40})[ \t]?%?[\]}]{1,2}$/i
+const SIGNS = /(?:[<{([]{1,40}|[~+|%$@^&#]{3,40})$/
+
+// `Information: "Source: …`
+const QUOTE = /[:：][ \t]*(["“])$/
+const QUOTES = ['"""', "'''"]
+const MIRRORED: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}', '<': '>', '“': '”' }
+const LONGEST_LINE = 120
+// an opening quote stands in front of the list, with a heading or an instruction between at most
+const FURTHEST_QUOTE = 2_000
+
+/** What the text right in front of a list opens and does not close. */
+export function findOpening(text: string, from: number, listStart: number): Opening | undefined {
+  const end = findContentEnd(text, from, listStart)
+  const start = Math.max(from, text.lastIndexOf('\n', end - 1) + 1)
+  const before = text.slice(Math.max(from, listStart - FURTHEST_QUOTE), listStart)
+  for (const quote of QUOTES) {
+    if ((before.split(quote).length & 1) === 0) return toOpening(quote)
+  }
+  const line = text.slice(Math.max(start, end - LONGEST_LINE), end).trim()
+  const quote = end === listStart ? QUOTE.exec(line)?.[1] : undefined
+  if (quote !== undefined) return toOpening(quote)
+  const name = BEGIN.exec(line)?.[1] ?? OPENED.exec(line)?.[1]
+  if (name !== undefined) return { closing: toNamed(name), sign: undefined }
+  const signs = SIGNS.exec(line)?.[0]
+  return signs === undefined ? undefined : toOpening(signs)
+}
+
+function toOpening(signs: string): Opening {
+  const closing = Array.from(signs, (sign) => MIRRORED[sign] ?? sign).join('')
+  return { closing: new RegExp(`^${closing.replace(/./g, '\\$&')}[,;.]?$`), sign: closing }
+}
+
+function toNamed(name: string): RegExp {
+  const words = name.trim().replace(/[ _-]+/g, '[ _-]')
+  return new RegExp(`^(?:${EDGE}(?:end|stop)[ _-]?(?:of[ _-])?(?:the[ _-])?|${EDGE}[/#][ \\t]?)${words}${EDGE}$`, 'i')
+}
+
+/** Where the first line between these places begins that closes what was opened in front. */
+export function findClosingLine(text: string, { closing }: Opening, from: number, to: number): number | undefined {
+  for (let line = findLineEnd(text, from) + 1; line < to; line = findLineEnd(text, line) + 1) {
+    const end = Math.min(findLineEnd(text, line), to)
+    if (end - line <= LONGEST_LINE && closing.test(text.slice(line, end).trim())) return line
+  }
+  return undefined
+}
+
+/** Where the line at `at` ends if it closes what was opened in front of the list that stands before it. */
+export function findClosingEnd(text: string, listStart: number, at: number): number | undefined {
+  const end = findLineEnd(text, at)
+  if (at === end || end - at > LONGEST_LINE) return undefined
+  const opening = findOpening(text, 0, listStart)
+  return opening?.closing.test(text.slice(at, end).trim()) ? findContentEnd(text, at, end) : undefined
+}
+
+/** Where the block from `from` to `end` ends without a last line which closes what the block does not open. */
+export function findEndBeforeClosing({ text, tags }: Marks, from: number, end: number): number {
+  const start = text.lastIndexOf('\n', end - 1) + 1
+  if (start <= from || end - start > LONGEST_LINE) return end
+  const line = text.slice(start, end).trim()
+  const name = (END.exec(line) ?? BRACKETED.exec(line))?.[1]
+  if (name !== undefined) return isOpened(text.slice(from, start), name) ? end : findContentEnd(text, from, start)
+  if (QUOTES.includes(line)) {
+    const isClosed = (text.slice(from, end).split(line).length & 1) === 1
+    return isClosed ? end : findContentEnd(text, from, start)
+  }
+  const tag = CLOSING_TAG.exec(line)?.[1]?.toLowerCase()
+  if (tag === undefined || !(isKin(tag) || tag.endsWith('context'))) return end
+  const at = findContentStart(text, start, end)
+  return tags[findIndexFrom(tags, at)]?.partner === undefined ? findContentEnd(text, from, start) : end
+}
+
+function isOpened(body: string, name: string): boolean {
+  return new RegExp(
+    `[[{<(][#%]?[ \\t]?${name.trim()}|(?:begin|start)[ _-](?:of[ _-])?(?:the[ _-])?${name.trim()}`,
+    'i',
+  ).test(body)
+}

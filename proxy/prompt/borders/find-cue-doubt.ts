@@ -1,0 +1,73 @@
+import { type Cue, readCue } from '../scan/find-cue-line.ts'
+import { findContentEnd, findContentStart, findLineEnd } from '../scan/find-edges.ts'
+import { findParagraphEnd } from './find-list-tail.ts'
+
+// `Helpful answer in German:`
+const LONGEST_OPENING = 60
+
+/** A cue line behind a last block. */
+export interface CueLine {
+  readonly start: number
+  readonly kind: Cue
+  readonly behindBlank: boolean
+}
+
+/**
+ * Whether the cue line that would end a last block may as well be a line of it, as in a list of questions and answers
+ * or in prose that happens to begin a line with `based on the results`. `bound` is as far as the block could reach,
+ * and what closes the list stands there if it is `closed`.
+ */
+export function mayBeInside(
+  text: string,
+  { start, kind, behindBlank }: CueLine,
+  bound: number,
+  closed: boolean,
+): boolean {
+  const end = findPromptEnd(text, start, bound)
+  const paragraph = readParagraph(text, start, end)
+  const isPrompted = end < findContentEnd(text, start, bound)
+  if (behindBlank) {
+    return kind.question && paragraph.isAnswered && (!paragraph.isLast || (closed && !isPrompted))
+  }
+  if (!paragraph.isLast || isWrapped(text, start) || (paragraph.isAnswered && !isPrompted)) return true
+  // below a block, in its paragraph, only what asks is surely no more of the block
+  return !(paragraph.isLine || isPrompted || paragraph.asks)
+}
+
+/** Where the prompt ends behind the cue at `from`, without a last `Answer:` for the model to go on from. */
+function findPromptEnd(text: string, from: number, bound: number): number {
+  const end = findContentEnd(text, from, bound)
+  const last = text.lastIndexOf('\n', end - 1) + 1
+  return last > from && isOpening(text, last, end) ? findContentEnd(text, from, last) : end
+}
+
+function isOpening(text: string, line: number, end: number): boolean {
+  const cue = readCue(text, line)
+  return (cue?.answer && cue.empty) || (end - line <= LONGEST_OPENING && /[:：]\**$/.test(text.slice(line, end)))
+}
+
+interface Paragraph {
+  readonly isLast: boolean
+  readonly isLine: boolean
+  /** It holds an answer that is not left to the model. */
+  readonly isAnswered: boolean
+  readonly asks: boolean
+}
+
+function readParagraph(text: string, start: number, bound: number): Paragraph {
+  const end = findParagraphEnd(text, start, bound)
+  let isAnswered = false
+  let asks = /[?？]$/.test(text.slice(Math.max(start, end - 8), end).trimEnd())
+  for (let line = start; line < end; line = findLineEnd(text, line) + 1) {
+    const cue = readCue(text, line)
+    if (cue?.question) asks = true
+    if (cue?.answer && !cue.empty && line > start) isAnswered = true
+  }
+  const isLast = findContentStart(text, end, bound) === bound
+  return { isLast, isLine: findLineEnd(text, start) >= end, isAnswered, asks }
+}
+
+// the lines of prose go on in lower case
+function isWrapped(text: string, line: number): boolean {
+  return /^\s*\p{Ll}/u.test(text.slice(line, line + 20))
+}

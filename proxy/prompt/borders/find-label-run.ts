@@ -1,0 +1,74 @@
+import { findIndexFrom } from '../scan/find-edges.ts'
+import type { Region } from '../scan/find-elements.ts'
+import { type Fence, FenceWalk } from '../scan/find-fences.ts'
+import type { Label } from '../scan/find-labels.ts'
+import type { LineNotes } from '../scan/find-line-notes.ts'
+import type { Marks } from '../scan/find-marks.ts'
+import { findEnding, readInterior } from './find-list-end.ts'
+
+/** A region with the labels and fences that stand in it, but not in its elements. */
+export interface LabelledRegion {
+  readonly marks: Marks
+  readonly region: Region
+  readonly lines: LineNotes
+  readonly fences: readonly Fence[]
+  readonly forms: ReadonlyMap<string, readonly Label[]>
+}
+
+/** Labels of one form that may head the blocks of one list. */
+export interface LabelRun {
+  readonly labels: readonly Label[]
+  readonly positional: boolean
+  /** As far as the last block may reach. */
+  readonly limit: number
+}
+
+/** The run that this label begins; undefined when it cannot be told which labels of its form belong to one list. */
+export function findRun(labelled: LabelledRegion, first: Label): LabelRun | undefined {
+  const labels = labelled.forms.get(first.form)!
+  const from = findIndexFrom(labels, first.start)
+  const to = findCountEnd(labels, from)
+  const limit = labelled.region.end
+  if (to === labels.length) return { labels: labels.slice(from), positional: true, limit }
+  if (to > from && isWhole(labelled, labels, from, to)) {
+    return { labels: labels.slice(from, to), positional: true, limit: labels[to]!.start }
+  }
+  if (first.bare) return undefined
+  const rest = labels.slice(from)
+  // numbers that begin to count and then repeat are two lists, or one that quotes itself
+  const ambiguous = to - from > 1 && new Set(rest.map(({ number }) => number)).size < rest.length
+  return ambiguous ? undefined : { labels: rest, positional: false, limit }
+}
+
+// the index behind the labels that count up from 0 or 1
+function findCountEnd(labels: readonly Label[], from: number): number {
+  const first = labels[from]!.number
+  if (first === undefined || first > 1) return from
+  let at = from + 1
+  while (at < labels.length && labels[at]!.number === first + at - from) at++
+  return at
+}
+
+// whether the run surely ends in front of the next label, and that label begins another run or is fenced code
+function isWhole(
+  { marks, region, lines, fences }: LabelledRegion,
+  labels: readonly Label[],
+  from: number,
+  to: number,
+): boolean {
+  const run = labels.slice(from, to)
+  const interior = readInterior(marks.text, lines, run)
+  const { certain } = findEnding(marks, lines, run, interior, labels[to]!.start)
+  if (certain === undefined) return false
+  const walk = new FenceWalk(fences, certain)
+  let at = certain
+  for (let i = to; i < labels.length; i++) {
+    const { start, number } = labels[i]!
+    if (start < at) continue
+    at = walk.pass(at, start, region.end)
+    if (at > start) continue
+    // a run that the label this one lacks would continue may be quoted in its last block
+    return number !== undefined && number <= 1 && labels[findCountEnd(labels, i)]?.number !== run.at(-1)!.number! + 1
+  }
+  return true
+}

@@ -1,0 +1,293 @@
+import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../scan/find-edges.ts'
+import type { Label } from '../scan/find-labels.ts'
+import { findLastRule, type LineNote, type LineNotes, levelOf } from '../scan/find-line-notes.ts'
+import { announcesBlocks } from '../scan/find-list-heading.ts'
+import type { Marks } from '../scan/find-marks.ts'
+import { findClosingLine, findOpening } from './find-closing-line.ts'
+import type { CueLine } from './find-cue-doubt.ts'
+import { findInnerClosings, findOwnClosing } from './find-numbered-closings.ts'
+import { isPromptHeading } from './find-prompt-heading.ts'
+
+/** Signs that open and close a block. */
+interface Quotes {
+  readonly open: string
+  readonly close: string
+}
+
+const QUOTES: readonly Quotes[] = [
+  { open: '«', close: '»' },
+  { open: '"', close: '"' },
+  { open: '“', close: '”' },
+]
+
+function isQuotedBy(text: string, from: number, end: number, open: string, close: string): boolean {
+  const start = findContentStart(text, from, end)
+  return end - start > 1 && text[start] === open && text[end - 1] === close
+}
+
+/** Behind the sign that closes the last block: as many as opened it, at the end of a line, and nowhere else. */
+function findQuoteEnd(text: string, { end: from }: Label, { open, close }: Quotes, limit: number): number | undefined {
+  const start = findContentStart(text, from, limit)
+  let count = 0
+  while (text[start + count] === open) count++
+  if (count === 0) return undefined
+  const sign = close.repeat(count)
+  let found: number | undefined
+  for (let at = text.indexOf(sign, start + count); at >= 0 && at < limit; at = text.indexOf(sign, at + count)) {
+    const end = at + count
+    const lineEnd = findLineEnd(text, end)
+    if (findContentStart(text, end, lineEnd) < lineEnd) continue
+    if (found !== undefined) return undefined
+    found = end
+  }
+  return found
+}
+
+/** What a list's blocks but the last have in them: what they have cannot end the last one. */
+export interface Interior {
+  /** Where each of these blocks ends. */
+  readonly ends: readonly number[]
+  readonly blank: boolean
+  readonly rule: boolean
+  /** A rule is the last line of some of them, and parts not all of them. */
+  readonly endsInRule: boolean
+  readonly heading: boolean
+  readonly cues: ReadonlySet<string>
+  /** How many of them hold a paragraph that begins like a question to the model. */
+  readonly questions: number
+  /** The rule behind each of them. */
+  readonly separator: string | undefined
+  /** Each of them is closed by a line that bears its number. */
+  readonly closed: boolean
+  /** The signs of quotation that each of them stands in. */
+  readonly quotes: Quotes | undefined
+  /** A line announces more blocks behind one of them, as `More sources:`. */
+  readonly announces: boolean
+}
+
+/** Reads the blocks of these labels but the last. */
+export function readInterior(text: string, { blanks, notes }: LineNotes, labels: readonly Label[]): Interior {
+  const bodies = labels.slice(0, -1).map(({ end: start }, i) => {
+    const end = findContentEnd(text, start, labels[i + 1]!.start)
+    return { start, end, rule: findLastRule(text, start, end) }
+  })
+  const separator = bodies[0]?.rule?.text
+  const separated = separator !== undefined && bodies.every(({ rule }) => rule?.text === separator)
+  const closings = findInnerClosings(text, labels)
+  const ends = bodies.map(({ start, end, rule }, i) => {
+    if (closings !== undefined) return findContentEnd(text, start, closings[i]!.start)
+    return separated ? rule!.bodyEnd : end
+  })
+  const inside = bodies.map(({ start }, i) => findInside(notes, findLineEnd(text, start), ends[i]!))
+  const all = inside.flat()
+  return {
+    ends,
+    blank: bodies.some(({ start }, i) => (blanks[findIndexFrom(blanks, start)]?.start ?? text.length) < ends[i]!),
+    rule: all.some(({ kind }) => kind === 'rule'),
+    endsInRule: !separated && bodies.some(({ rule }) => rule !== undefined),
+    heading: all.some(({ kind }) => kind === 'heading'),
+    cues: new Set(all.map(({ kind }) => (typeof kind === 'object' ? kind.kind : ''))),
+    questions: inside.filter((own) => own.some(isQuestion)).length,
+    separator: separated ? separator : undefined,
+    closed: closings !== undefined,
+    quotes: QUOTES.find(
+      ({ open, close }) =>
+        bodies.length > 0 && bodies.every(({ start }, i) => isQuotedBy(text, start, ends[i]!, open, close)),
+    ),
+    announces: bodies.some(({ start }, i) => endsInAnnouncement(text, start, ends[i]!)),
+  }
+}
+
+/** Whether the last of several paragraphs is a line that announces what follows. */
+function endsInAnnouncement(text: string, from: number, end: number): boolean {
+  const line = text.lastIndexOf('\n', end - 1) + 1
+  const before = text.lastIndexOf('\n', line - 2) + 1
+  if (before <= from || findContentStart(text, before, line) < line) return false
+  return announcesBlocks(text, line, end)
+}
+
+function findInside(notes: readonly LineNote[], from: number, to: number): LineNote[] {
+  const first = findIndexFrom(notes, from)
+  let last = first
+  while (last < notes.length && notes[last]!.start < to) last++
+  return notes.slice(first, last)
+}
+
+function isQuestion({ kind, behindBlank }: LineNote): boolean {
+  return behindBlank && typeof kind === 'object' && kind.question
+}
+
+/** Where a last block may end. */
+export interface Ending {
+  /** At its first blank line. */
+  readonly paragraph: number | undefined
+  /** At a cue line, what closes an element or quotation around the list, or something else that no block before has. */
+  readonly certain: number | undefined
+  /** The cue line which that is, if it is one. */
+  readonly cue: CueLine | undefined
+  /** What closes an element, quotation or fence around the list, or the last block by its number. */
+  readonly closing: number | undefined
+  /** Where the list ends with what closes its last block by its number. */
+  readonly listEnd?: number
+  /** The cue announces an answer, and a question follows: then it is a line of the document. */
+  readonly isAnsweredFirst?: boolean
+}
+
+/** Looks behind a list's last label, as far as `limit`, for what ends its block. */
+export function findEnding(
+  marks: Marks,
+  { blanks, notes, headings }: LineNotes,
+  labels: readonly Label[],
+  interior: Interior,
+  limit: number,
+): Ending {
+  const { text } = marks
+  const from = labels.at(-1)!.end
+  const own = findOwnEnd(text, labels.at(-1)!, interior, limit)
+  if (own !== undefined) {
+    return { paragraph: undefined, certain: own.start, cue: undefined, closing: own.start, listEnd: own.end }
+  }
+  const closing = findClosingMark(marks, labels[0]!.start, from, limit)
+  const bound = closing ?? findItemEnd(text, labels, from, limit) ?? limit
+  const paragraph = blanks[findIndexFrom(blanks, from)]?.start ?? bound
+  const fence = findFence(text, notes, labels, bound)
+  if (fence !== undefined) {
+    return { paragraph: paragraph < fence ? paragraph : undefined, certain: fence, cue: undefined, closing: fence }
+  }
+  const isRecord = labels[0]!.keys !== undefined
+  // where none of its level stands in front of the list, its last document alone may have headings
+  const isKnown = ({ start }: LineNote): boolean => (headings.get(levelOf(text, start)) ?? start) < labels[0]!.start
+  const isEnd = (note: LineNote): boolean =>
+    isCertainEnd(text, note, interior, isRecord, labels[0]!.form[0]) &&
+    (note.kind !== 'heading' || isKnown(note) || isPromptHeading(text, note.start))
+  let at = findIndexFrom(notes, findLineEnd(text, from))
+  while (at < notes.length && notes[at]!.start < bound && !isEnd(notes[at]!)) at++
+  const note = at < notes.length && notes[at]!.start < bound ? notes[at] : undefined
+  return {
+    paragraph: paragraph < bound ? paragraph : undefined,
+    certain: note?.start ?? (bound < limit ? bound : closing),
+    ...readCueNote(note, notes, at, bound),
+    closing,
+  }
+}
+
+function readCueNote(
+  note: LineNote | undefined,
+  notes: readonly LineNote[],
+  at: number,
+  bound: number,
+): Pick<Ending, 'cue' | 'isAnsweredFirst'> {
+  if (note === undefined || !isCue(note)) return { cue: undefined }
+  return { cue: note, isAnsweredFirst: note.kind.answer && asksLater(notes, at, bound) }
+}
+
+/** Where the last block ends by what closes each of its list: a line that bears its number, or a sign of quotation. */
+function findOwnEnd(
+  text: string,
+  last: Label,
+  { closed, quotes }: Interior,
+  limit: number,
+): { readonly start: number; readonly end: number } | undefined {
+  const quoted = quotes && findQuoteEnd(text, last, quotes, limit)
+  if (quoted !== undefined) return { start: quoted, end: quoted }
+  return closed ? findOwnClosing(text, last, limit) : undefined
+}
+
+/**
+ * Where the next item of a list of instructions begins, of which one ends with these blocks, as in `- Use this context:
+ * Source: …`; undefined where blocks have such items themselves.
+ */
+function findItemEnd(text: string, labels: readonly Label[], from: number, limit: number): number | undefined {
+  const { start } = labels[0]!
+  const line = text.lastIndexOf('\n', start - 1) + 1
+  const bullet = /^[ \t]{0,3}[-*•] (?=\S)/.exec(text.slice(line, start))?.[0]
+  if (bullet === undefined) return undefined
+  const next = text.indexOf(`\n${bullet}`, start)
+  return next >= from && next < limit ? next + 1 : undefined
+}
+
+/** Whether a list ends one of several instructions, and nothing shows where the next of these begins. */
+export function isOpenItem(text: string, labels: readonly Label[], limit: number): boolean {
+  const { start } = labels[0]!
+  const line = text.lastIndexOf('\n', start - 1) + 1
+  if (line === start || !/^[ \t]{0,3}(?:[-*•]|\d+[.)]) (?=\S)/.test(text.slice(line, start))) return false
+  return findItemEnd(text, labels, labels.at(-1)!.end, limit) === undefined
+}
+
+function asksLater(notes: readonly LineNote[], from: number, bound: number): boolean {
+  return notes
+    .slice(from + 1)
+    .some((note) => note.start < bound && note.behindBlank && isCue(note) && note.kind.question)
+}
+
+function isCue(note: LineNote): note is LineNote & CueLine {
+  return typeof note.kind === 'object'
+}
+
+function findClosingMark(marks: Marks, listStart: number, from: number, limit: number): number | undefined {
+  const tag = findClosing(marks, listStart, from, limit)
+  const opening = findOpening(marks.text, 0, listStart)
+  return (opening && findClosingLine(marks.text, opening, from, tag ?? limit)) ?? tag
+}
+
+/** The rule right in front of a list, if there is one. */
+export function findOpeningRule(text: string, notes: readonly LineNote[], listStart: number): string | undefined {
+  const note = notes[findIndexFrom(notes, listStart) - 1]
+  const isAbove = note?.kind === 'rule' && findContentStart(text, note.end, listStart) === listStart
+  return isAbove ? text.slice(note.start, note.end).trim() : undefined
+}
+
+/** The rule that closes a list which the same rule opened; undefined when it stands anywhere else, too. */
+function findFence(
+  text: string,
+  notes: readonly LineNote[],
+  labels: readonly Label[],
+  bound: number,
+): number | undefined {
+  const first = findIndexFrom(notes, labels[0]!.start)
+  const rule = findOpeningRule(text, notes, labels[0]!.start)
+  if (rule === undefined) return undefined
+  let closing: number | undefined
+  for (let at = first; at < notes.length && notes[at]!.start < bound; at++) {
+    const { kind, start, end } = notes[at]!
+    if (kind !== 'rule' || text.slice(start, end).trim() !== rule) continue
+    if (closing !== undefined || start < labels.at(-1)!.end) return undefined
+    closing = start
+  }
+  return closing
+}
+
+function isCertainEnd(
+  text: string,
+  { kind, behindBlank, start, end }: LineNote,
+  interior: Interior,
+  isRecord: boolean,
+  sign: string | undefined,
+): boolean {
+  if (typeof kind === 'object') return !interior.cues.has(kind.kind)
+  if (kind === 'rule' && text.slice(start, end).trim() === interior.separator) return true
+  // below `==== [File: a.md]:` a line of the same signs closes the list
+  if (
+    kind === 'rule' &&
+    (sign === '=' || sign === '-') &&
+    text.slice(start, end).trim().startsWith(sign) &&
+    !interior.rule
+  )
+    return true
+  // records are whole documents, of which one alone may have headings
+  return behindBlank && !interior[kind] && !isRecord
+}
+
+/** The closing tag, up to `limit`, of an element that was opened before the list; tags within lines are content. */
+export function findClosing({ tags }: Marks, listStart: number, from: number, limit: number): number | undefined {
+  for (let i = findIndexFrom(tags, from); i < tags.length && tags[i]!.start <= limit; i++) {
+    const { closing, partner, start, begins } = tags[i]!
+    if (closing && partner !== undefined && partner.start < listStart && (begins || partner.begins)) return start
+  }
+  return undefined
+}
+
+/** Whether a line in front of a list announces the question. */
+export function hasQuestionBefore({ notes }: LineNotes, listStart: number): boolean {
+  return notes.some(({ kind, start }) => start < listStart && typeof kind === 'object' && kind.question)
+}

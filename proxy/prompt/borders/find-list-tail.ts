@@ -1,0 +1,116 @@
+import { readCue } from '../scan/find-cue-line.ts'
+import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, isRule } from '../scan/find-edges.ts'
+import { isKin } from '../scan/find-elements.ts'
+import type { Marks } from '../scan/find-marks.ts'
+import { isPromptHeading } from './find-prompt-heading.ts'
+
+const ASKING =
+  /^(?:please|now|then|also|always|never|only|just|kindly|do not|don['’]t|if|when|remember|note that|important|make sure|be sure|ensure|you|your|use|using|based|given|from|with|cite|quote|write|explain|summari[sz]e|describe|compare|list|tell|give|provide|show|find|translate|extract|identify|discuss|think|consider|read|analy[sz]e|respond|reply|answer|rely|refer|base|keep|include|mention|limit|format|return)\b/i
+const OF_THE_PROMPT =
+  /\b(?:sources?|contexts?|documents?|passages?|excerpts?|the (?:above|question|results?|information|chunks?|snippets?)|provided|answers?|cite|cited|citations?|respond|responses?|reply)\b/i
+const TO_THE_MODEL = /^(?:please |now |then |kindly )?(?:tell|give|show|explain|help|find)\b.{0,40}\b(?:me|us)\b/i
+const MANNER = /^(?:be|keep it|think|answer|respond|reply|stay)\b[\w ,-]{1,40}[.!]?$/i
+const ANNOUNCEMENT =
+  /\b(?:documents|contexts?|passages|sources|results|chunks|excerpts|snippets|memories|facts|history|conversation|instructions?|rules|guidelines|requirements|tasks?|notes|examples?)\b.{0,40}[:：]\**$/i
+// `    with pytest.MonkeyPatch.context() as patch:` is a line of source code
+const CODE = /^(?:[ ]{2}|\t)[ \t]*\S.*(?:\w\((?!s\)).*[:;,{(]|[;{])$/
+// what is asked in one line is no paragraph of a document
+const LONGEST_QUESTION = 500
+const MOST_LINES = 3
+const LONGEST_ANNOUNCEMENT = 100
+
+/** What is known of the text between a last block and its bound. */
+export interface Tail {
+  /** Its last paragraph is the question: no cue ends it. */
+  readonly asked: boolean
+  /** It stands in an element, quotation or fence around the list, with the question behind that. */
+  readonly enclosed: boolean
+}
+
+/**
+ * Whether the text behind the blank line at `paragraph`, up to `bound`, may go on with the last block, so that nobody
+ * can tell where that ends: the paragraphs of a document look like what a user writes between a list and a question.
+ */
+export function mayGoOn(marks: Marks, paragraph: number, bound: number, { asked, enclosed }: Tail): boolean {
+  const { text } = marks
+  const start = findContentStart(text, paragraph, bound)
+  if (start === bound) return false
+  const end = findParagraphEnd(text, start, bound)
+  // the last paragraph in front of no cue is the question
+  if (asked && findContentStart(text, end, bound) === bound) return false
+  return (enclosed || !isPrompt(text, start, end)) && !isMark(marks, start)
+}
+
+/** Where the last line of the paragraph ends that holds the line at `start`. */
+export function findParagraphEnd(text: string, start: number, bound: number): number {
+  let line = start
+  for (;;) {
+    const end = Math.min(findLineEnd(text, line), bound)
+    const next = end + 1
+    if (next >= bound || findContentStart(text, next, findLineEnd(text, next)) >= findLineEnd(text, next)) return end
+    line = next
+  }
+}
+
+function isPrompt(text: string, start: number, end: number): boolean {
+  const line = text.lastIndexOf('\n', start - 1) + 1
+  if (readCue(text, line) !== undefined) return true
+  const first = text.slice(start, Math.min(findLineEnd(text, start), start + LONGEST_QUESTION)).trim()
+  if (isPromptHeading(text, start) || isRule(text, start, findLineEnd(text, start))) return true
+  if (first.length <= LONGEST_ANNOUNCEMENT && ANNOUNCEMENT.test(first)) return true
+  return isInstruction(first) || isQuestion(text, start, end)
+}
+
+/** Whether a line tells the model what to do. */
+export function isInstruction(line: string): boolean {
+  return (ASKING.test(line) && OF_THE_PROMPT.test(line)) || TO_THE_MODEL.test(line) || MANNER.test(line)
+}
+
+function isQuestion(text: string, start: number, end: number): boolean {
+  if (end - start > LONGEST_QUESTION) return false
+  const paragraph = text.slice(start, end).trim()
+  return !paragraph.includes('\n') && /[?？]$/.test(paragraph)
+}
+
+/** Whether another list or an element of our kin begins here. */
+function isMark({ labels, tags }: Marks, start: number): boolean {
+  if (labels[findIndexFrom(labels, start)]?.start === start) return true
+  const tag = tags[findIndexFrom(tags, start)]
+  return tag?.start === start && tag.partner !== undefined && (tag.closing || isKin(tag.name))
+}
+
+/**
+ * Whether the last of several paragraphs between these places, in front of a cue, asks or instructs: what stands in
+ * front of `Answer:` is the question.
+ */
+export function endsInPrompt(text: string, from: number, cue: number): boolean {
+  const end = findContentEnd(text, from, cue)
+  const start = findLastParagraph(text, from, end)
+  if (start === undefined) return false
+  const line = text.lastIndexOf('\n', start - 1) + 1
+  // instructions are a few lines, and a document's paragraph may begin like one
+  if (text.slice(line, end).split('\n', MOST_LINES + 1).length > MOST_LINES) return false
+  const first = text.slice(line, Math.min(findLineEnd(text, start), end, start + LONGEST_QUESTION)).trimEnd()
+  return (
+    (!CODE.test(first) && isInstruction(first.trim())) ||
+    (readCue(text, cue)?.question !== true && isQuestion(text, start, end))
+  )
+}
+
+/** Whether the last of several lines between these places, where a prompt ends, asks or instructs. */
+export function endsInPromptLine(text: string, from: number, bound: number): boolean {
+  const end = findContentEnd(text, from, bound)
+  const start = text.lastIndexOf('\n', end - 1) + 1
+  if (start <= from || findContentEnd(text, from, start) === from) return false
+  const line = text.slice(start, Math.min(end, start + LONGEST_QUESTION)).trim()
+  return isInstruction(line) || isQuestion(text, start, end)
+}
+
+function findLastParagraph(text: string, from: number, end: number): number | undefined {
+  for (let start = text.lastIndexOf('\n', end - 1) + 1; start > from; ) {
+    const line = text.lastIndexOf('\n', start - 2) + 1
+    if (findContentStart(text, line, start) >= start) return findContentStart(text, start, end)
+    start = line
+  }
+  return undefined
+}

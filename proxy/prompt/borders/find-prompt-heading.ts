@@ -1,0 +1,18 @@
+import { findLineEnd } from '../scan/find-edges.ts'
+
+const QUALITY =
+  "the|your|my|our|users?|user['’]s|current|new|next|final|important|additional|general|special|output|response|answer|answering|citation|system|chat|conversation|message|previous|how to|what to"
+const NOUN =
+  'instructions?|rules?|guidelines?|requirements?|constraints?|tasks?|questions?|quer(?:y|ies)|answers?|responses?|respond|reply|requests?|inputs?|outputs?|formats?|history|conversation|messages?|users?|goals?|objectives?|role|persona|style|tone|reminders?|directives?|prompt|cite|citations?|do'
+const FOREIGN = 'anweisungen|aufgaben?|regeln|ausgabe|consignes|instrucciones|指令|指示|要求|任务|规则|注意|问题|输出'
+const TITLE = new RegExp(
+  `^#{1,6}[ \\t]*(?:\\d{1,2}[.)]?[ \\t]+)?(?:\\*\\*)?(?:(?:${QUALITY})[ -]){0,3}(?:(?:${NOUN})(?!\\p{L})|${FOREIGN})[^\\n]{0,40}$`,
+  'iu',
+)
+const LONGEST_TITLE = 100
+
+/** Whether a heading is one of a prompt, as `## Instructions`: those of its documents may be called anything else. */
+export function isPromptHeading(text: string, start: number): boolean {
+  const line = text.slice(start, Math.min(findLineEnd(text, start), start + LONGEST_TITLE)).trim()
+  return TITLE.test(line)
+}

@@ -1,0 +1,29 @@
+import { readCue } from '../scan/find-cue-line.ts'
+import { findContentStart, findIndexFrom, findLineEnd } from '../scan/find-edges.ts'
+import type { Region } from '../scan/find-elements.ts'
+import type { Marks } from '../scan/find-marks.ts'
+import type { LabelledRegion, LabelRun } from './find-label-run.ts'
+import type { Ending, Interior } from './find-list-end.ts'
+
+/** Whether nothing but the container's end can end the last block: the question is outside, and no other list behind. */
+export function reachesContainerEnd(
+  { marks, region }: LabelledRegion,
+  run: LabelRun,
+  interior: Interior,
+  ending: Ending,
+): boolean {
+  if (!region.container || run.limit !== region.end || !isFollowed(marks, region)) return false
+  if (interior.blank || ending.paragraph === undefined) return true
+  const next = [marks.labels, region.elements].map((items) => items[findIndexFrom(items, ending.paragraph!)]?.start)
+  return next.every((start) => start === undefined || start >= region.end)
+}
+
+/** Whether more of the prompt stands behind a container than an `Answer:`. */
+function isFollowed({ text, tags, turns }: Marks, { end }: Region): boolean {
+  const limit = turns[findIndexFrom(turns, end + 1) - 1]!.end
+  const start = findContentStart(text, tags[findIndexFrom(tags, end)]!.end, limit)
+  const cue = readCue(text, start)
+  return (
+    start < limit && !(cue?.answer && cue.empty && findContentStart(text, findLineEnd(text, start), limit) === limit)
+  )
+}

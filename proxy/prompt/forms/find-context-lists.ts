@@ -1,0 +1,144 @@
+import { findClosingEnd } from '../borders/find-closing-line.ts'
+import { type ContextList, mostBlocks } from '../judge/context-list.ts'
+import { judgeList } from '../judge/judge-list.ts'
+import type { Reason, Refusal } from '../judge/reasons.ts'
+import { findContentStart, findIndexFrom } from '../scan/find-edges.ts'
+import { findElements, isKin, type KinElement, type Region } from '../scan/find-elements.ts'
+import type { Label } from '../scan/find-labels.ts'
+import { findMarks, type Marks, type TextTraits } from '../scan/find-marks.ts'
+import type { Tag } from '../scan/find-tags.ts'
+import { findCreditedLists } from './find-credited-lists.ts'
+import { findJsonLists } from './find-json-lists.ts'
+import { findLabelledLists } from './find-labelled-lists.ts'
+import { findMemoryLists } from './find-memory-lists.ts'
+import { findBoldLists, findQuotedLists } from './find-quoted-lists.ts'
+import { findRuledLists } from './find-ruled-lists.ts'
+import { findTagLists } from './find-tag-lists.ts'
+
+/** What was found in a text, and what looks like a list and is left alone. */
+export interface FoundLists {
+  readonly lists: ContextList[]
+  readonly refusals: Refusal[]
+}
+
+/** The lists of context blocks in a text, in order and not overlapping; of lists in one another, the outer one. */
+export function findContextLists(text: string, traits: TextTraits = {}): ContextList[] {
+  return findSureLists(text, traits).lists
+}
+
+/** The same, and what is left alone, and why. */
+export function findSureLists(text: string, traits: TextTraits = {}): FoundLists {
+  const marks = findMarks(text, traits)
+  if (marks === undefined) return refuse('too_many', text)
+  const torn = findTorn(marks.tags)
+  if (torn !== undefined) return refuse('torn_tags', text, torn.start)
+  const search = new ListSearch(marks)
+  const lists = search.findAll()
+  const { refusals } = search
+  const counted = lists.length === 0 && refusals.length === 0 ? findCounted(marks.labels) : undefined
+  if (counted !== undefined) refusals.push({ refused: 'open_end', at: { start: counted.start, end: text.length } })
+  return { lists, refusals }
+}
+
+function refuse(refused: Reason, text: string, start = 0): FoundLists {
+  return { lists: [], refusals: [{ refused, at: { start, end: text.length } }] }
+}
+
+/**
+ * A tag without a partner of a name of our kin that has pairs, too. Then documents hold such tags themselves, and where
+ * one document ends and what is an example inside another cannot be told: better no list than a document torn apart. A
+ * tag that is only spoken of, inside a line, does not count, nor does one that is never closed, as in HTML.
+ */
+function findTorn(tags: readonly Tag[]): Tag | undefined {
+  const paired = new Set<string>()
+  const alone = new Map<string, Tag>()
+  for (const tag of tags) {
+    const { name, partner, closing, begins } = tag
+    if (partner !== undefined) paired.add(name)
+    else if ((closing || begins) && !alone.has(name)) alone.set(name, tag)
+  }
+  for (const [name, tag] of alone) if (paired.has(name) && isKin(name)) return tag
+  return undefined
+}
+
+/** Where labels of one form begin to count. */
+function findCounted(labels: readonly Label[]): Label | undefined {
+  const begun = new Map<string, number>()
+  return labels.find(({ form, number }) => {
+    if (number === undefined) return false
+    const first = begun.get(form)
+    if (first === undefined && number <= 1) begun.set(form, number)
+    return first !== undefined && number === first + 1
+  })
+}
+
+function startOf(list: ContextList): number {
+  return list.blocks[0]!.start
+}
+
+/** Searches the regions of one text and judges what it finds. */
+class ListSearch {
+  readonly refusals: Refusal[] = []
+  readonly #marks: Marks
+
+  constructor(marks: Marks) {
+    this.#marks = marks
+  }
+
+  findAll(): ContextList[] {
+    const marks = this.#marks
+    const found = findElements(marks).flatMap((region) => this.#findIn(region))
+    found.sort((left, right) => startOf(left) - startOf(right) || right.end - left.end)
+    const lists: ContextList[] = []
+    for (const list of found) {
+      if (startOf(list) >= (lists.at(-1)?.end ?? 0)) lists.push({ ...list, end: findContainerEnd(marks, list) })
+    }
+    if (lists.reduce((sum, { blocks }) => sum + blocks.length, 0) <= mostBlocks) return lists
+    this.refusals.push({ refused: 'too_many', at: { start: 0, end: marks.text.length } })
+    return []
+  }
+
+  #findIn(region: Region): ContextList[] {
+    const marks = this.#marks
+    const blocks: KinElement[] = []
+    const json = findJsonLists(marks, region)
+    this.refusals.push(...json.refusals)
+    const lists: (readonly ContextList[])[] = [
+      findLabelledLists(marks, region),
+      json.lists,
+      findMemoryLists(marks, region),
+      findCreditedLists(marks, region),
+      findQuotedLists(marks, region),
+      findBoldLists(marks, region),
+    ]
+    if (lists.every((list) => list.length === 0) && json.refusals.length === 0)
+      lists.push(findRuledLists(marks, region))
+    const inside: ContextList[][] = []
+    for (const element of region.elements) {
+      const inner = element.inside === undefined ? [] : this.#findIn(element.inside)
+      if (inner.length > 0) inside.push(inner)
+      else if (element.inside === undefined || !isEmpty(marks.text, element.inside)) blocks.push(element)
+    }
+    lists.push(findTagLists(marks, blocks, region))
+    return [...lists.flat().filter((list) => this.#isTaken(list)), ...inside.flat()]
+  }
+
+  #isTaken(list: ContextList): boolean {
+    const refused = judgeList(this.#marks, list)
+    if (refused === undefined) return true
+    this.refusals.push({ refused, at: { start: startOf(list), end: list.end } })
+    return false
+  }
+}
+
+// `<context></context>` is how instructions name the place of a context
+function isEmpty(text: string, { start, end }: Region): boolean {
+  return findContentStart(text, start, end) === end
+}
+
+function findContainerEnd({ text, tags }: Marks, list: ContextList): number {
+  const at = findContentStart(text, list.end, text.length)
+  const tag = tags[findIndexFrom(tags, at)]
+  const closes = tag?.start === at && tag.closing && tag.partner !== undefined && tag.partner.start < startOf(list)
+  return closes ? tag.end : (findClosingEnd(text, startOf(list), at) ?? list.end)
+}

@@ -1,0 +1,231 @@
+import type { BlockSpan, ContextList } from '../judge/context-list.ts'
+import { readAnnouncement } from '../judge/read-evidence.ts'
+import type { Reason, Refusal } from '../judge/reasons.ts'
+import { readCue } from '../scan/find-cue-line.ts'
+import { findContentEnd, findContentStart, findLineEnd } from '../scan/find-edges.ts'
+import type { Region } from '../scan/find-elements.ts'
+import { FenceWalk } from '../scan/find-fences.ts'
+import { type JsonElement, type JsonMember, type JsonValue, readJsonValue } from '../scan/find-json-value.ts'
+import { isRunning } from '../scan/find-labels.ts'
+import type { Marks } from '../scan/find-marks.ts'
+import { materialWords, strongLists } from '../scan/vocabulary.ts'
+import { findOwn } from './find-own.ts'
+
+// what results call their text, and the attributes that number them
+const TEXT_NAMES =
+  /^(?:page_?content|raw_content|content|contents|text|snippet|body|summary|description|passage|document|chunk|chunk_text|memory|excerpt|abstract|highlight|answer)$/i
+// what they call their list: `anyOf` in a schema and `scripts` in a manifest hold descriptions too
+const LIST_NAMES =
+  /^(?:.*_)?(?:results?|documents?|docs|contexts?|passages?|sources?|references|chunks?|excerpts?|snippets?|memories|content|contents|hits|matches|items|records|articles|entries|pages|data|organic|web|news|nodes|observations?|value|values|output)$/i
+const LABEL_NAMES = ['index', 'id', 'number', 'n', 'position', 'rank', 'doc_id', 'document', 'doc', 'source_id']
+const PLAIN_VALUE = /^[\p{L}\p{N}_.:/#-]{1,64}$/u
+
+// lists whose order says something: what was said one after another, what is to be done, what happened
+const ORDERED =
+  /^(?:role|speaker|user|username|sender|from|to|step|step_number|turn|line|lines|line_number|lineno|line_start|timestamp_ms|time|start|end|start_time|end_time|offset|start_offset|char_start|begin|duration|question|input|target|sha|commit|version|tag_name|number|chapter|section_number|seq|sequence|order|position_ms|event|level|event_type|method|parameters|input_schema|inputschema|arguments|function|in_reply_to|parent_id|reply_to|message_id|thread_id)$/i
+// these say so, too, but what was searched for may have them
+const DATED =
+  /^(?:timestamp|date|created|created_at|createdat|updated|updated_at|updatedat|published|published_at|published_date|publisheddate|modified|last_modified|author|authors|page|page_number|pagenumber|page_label|paragraph|index_in_document|chunk_index|chunk_id|sequence_number)$/i
+
+// fields that nothing but what was searched for has
+const RANKED =
+  /^(?:_?score|(?:[a-z]+_)?scores?|similarity|distance|relevance|relevance_score|rerank_score|certainty|_distance|@search\.score)$/i
+const NUMBERED = /^(?:document|doc)$/i
+const PAGE_CONTENT = /^page_?content$/i
+const RETRIEVED = /^(?:page_?content|raw_content|snippet|passage|excerpt|highlights?|memory)$/i
+// where a text comes from
+const ORIGIN =
+  /^(?:url|uri|link|href|source|file|filename|file_name|file_path|path|doc_id|document_id|source_id|source_url|docid|document|doc|title)$/i
+
+// a result under a known name may be short, as memories are, and of any length where something says that it is one;
+// under any other name it is a record of something else
+const SHORTEST_TEXT = 16
+const SHORTEST_OTHER_TEXT = 80
+
+// lines of JSON in numbers like these are a log
+const MOST_LISTS = 1_000
+
+const QUOTE = 34
+const OPEN_BRACKET = 91
+const MATERIAL = new RegExp(materialWords, 'iu')
+
+/** What was seen of JSON in a region: lists, and what is left alone. */
+export interface JsonLists {
+  readonly lists: readonly ContextList[]
+  readonly refusals: readonly Refusal[]
+}
+
+/** The lists of results that stand as JSON in a region, outside of code: `[{"title":…,"content":…},…]`. */
+export function findJsonLists(marks: Marks, region: Region): JsonLists {
+  const { text } = marks
+  const values = findOwn(marks.values, region)
+  const lists: ContextList[] = []
+  const refusals: Refusal[] = []
+  if (values.length === 0) return { lists, refusals }
+  const fences = new FenceWalk(findOwn(marks.fences, region), region.start)
+  let at = region.start
+  for (const { start } of values) {
+    if (start < at) continue
+    at = fences.pass(at, start, region.end)
+    if (at > start) continue
+    const value = readJsonValue(text, start)
+    // where one attempt broke off the next one may begin, so that no character is read twice
+    at = typeof value === 'number' ? value : value.end
+    const list = typeof value === 'number' ? undefined : readList(marks, region, start, value)
+    if (typeof list === 'string') refusals.push({ refused: list, at: { start, end: at } })
+    else if (list !== undefined) lists.push(list)
+  }
+  return lists.length > MOST_LISTS ? { lists: [], refusals } : { lists, refusals }
+}
+
+/** What stands around a value says this of it. */
+interface Situation {
+  /** the line in front announces retrieved text */
+  readonly isAnnounced: boolean
+  /** a container of such text holds it */
+  readonly isHeld: boolean
+  readonly isSearched: boolean
+  readonly isAsked: boolean
+  /** a tool said it, and nobody knows which */
+  readonly isUnnamedTool: boolean
+}
+
+function readList(
+  marks: Marks,
+  region: Region,
+  start: number,
+  { end, arrays }: JsonValue,
+): ContextList | Reason | undefined {
+  const { text } = marks
+  if (end > region.end) return undefined
+  // code and prose go on behind what looks like JSON
+  if (findContentStart(text, end, findLineEnd(text, end)) < findLineEnd(text, end) && !/[<"'`]/.test(text[end] ?? ''))
+    return undefined
+  const situation: Situation = {
+    isAnnounced: isAnnounced(text, start),
+    isHeld: region.isKin,
+    isSearched: marks.source === 'search',
+    isAsked: readCue(text, findContentStart(text, end, text.length))?.question === true,
+    isUnnamedTool: marks.whole && marks.source === undefined,
+  }
+  const isStrings = situation.isAnnounced && text.charCodeAt(start) === OPEN_BRACKET
+  const named = arrays.filter(({ name }) => name === undefined || name === '' || LIST_NAMES.test(name))
+  const judged = named
+    .filter(({ name, elements }) => haveTexts(text, elements, name, situation))
+    .map(({ name, elements }) => ({ elements, reason: judgeElements(elements, name, situation) }))
+  const taken = judged.filter(({ reason }) => reason === undefined).map(({ elements }) => elements)
+  const strings = isStrings ? named.map(({ elements }) => elements).filter((texts) => isTexts(text, texts)) : []
+  const refused = judged.find(({ reason }) => reason !== undefined)?.reason
+  const largest = [...taken, ...strings].reduce<readonly JsonElement[] | undefined>(
+    (best, elements) => (best === undefined || lengthOf(elements) > lengthOf(best) ? elements : best),
+    undefined,
+  )
+  return largest === undefined ? refused : toList(text, largest, end)
+}
+
+/**
+ * Why these elements, which hold texts, are left alone: retrieved texts are announced as such, searched for by a tool or
+ * listed under a name for them, or bear scores; and say where they come from. What bears dates or pages besides needs
+ * more of it, and what is numbered or said by somebody has an order.
+ */
+function judgeElements(
+  elements: readonly JsonElement[],
+  name: string | undefined,
+  { isAnnounced, isHeld, isSearched, isAsked, isUnnamedTool }: Situation,
+): Reason | undefined {
+  if (elements.some((element) => hasField(element, ORDERED))) return 'ordered_fields'
+  const list = (name ?? '').toLowerCase()
+  const isStrong = strongLists.has(list) || [...strongLists].some((noun) => list.endsWith(`_${noun}`))
+  const isPlaced = isAnnounced || isHeld
+  const places = countTrue(isPlaced, isSearched, isStrong, isAsked && name === undefined)
+  const own = countFields(elements)
+  if (elements.some((element) => hasField(element, DATED))) {
+    return places + own >= 3 && places > 0 && own > 0 ? undefined : 'ordered_fields'
+  }
+  if (elements.every((element) => hasField(element, RANKED) || hasField(element, PAGE_CONTENT))) return undefined
+  const isNeutral = list === 'results' || list === 'chunks' || isUnnamedTool
+  const isEnough = places > 0 ? own > 0 || places > 1 || isStrong || isPlaced : isNeutral && own > 0
+  return isEnough ? undefined : 'no_evidence'
+}
+
+function hasField({ members }: JsonElement, pattern: RegExp): boolean {
+  for (const key of members!.keys()) if (pattern.test(key)) return true
+  return false
+}
+
+/** How many kinds of fields all of these have that texts which were searched for have. */
+function countFields(elements: readonly JsonElement[]): number {
+  const kinds = [RANKED, RETRIEVED, NUMBERED, ORIGIN]
+  return kinds.filter((kind) => elements.every((element) => hasField(element, kind))).length
+}
+
+function countTrue(...values: readonly boolean[]): number {
+  return values.filter(Boolean).length
+}
+
+function haveTexts(
+  text: string,
+  elements: readonly JsonElement[],
+  name: string | undefined,
+  { isAnnounced, isHeld, isAsked }: Situation,
+): boolean {
+  const isKnown = isAnnounced || isHeld || isAsked || MATERIAL.test(name ?? '')
+  return elements.every(({ members }) => members !== undefined && hasText(text, members, isKnown ? 1 : SHORTEST_TEXT))
+}
+
+function hasText(text: string, members: ReadonlyMap<string, JsonMember>, shortest: number): boolean {
+  const names = [...members.keys()]
+  const least = names.some((name) => RETRIEVED.test(name) || RANKED.test(name)) ? 1 : shortest
+  return names.some((name) => {
+    const { start, end } = members.get(name)!
+    const length = text.charCodeAt(start) === QUOTE ? end - start - 2 : 0
+    return length >= (TEXT_NAMES.test(name) ? least : SHORTEST_OTHER_TEXT)
+  })
+}
+
+function toList(text: string, elements: readonly JsonElement[], end: number): ContextList {
+  const labels = findLabels(text, elements)
+  const blocks = elements.map(({ start, end }, i): BlockSpan => {
+    const span = { start, end, contentStart: start, contentEnd: end }
+    return labels === undefined ? span : { label: labels[i]!, ...span }
+  })
+  const positional = isRunning(blocks.map(({ label }) => label && text.slice(label.start, label.end)))
+  return { blocks, positional, labelPrefix: '', form: 'json', weight: 'strong', end }
+}
+
+function lengthOf(elements: readonly JsonElement[]): number {
+  return elements.at(-1)!.end - elements[0]!.start
+}
+
+/** Whether the line in front says that what follows is retrieved text: it could be anything else. */
+function isAnnounced(text: string, start: number): boolean {
+  const end = findContentEnd(text, Math.max(start - 16, 0), start)
+  // one value behind another, as in lines of JSON
+  if (text[end - 1] === '}' || text[end - 1] === ']') {
+    if (!/^\[{1,2}|^#/.test(text.slice(text.lastIndexOf('\n', end - 1) + 1, end))) return false
+  }
+  const { heading, announcesText, announcesSet } = readAnnouncement(text, start)
+  return (announcesText || announcesSet) && heading.length > 0 && !/[.?!]$/.test(heading)
+}
+
+function isTexts(text: string, elements: readonly JsonElement[]): boolean {
+  return elements.every(({ start, end }) => text.charCodeAt(start) === 34 && end - start - 2 >= SHORTEST_TEXT)
+}
+
+/** The numbers or plain names by which the elements are told apart, if all have the same member for it. */
+function findLabels(text: string, elements: readonly JsonElement[]): JsonMember[] | undefined {
+  for (const name of LABEL_NAMES) {
+    const labels = elements.map(({ members }) => toLabel(text, members?.get(name)))
+    if (!labels.every((label) => label !== undefined)) continue
+    const values = labels.map(({ start, end }) => text.slice(start, end))
+    if (new Set(values).size === values.length) return labels
+  }
+  return undefined
+}
+
+function toLabel(text: string, member: JsonMember | undefined): JsonMember | undefined {
+  if (member === undefined) return undefined
+  const quoted = text.charCodeAt(member.start) === 34 ? 1 : 0
+  const label = { start: member.start + quoted, end: member.end - quoted }
+  return label.end - label.start <= 64 && PLAIN_VALUE.test(text.slice(label.start, label.end)) ? label : undefined
+}

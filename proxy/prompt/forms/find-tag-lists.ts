@@ -1,0 +1,121 @@
+import { type BlockSpan, type ContextList, mostBlocks } from '../judge/context-list.ts'
+import { readCue } from '../scan/find-cue-line.ts'
+import { findContentEnd, findContentStart, findIndexFrom } from '../scan/find-edges.ts'
+import { genericTags, isKin, isWeakTag, type KinElement, type Region } from '../scan/find-elements.ts'
+import { isRunning } from '../scan/find-labels.ts'
+import type { Marks } from '../scan/find-marks.ts'
+import { readAttributes } from '../scan/find-tags.ts'
+
+// the first of these that all of a list's blocks carry labels them
+const LABEL_ATTRIBUTES = ['index', 'id', 'number', 'n', 'position', 'rank', 'doc_id']
+// else the file that each is of, where all are of different ones
+const NAME_ATTRIBUTES = ['name', 'file', 'filename', 'file_name', 'path', 'file_path', 'source']
+const PLAIN_VALUE = /^[\p{L}\p{N}_.:/#-]{1,64}$/u
+
+// names that the fields of a record have too, as in `<source>a.pdf</source> <content>…</content>`
+const FIELD_NAMES = new Set(['source', 'reference', 'file', 'memory', 'result'])
+
+/**
+ * The lists that these elements of one region form, each being a block: one list for every row of siblings. A row that
+ * text interrupts inside its container, or that counts on behind the text, is none: a document holds such tags itself
+ * and would be torn apart.
+ */
+export function findTagLists(marks: Marks, elements: readonly KinElement[], region: Region): ContextList[] {
+  if (elements.length > mostBlocks) return []
+  const { text } = marks
+  const rows: KinElement[][] = []
+  let previous: KinElement | undefined
+  for (const element of elements) {
+    if (previous !== undefined && isSibling(text, previous, element)) rows.at(-1)!.push(element)
+    else rows.push([element])
+    previous = element
+  }
+  const torn = new Set<string>()
+  for (const [i, row] of rows.slice(1).entries()) {
+    const [before, behind] = [rows[i]!.at(-1)!, row[0]!]
+    if (before.open.name !== behind.open.name) continue
+    if (region.container || countsOn(text, before, behind)) torn.add(behind.open.name)
+  }
+  return rows
+    .filter(([element]) => !torn.has(element!.open.name))
+    .filter((row) => row.length > 1 || !isField(marks, row[0]!))
+    .map((row) => toList(text, row, region.isKin))
+}
+
+function isSibling(text: string, left: KinElement, right: KinElement): boolean {
+  return left.open.name === right.open.name && findContentStart(text, left.end, right.start) === right.start
+}
+
+/** Whether the label of one element is a number and that of the other the next. */
+function countsOn(text: string, left: KinElement, right: KinElement): boolean {
+  const labels = readLabels(text, right)
+  for (const [name, label] of readLabels(text, left)) {
+    const next = labels.get(name)
+    if (!label || !next) continue
+    const [number, following] = [label, next].map(({ start, end }) => text.slice(start, end))
+    if (/^\d+$/.test(number!) && Number(following) === Number(number) + 1) return true
+  }
+  return false
+}
+
+function isField({ text, tags }: Marks, { open, start, end }: KinElement): boolean {
+  // alone such an element may be anything
+  if (genericTags.has(open.name)) return true
+  if (!FIELD_NAMES.has(open.name)) return false
+  const before = tags[findIndexFrom(tags, start) - 1]
+  if (before?.closing && isOther(before.name) && findContentStart(text, before.end, start) === start) return true
+  const at = findContentStart(text, end, text.length)
+  const behind = tags[findIndexFrom(tags, at)]
+  return behind?.start === at && !behind.closing && isOther(behind.name) && readCue(text, at) === undefined
+}
+
+function isOther(name: string): boolean {
+  return !isKin(name) || genericTags.has(name)
+}
+
+function toList(text: string, row: readonly KinElement[], inContainer: boolean): ContextList {
+  const labels = row.map((element) => readLabels(text, element))
+  const shared =
+    LABEL_ATTRIBUTES.find((name) => labels.every((label) => label.has(name))) ??
+    NAME_ATTRIBUTES.find((name) => areDistinct(labels.map((label) => textOf(text, label.get(name)))))
+  const blocks = row.map((element, i) => {
+    const own = labels[i]!
+    return toBlock(text, element, own.get(shared ?? LABEL_ATTRIBUTES.find((name) => own.has(name)) ?? ''))
+  })
+  const ids = blocks.map(({ label }) => textOf(text, label))
+  return {
+    blocks,
+    positional: isRunning(ids),
+    labelPrefix: '',
+    end: row.at(-1)!.end,
+    form: 'tag',
+    weight: isWeakTag(row[0]!.open.name) ? 'weak' : 'strong',
+    inContainer,
+    hasOrigins: NAME_ATTRIBUTES.some((name) => areDistinct(labels.map((label) => textOf(text, label.get(name))))),
+  }
+}
+
+function textOf(text: string, label: BlockSpan['label']): string | undefined {
+  return label && text.slice(label.start, label.end)
+}
+
+function areDistinct(values: readonly (string | undefined)[]): boolean {
+  return values.every((value) => value !== undefined) && new Set(values).size === values.length
+}
+
+function toBlock(text: string, { start, end, open, close }: KinElement, label: BlockSpan['label']): BlockSpan {
+  const contentStart = findContentStart(text, open.end, close.start)
+  const contentEnd = findContentEnd(text, contentStart, close.start)
+  return { start, end, contentStart, contentEnd, ...(label && { label }) }
+}
+
+function readLabels(text: string, element: KinElement): Map<string, BlockSpan['label']> {
+  const labels = new Map<string, BlockSpan['label']>()
+  for (const { name, valueStart, valueEnd } of readAttributes(text, element.open)) {
+    const known = labels.has(name) || !(LABEL_ATTRIBUTES.includes(name) || NAME_ATTRIBUTES.includes(name))
+    // longer values cannot be plain, and need not be copied
+    if (known || valueEnd - valueStart > 64 || !PLAIN_VALUE.test(text.slice(valueStart, valueEnd))) continue
+    labels.set(name, { start: valueStart, end: valueEnd })
+  }
+  return labels
+}

@@ -1,0 +1,22 @@
+import type { TextTraits } from '../scan/find-marks.ts'
+import { findContextLists } from './find-context-lists.ts'
+
+/* What the finder found in a text, in words: for its tests. */
+
+/** The contents of the blocks, list by list. */
+export function contentsOf(text: string, traits?: TextTraits): string[][] {
+  return findContextLists(text, traits).map(({ blocks }) =>
+    blocks.map((block) => text.slice(block.contentStart, block.contentEnd)),
+  )
+}
+
+/** The labels of all blocks. */
+export function labelsOf(text: string): (string | undefined)[] {
+  const blocks = findContextLists(text).flatMap((list) => list.blocks)
+  return blocks.map(({ label }) => label && text.slice(label.start, label.end))
+}
+
+/** What stands behind each list. */
+export function behindLists(text: string): string[] {
+  return findContextLists(text).map(({ end }) => text.slice(end))
+}

@@ -1,0 +1,199 @@
+import type { FormId } from '../judge/context-list.ts'
+
+/** What speaks for a list besides its marks. */
+export type Need =
+  /** nothing more: the marks say that each block is a retrieved text */
+  | 'nothing'
+  /** one of: announced as several texts, in a container of such, given by a tool that searches, asked about */
+  | 'one_more'
+  /** two of what retrieved texts have: a place that says so, a source of each, scores, numbers of documents */
+  | 'two_kinds'
+
+/** One form that lists of retrieved texts have in prompts. */
+export interface Form {
+  readonly id: FormId
+  readonly what: string
+  /** What ends a block: its own sign, the next mark, what parts two, or its line. */
+  readonly closes: 'itself' | 'next_mark' | 'separator' | 'line'
+  /** What its label is: of the place, of the block, or none. */
+  readonly label: 'position' | 'name' | 'none'
+  readonly needs: Need
+  /** Prompts that hold one list of two blocks of this form, each as found. */
+  readonly examples: readonly string[]
+  /** Texts of the same marks that are left alone. */
+  readonly alike: readonly string[]
+}
+
+const [rain, sun] = ['It rained in Oslo all day.', 'The sun shone in Rome again.']
+const ask = '\n\nQuestion: why?'
+
+/** All forms. A list of any other is left alone, unless a pattern of the user's finds it. */
+export const forms: readonly Form[] = [
+  {
+    id: 'label',
+    what: 'a noun and a number or name in front of each block',
+    closes: 'next_mark',
+    label: 'position',
+    needs: 'nothing',
+    examples: [
+      `Document 1: ${rain}\nDocument 2: ${sun}${ask}`,
+      `Doc 1(Title: Oslo) ${rain}\nDoc 2(Title: Rome) ${sun}${ask}`,
+      `Source ID [a1]:\n${rain}\nSource ID [b2]:\n${sun}${ask}`,
+      `文档1：${rain}\n文档2：${sun}\n\n问题：为什么？`,
+      `Sources:\n[a.md]: ${rain}\n[b.md]: ${sun}${ask}`,
+      `Facts:\n==== [File:a.md;Relevance:83%]:\n${rain}\n==== [File:b.md;Relevance:71%]:\n${sun}\n======\nAnswer.`,
+      `Sources:\nid|text\n17|"${rain}"\n4|"${sun}"\n\nAnswer.`,
+    ],
+    alike: [
+      `Step 1: ${rain}\nStep 2: ${sun}${ask}`,
+      `question: why?\ncontext1: ${rain}\ncontext2: ${sun}\noutput:`,
+      `<context>\nArticle 1: ${rain}\nArticle 2: ${sun}\n</context>\n\nWhy?`,
+      `### File 1: ${rain}\n\n### File 2: ${sun}`,
+      `Answer in this format:\nSource 1: ${rain}\nSource 2: ${sun}`,
+    ],
+  },
+  {
+    id: 'number',
+    what: 'a number in brackets in front of each block, counting up',
+    closes: 'next_mark',
+    label: 'position',
+    needs: 'one_more',
+    examples: [
+      `[1] ${rain}\n[2] ${sun}${ask}`,
+      `参考资料：\n【1】巴黎是法国的首都。\n【2】柏林是德国的首都。\n\n问题：法国的首都是哪里？`,
+      `[[ ## context ## ]]\n[1] «${rain}»\n[2] «««\n${sun}\n»»»\n\n[[ ## question ## ]]\nWhy?`,
+    ],
+    alike: [`[1] ${rain}\n[2] ${sun}`, `== References ==\n[1] - https://a.example\n\n[2] - https://b.example${ask}`],
+  },
+  {
+    id: 'record',
+    what: 'fields in front of each text, which say what it is or where it comes from',
+    closes: 'next_mark',
+    label: 'none',
+    needs: 'nothing',
+    examples: [
+      `Source: a.md\nContent: ${rain}\n\nSource: b.md\nContent: ${sun}${ask}`,
+      `file_path: a.md\n\n${rain}\n\nfile_path: b.md\n\n${sun}${ask}`,
+      `Information: "Source: a.md\nTitle: A\nContent: ${rain}\n\nSource: b.md\nTitle: B\nContent: ${sun}\n"\n---\nAnswer.`,
+      `- Use this context: Filename: a.md\nSource: 0\n${rain}\n\nFilename: b.md\nSource: 1\n${sun}\n- Be brief: yes\n\nTask: why?`,
+      `Here is the knowledge base:\n\nID: 0\n├── Title: a\n├── URL: u\n└── Content:\n${rain}\n\n------\n\n\nID: 1\n├── Title: b\n├── URL: v\n└── Content:\n${sun}\nThe above is the knowledge base.`,
+    ],
+    alike: [`Title: A\nAuthor: B\n${rain}\n\nTitle: C\nAuthor: D\n${sun}`],
+  },
+  {
+    id: 'credited',
+    what: 'a text with fields behind it that say where it comes from',
+    closes: 'itself',
+    label: 'none',
+    needs: 'nothing',
+    examples: [
+      `=====\nContent: ${rain}\nSource: a.md\n\nContent: ${sun}\nSource: b.md\n=====\nAnswer:`,
+      `<br><b>Content from a.md (Page 1): </b> ${rain} \n<br><br><b>Content from b.md (Page 4): </b> ${sun} \n<br>${ask}`,
+    ],
+    alike: [`Content: ${rain}\nMood: dull\n\nContent: ${sun}\nMood: fine`],
+  },
+  {
+    id: 'tag',
+    what: 'an element around each block',
+    closes: 'itself',
+    label: 'position',
+    needs: 'nothing',
+    examples: [
+      `<document index="1">${rain}</document>\n<document index="2">${sun}</document>\n\nWhy?`,
+      `<contents><content>${rain}</content>\n<content>${sun}</content></contents>\n\nWhy?`,
+      `已知信息：\n<data>${rain}</data>\n<data>${sun}</data>\n避免提及<data></data>\n问题：\n为什么？`,
+      `Task.\n\n<file_content path="src/a.md">\n${rain}\n</file_content>\n\n<file_content path="src/b.md">\n${sun}\n</file_content>`,
+    ],
+    alike: [
+      `<turn>${rain}</turn>\n<turn>${sun}</turn>\n\nWhy?`,
+      `<citations>\n<document>${rain}</document>\n<document>${sun}</document>\n</citations>\n\nWhy?`,
+      `<examples>\n<document>${rain}</document>\n<document>${sun}</document>\n</examples>\n\nWhy?`,
+    ],
+  },
+  {
+    id: 'json',
+    what: 'an array of objects, or of texts below a line that announces them',
+    closes: 'itself',
+    label: 'position',
+    needs: 'two_kinds',
+    examples: [
+      JSON.stringify({
+        results: [
+          { url: 'a', content: rain },
+          { url: 'b', content: sun },
+        ],
+      }),
+      JSON.stringify([
+        { text: rain, score: 0.9 },
+        { text: sun, score: 0.8 },
+      ]),
+      `Here are some documents:\n${JSON.stringify({
+        documents: [
+          { document: 1, date: '2026', content: rain },
+          { document: 2, date: '2025', content: sun },
+        ],
+      })}`,
+    ],
+    alike: [
+      JSON.stringify({ chunks: [{ text: rain }, { text: sun }] }),
+      JSON.stringify([
+        { page: 1, text: rain },
+        { page: 2, text: sun },
+      ]),
+      JSON.stringify({
+        results: [
+          { role: 'user', text: rain, score: 1 },
+          { role: 'bot', text: sun, score: 1 },
+        ],
+      }),
+    ],
+  },
+  {
+    id: 'memories',
+    what: 'bullets below a line that says that they are what is known of somebody',
+    closes: 'line',
+    label: 'none',
+    needs: 'two_kinds',
+    examples: [`User Memories:\n- Owns a boat\n- Likes tea\n`, `<FACTS>\n  - Owns a boat\n  - Likes tea\n</FACTS>\n`],
+    alike: [
+      `Call \`search_memories\` with:\n- \`query\`\n- \`limit\`\n`,
+      `## Memories\n- **add**: adds\n- **get**: gets\n`,
+    ],
+  },
+  {
+    id: 'rules',
+    what: 'lines of `---` or `===` between blocks that are announced',
+    closes: 'separator',
+    label: 'none',
+    needs: 'two_kinds',
+    examples: [
+      `Documents:\n\n${rain}\n\n---\n\n${sun}\n\n---\n\nThe end.${ask}`.replace('\n\n---\n\nThe end.', '\n\n---'),
+    ],
+    alike: [
+      `Context:\n${rain}\n\n----------------\nTERMS\n----------------\n\n${sun}${ask}`,
+      `Context:\n# A\n\n${rain}\n\n---\n\n## B\n\n${sun}\n\n---\n\n## C\n\nEnd.${ask}`,
+    ],
+  },
+  {
+    id: 'quoted',
+    what: 'texts between three quotes, below the same words',
+    closes: 'itself',
+    label: 'none',
+    needs: 'nothing',
+    examples: [`Use the articles.\n\nArticle section:\n"""\n${rain}\n"""\n\nArticle section:\n"""\n${sun}\n"""${ask}`],
+    alike: [`Say:\n"""\n${rain}\n"""\n\nThen:\n"""\n${sun}\n"""${ask}`],
+  },
+  {
+    id: 'fenced',
+    what: 'fenced texts below their paths, of different files, with nothing between',
+    closes: 'itself',
+    label: 'name',
+    needs: 'one_more',
+    examples: [
+      `I added these files to the chat.\n\nsrc/a.md\n\`\`\`\n${rain}\n\`\`\`\n\nsrc/b.md\n\`\`\`\n${sun}\n\`\`\`\n`,
+    ],
+    alike: [
+      `First change these files.\n\nsrc/a.md\n\`\`\`\n${rain}\n\`\`\`\n\nThen:\n\nsrc/b.md\n\`\`\`\n${sun}\n\`\`\`\n`,
+    ],
+  },
+]

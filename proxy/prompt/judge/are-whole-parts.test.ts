@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { findContexts } from '../find-contexts.ts'
+
+/** The texts of the blocks in a user message of these parts. */
+function blocksOf(...texts: string[]): string[][] {
+  const message = { place: 0, role: 'user', texts: [...texts.keys()], rest: '', isTextOnly: true }
+  return findContexts(message, texts).map(({ slots }) =>
+    slots.map(({ text, content }) => texts[text]!.slice(content.start, content.end)),
+  )
+}
+
+describe('the text parts of a message', () => {
+  it.each([
+    ['paragraphs', ['Rain fell in Oslo.', 'The sun shone in Rome,\nall day.', 'Which?']],
+    ['titled', ['Oslo\nRain fell.\n\nIt was cold.', 'Rome\nThe sun shone.', 'Which?']],
+    [
+      'papers with references',
+      ['# A\n\nA [1].\n\n## References\n[1] x\n[2] y', '# B\n\nB [1].\n\nReferences\n\n[1] z', 'Which?'],
+    ],
+    ['documents that bear numbers', ['[7] A', '[3] B\n\nmore', 'Which?']],
+    ['documents that bear names', ['[Doc_a] A\n\nmore', '[Doc_b] B\n\nWhat about it?\n\nmore', 'Which?']],
+    ['documents with code', ['# A\n\nSo:\n```\nx[0] = 1\n```', '# B\n\n- b\n- c', 'Which?']],
+  ])('are blocks when they are %s', (_, texts) => {
+    const found = blocksOf(...texts)
+    expect(found).toHaveLength(1)
+    expect(found[0]).toHaveLength(texts.length - 1)
+  })
+
+  it('are files behind an instruction, each once', () => {
+    const part = (path: string, lines: string): string => `\`\`\`${path} (${lines})\nlet a\n\`\`\`\n`
+    const words = 'Use the above code to answer.\n'
+    expect(blocksOf(words, part('src/a.ts', '1-9'), part('src/b.ts', '1-9'), 'Why?')[0]).toHaveLength(2)
+    // two stretches of one file are in order
+    expect(blocksOf(words, part('src/a.ts', '1-9'), part('src/a.ts', '10-19'), 'Why?')).toEqual([])
+  })
+
+  it.each([
+    [
+      'they are pieces of one text',
+      ['# Notes\n\nWe met.', 'ANN: I agree.\n\nBO: So do I.', 'Summarise the text above in its order.'],
+    ],
+    ['nobody asks', ['Rain fell in Oslo.', 'The sun shone in Rome.', 'Thank you.']],
+    ['they are instructions', ['You are kind.', 'Use short sentences.', 'Why?']],
+    ['a document of a list goes on', ['Use these.\n\n[1] A', '[2] B', 'more B\n\n[3] C\n\n[4] D', 'Which?']],
+    ['the last document goes on', ['[Doc_1] A', '[Doc_2] B', '[Doc_3] C', 'more C', 'Which?']],
+    ['the question follows a label', ['[1] A', '[2] B', 'more B\n\n[3] C\n\nmore C\n\nWhich?']],
+    ['an element goes on', ['<documents>\n<document>A</document>\n<document>B', 'more B</document>', 'C', 'Which?']],
+    ['a list of somebody goes on', ['Context:', '[0]: A', 'more A', '[1]: B', 'Which?']],
+    ['what a line announces stands', ['Use the following context:\n', 'A', 'B', 'Which?']],
+    ['the last document goes on in front of the question', ['[Doc_a] A', '[Doc_b] B', 'more B\n\nWhich?']],
+    ['what a rule parts stands', ['A\n\n---', 'B', 'more B\n\n---\n\nC', 'Which?']],
+    ['a list that is announced goes on', ['Documents:\nA', 'more A\n\n', 'B', 'Which?']],
+    ['a block between rules goes on', ['Documents:\n\nA\n\n---\n\nB', 'more B\n\n---\n\nC', 'Question: which?']],
+  ])('are left alone when %s in the next part', (_, texts) => {
+    expect(blocksOf(...texts)).toEqual([])
+  })
+
+  it('may hold a list between them whose blocks do not go on', () => {
+    expect(blocksOf('Use these.\n\n[1] A\n\n[2] B', '[3] C', 'Question: which?')).toEqual([['A', 'B', 'C']])
+  })
+})

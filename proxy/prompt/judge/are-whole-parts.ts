@@ -1,0 +1,96 @@
+import { readCue } from '../scan/find-cue-line.ts'
+import { findContentStart, findIndexFrom } from '../scan/find-edges.ts'
+import { isKin } from '../scan/find-elements.ts'
+import { isNoContext, isOfNotes } from '../scan/find-list-heading.ts'
+import { findMarks, type Marks, type Place } from '../scan/find-marks.ts'
+
+// a list begins here, of which the other texts may hold the rest
+const ANNOUNCED =
+  /^(?:#{1,6} |\*\*)?[\w ]{0,40}\b(?:documents|contexts?|passages|sources|results|chunks|excerpts|snippets|articles)\b[^\n]{0,40}[:：](?:\*\*)?[ \t\r]*\n/i
+// what follows belongs to what it ends with: an announcement, or a rule between blocks
+const OPEN = /[:：]$|\n[ \t]*(?:-{3,40}|={3,40})$/
+// code of a file with its path, as editors hand it over
+const FILE_PART = /^(`{3,}[\w./@+-]*[./][\w./@+ -]*)(?:\([^()\n]*\))?[ \t]*\n/
+const ASKING = /[?？]["'”’»)]?$|^(?:who|whom|whose|what|when|where|which|why|how)\b/i
+// words to the model are an instruction; a tag or a bracket begins what a program wrote
+const TO_MODEL =
+  /^(?:please|you are|you have|use|using|answer|given|based on|read|follow|summari[sz]e|the user|note|important)\b/i
+const MARKUP = /^[<[{]|[:：]$/
+// a title above the text, or a heading of the first level
+const TITLED = /^(?:# [^\n]+|(?![-*+>|#`]|\d+[.)])[^\n]{1,100}[^\n.!?。！？:：,;])\n+(?=\S)/
+const LONGEST_HEAD = 300
+const LONGEST_PARAGRAPH = 2_500
+const BLANK_LINE = /\n[ \t\r]*\n/
+
+/** The parts of a message that are blocks: from one place up to another. */
+export interface PartRange {
+  readonly from: number
+  readonly to: number
+}
+
+/**
+ * Which of these texts, of which the last is the question, are whole documents. That they stand in parts is not enough:
+ * a long text may be pasted in pieces. Each begins with a label and has no other, each is a file that it names, or each
+ * reads like a text of its own and the last one asks; else only their writer knows.
+ */
+export function findWholeParts(texts: readonly string[]): PartRange | undefined {
+  const to = texts.length - 1
+  const question = texts[to]!.trim()
+  const files = texts.slice(0, to).map((text) => FILE_PART.exec(text.slice(0, LONGEST_HEAD).trimStart())?.[1])
+  const from = files.findIndex((file) => file !== undefined)
+  if (from >= 0 && from <= 1) {
+    const named = files.slice(from)
+    return named.length > 1 && named.every(Boolean) && new Set(named).size === named.length ? { from, to } : undefined
+  }
+  return areWholeParts(texts, question) ? { from: 0, to } : undefined
+}
+
+function areWholeParts(texts: readonly string[], question: string): boolean {
+  const parts = texts.slice(0, -1)
+  if (parts.some((text) => OPEN.test(text.slice(-200).trimEnd()) || ANNOUNCED.test(text.slice(0, 200).trimStart())))
+    return false
+  const asked = readLabels(question)
+  if (asked === undefined) return false
+  const labels = parts.map(readLabels)
+  if (labels.every((own) => own?.length === 0)) return asked.length === 0 && areOwnTexts(parts, question)
+  // what follows the last label may go on with its block as long as the paragraph is not the last
+  const isSure = !BLANK_LINE.test(question) || readCue(question, 0) !== undefined
+  return isSure && asked.length === 0 && labels.every((own) => own?.length === 1 && own[0]!.start === 0)
+}
+
+/** Whether each of these reads like a text of its own, and the question asks about them. */
+function areOwnTexts(parts: readonly string[], question: string): boolean {
+  const asks = ASKING.test(question) || readCue(question, 0)?.question === true
+  if (!asks || BLANK_LINE.test(question)) return false
+  const bodies = parts.map((text) => text.trim())
+  if (bodies.some((body) => body === '' || TO_MODEL.test(body.slice(0, LONGEST_HEAD)) || MARKUP.test(body)))
+    return false
+  return bodies.every((body) => TITLED.test(body)) || bodies.every((body) => isParagraph(body))
+}
+
+function isParagraph(body: string): boolean {
+  return body.length <= LONGEST_PARAGRAPH && !BLANK_LINE.test(body) && !/^(?:#|[-*+] |\d+[.)] )/m.test(body)
+}
+
+/** Where blocks of a list may begin in a text, counted from its content; undefined when there are other marks. */
+function readLabels(whole: string): Place[] | undefined {
+  const text = whole.slice(findContentStart(whole, 0, whole.length))
+  const marks = findMarks(text)
+  if (marks === undefined || marks.tags.some(({ begins, name }) => begins && isKin(name))) return undefined
+  // `[1]: text`, as in links, is no label, but may be a mark of somebody
+  const numbers = marks.values.filter(({ start }) => /^\[\d{1,6}\]/.test(text.slice(start, start + 8)))
+  const labels = leaveOutNotes(marks)
+  return [
+    ...labels,
+    ...numbers.filter(({ start }) => marks.labels[findIndexFrom(marks.labels, start)]?.start !== start),
+  ]
+}
+
+/** The labels without those of a bibliography, which a document holds itself. */
+function leaveOutNotes({ text, labels }: Marks): Place[] {
+  const notes = new Set<string>()
+  return labels.filter((label) => {
+    if (isNoContext(text, label) || isOfNotes(text, label)) notes.add(label.form)
+    return !notes.has(label.form)
+  })
+}

@@ -1,0 +1,41 @@
+import type { Span } from '../../json-spans.ts'
+import type { Reason } from './reasons.ts'
+
+/** A refusal in words: where it is, and the one thing that would help. */
+export interface ExplainedRefusal {
+  readonly reason: Reason
+  /** from 1 on */
+  readonly line: number
+  /** how the text that was left alone begins */
+  readonly begins: string
+  readonly remedy: string
+}
+
+const mark = 'put each document into <document>…</document>, or give them in `reprise.blocks`'
+
+const remedies: Readonly<Record<Reason, string>> = {
+  torn_tags: 'escape tags inside of documents, or use tags that no document holds',
+  too_many: 'send fewer blocks, or several requests',
+  open_end: 'put a line `Question: …` behind the last document, or each document into <document>…</document>',
+  spans_parts: 'let every document begin and end in one text part',
+  no_evidence: `announce the list (as \`Documents:\`) and ask below it (\`Question: …\`), or ${mark}`,
+  ordered_fields: `dates, pages, speakers or steps say that the order means something; where it does not, ${mark}`,
+  one_text: 'what a tool reads, runs or lists is one text; call a tool that searches by such a name',
+  example: 'none: examples stay as they are',
+  bibliography: 'none: notes and links stay as they are',
+  directions: 'none: steps, options and rows stay as they are',
+  talk: 'none: what is said in turns stays as it is',
+  markup: `elements of other markup stay as they are; for documents, ${mark}`,
+}
+
+const LONGEST_BEGINNING = 60
+
+/** Explains a refusal in its text. */
+export function explainRefusal(text: string, reason: Reason, { start }: Span): ExplainedRefusal {
+  const line = text.slice(0, start).split('\n').length
+  const begins = text
+    .slice(start, start + 4 * LONGEST_BEGINNING)
+    .replace(/\s+/g, ' ')
+    .trim()
+  return { reason, line, begins: begins.slice(0, LONGEST_BEGINNING), remedy: remedies[reason] }
+}

@@ -1,0 +1,100 @@
+import { findContentEnd, findIndexFrom } from '../scan/find-edges.ts'
+import { isKin } from '../scan/find-elements.ts'
+import type { Marks } from '../scan/find-marks.ts'
+import { areWorded } from './are-worded.ts'
+import type { ContextList } from './context-list.ts'
+import { type Evidence, readEvidence } from './read-evidence.ts'
+import type { Reason } from './reasons.ts'
+
+// what is written in elements like these is no material, but shows what to write, or in what order things are
+const OF_EXAMPLES =
+  /(?:^|[_-])(?:examples?|output|response|answer|format|template|schema|steps?|conversation|history|transcript|messages?|dialog(?:ue)?|instructions?|rules?|guidelines|citations?)(?:$|[_-])/
+// `in the following schema:`
+const SHOWING =
+  /\b(?:schema|format|template|structure|examples?|e\.g\.|for instance|like (?:this|so)|look(?:s)? like)\b[^\n.]{0,24}[:：]$|(?:例如|示例|格式)[^\n。]{0,8}[:：]$/i
+const EXAMPLE = /\bexamples?\b|beispiel|ejemplo|exemple|示例|例子|例/i
+const MARKDOWN_HEADING = /(?:^|\n)#{1,6}[ \t]+([^\n]{0,120})/g
+const FURTHEST = 4_000
+
+const OF_LAWS = /^(?:article|fact|citation|段落)/i
+// `context1: …` is how a template calls a variable
+const VARIABLE = /^[a-z]+$/
+
+/** Why this list, for which nothing but its form speaks so far, is left alone; undefined: it is one of retrieved texts. */
+export function judgeList(marks: Marks, list: ContextList): Reason | undefined {
+  const { text } = marks
+  const start = list.blocks[0]!.start
+  if (list.form === undefined || list.blocks.length < 2) return undefined
+  if (marks.source === 'read') return 'one_text'
+  if (isExample(marks, start, list.end)) return 'example'
+  if (list.form === 'label' && VARIABLE.test(list.labelPrefix)) return 'no_evidence'
+  if (list.weight === 'strong') return undefined
+  const evidence = readEvidence(text, start, list.end, turnStart(marks, start))
+  return isSupported(marks, list, evidence) ? undefined : 'no_evidence'
+}
+
+function turnStart({ turns }: Marks, at: number): number {
+  return turns[findIndexFrom(turns, at + 1) - 1]?.start ?? 0
+}
+
+/** Whether what stands around a list of a weak form says that it is one of retrieved texts. */
+function isSupported(marks: Marks, list: ContextList, evidence: Evidence): boolean {
+  const { announcesSet, announcesText, asked, leads } = evidence
+  // laws have articles, too
+  const isOfLaws = OF_LAWS.test(list.labelPrefix)
+  const isHeld = list.inContainer === true && !isOfLaws
+  const isSearched = marks.source === 'search' || (marks.whole && marks.source === undefined)
+  if (announcesSet || isSearched || isHeld) return true
+  const isAskedAbout = asked && (announcesText || leads)
+  switch (list.form) {
+    case 'number':
+      return isNumbered(evidence) || (announcesText && areWorded(marks.text, list.blocks))
+    case 'label':
+      return isAskedAbout && !isOfLaws
+    case 'record':
+      return asked || announcesText
+    case 'tag':
+      return list.hasOrigins === true || isAskedAbout || (announcesText && isNamed(marks, list))
+    default:
+      return false
+  }
+}
+
+function isNumbered({ announcesText, leads, asked, cited }: Evidence): boolean {
+  return (announcesText || leads) && (asked || cited)
+}
+
+/** Whether the prompt speaks of the list's tags, as in `use what stands in <data></data>`. */
+function isNamed({ text, tags }: Marks, { blocks, end }: ContextList): boolean {
+  const { start } = blocks[0]!
+  const name = tags[findIndexFrom(tags, start)]?.name
+  return tags.some((tag) => {
+    const isOutside = tag.start < start || tag.start >= end
+    return isOutside && tag.name === name && !tag.begins && text.slice(tag.start, tag.end).length <= name.length + 3
+  })
+}
+
+/** Whether the line in front says that what follows shows how to write. */
+function showsHow(text: string, start: number): boolean {
+  const end = findContentEnd(text, Math.max(start - 200, 0), start)
+  return SHOWING.test(
+    text
+      .slice(Math.max(end - 100, 0), end)
+      .split('\n')
+      .at(-1)!,
+  )
+}
+
+/** Whether a list stands in what shows how to write, not in what is given. */
+function isExample({ text, tags }: Marks, start: number, end: number): boolean {
+  for (let i = findIndexFrom(tags, start) - 1, seen = 0; i >= 0 && seen < 2_000; i--, seen++) {
+    const { partner, closing, name } = tags[i]!
+    if (closing || partner === undefined || partner.start < end) continue
+    if (OF_EXAMPLES.test(name) && !isKin(name)) return true
+    if (partner !== undefined && showsHow(text, tags[i]!.start)) return true
+  }
+  if (showsHow(text, start)) return true
+  const before = text.slice(Math.max(start - FURTHEST, 0), start)
+  const heading = [...before.matchAll(MARKDOWN_HEADING)].at(-1)
+  return heading !== undefined && EXAMPLE.test(heading[1]!)
+}

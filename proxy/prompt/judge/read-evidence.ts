@@ -1,0 +1,117 @@
+import { isInstruction } from '../borders/find-list-tail.ts'
+import { readCue } from '../scan/find-cue-line.ts'
+import { findContentEnd, findContentStart, findLineEnd, isRule } from '../scan/find-edges.ts'
+import { findShortQuestion } from '../scan/find-line-notes.ts'
+import { announcingPlurals, announcingWords } from '../scan/vocabulary.ts'
+
+/** What speaks for a list being one of retrieved texts, besides its own marks. */
+export interface Evidence {
+  /** The line right in front. */
+  readonly heading: string
+  /** What stands right in front, or behind, speaks of several retrieved texts, as `Sources:` does. */
+  readonly announcesSet: boolean
+  /** It speaks of retrieved text, as `Context:` does: of one text or of several. */
+  readonly announcesText: boolean
+  /** A line announces the question, or the last one asks. */
+  readonly asked: boolean
+  /** The prompt says how to cite. */
+  readonly cited: boolean
+  /** Nothing stands in front of it but a few words: a text that was pasted goes on for longer before it lists. */
+  readonly leads: boolean
+}
+
+const SET = new RegExp(announcingPlurals, 'iu')
+const TEXT = new RegExp(announcingWords, 'iu')
+// `context` alone speaks of one text as well as of several
+const ONE_TEXT =
+  /(?:^|[^\p{L}])(?:contexts?|kontext|contexte|contexto|evidence|facts?|knowledge|information)(?:$|[^\p{L}])|上下文|コンテキスト|已知信息|知识|参考(?!资料)/giu
+const GIVING =
+  /\b(?:following|below|provided|given|retrieved|relevant|use|using|based (?:up)?on|from these|here (?:are|is)|these|added|attached|included|search(?:ed)?)\b|以下|下面|根据|使用|folgende|nachstehend|anhand|suivante?s|ci-dessous|siguientes|a continuación|次の/iu
+const GIVEN_ABOVE =
+  /\b(?:above|preceding|these|provided|given|retrieved)\b|以上|上述|上記|oben|obigen|ci-dessus|anterior|arriba/iu
+const CITING = /\bcit(?:e|es|ed|ing|ations?)\b|引用|zitier|citez|cita(?:r|s)?\b/iu
+const ASKED = /[?？]["'”’»)]?\s*$/
+
+const LONGEST_HEADING = 120
+const LONGEST_PARAGRAPH = 1_200
+const FURTHEST = 6_000
+const MOST_WORDS_IN_FRONT = 1_200
+
+/** What stands right in front of a list, and right behind it, says of it. */
+export type Announcement = Pick<Evidence, 'heading' | 'announcesSet' | 'announcesText'>
+
+/** Reads what stands around a list in its text; `from` is where its turn begins. */
+export function readEvidence(text: string, start: number, end: number, from = 0): Evidence {
+  const behind = text.slice(end, end + LONGEST_PARAGRAPH)
+  const before = text.slice(Math.max(start - FURTHEST, 0), start)
+  return {
+    ...readAnnouncement(text, start, behind),
+    asked: asks(before) || asks(behind) || ASKED.test(text.slice(-200)) || isPromptBehind(text, end),
+    cited: CITING.test(before) || CITING.test(behind),
+    leads: start - from <= MOST_WORDS_IN_FRONT,
+  }
+}
+
+/** Reads what announces a list in front of it, or speaks of it in the first lines `behind` it. */
+export function readAnnouncement(text: string, start: number, behind = ''): Announcement {
+  const headingEnd = findHeadingEnd(text, start)
+  const lineStart = text.lastIndexOf('\n', headingEnd - 1) + 1
+  const heading = text.slice(Math.max(lineStart, headingEnd - LONGEST_HEADING), headingEnd).trim()
+  const isHeading = headingEnd - lineStart <= LONGEST_HEADING && isHeadingLine(heading)
+  const paragraph = readParagraph(text, headingEnd)
+  const remarks = behind
+    .split('\n', 12)
+    .filter((line) => GIVEN_ABOVE.test(line))
+    .join('\n')
+  const words = `${isHeading ? heading : ''}\n${GIVING.test(paragraph) ? paragraph : ''}\n${remarks}`
+  return { heading, announcesSet: SET.test(words.replace(ONE_TEXT, ' ')), announcesText: TEXT.test(words) }
+}
+
+// opening quotes and fences, and the names of columns
+const SKIPPED = /^(?:"""|'''|```\w*|\w+(?:\|\w+)+)$/
+
+/** Where the line ends that stands in front of a list; rules and opening quotes between them say nothing. */
+function findHeadingEnd(text: string, start: number): number {
+  let end = findContentEnd(text, Math.max(start - FURTHEST, 0), start)
+  for (let i = 0; i < 2; i++) {
+    const line = text.lastIndexOf('\n', end - 1) + 1
+    const first = findContentStart(text, line, end)
+    if (!isRule(text, first, end) && !SKIPPED.test(text.slice(first, end))) return end
+    end = findContentEnd(text, Math.max(start - FURTHEST, 0), line)
+  }
+  return end
+}
+
+// `Sources:`, `## Sources`, `[SOURCES]`, `---Sources---`, `<sources>`, `Sources (best first):`
+function isHeadingLine(line: string): boolean {
+  return /^(?:#{1,6}\s|[[{【=<-])|[:：]["'`*]*$|^[^.!?。]{1,60}$/.test(line)
+}
+
+/** The paragraph that ends here. */
+function readParagraph(text: string, end: number): string {
+  const before = text.slice(Math.max(end - LONGEST_PARAGRAPH, 0), end)
+  const parted = before.search(/\n[ \t\r]*\n(?![\s\S]*\n[ \t\r]*\n)/)
+  // a heading alone in its paragraph belongs to the one above
+  const own = before.slice(parted + 1)
+  return own.trim().length <= LONGEST_HEADING && parted > 0 ? before.slice(-600) : own
+}
+
+/** Whether the line behind a list speaks to the model. */
+function isPromptBehind(text: string, end: number): boolean {
+  let start = findContentStart(text, end, text.length)
+  // a rule below the list says nothing
+  if (isRule(text, start, findLineEnd(text, start)))
+    start = findContentStart(text, findLineEnd(text, start), text.length)
+  const line = text.lastIndexOf('\n', start - 1) + 1
+  if (start === text.length || line < end) return false
+  if (findShortQuestion(text, end, text.length) !== undefined) return true
+  const words = text.slice(start, Math.min(findLineEnd(text, start), start + 500)).trim()
+  return readCue(text, line) !== undefined || ASKED.test(words) || isInstruction(words)
+}
+
+function asks(words: string): boolean {
+  for (let line = 0; line < words.length; line = findLineEnd(words, line) + 1) {
+    if (readCue(words, line)?.question) return true
+  }
+  return false
+}

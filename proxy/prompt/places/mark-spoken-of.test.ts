@@ -1,0 +1,309 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import type { RequestOptions } from '../../request-options.ts'
+import { assistantMessage as assistant, type Message, Sender } from '../../sender.fixture.ts'
+import { findContexts } from '../find-contexts.ts'
+import { markSpokenOf } from './mark-spoken-of.ts'
+
+const peru = 'The Amazon rises in the mountains of Peru.'
+const nile = 'The Nile flows through eleven countries.'
+const user = (content: string): Message => ({ role: 'user', content })
+const forms: [string, (...blocks: string[]) => string][] = [
+  ['[n]', (...blocks) => `Context:\n${blocks.map((text, i) => `[${i + 1}] ${text}`).join('\n')}`],
+  ['Document n:', (...blocks) => blocks.map((text, i) => `Document ${i + 1}: ${text}`).join('\n')],
+  [
+    '<document>',
+    (...blocks) =>
+      `<documents>\n${blocks.map((text, i) => `<document index="${i + 1}">${text}</document>`).join('\n')}\n</documents>`,
+  ],
+]
+const [[, numbered], [, spoken]] = forms as [(typeof forms)[0], (typeof forms)[0]]
+
+/** Whether the second of two lists with the same blocks is sent in the order of the first. */
+function isMoved(write: (...blocks: string[]) => Message[], first = peru, second = nile): boolean {
+  const sender = new Sender()
+  sender.send(write(first, second))
+  const messages = write(second, first)
+  return JSON.stringify(sender.send(messages)) !== JSON.stringify(messages)
+}
+
+describe.each(forms)('a list of %s stays as received when it is spoken of', (_, list) => {
+  it.each([
+    'Question: what does [1] say about [2]?',
+    'Question: does [Doc_2] contradict the others?',
+    'Question: what is the difference between 1 and 2 in these words?',
+    'Question: what changed from document 1 to document 2?',
+    'Refer to sources by number. Source 2 is authoritative.',
+    'Question: how do the first two documents differ?',
+    'What does the last source say?',
+    'Which document is first?',
+    'Compare the first against the second.',
+    'Fasse das zweite Dokument zusammen.',
+    '总结第二个文档。',
+    'Write a poem in this order.',
+    'Tell what they say, in order.',
+    'Please read the context in the following priority order: [2] > [1] and answer the question.',
+  ])('by %j', (words) => {
+    expect(isMoved((...blocks) => [user(`${list(...blocks)}\n\n${words}`)])).toBe(false)
+    expect(isMoved((...blocks) => [user(`${words}\n\n${list(...blocks)}\n\nAnswer.`)])).toBe(false)
+    expect(isMoved((...blocks) => [user(`${list(...blocks)}\n\nRead.`), assistant('Done.'), user(words)])).toBe(
+      /order/.test(words) && !words.includes('['),
+    )
+  })
+
+  it.each([
+    'Question: which river is longer?',
+    'Answer: often between 1 and 5 words',
+    'Write between 2 and 4 short sentences.',
+    'Cite like [1].',
+    'Use inline citations (e.g., [1], [2]) and quote what you use.',
+    'Answer only from the context. Put the number of the source in brackets: [1][2].',
+    'Answer as in "The sky is blue [1]."',
+    'List the sources in order of relevance, in order to be brief.',
+    'Question: who won the second prize in 2001, and what is in section 2?',
+    'For example:\nSource 1:\nThe sky is red.\nSource 2:\nWater is wet.\nAnswer: Water is wet [2].\n\nQuestion: why?',
+  ])('but not by %j', (words) => {
+    expect(isMoved((...blocks) => [user(`${list(...blocks)}\n\n${words}`)])).toBe(true)
+  })
+})
+
+describe('a list stays as received', () => {
+  it.each([
+    'He says so; see document [2] for more.',
+    'As Document 2 has it, rivers flow.',
+    'It is disputed in [2] alone.',
+  ])('when a block names another one: %j', (words) => {
+    expect(isMoved((...blocks) => [user(`${numbered(...blocks)}\n\nQuestion: why?`)], `${peru} ${words}`)).toBe(false)
+  })
+
+  it('when an answer that is not known here cites it', () => {
+    const chat = (...blocks: string[]): Message[] => [user(numbered(...blocks)), assistant('Peru [1].'), user('Thanks')]
+    expect(isMoved(chat)).toBe(false)
+  })
+})
+
+it.each(['[CONTEXT {i}]:\n{x}\n[END CONTEXT {i}]\n\n', '[Document {i}]\n{x}\n[/Document {i}]\n'])(
+  'the lines that close blocks by their numbers do not speak of them: %j',
+  (form) => {
+    const write = (...blocks: string[]): string =>
+      blocks.map((text, i) => form.replaceAll('{i}', `${i}`).replace('{x}', text)).join('')
+    expect(isMoved((...blocks) => [user(`Context:\n${write(...blocks)}Question: why?`)])).toBe(true)
+    expect(isMoved((...blocks) => [user(`Context:\n${write(...blocks)}Question: what does document 1 say?`)])).toBe(
+      false,
+    )
+  },
+)
+
+describe('a list whose blocks bear their numbers a second time stays as received', () => {
+  const more = 'It is long and wide, and boats go up and down on it all the year. '
+  const forms: [string, string][] = [
+    ['in a tag', '<document index="{i}">\n<id>{i}</id>\n{x}\n</document>'],
+    ['in an attribute', '<document index="{i}" citation="[{i}]">{x}</document>'],
+    ['in brackets in an element', '<doc id="{i}">[{i}] {x}</doc>'],
+    ['in a member', '{"id": {i}, "text": "{x}", "ref": {i}}'],
+    ['in a text that is a member', '{"index":{i},"text":"[{i}] {x}"}'],
+    ['as the way to cite it', 'Document {i}:\n{x}\nCite as [{i}].\n'],
+    ['by the word of the list', 'Chunk {i}:\n{x}\nThat was chunk {i}.\n'],
+    ['at its end', 'Context {i}: {x} (end of context {i})\n'],
+    ['at the end of a label of its own', '[{i}] {x} [{i}]\n'],
+  ]
+  const writeAll = (form: string, blocks: readonly string[], number: (place: number) => number): string => {
+    const written = blocks.map((text, i) => {
+      const [, first, rest] = /^(.*?\{i\})([\s\S]*)$/.exec(form)!
+      return `${first!.replace('{i}', `${i + 1}`)}${rest!.replaceAll('{i}', `${number(i)}`).replace('{x}', text)}`
+    })
+    return form.startsWith('{') ? `[${written.join(', ')}]` : written.join('\n')
+  }
+
+  /** How many of some lists that share blocks are sent in another order. */
+  const countMoved = (form: string, number: (place: number) => number): number => {
+    const sender = new Sender()
+    const moved = ['abc', 'dbe', 'bfa', 'gbc', 'cab'].filter((names) => {
+      const blocks = [...names].map((name) => `${name}: ${more.repeat(3)}`)
+      const messages = [user(`Sources:\n\n${writeAll(form, blocks, number)}\n\nQuestion: why?`)]
+      return JSON.stringify(sender.send(messages)) !== JSON.stringify(messages)
+    })
+    return moved.length
+  }
+
+  it.each(forms)('%s', (_, form) => {
+    expect(countMoved(form, (place) => place + 1)).toBe(0)
+    // a number of its own that all of them bear
+    expect(countMoved(form, () => 7)).toBeGreaterThan(0)
+  })
+})
+
+describe.each(forms)('a list of %s whose blocks bear numbers of their own', (form, list) => {
+  const write =
+    (title: (place: number) => string) =>
+    (...blocks: string[]): Message[] => [
+      user(`${list(...blocks.map((text) => `${title(text === peru ? 1 : 2)} ${text}`))}\n\nQuestion: why?`),
+    ]
+
+  it.each(['Document # about rivers.', 'This is document #.', 'Doc_#', 'Source #:'])(
+    'is ordered, unless its labels read alike: %j',
+    (title) => {
+      expect(isMoved(write((place) => title.replace('#', `${place}`)))).toBe(
+        form !== 'Document n:' || !/document #/i.test(title),
+      )
+    },
+  )
+
+  it('stays as received when these may be the numbers of others', () => {
+    expect(isMoved(write((place) => `See document ${3 - place}.`))).toBe(false)
+    expect(isMoved(write((place) => `Document ${place}, after document ${3 - place}.`))).toBe(false)
+    expect(isMoved(write(() => 'Document 1 says:'))).toBe(false)
+  })
+})
+
+it.each(['It has been proved. [2]', 'No primer [1]', 'As shown in [2], and in [17].'])(
+  'the notes of a document are its own: %j',
+  (words) => {
+    expect(isMoved((...blocks) => [user(`${numbered(...blocks)}\n\nQuestion: why?`)], `${peru} ${words}`)).toBe(true)
+  },
+)
+
+it('numbers that the list does not have are not of it', () => {
+  expect(isMoved((...blocks) => [user(`${spoken(...blocks)}\n\nQuestion: what does source 7 say?`)])).toBe(true)
+})
+
+it('labels that travel with their blocks may be spoken of', () => {
+  const write = (...blocks: string[]): string => blocks.map((text) => `[Doc_${text.length}a] ${text}`).join('\n')
+  expect(isMoved((...blocks) => [user(`${write(...blocks)}\n\nWhat does [Doc_${peru.length}a] say?`)])).toBe(true)
+})
+
+it('a turn that was sent in another order is sent so again when its numbers are spoken of later', () => {
+  const sender = new Sender()
+  sender.send([user(numbered(peru, nile))])
+  const turn = user(numbered(nile, peru))
+  const [sent] = sender.send([turn])
+  expect(sent).not.toEqual(turn)
+  const again = sender.send([turn, assistant('Peru [2].'), user('What does [2] say?')])
+  expect(again[0]).toEqual(sent)
+})
+
+describe('a numbered list stays as received', () => {
+  const ask =
+    (words: string) =>
+    (...blocks: string[]) => [user(`${numbered(...blocks)}\n\nQuestion: ${words}`)]
+
+  it.each([
+    'What does number 2 say?',
+    'What does #2 say?',
+    'Explain no. 2 please.',
+    'Does 1 contradict 2?',
+    'Is (2) right?',
+    'Compare 1 and 2.',
+    'What about the one at the bottom?',
+    'What does the 2nd one say?',
+    'What does the second one say?',
+    'What does document two say?',
+    'Does the former contradict the latter?',
+    'Summarise the top result.',
+    'And the first two?',
+    'Que dit le deuxième document ?',
+    '¿Qué dice el segundo documento?',
+    '2番目の文書は何ですか？',
+    'For each document, output yes or no, one per line.',
+    'Translate each passage into German.',
+    'Convert these to CSV.',
+    'The sources run from oldest to newest. What changed?',
+    'Who wrote last?',
+    'Go page by page.',
+  ])('when the user asks %j', (words) => {
+    expect(isMoved(ask(words))).toBe(false)
+  })
+
+  it.each(['What is the number of rivers?', 'For each source you use, cite it.', 'Who wrote it?', 'Which came first?'])(
+    'but not when the user asks %j',
+    (words) => {
+      expect(isMoved(ask(words))).toBe(true)
+    },
+  )
+})
+
+it('a request whose blocks stay because they are spoken of says so', () => {
+  const sender = new Sender()
+  const ask = (words: string): unknown => ({ messages: [user(`${numbered(nile, peru)}\n\nQuestion: ${words}`)] })
+  sender.send([user(`${numbered(peru, nile)}\n\nQuestion: why?`)])
+  expect(sender.decide(ask('What does #2 say?'))).toMatchObject({ body: undefined, skipped: 'spoken_of' })
+  expect(sender.decide(ask('Which river is longer?'))).toMatchObject({ moved: 2, skipped: undefined })
+})
+
+describe('a list whose numbers may come back unmapped stays as received', () => {
+  const content = (...blocks: string[]): string => `${numbered(...blocks)}\n\nQuestion: why?`
+  const found = (...blocks: string[]): string =>
+    JSON.stringify(blocks.map((text, i) => ({ index: i + 1, text: `${text} ${text} ${text}`, score: 0.5 })))
+
+  function isMovedIn(rest: object, write: (...blocks: string[]) => Message, options: RequestOptions = {}): boolean {
+    const sender = new Sender()
+    sender.sendBody({ ...rest, messages: [write(peru, nile)] }, { options })
+    return sender.decide({ ...rest, messages: [write(nile, peru)] }, { options }).moved > 0
+  }
+
+  it('when the answer is data, unless the caller keeps the numbers as the model has them', () => {
+    const data = { response_format: { type: 'json_object' } }
+    const write = (...blocks: string[]): Message => user(content(...blocks))
+    expect(isMovedIn(data, write)).toBe(false)
+    expect(isMovedIn({}, write)).toBe(true)
+    expect(isMovedIn(data, write, { citations: false })).toBe(true)
+  })
+
+  it('when it is data itself, and the model has tools to call with it', () => {
+    const tools = [{ type: 'function', function: { name: 'click', parameters: {} } }]
+    const write = (...blocks: string[]): Message => ({ role: 'tool', content: found(...blocks) })
+    expect(isMovedIn({ tools }, write)).toBe(false)
+    expect(isMovedIn({}, write)).toBe(true)
+    expect(isMovedIn({ tools }, (...blocks) => user(content(...blocks)))).toBe(true)
+  })
+})
+
+describe('a list of a system prompt that many conversations share', () => {
+  const system = (...blocks: string[]): Message => ({ role: 'system', content: numbered(...blocks) })
+  const [first, second] = [user('Which river is longer?'), user('What does document 2 say?')]
+
+  it('is sent as received to who asks for a block by its number, and as before to who did not', () => {
+    const sender = new Sender()
+    sender.send([system(peru, nile), first])
+    const shared = system(nile, peru)
+    const [moved] = sender.send([shared, first])
+    expect(moved).not.toEqual(shared)
+    expect(sender.send([shared, second])[0]).toEqual(shared)
+    // and so both remain
+    const more = [assistant('Well.'), user('And why?')]
+    expect(sender.send([shared, first, ...more])[0]).toEqual(moved)
+    expect(sender.send([shared, second, ...more])[0]).toEqual(shared)
+    expect(sender.send([shared, first])[0]).toEqual(moved)
+  })
+})
+
+describe('in the requests that frameworks sent', () => {
+  const folder = new URL('../../../e2e/fixtures/', import.meta.url)
+  const names = readdirSync(folder).filter((name) => name.endsWith('.json'))
+
+  it.each(names)('%s the blocks are found, and none is spoken of', (name) => {
+    const { body, expected } = JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as {
+      body: { messages: Message[] }
+      expected: { blocks?: string[] }
+    }
+    const texts = body.messages.map(({ content }) => (typeof content === 'string' ? content : ''))
+    const messages = body.messages.map(({ role }, place) => {
+      const message = { place, role, texts: [place], rest: '', isTextOnly: true }
+      return { message, contexts: findContexts(message, texts), past: [] }
+    })
+    const contexts = markSpokenOf(messages, texts).flatMap((message) => message.contexts)
+    const found = contexts.filter(({ slots, isResult }) => !isResult && slots.length > 1)
+    expect(found.flatMap(({ slots }) => slots)).toHaveLength(expected.blocks?.flat().length ?? 0)
+    expect(contexts.filter(({ isSpokenOf }) => isSpokenOf)).toEqual([])
+  })
+})
+
+it('words that name blocks again and again are read in linear time', () => {
+  const started = process.cpuUsage()
+  for (const word of ['document 2 ', 'see [1] ', 'e.g. [1] ', 'the first and the second and ', '"[1]" ', '[1, 2, ']) {
+    const long = word.repeat(30_000)
+    isMoved((...blocks) => [user(`${numbered(...blocks)}\n\nQuestion: ${long}`)])
+    isMoved((...blocks) => [user(`${numbered(...blocks)}\n\nQuestion: why?`)], `${peru} ${long}`)
+  }
+  expect(process.cpuUsage(started).user).toBeLessThan(4_000_000)
+})

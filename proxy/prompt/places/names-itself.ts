@@ -1,0 +1,80 @@
+import { type ContextSlot, type PromptContext, placeLabels } from '../body/prompt-context.ts'
+import { areTitled, shortContents, wordedNumbers } from './titled-blocks.ts'
+
+const BRACKETED = /\[(\d{1,4})\]/g
+// a note stands behind what it proves; these words make the number one of a sentence's own
+const SPOKEN_BEFORE =
+  /(?:^|[^\p{L}])(?:see|in|of|from|per|with|to|by|and|like|than|unlike|both|against|cf\.?|contradicts|supersedes|siehe|vgl\.?) $/iu
+const SPOKEN_BEHIND =
+  /^ (?:is|are|was|were|says?|states?|shows?|reports?|claims?|describes?|contradicts?|above|below)\b/i
+
+// so near the edges of a block stands what a template says of it
+const WIDEST_EDGE = 100
+
+/**
+ * Whether blocks are named by their place inside of blocks: one names another, as `see document [2]`, or each bears its
+ * own number a second time, as `<id>2</id>` below `index="2"`.
+ */
+export function namesItself(context: PromptContext, texts: readonly string[]): boolean {
+  if (!context.positional) return false
+  const labels = new Set(placeLabels(context, texts))
+  const blocks = shortContents(context, texts)
+  const isNamed = blocks.some((words) => wordedNumbers(words).some(({ number }) => labels.has(number)))
+  if (isNamed && !areTitled(context, texts)) return true
+  if (context.labelPrefix === '' && blocks.some((words) => isBracketed(words, labels))) return true
+  return areNumberedTwice(context, texts)
+}
+
+function isBracketed(text: string, labels: ReadonlySet<string>): boolean {
+  if (!text.includes('[')) return false
+  let isSpoken = false
+  for (const { 0: whole, 1: number, index } of text.matchAll(BRACKETED)) {
+    // a text that cites more than the list has cites what it lists itself
+    if (!labels.has(number!)) return false
+    const end = index + whole.length
+    isSpoken ||=
+      SPOKEN_BEFORE.test(text.slice(Math.max(index - 16, 0), index)) || SPOKEN_BEHIND.test(text.slice(end, end + 16))
+  }
+  return isSpoken
+}
+
+/** Whether every block bears the number of its place besides the label, all of them with the same signs around it. */
+function areNumberedTwice({ slots, labelPrefix }: PromptContext, texts: readonly string[]): boolean {
+  if (slots.length < 2) return false
+  const word = /(\p{L}+)[ _.:#-]*$/u.exec(labelPrefix)?.[1]?.toLowerCase()
+  let shared: Set<string> | undefined
+  for (const slot of slots) {
+    const around = readSigns(texts[slot.text]!, slot, word)
+    shared = shared === undefined ? around : new Set([...shared].filter((signs) => around.has(signs)))
+    if (shared.size === 0) return false
+  }
+  return true
+}
+
+const NUMBER = /([[({【]|\p{L}{1,20}[ \t]|>|["']|":[ \t]?)(\d{1,6})(?![\p{L}\p{N}_]|[.,]\d)(.?)/gu
+
+/** What stands around the number of this slot's label where its block holds that number again. */
+function readSigns(text: string, { start, end, content, label }: ContextSlot, word: string | undefined): Set<string> {
+  const number = text.slice(label!.start, label!.end)
+  const head = Math.max(Math.min(content.start + WIDEST_EDGE, end), label!.end)
+  const edges = [
+    text.slice(start, label!.start),
+    text.slice(label!.end, head),
+    text.slice(Math.max(content.end - WIDEST_EDGE, head), end),
+  ]
+  const signs = new Set<string>()
+  for (const [, before, found, behind] of edges.join('\0').matchAll(NUMBER)) {
+    if (found !== number) continue
+    if (before!.trim().toLowerCase() === word) signs.add(word!)
+    else if (isEnclosed(before!, behind!)) signs.add(`${before}\0${behind}`)
+  }
+  return signs
+}
+
+/** Whether a number stands in brackets, a tag or quotes, or is a member's value: one between words is of the text. */
+function isEnclosed(before: string, behind: string): boolean {
+  if (before.startsWith('":')) return behind === ',' || behind === '}'
+  if (before === '>') return behind === '<'
+  if (before === '"' || before === "'") return before === behind
+  return behind !== '' && '])}】'.includes(behind)
+}

@@ -1,0 +1,82 @@
+import { findLineEnd } from './find-edges.ts'
+
+/** The line at which the prompt turns from its blocks to the question. */
+export interface Cue {
+  /** Its words in lower case: blocks that hold such lines themselves cannot be ended by one. */
+  readonly kind: string
+  /** It announces the question, and not only the answer or an instruction. */
+  readonly question: boolean
+  /** It announces the answer. */
+  readonly answer: boolean
+  /** Nothing stands behind it in its line. */
+  readonly empty: boolean
+}
+
+const DECORATION = '[ \\t]{0,16}((?:[#*<>_|-]{1,6}[ \\t]{0,2}){0,2})'
+const QUALITY =
+  "(?:(?:the |my |your )?(?:(?:user|current|new|next|final|original|helpful|follow[ -]?up)(?:['’]s)?[ _-]|here is the )?)"
+const QUESTION = 'question|query|anfrage|frage|pregunta|domanda|pergunta|вопрос|用户问题|问题|問題|查询|提问|質問|질문'
+const ANSWER = 'answer|antwort|réponse|reponse|respuesta|risposta|resposta|ответ|回答|答案|response|reply|assistant'
+const OTHER = 'instruction|task|aufgabe|input|user|human|(?:chat|conversation) history'
+// what may stand between a noun and the end of its announcement: `Question 2:`, `Question (in short):`, `<question>`
+const ANNOUNCED = 's?(?:[ \\t]?(?:\\([^()\\n]{0,40}\\)|\\d{1,3}))?[ \\t]?[*_#|]{0,3}[ \\t]?(?:[:：>]|\\r?\\n|$)'
+const MATERIAL =
+  '(?:above|provided|given|following|retrieved|relevant|supplied|context|information|documents?|sources?|passages?|texts?|search|results?|facts?|knowledge|evidence|notes|memories|excerpts?|snippets?|chunks?|references?|articles?)'
+const THE = '(?:the|this|these|all|all the|your) '
+const SENTENCE = [
+  '(?:now[, ]+|please[, ]+)?(?:answer|respond|reply)(?=[ ,.]|\\r?\\n|$)',
+  'please (?:use|provide|cite|write|read|consider|summari[sz]e|give)\\b',
+  `(?:based (?:only |solely |strictly )?on|given|using|according to) (?:only )?(?:${THE})?${MATERIAL}\\b`,
+  `use (?:only )?the (?:above|provided|given|retrieved|context)\\b`,
+  '(?:bitte )?(?:beantworte|antworte)\\b',
+  '(?:basierend )?auf (?:grundlage|basis) (?:des|der)\\b',
+  'the above (?:is|are) (?:the |your |all )?(?:knowledge|context|documents|sources|search|retrieved|information)',
+  '以上(?:是|为)(?:知识|参考|上下文|检索|资料)',
+  '请(?:根据|基于|回答|使用|用)|(?:根据|基于)(?:以上|上述|上面)',
+].join('|')
+
+const NOUN = `(?:(${QUESTION})|(${ANSWER})|(${OTHER}))`
+const CUE = new RegExp(`${DECORATION}(?:${QUALITY}${NOUN}${ANNOUNCED}|(${SENTENCE}))`, 'iuy')
+const EMPTY = /[ \t*_]*\r?(?:\n|$)/y
+
+// `    question: int` and `  query: body.query,` are fields in source code
+const FIELD = /[ \t]{2,16}\p{Ll}[\w ]{0,40}:[ \t]{0,4}/uy
+const TYPE = 'int|str|string|bool|boolean|bytes|number|float|any|unknown|object|list|dict|set|tuple|null|None'
+const VALUE = new RegExp(
+  `^(?:(?:['"\`].*['"\`]|[\\w.$]+(?:[([{<].*)?)[,;]|[\\w.$]*[([{]|\\(.*\\) => .*|(?:${TYPE})(?:\\[.*\\])?(?: ?[|=] .*)?)$`,
+)
+const LONGEST_VALUE = 200
+
+/** Reads the cue in the line that begins at `line`, if it is one. */
+export function readCue(text: string, line: number): Cue | undefined {
+  CUE.lastIndex = line
+  const match = CUE.exec(text)
+  if (match === null) return undefined
+  const [whole, decoration, question, answer, other, sentence] = match
+  const noun = answer ?? other
+  if (noun !== undefined && !isAnnouncement(whole, decoration!, noun)) return undefined
+  if (sentence === undefined && decoration === '' && isField(text, line)) return undefined
+  const kind = (question ?? noun ?? sentence ?? '').toLowerCase()
+  const empty = isEmptyBehind(text, whole, line)
+  return { kind, question: question !== undefined, answer: answer !== undefined, empty }
+}
+
+function isEmptyBehind(text: string, whole: string, line: number): boolean {
+  EMPTY.lastIndex = line + whole.length
+  return whole.endsWith('\n') || EMPTY.test(text)
+}
+
+// `Response` alone in its line is any text, and `user: String` is code
+function isAnnouncement(whole: string, decoration: string, noun: string): boolean {
+  if (noun === 'user' || noun === 'human' || noun === 'assistant') return decoration !== ''
+  return decoration !== '' || /[:：>]$/.test(whole)
+}
+
+function isField(text: string, line: number): boolean {
+  FIELD.lastIndex = line
+  const name = FIELD.exec(text)
+  if (name === null) return false
+  const start = line + name[0].length
+  const end = findLineEnd(text, start)
+  return end - start <= LONGEST_VALUE && VALUE.test(text.slice(start, end).trimEnd())
+}

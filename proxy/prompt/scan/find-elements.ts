@@ -1,0 +1,118 @@
+import { findContentStart, findIndexFrom } from './find-edges.ts'
+import { FenceWalk } from './find-fences.ts'
+import { announcesBlocks } from './find-list-heading.ts'
+import type { Marks } from './find-marks.ts'
+import type { Tag } from './find-tags.ts'
+import { containerNames, strongTags, weakTags } from './vocabulary.ts'
+
+/** An element with a name of our kin. */
+export interface KinElement {
+  readonly start: number
+  readonly end: number
+  readonly open: Tag
+  readonly close: Tag
+  /** What a container holds; undefined for an element that can only be a block. */
+  readonly inside: Region | undefined
+}
+
+/** A stretch of text whose lists stand side by side: a turn, or what a container holds. */
+export interface Region {
+  readonly start: number
+  readonly end: number
+  readonly container: boolean
+  /** The container is named for several retrieved texts, or for context. */
+  readonly isKin: boolean
+  /** Not nested, in order. */
+  readonly elements: readonly KinElement[]
+}
+
+// `<file_content>`, `<document_chunk>`
+const COMPOUND = /^(.+)[_-](?:contents?|text|chunk|excerpt|result)$/
+const CONTAINER = new RegExp(`^(?:${containerNames})$`)
+
+// elements of any kind of data: what lists in them are is for these to say
+export const genericTags: ReadonlySet<string> = new Set(['data', 'content', 'item', 'node', 'fact', 'evidence'])
+
+const ENDS_WORDS = /[.:!?。：！？][ \t]{1,4}$/
+const FURTHEST_WORDS = 120
+
+// containers nested deeper than any template does are content
+const MOST_DEPTH = 4
+
+/** Each turn's elements of our kin that stand where a block may stand, as a tree of containers. */
+export function findElements(marks: Marks): Region[] {
+  const walk = new ElementWalk(marks)
+  return marks.turns.map(({ start, end }) => walk.walk(start, end, 0))
+}
+
+class ElementWalk {
+  readonly #marks: Marks
+  readonly #fences: FenceWalk
+  #next = 0
+
+  constructor(marks: Marks) {
+    this.#marks = marks
+    this.#fences = new FenceWalk(marks.fences, 0)
+  }
+
+  walk(start: number, end: number, depth: number, isKinContainer = false): Region {
+    const { text, tags } = this.#marks
+    const elements: KinElement[] = []
+    let at = start
+    // right behind a container's opening tag and behind an element, another one need not begin its line
+    let following = depth === 0 ? -1 : findContentStart(text, start, end)
+    for (let tag = tags[this.#next]; tag !== undefined && tag.start < end; tag = tags[this.#next]) {
+      this.#next++
+      if (tag.start < at) continue
+      at = this.#fences.pass(at, tag.start, end)
+      if (at > tag.start || !(tag.begins || tag.start === following || this.#opensRow(tag, end))) continue
+      const element = this.#readElement(tag, end, depth)
+      if (element === undefined) continue
+      elements.push(element)
+      at = element.end
+      following = findContentStart(text, at, end)
+    }
+    return { start, end, container: depth > 0, isKin: isKinContainer, elements }
+  }
+
+  /** Whether a tag behind words in its line is the first of a list: they announce it, or the next line goes on with it. */
+  #opensRow({ start, name, closing, partner }: Tag, limit: number): boolean {
+    const { text, tags } = this.#marks
+    if (closing || partner === undefined || !isKin(name)) return false
+    const before = text.slice(Math.max(start - FURTHEST_WORDS, 0), start)
+    if (!ENDS_WORDS.test(before)) return false
+    const line = before.lastIndexOf('\n') + 1
+    if ((line > 0 || start <= FURTHEST_WORDS) && announcesBlocks(before, line, before.length)) return true
+    const next = findContentStart(text, partner.end, limit)
+    const sibling = tags[findIndexFrom(tags, next)]
+    return sibling?.start === next && sibling.begins && !sibling.closing && sibling.name === name
+  }
+
+  #readElement(open: Tag, limit: number, depth: number): KinElement | undefined {
+    const close = open.partner
+    if (open.closing || close === undefined || close.end > limit) return undefined
+    if (!isKin(open.name)) return undefined
+    const container = !isBlockName(open.name) || genericTags.has(open.name)
+    const inside =
+      container && depth < MOST_DEPTH
+        ? this.walk(open.end, close.start, depth + 1, CONTAINER.test(open.name))
+        : undefined
+    return { start: open.start, end: close.end, open, close, inside }
+  }
+}
+
+/** Whether elements of this name are blocks or hold blocks. */
+export function isKin(name: string): boolean {
+  return isBlockName(name) || (name.length <= 64 && CONTAINER.test(name))
+}
+
+/** Whether the name of an element alone does not say that what it holds is a retrieved text. */
+export function isWeakTag(name: string): boolean {
+  return !strongTags.has(name) && name !== 'context' && !CONTAINER.test(name)
+}
+
+function isBlockName(name: string): boolean {
+  if (strongTags.has(name) || weakTags.has(name)) return true
+  const noun = COMPOUND.exec(name)?.[1]
+  return noun !== undefined && (strongTags.has(noun) || weakTags.has(noun))
+}

@@ -1,0 +1,205 @@
+import { isWeakLabel, labelNouns, mayBeginLabel } from './vocabulary.ts'
+
+/** A label at the beginning of a line, as in `[3] text`, `[Doc_3] text` and `Document 3: text`, or a record's fields. */
+export interface Label {
+  /** Where the label begins, with its heading signs, emphasis and brackets. */
+  readonly start: number
+  readonly end: number
+  /** What is alike in all labels of one list. */
+  readonly form: string
+  /** `[3]`: footnotes, citations and code look the same, so its numbers have to run. */
+  readonly bare: boolean
+  /** Its words alone do not say that its block is a retrieved text. */
+  readonly isWeak: boolean
+  /** What stands in front of the id when the label is spoken of. */
+  readonly prefix: string
+  /** Empty where blocks have no id, as below `### Document`. */
+  readonly idStart: number
+  readonly idEnd: number
+  /** The id's value if it is a plain number. */
+  readonly number: number | undefined
+  /** Of a record: the names of its fields. */
+  readonly keys?: string
+}
+
+const WORD = `(?:${labelNouns})`
+// `Source ID [c910e2e]:`, `Document No. 3:`
+const OF_ID = '(?:[ _](?:id|no\\.?|nr\\.?|number))?'
+const ID = '([\\p{L}\\p{N}][\\p{L}\\p{N}_.-]{0,63})'
+const COLON = '[ \\t]?[:：]'
+// Chinese and Japanese texts go on without a space
+const GAP = '(?=\\s|$|[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}«])'
+// `Doc 1(Title: Rome) text`: fields of the block in brackets
+const FIELDS = '(?=[ \\t]?[(（](?:title|source|name|file|url|id|score|标题|来源)[:：=])'
+
+const DECORATION = /#{1,6}[ \t]{1,3}|\*\*|[=-]{3,10}[ \t]/y
+// no initialiser `[3] = …`
+const NUMBER = toPattern(`()[[【](\\d{1,6})[\\]】](?:\\*\\*)?${GAP}(?![ \\t]{0,8}=)`)
+const BRACKETED = toPattern(`[[【]((?:${WORD})(?:[ _.-]?#?|[:：] ?))${ID}[\\]】](?:\\*\\*)?(?:[:：](?:\\*\\*)?)?${GAP}`)
+const LINKED = toPattern(`((?:${WORD})${OF_ID}[ \\t]?)\\[${ID}\\](?:${COLON}|(?=[ \\t]?\\())`)
+const SPOKEN = toPattern(`((?:${WORD})[ \\t]?#?)${ID}(?:${COLON}|${FIELDS}|(?=[ \\t]?\\([^()\\n]{1,200}\\)[:：]))`)
+const BOLD = toPattern(`((?:${WORD})[ \\t]?#?)${ID}(?:${COLON}\\*\\*|\\*\\*(?:${COLON})?(?=\\s|$))`)
+const HEADING = toPattern(`((?:${WORD})[ \\t]?#?)${ID}(?:${COLON}|(?=[ \\t]?(?:\\r?\\n|$|[(–-])))`)
+// `===== Document 0 =====`, and `--- SOURCE 1: Rome ---`, of which the title is content
+const FRAMED = toPattern(
+  `((?:${WORD})[ \\t]?#?)${ID}(?:${COLON}?[ \\t][=-]{3,10}(?=[ \\t]*(?:\\r?\\n|$))|${COLON}(?=[^\\n]{1,200}[ \\t][=-]{3,10}[ \\t]*(?:\\r?\\n|$)))`,
+)
+
+// a heading that names no block, as in `### Document`
+const UNNUMBERED = /((?:document|doc|source|passage|chunk|excerpt|snippet|search result))[ \t]*(?=\r?\n)/iuy
+// `==== [File:a.md;Relevance:83%]:`, the line above a block that names its file
+const FRAMED_NAME = new RegExp(`\\[(${WORD})[:=][^\\]\\n]{1,200}\\]:?(?=[ \\t]*(?:\\r?\\n|$))`, 'iuy')
+// `# URI: notes/a.md`, a heading that says where the block comes from
+const HEADED_FIELD = /(uri|url|source|file|path|document|filename)[:：][ \t]+(?=\S)/iuy
+// `[a.md]: text`, as in a list of sources
+const ROW = /(\d{1,9})\|(?=")/y
+const NAMED_FILE = /\[([\p{L}\p{N}][\p{L}\p{N}_./ -]{0,99}\.[A-Za-z][A-Za-z0-9]{1,4}(?:#[\w=.-]{1,40})?)\]:(?=[ \t])/uy
+
+const DECORATED = '#*=-'
+
+function toPattern(source: string): RegExp {
+  return new RegExp(source, 'iuy')
+}
+
+/** Reads the label that begins at `start`, its line's first character. */
+export function readLabel(text: string, start: number): Label | undefined {
+  const first = text[start]!
+  const decoration = DECORATED.includes(first) ? readDecoration(text, start) : ''
+  const at = start + decoration.length
+  if (decoration !== '' && (first === '=' || first === '-')) {
+    return matchLabel(text, start, decoration, FRAMED, 0) ?? readNameless(text, start, decoration, FRAMED_NAME)
+  }
+  if (text[at] === '[' || text[at] === '【') return readBracketed(text, start, decoration)
+  if (isDigit(text.charCodeAt(at))) return decoration === '' ? readRow(text, start) : undefined
+  const label = mayBeginLabel(text, at) ? readWordLabel(text, start, decoration) : undefined
+  return label ?? (first === '#' ? readNameless(text, start, decoration, HEADED_FIELD) : undefined)
+}
+
+function readBracketed(text: string, start: number, decoration: string): Label | undefined {
+  const at = start + decoration.length + 1
+  if (isDigit(text.charCodeAt(at))) return matchLabel(text, start, decoration, NUMBER, 1)
+  const label = mayBeginLabel(text, at) ? matchLabel(text, start, decoration, BRACKETED, 1) : undefined
+  return label ?? (decoration === '' ? readFileLabel(text, start) : undefined)
+}
+
+/** A label that names no block by an id of its own: what it says of its block moves with it. */
+function readNameless(text: string, start: number, decoration: string, shape: RegExp): Label | undefined {
+  const at = start + decoration.length
+  shape.lastIndex = at
+  const match = shape.exec(text)
+  if (match === null) return undefined
+  const noun = match[1]!.toLowerCase()
+  const noId = { idStart: start, idEnd: start, number: undefined }
+  const keys = shape === HEADED_FIELD ? { keys: noun } : {}
+  return {
+    start,
+    end: at + match[0].length,
+    form: `${decoration}${noun}:`,
+    bare: false,
+    isWeak: true,
+    prefix: '',
+    ...keys,
+    ...noId,
+  }
+}
+
+/** The row of a table of texts, as in `17|"It rained."`. */
+function readRow(text: string, start: number): Label | undefined {
+  ROW.lastIndex = start
+  const id = ROW.exec(text)?.[1]
+  if (id === undefined) return undefined
+  const idEnd = start + id.length
+  return {
+    start,
+    end: idEnd + 1,
+    form: '|',
+    bare: false,
+    isWeak: true,
+    prefix: '',
+    idStart: start,
+    idEnd,
+    number: toNumber(id),
+  }
+}
+
+function readFileLabel(text: string, start: number): Label | undefined {
+  NAMED_FILE.lastIndex = start
+  const match = NAMED_FILE.exec(text)
+  if (match === null) return undefined
+  const noId = { idStart: start, idEnd: start, number: undefined }
+  return { start, end: start + match[0].length, form: '[file]:', bare: false, isWeak: true, prefix: '', ...noId }
+}
+
+function readWordLabel(text: string, start: number, decoration: string): Label | undefined {
+  const spoken = decoration === '' ? SPOKEN : decoration === '**' ? BOLD : HEADING
+  const label = matchLabel(text, start, decoration, spoken, 0) ?? matchLabel(text, start, decoration, LINKED, 1)
+  return label ?? (spoken === HEADING ? readUnnumbered(text, start, decoration) : undefined)
+}
+
+function readUnnumbered(text: string, start: number, decoration: string): Label | undefined {
+  UNNUMBERED.lastIndex = start + decoration.length
+  const name = UNNUMBERED.exec(text)?.[1]
+  if (name === undefined) return undefined
+  const noId = { idStart: start, idEnd: start, number: undefined }
+  const end = start + decoration.length + name.length
+  return { start, end, form: `${decoration}${name}`, bare: false, isWeak: false, prefix: '', ...noId }
+}
+
+function readDecoration(text: string, start: number): string {
+  DECORATION.lastIndex = start
+  return DECORATION.exec(text)?.[0] ?? ''
+}
+
+function matchLabel(
+  text: string,
+  start: number,
+  decoration: string,
+  shape: RegExp,
+  brackets: 0 | 1,
+): Label | undefined {
+  const at = start + decoration.length
+  shape.lastIndex = at
+  const match = shape.exec(text)
+  if (match === null) return undefined
+  const [whole, prefix, id] = match as unknown as [string, string, string]
+  if (!isLabelId(prefix, id)) return undefined
+  const idStart = at + prefix.length + brackets
+  return {
+    start,
+    // `**Document [3]:**`
+    end: at + whole.length + (decoration === '**' && text.startsWith('**', at + whole.length) ? 2 : 0),
+    form: `${decoration}${shape === LINKED ? '[]' : brackets}${prefix}`,
+    bare: shape === NUMBER,
+    isWeak:
+      shape === NUMBER ||
+      isWeakLabel(/^\p{L}+(?:[ _]\p{L}+)?/u.exec(prefix)?.[0].replace(/[ _](?:id|no|nr|number)$/i, '') ?? ''),
+    // `Document[3]` is spoken of as [Document 3]
+    prefix: shape === LINKED ? `${prefix.trimEnd()} ` : prefix,
+    idStart,
+    idEnd: idStart + id.length,
+    number: toNumber(id),
+  }
+}
+
+/** `[Source code]` and `File name:` are words, not labels: an id holds a digit or is one capital letter. */
+function isLabelId(prefix: string, id: string): boolean {
+  if (/^(?:Doc|DOC|Document|DOCUMENT)_$/.test(prefix)) return true
+  if (/\p{L}$/u.test(prefix)) return isDigit(id.charCodeAt(0))
+  return /\d/.test(id) || /^[A-Z]$/.test(id)
+}
+
+/** The value of a plain number; `07` is none, as it could not be counted up in its own form. */
+function toNumber(id: string): number | undefined {
+  return /^(?:0|[1-9]\d{0,5})$/.test(id) ? Number(id) : undefined
+}
+
+/** Whether these ids are n, n+1, n+2 …, from 0 or 1 on. */
+export function isRunning(ids: readonly (string | undefined)[]): boolean {
+  const first = toNumber(ids[0] ?? '')
+  if (first === undefined || first > 1) return false
+  return ids.every((id, i) => id !== undefined && toNumber(id) === first + i)
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57
+}

@@ -1,0 +1,92 @@
+import { type Cue, readCue } from './find-cue-line.ts'
+import { findContentEnd, findContentStart, findLineEnd, isRule } from './find-edges.ts'
+import type { Region } from './find-elements.ts'
+
+/** A line that may part a list's last block from what follows. */
+export interface LineNote {
+  readonly start: number
+  readonly end: number
+  readonly kind: 'rule' | 'heading' | Cue
+  /** A blank line stands in front of it. */
+  readonly behindBlank: boolean
+}
+
+/** What the lines of a region say about where blocks end; lines in its elements say nothing. */
+export interface LineNotes {
+  /** Where each row of blank lines begins. */
+  readonly blanks: readonly { readonly start: number }[]
+  readonly notes: readonly LineNote[]
+  /** Where the first heading of each level begins. */
+  readonly headings: ReadonlyMap<number, number>
+}
+
+const HEADING = /[ \t]{0,3}(#{1,6})[ \t]/y
+
+/** Reads each line of a region once, so that lists of many forms may ask for the same lines. */
+export function readLineNotes(text: string, { start: from, end: to, elements }: Region): LineNotes {
+  const blanks: { start: number }[] = []
+  const notes: LineNote[] = []
+  let behindBlank = false
+  let next = 0
+  for (let start = from; start < to; ) {
+    const end = Math.min(findLineEnd(text, start), to)
+    while (next < elements.length && elements[next]!.end <= start) next++
+    const element = elements[next]
+    if (element !== undefined && element.start < end) {
+      behindBlank = false
+      start = findLineEnd(text, element.end) + 1
+      continue
+    }
+    const kind = readLine(text, start, end)
+    if (kind === 'blank' && !behindBlank) blanks.push({ start })
+    else if (kind !== 'blank' && kind !== 'text') notes.push({ start, end, kind, behindBlank })
+    behindBlank = kind === 'blank'
+    start = end + 1
+  }
+  const question = findShortQuestion(text, from, to)
+  if (question !== undefined) {
+    notes.push(question)
+    notes.sort((a, b) => a.start - b.start)
+  }
+  return { blanks, notes, headings: findFirstHeadings(text, notes) }
+}
+
+/** `Q: …` behind a blank line, where the prompt ends with `A:`; elsewhere it is a line of a document like others. */
+export function findShortQuestion(text: string, from: number, to: number): LineNote | undefined {
+  if (to < text.length || !/\nA:\s*$/.test(text.slice(-16))) return undefined
+  const start = text.lastIndexOf('\nQ:') + 1
+  if (start <= from || text[start - 2] !== '\n') return undefined
+  const kind: Cue = { kind: 'q', question: true, answer: false, empty: false }
+  return { start, end: findLineEnd(text, start), kind, behindBlank: true }
+}
+
+function findFirstHeadings(text: string, notes: readonly LineNote[]): Map<number, number> {
+  const headings = new Map<number, number>()
+  for (const { kind, start } of notes) {
+    const level = kind === 'heading' ? levelOf(text, start) : 0
+    if (level > 0 && !headings.has(level)) headings.set(level, start)
+  }
+  return headings
+}
+
+function readLine(text: string, start: number, end: number): 'blank' | 'text' | LineNote['kind'] {
+  const first = findContentStart(text, start, end)
+  if (first === end) return 'blank'
+  if (isRule(text, first, end)) return 'rule'
+  const cue = readCue(text, start)
+  if (cue !== undefined) return cue
+  return levelOf(text, start) > 0 ? 'heading' : 'text'
+}
+
+/** The level of the heading that begins at `line`; 0: it is none. */
+export function levelOf(text: string, line: number): number {
+  HEADING.lastIndex = line
+  return HEADING.exec(text)?.[1]?.length ?? 0
+}
+
+/** The rule that is the last line of a block's body, and where the body ends without it. */
+export function findLastRule(text: string, from: number, end: number): { bodyEnd: number; text: string } | undefined {
+  const start = text.lastIndexOf('\n', end - 1) + 1
+  if (start <= from || !isRule(text, findContentStart(text, start, end), end)) return undefined
+  return { bodyEnd: findContentEnd(text, from, start), text: text.slice(start, end).trim() }
+}

@@ -1,0 +1,148 @@
+import { findContentEnd, findContentStart, findLineEnd } from './find-edges.ts'
+
+/** The fields that a record begins with, as in `Source: a.md\nContent: text` and `file_path: a.md\n\ntext`. */
+export interface RecordHead {
+  readonly end: number
+  /** The last field is the record's text, a blank line parts them from it, or the text follows in the next line. */
+  readonly kind: 'content' | 'metadata' | 'fields'
+  /** The names of the fields: alike in all records of one list. */
+  readonly keys: string
+  /** Where the number stands by which its fields count the record. */
+  readonly number?: { readonly start: number; readonly end: number } | undefined
+  /** Its fields alone do not say that it is a retrieved text. */
+  readonly isWeak: boolean
+}
+
+// `├── Title: Rome`: some templates draw a tree
+const FIELD = /(?:[├└│─|]{1,4}[ \t]?)?([\p{L}][\p{L}\p{N}_ ]{0,30})[:：](?=\s|\p{Script=Han})/uy
+const NAMING =
+  /^(?:(?:[a-z]{2,12} )?title|source|source url|url|uri|link|file|file[_ ]?name|file[_ ]?path|path|page_label|document|document[_ ]?(?:id|title|name)?|doc[_ ]?id|name|id|标题|来源|链接|文件|文件名|文档|タイトル|出典|titel|quelle|datei|dateiname|titre|fichier|título|fuente|archivo)$/i
+const DESCRIBING =
+  /^(?:author|authors|page|date|published|score|relevance|high relevancy|(?:[a-z]{2,12} )?(?:relevancy|score|similarity)|section|category|type|language|site|domain|chunk|metadata|tags|updated|日期|作者|页码|分数|相关度|seite|datum|autor|auteur|fecha|página)$/i
+const CONTENT =
+  /^(?:content|contents|text|snippet|body|summary|passage|abstract|excerpt|page[_ ]content|内容|正文|文本|本文|inhalt|contenu|texte|contenido|texto)$/i
+// fields whose value may be the record's number
+const COUNTING = /^(?:id|source|no|number|index|rank|document|doc|编号|序号)$/i
+const IDENTIFIER = /^[a-z][a-z0-9_]*$/
+// a field of these says where a text was found; a title has any text
+const ORIGIN =
+  /^(?:source|source url|url|uri|link|file|file[_ ]?name|file[_ ]?path|path|page_label|document[_ ]?(?:id|title|name)?|doc[_ ]?id|(?:wikipedia|document|article|page) title|来源|链接|文件|文件名|出典|quelle|datei|dateiname|fichier|fuente|archivo)$/i
+
+// a metadata header is short, and a text of such lines alone is no record
+const MOST_FIELDS = 16
+const LONGEST_VALUE = 300
+
+/** Reads the head of a record that begins at `start`, the first character of the line at `line`. */
+export function readRecordHead(text: string, line: number, start: number): RecordHead | 'content' | undefined {
+  const first = readField(text, start)
+  if (first === undefined) return undefined
+  if (NAMING.test(first.key)) return beginsRecord(text, line) ? readFields(text, start) : undefined
+  // a text whose credits stand behind it
+  return CONTENT.test(first.key) ? 'content' : undefined
+}
+
+/** Reads the fields that begin at `start`, wherever that is. */
+export function readFields(text: string, start: number): RecordHead | undefined {
+  const keys: string[] = []
+  let number: RecordHead['number']
+  for (let at = start; keys.length < MOST_FIELDS; ) {
+    const field = readField(text, at)
+    if (!field || !isKnown(field.key)) return toFields(at, keys, number)
+    keys.push(field.key)
+    number ??= COUNTING.test(field.key) ? readNumber(text, field.end) : undefined
+    if (CONTENT.test(field.key)) return toContent(field.end, keys, number)
+    const end = findLineEnd(text, at)
+    if (end - at > LONGEST_VALUE || end >= text.length) return undefined
+    if (isBlankAt(text, end + 1)) return toMetadata(text, end, keys, number)
+    at = findContentStart(text, end + 1, Math.min(end + 5, text.length))
+  }
+  return undefined
+}
+
+function isKnown(key: string): boolean {
+  return NAMING.test(key) || DESCRIBING.test(key) || CONTENT.test(key) || IDENTIFIER.test(key)
+}
+
+function toFields(at: number, keys: readonly string[], number: RecordHead['number']): RecordHead | undefined {
+  return isRecord(keys) ? toHead('fields', at, keys, number) : undefined
+}
+
+function toContent(end: number, keys: readonly string[], number: RecordHead['number']): RecordHead | undefined {
+  return keys.length > 1 ? toHead('content', end, keys, number) : undefined
+}
+
+/** Whether these fields begin a record: several, or a single one that says what kind of title it is, as `Wikipedia Title`. */
+function isRecord(keys: readonly string[]): boolean {
+  return keys.length > 1 || (keys.length === 1 && /^[a-z]{2,12} title$/i.test(keys[0]!))
+}
+
+function readField(text: string, at: number): { readonly key: string; readonly end: number } | undefined {
+  FIELD.lastIndex = at
+  const match = FIELD.exec(text)
+  return match === null ? undefined : { key: match[1]!.trimEnd(), end: at + match[0].length }
+}
+
+function readNumber(text: string, from: number): RecordHead['number'] {
+  const start = findContentStart(text, from, findLineEnd(text, from))
+  const end = findContentEnd(text, start, findLineEnd(text, start))
+  return /^\d{1,6}$/.test(text.slice(start, Math.min(end, start + 8))) ? { start, end } : undefined
+}
+
+function toHead(
+  kind: RecordHead['kind'],
+  end: number,
+  keys: readonly string[],
+  number: RecordHead['number'],
+): RecordHead {
+  const hasContent = keys.some((key) => CONTENT.test(key))
+  return {
+    end,
+    kind,
+    keys: keys.join(),
+    number,
+    isWeak: !(keys.some((key) => ORIGIN.test(key)) || (hasContent && keys.length > 2)),
+  }
+}
+
+function toMetadata(
+  text: string,
+  lineEnd: number,
+  keys: readonly string[],
+  number: RecordHead['number'],
+): RecordHead | undefined {
+  // prose begins lines with words and a colon too, a metadata store names its fields like variables
+  if (!keys.every((key) => IDENTIFIER.test(key))) return undefined
+  const content = findContentStart(text, lineEnd, text.length)
+  return content < text.length ? toHead('metadata', content, keys, number) : undefined
+}
+
+function isBlankAt(text: string, line: number): boolean {
+  if (line > text.length) return false
+  const end = findLineEnd(text, line)
+  return end < text.length && findContentStart(text, line, end) === end
+}
+
+// behind a blank line, an announcement, a rule or a tag; fields in the middle of a paragraph are text
+function beginsRecord(text: string, line: number): boolean {
+  if (line <= 1) return true
+  const before = text.lastIndexOf('\n', line - 2) + 1
+  const end = findContentEnd(text, before, line - 1)
+  if (end === before) return true
+  const last = text[end - 1]!
+  if (last === ':' || last === '：' || last === '>') return true
+  return '-=*_'.includes(last) && /^[ \t]*([-=*_])\1{2,}$/.test(text.slice(before, end))
+}
+
+/** The names of the fields in these lines, if they all are fields that say where a text comes from. */
+export function readCredits(text: string, start: number): { readonly keys: string; readonly end: number } | undefined {
+  const keys: string[] = []
+  let end = start
+  for (let at = start; at < text.length && keys.length < MOST_FIELDS; at = findLineEnd(text, at) + 1) {
+    const field = readField(text, at)
+    if (field === undefined || !(NAMING.test(field.key) || DESCRIBING.test(field.key))) break
+    keys.push(field.key)
+    end = findContentEnd(text, at, findLineEnd(text, at))
+    if (end - at > LONGEST_VALUE) return undefined
+  }
+  return keys.some((key) => ORIGIN.test(key)) ? { keys: keys.join(), end } : undefined
+}

@@ -1,0 +1,199 @@
+/*
+ * The nouns for retrieved text, said once. Labels, tags, containers, headings and members of JSON are all built from
+ * this table, so a noun that is known in one place is known in all of them.
+ */
+
+/** How much a noun says by itself: `weak` ones name parts of one text and rows of a table, too. */
+export type Weight = 'strong' | 'weak'
+
+/** A noun for a retrieved text, in one language. */
+export interface Noun {
+  readonly language: 'en' | 'de' | 'fr' | 'es' | 'zh' | 'ja'
+  readonly singular: string
+  /** languages without plurals repeat the singular */
+  readonly plural: string
+  /** as a label with a number: `Document 3:`, `[Doc_3]`, `### Passage 3` */
+  readonly label?: Weight
+  /** as a tag around one block: `<document>` */
+  readonly tag?: Weight
+  /** its plural announces blocks, as a heading, a container's name or a member of JSON */
+  readonly announces?: Weight
+}
+
+const strong = { label: 'strong', tag: 'strong', announces: 'strong' } as const
+
+/** Spaces stand for a space, an underscore or a hyphen. */
+export const nouns: readonly Noun[] = [
+  { language: 'en', singular: 'search result', plural: 'search results', ...strong },
+  { language: 'en', singular: 'document', plural: 'documents', ...strong },
+  { language: 'en', singular: 'doc', plural: 'docs', ...strong },
+  { language: 'en', singular: 'source', plural: 'sources', label: 'strong', tag: 'weak', announces: 'strong' },
+  { language: 'en', singular: 'passage', plural: 'passages', ...strong },
+  // a container holds contexts, one alone is no block beside others of its name
+  { language: 'en', singular: 'context', plural: 'contexts', label: 'strong', announces: 'strong' },
+  { language: 'en', singular: 'chunk', plural: 'chunks', ...strong },
+  { language: 'en', singular: 'reference', plural: 'references', label: 'strong', tag: 'weak', announces: 'weak' },
+  { language: 'en', singular: 'memory', plural: 'memories', label: 'strong', tag: 'weak', announces: 'strong' },
+  { language: 'en', singular: 'file', plural: 'files', label: 'weak', tag: 'weak', announces: 'weak' },
+  { language: 'en', singular: 'result', plural: 'results', label: 'weak', tag: 'weak', announces: 'weak' },
+  { language: 'en', singular: 'snippet', plural: 'snippets', ...strong },
+  { language: 'en', singular: 'excerpt', plural: 'excerpts', ...strong },
+  { language: 'en', singular: 'article', plural: 'articles', label: 'weak', tag: 'weak', announces: 'strong' },
+  { language: 'en', singular: 'extract', plural: 'extracts', label: 'strong', tag: 'strong', announces: 'strong' },
+  { language: 'en', singular: 'evidence', plural: 'evidence', label: 'strong', tag: 'weak', announces: 'strong' },
+  { language: 'en', singular: 'citation', plural: 'citations', label: 'weak' },
+  { language: 'en', singular: 'fact', plural: 'facts', label: 'weak', tag: 'weak', announces: 'strong' },
+  { language: 'en', singular: 'data', plural: 'data', tag: 'weak' },
+  { language: 'en', singular: 'content', plural: 'contents', tag: 'weak', announces: 'weak' },
+  { language: 'en', singular: 'item', plural: 'items', tag: 'weak' },
+  { language: 'en', singular: 'node', plural: 'nodes', tag: 'weak' },
+  { language: 'en', singular: 'text chunk', plural: 'text chunks', ...strong },
+  { language: 'de', singular: 'dokument', plural: 'dokumente', ...strong },
+  { language: 'de', singular: 'quelle', plural: 'quellen', label: 'strong', tag: 'weak', announces: 'strong' },
+  { language: 'de', singular: 'auszug', plural: 'auszüge', label: 'strong', tag: 'strong', announces: 'strong' },
+  { language: 'de', singular: 'textstelle', plural: 'textstellen', label: 'strong', announces: 'strong' },
+  { language: 'de', singular: 'kontext', plural: 'kontext', label: 'strong', announces: 'strong' },
+  { language: 'fr', singular: 'extrait', plural: 'extraits', ...strong },
+  { language: 'fr', singular: 'contexte', plural: 'contextes', label: 'strong', announces: 'strong' },
+  { language: 'es', singular: 'documento', plural: 'documentos', ...strong },
+  { language: 'es', singular: 'fuente', plural: 'fuentes', label: 'strong', tag: 'weak', announces: 'strong' },
+  { language: 'es', singular: 'fragmento', plural: 'fragmentos', ...strong },
+  { language: 'es', singular: 'pasaje', plural: 'pasajes', ...strong },
+  { language: 'es', singular: 'contexto', plural: 'contextos', label: 'strong', announces: 'strong' },
+  { language: 'zh', singular: '文档', plural: '文档', label: 'strong', tag: 'strong', announces: 'strong' },
+  { language: 'zh', singular: '文档片段', plural: '文档片段', label: 'strong', announces: 'strong' },
+  { language: 'zh', singular: '资料', plural: '资料', label: 'strong', announces: 'strong' },
+  { language: 'zh', singular: '参考资料', plural: '参考资料', label: 'strong', announces: 'strong' },
+  { language: 'zh', singular: '来源', plural: '来源', label: 'strong', announces: 'strong' },
+  { language: 'zh', singular: '片段', plural: '片段', label: 'strong', announces: 'strong' },
+  { language: 'zh', singular: '段落', plural: '段落', label: 'weak', announces: 'strong' },
+  { language: 'zh', singular: '上下文', plural: '上下文', label: 'strong', announces: 'strong' },
+  { language: 'zh', singular: '检索结果', plural: '检索结果', label: 'strong', announces: 'strong' },
+  { language: 'zh', singular: '搜索结果', plural: '搜索结果', label: 'strong', announces: 'strong' },
+  { language: 'zh', singular: '知识', plural: '知识', label: 'strong', announces: 'strong' },
+  { language: 'zh', singular: '已知信息', plural: '已知信息', announces: 'strong' },
+  { language: 'zh', singular: '参考', plural: '参考', announces: 'strong' },
+  { language: 'ja', singular: '文書', plural: '文書', label: 'strong', announces: 'strong' },
+  { language: 'ja', singular: 'ドキュメント', plural: 'ドキュメント', label: 'strong', announces: 'strong' },
+  { language: 'ja', singular: '資料', plural: '資料', label: 'strong', announces: 'strong' },
+  { language: 'ja', singular: '出典', plural: '出典', label: 'strong', announces: 'strong' },
+  { language: 'ja', singular: 'コンテキスト', plural: 'コンテキスト', label: 'strong', announces: 'strong' },
+  { language: 'ja', singular: '検索結果', plural: '検索結果', label: 'strong', announces: 'strong' },
+  { language: 'ja', singular: '参考情報', plural: '参考情報', announces: 'strong' },
+]
+
+/** How a noun is written with what may part its words. */
+function toSource(noun: string, gap: string): string {
+  return noun.replaceAll(' ', gap)
+}
+
+function isWritten(noun: Noun, use: 'label' | 'tag' | 'announces', weight?: Weight): boolean {
+  return weight === undefined ? noun[use] !== undefined : noun[use] === weight
+}
+
+// the longest first: `doc` begins `document`
+function alternatives(words: readonly string[], gap: string): string {
+  const distinct = [...new Set(words)].sort((a, b) => b.length - a.length)
+  return distinct.map((word) => toSource(word, gap)).join('|')
+}
+
+/** The nouns that number blocks as labels, as a pattern's alternatives. */
+export const labelNouns: string = alternatives(
+  nouns.filter((noun) => isWritten(noun, 'label')).map(({ singular }) => singular),
+  '[ _]',
+)
+
+const weakLabels = new RegExp(
+  `^(?:${alternatives(
+    nouns.filter((noun) => isWritten(noun, 'label', 'weak')).map(({ singular }) => singular),
+    '[ _]',
+  )})$`,
+  'iu',
+)
+
+/** Whether a label's noun alone does not say that its blocks are retrieved texts. */
+export function isWeakLabel(noun: string): boolean {
+  return weakLabels.test(noun)
+}
+
+const labelWords = nouns.filter((noun) => isWritten(noun, 'label')).map(({ singular }) => singular)
+const firstWords: ReadonlySet<string> = new Set(labelWords.map((word) => word.split(' ')[0]!))
+const otherInitials: ReadonlySet<string> = new Set(labelWords.map((word) => word[0]!).filter((sign) => sign > 'z'))
+const LONGEST_WORD = Math.max(...[...firstWords].map(({ length }) => length))
+
+/** Whether a noun for a label may begin here: most lines begin with other words, and are read no further. */
+export function mayBeginLabel(text: string, at: number): boolean {
+  let end = at
+  while (end - at <= LONGEST_WORD && isLatin(text.charCodeAt(end))) end++
+  if (end === at) return otherInitials.has(text[at] ?? '')
+  return end - at <= LONGEST_WORD && firstWords.has(text.slice(at, end).toLowerCase())
+}
+
+// with the letters of German, French and Spanish
+function isLatin(code: number): boolean {
+  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 0xc0 && code <= 0xff)
+}
+
+function toTagNames(weight: Weight): ReadonlySet<string> {
+  return new Set(
+    nouns
+      .filter((noun) => isWritten(noun, 'tag', weight))
+      .flatMap(({ singular }) => [singular.replaceAll(' ', '_'), singular.replaceAll(' ', '-')]),
+  )
+}
+
+/** Tags around one block each that say by themselves that it is one. */
+export const strongTags: ReadonlySet<string> = toTagNames('strong')
+
+/** Tags around one block each, where something else says that they are retrieved texts. */
+export const weakTags: ReadonlySet<string> = toTagNames('weak')
+
+const announcing = nouns.filter((noun) => isWritten(noun, 'announces'))
+const isAlphabetic = ({ language }: Noun): boolean => language !== 'zh' && language !== 'ja'
+const ideographic = announcing.filter((noun) => !isAlphabetic(noun)).map(({ plural }) => plural)
+
+/** Names of the elements that hold blocks: `<documents>`, `<search_results>`, `<retrieved_chunks>`. */
+export const containerNames: string = `context|(?:.{1,40}[_-])?(?:${alternatives(
+  announcing.filter(isAlphabetic).map(({ plural }) => plural),
+  '[_-]',
+)})(?:[_-]from[_-].{1,40})?`
+
+/** What a line that announces several blocks says. */
+export const announcingPlurals: string = `(?:^|[^\\p{L}])(?:contexts?|(?:${alternatives(
+  announcing.filter(isAlphabetic).map(({ plural }) => plural),
+  '[ _-]',
+)}))(?:$|[^\\p{L}])|${alternatives(ideographic, '')}`
+
+const massNouns = [
+  'information',
+  'material',
+  'knowledge',
+  'knowledge base',
+  'learnings',
+  'wissen',
+  'informationen',
+  'información',
+  'informations',
+  'connaissances',
+]
+const ideographicMass = ['信息', '知识库', '情報']
+
+/** What a line says that announces retrieved text: several texts, or what may be one of them or several. */
+export const announcingWords: string = `${announcingPlurals}|(?:^|[^\\p{L}])(?:${alternatives(
+  massNouns,
+  '[ _-]',
+)})(?:$|[^\\p{L}])|${alternatives(ideographicMass, '')}`
+
+/** Anything by which a line speaks of retrieved text, also of one. */
+export const materialWords: string = `(?:^|[^\\p{L}])(?:${alternatives(
+  [...announcing.filter(isAlphabetic).flatMap(({ singular, plural }) => [singular, plural]), ...massNouns],
+  '[ _-]',
+)})(?:$|[^\\p{L}])|${alternatives([...ideographic, ...ideographicMass], '')}`
+
+/** Members of JSON and arguments of tools that hold what was searched for. */
+export const strongLists: ReadonlySet<string> = new Set(
+  announcing
+    .filter((noun) => isAlphabetic(noun) && noun.announces === 'strong' && noun.plural !== 'chunks')
+    .flatMap(({ plural }) => [plural.replaceAll(' ', '_'), plural.replaceAll(' ', '')])
+    .concat(['context', 'hits', 'references']),
+)
