@@ -31,9 +31,9 @@ export interface LivePipeline {
 /** Puts together what requests go through. Throws a ConfigError when keys or patterns cannot be used. */
 export function createPipeline(
   config: Config,
-  parts: Pick<Pipeline, 'replicas' | 'processed' | 'telemetry' | 'log'> & { readonly redis?: SharedRedis | undefined },
+  parts: Pick<Pipeline, 'replicas' | 'processed' | 'chunks' | 'telemetry' | 'log'> & { readonly redis?: SharedRedis | undefined },
 ): LivePipeline {
-  const { replicas, processed, telemetry, log, redis } = parts
+  const { replicas, processed, chunks, telemetry, log, redis } = parts
   const memory = new MemoryConversationStore(conversationBytes)
   const shared = redis && createSharedStore(memory, redis, telemetry)
   const mirrors = redis && shareMirrors(replicas.all, config.engines, redis, telemetry.metrics)
@@ -47,6 +47,7 @@ export function createPipeline(
       settings: () => settings,
       tenancy: () => tenancy,
       patterns: () => patterns,
+      chunks,
       replicas,
       credentials: new Map(config.engines.map(({ id, apiKey }) => [id as never, { apiKey }])),
       rateLimits,
@@ -118,6 +119,8 @@ function toSettings(config: Config, { keys }: KeyStore): Settings {
     maxWaitMilliseconds: config.maxWaitSeconds * 1000,
     keepAliveMilliseconds: config.keepAliveSeconds * 1000,
     hygiene: config.hygiene,
+    separator: config.blocks.separator,
+    learning: { isOn: config.chunks.learn, bodyBytes: config.chunks.bodyBytes },
     logPrompts: config.logPrompts,
     keepsClientKey: !keys.isOpen && !config.keys.forwardClientAuthorization,
     saltSecret: config.saltSecret,

@@ -1,4 +1,5 @@
 import { type BlockId, toBlockId } from '#index/context-block.ts'
+import { type CertainFinder, type CertainList, preferCertain } from '../chunks/certain-list.ts'
 import { elementSpans } from '../json-spans.ts'
 import { areWholeParts } from './are-whole-parts.ts'
 import { type BlockSpan, type ContextList, mostBlocks } from './context-list.ts'
@@ -24,6 +25,8 @@ export interface FoundContexts {
   readonly contexts: PromptContext[]
   /** there are none, but its text looks as if it held some: it is left alone */
   readonly isUnsure: boolean
+  /** those that would be found if no chunk were known, where that makes a difference */
+  readonly unaided?: readonly PromptContext[] | undefined
 }
 
 /**
@@ -35,12 +38,16 @@ export function searchMessage(
   message: PromptMessage,
   texts: readonly string[],
   patternLists?: PatternLists,
+  certain?: CertainFinder,
 ): FoundContexts {
   if (message.role === 'documents') return { contexts: findDocuments(message.texts[0]!, texts), isUnsure: false }
   if (!rolesWithContext.has(message.role) || message.texts.length === 0) return { contexts: [], isUnsure: false }
-  const marked = findMarkedContexts(message, texts)
-  const contexts = marked.contexts.length > 0 ? marked.contexts : findUnmarked(message, texts, marked, patternLists)
-  return { contexts, isUnsure: contexts.length === 0 && (marked.isUnsure || marked.isSpanning) }
+  const marked = findMarkedContexts(message, texts, certain)
+  const orUnmarked = (contexts: readonly PromptContext[]): readonly PromptContext[] =>
+    contexts.length > 0 ? contexts : findUnmarked(message, texts, marked, patternLists)
+  const contexts = [...orUnmarked(marked.contexts)]
+  const unaided = marked.unaided && orUnmarked(marked.unaided)
+  return { contexts, isUnsure: contexts.length === 0 && (marked.isUnsure || marked.isSpanning), unaided }
 }
 
 /** The contexts alone. */
@@ -60,7 +67,7 @@ function findUnmarked(
 ): PromptContext[] {
   const patterned = message.texts.flatMap((text) => {
     const found = patternLists?.get(text) ?? []
-    const lists = message.isRendered ? leaveOutTurns(texts[text]!, found) : leaveOutAnswers(texts[text]!, found)
+    const lists = leaveOutAnswers(texts[text]!, leaveOutTurns(texts[text]!, found, message.isRendered ?? false))
     return lists.map((list) => toContext(list, texts[text]!, () => ({ text, start: 0 })))
   })
   if (patterned.length > 0) return patterned
@@ -99,7 +106,11 @@ interface MarkedContexts extends FoundContexts {
   readonly isSpanning: boolean
 }
 
-function findMarkedContexts(message: PromptMessage, texts: readonly string[]): MarkedContexts {
+function findMarkedContexts(
+  message: PromptMessage,
+  texts: readonly string[],
+  certain?: CertainFinder,
+): MarkedContexts {
   const whole = message.texts.map((text) => texts[text]!).join(partSeparator)
   const parts: { text: number; start: number }[] = []
   let at = 0
@@ -111,19 +122,32 @@ function findMarkedContexts(message: PromptMessage, texts: readonly string[]): M
   const isWhole = isToolRole(message.role)
   const traits = { whole: isWhole, rendered: message.isRendered ?? false }
   const { lists: sure, isUnsure } = findSureLists(whole, traits)
-  const lists = sure.filter((list) => !isLookalike(whole, list, isWhole))
-  const found = leaveOutAnswers(whole, lists).map((list) => toContext(list, whole, locate))
-  // a block that runs from one part into the next cannot be moved
-  const inParts = found.filter(({ slots }) => slots.every(({ text, end }) => end <= texts[text]!.length))
-  const contexts = inParts.map((context) => ({ ...context, annotateAt: withinText(context.annotateAt, texts) }))
-  return { contexts, isUnsure, isSpanning: inParts.length < found.length }
+  const guessed = sure.filter((list) => !isLookalike(whole, list, isWhole))
+  const toContexts = (lists: readonly ContextList[]): { inParts: PromptContext[]; isSpanning: boolean } => {
+    const found = leaveOutAnswers(whole, lists).map((list) => toContext(list, whole, locate))
+    // a block that runs from one part into the next cannot be moved
+    const inParts = found.filter(({ slots }) => slots.every(({ text, end }) => end <= texts[text]!.length))
+    const within = inParts.map((context) => ({ ...context, annotateAt: withinText(context.annotateAt, texts) }))
+    return { inParts: within, isSpanning: inParts.length < found.length }
+  }
+  const { role, isRendered = false } = message
+  const known = leaveOutTurns(whole, certain?.({ whole, parts, role, isRendered }) ?? [], isRendered)
+  const { inParts: contexts, isSpanning } = toContexts(preferCertain(guessed, known))
+  const isAided = contexts.some((context) => context.certain?.by === 'known_chunks')
+  const separated = known.filter((list) => list.certain.by === 'separator')
+  const unaided = isAided ? toContexts(preferCertain(guessed, separated)).inParts : undefined
+  return { contexts, isUnsure, isSpanning, unaided }
 }
 
-/** What the user's patterns found in the turn of one speaker, who is not the assistant. */
-function leaveOutTurns(text: string, lists: readonly ContextList[]): readonly ContextList[] {
-  if (lists.length === 0) return lists
+/** Of a prompt that the client has rendered, what stands in the turn of one speaker, who is not the assistant. */
+function leaveOutTurns<List extends ContextList>(
+  text: string,
+  lists: readonly List[],
+  isRendered: boolean,
+): readonly List[] {
+  if (lists.length === 0 || !isRendered) return lists
   const turns = findTurns(text) ?? []
-  return leaveOutAnswers(text, lists).filter(({ blocks, end }) => {
+  return lists.filter(({ blocks, end }) => {
     const turn = turns[findIndexFrom(turns, blocks[0]!.start + 1) - 1]
     return turn !== undefined && end <= turn.end
   })
@@ -135,7 +159,7 @@ function withinText(at: PromptContext['annotateAt'], texts: readonly string[]): 
 }
 
 function toContext(
-  list: ContextList,
+  list: ContextList & Partial<CertainList>,
   whole: string,
   locate: (offset: number) => { text: number; start: number },
 ): PromptContext {
@@ -150,6 +174,7 @@ function toContext(
     labelPrefix: list.labelPrefix,
     annotateAt: { text: end.text, offset: list.end - end.start },
     isResult: false,
+    ...(list.certain && { certain: list.certain }),
   }
 }
 
