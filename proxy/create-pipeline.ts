@@ -8,6 +8,7 @@ import { PatternFinder } from './patterns/pattern-finder.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { SharedRedis } from './redis/create-shared-redis.ts'
 import { shareMirrors } from './redis/share-mirrors.ts'
+import { SharedChunks } from './redis/shared-chunks.ts'
 import { RequestIds } from './request-ids.ts'
 import type { Settings } from './settings.ts'
 import { MemoryConversationStore } from './store/memory-conversation-store.ts'
@@ -37,6 +38,7 @@ export function createPipeline(
   const memory = new MemoryConversationStore(conversationBytes)
   const shared = redis && createSharedStore(memory, redis, telemetry)
   const mirrors = redis && shareMirrors(replicas.all, config.engines, redis, telemetry.metrics)
+  const sharedChunks = redis && createSharedChunks(chunks, redis, telemetry)
   const rateLimits = new RateLimits()
   const keyStore = new KeyStore(config.keys, { log, onChange: (keys) => rateLimits.retain(keys.entries) })
   let settings = toSettings(config, keyStore)
@@ -77,12 +79,13 @@ export function createPipeline(
     connect: async (longestMilliseconds) => {
       await redis?.connection.connect(longestMilliseconds)
       mirrors?.start()
+      sharedChunks?.start()
       redis?.hot.start()
     },
     close: async () => {
       keyStore.close()
       await patterns?.close()
-      await Promise.all([shared, mirrors, redis?.hot].map((part) => part?.close(flushMilliseconds)))
+      await Promise.all([shared, mirrors, sharedChunks, redis?.hot].map((part) => part?.close(flushMilliseconds)))
       redis?.connection.close()
     },
   }
@@ -96,6 +99,15 @@ function createSharedStore(
   const onFault = (reason: string): void => metrics.failOpen.inc({ reason })
   countFaults(onFault)
   return new SharedConversationStore({ memory, redis: connection, namespace, ttlSeconds, proxy, now, onFault })
+}
+
+function createSharedChunks(
+  chunks: Pipeline['chunks'],
+  { connection, namespace, ttlSeconds, proxy }: SharedRedis,
+  { metrics }: Telemetry,
+): SharedChunks {
+  const onFault = (reason: string): void => metrics.failOpen.inc({ reason })
+  return new SharedChunks({ chunks, redis: connection, namespace, ttlSeconds, proxy, onFault, wallClock: Date.now })
 }
 
 function createLiveTenancy({ trustedPeers }: Config, { keys }: KeyStore): Tenancy {
