@@ -164,7 +164,9 @@ describe('a reload', () => {
     await ask(documentRequest('q5', 'CBA'))
     expect(sent()).toContain('Order: [3] > [2] > [1]')
     proxy!.reload(
-      configOf({ blocks: { patterns: [{ pattern: '^\\$ (\\w+)$', flags: 'm' }], patternMilliseconds: 1000, separator: '' } }),
+      configOf({
+        blocks: { patterns: [{ pattern: '^\\$ (\\w+)$', flags: 'm' }], patternMilliseconds: 1000, separator: '' },
+      }),
     )
     const found = await ask({ messages: [{ role: 'user', content: '$ a\n$ b\n$ c\nq' }] })
     expect(found.headers.get('x-reprise-blocks')).toBe('3')

@@ -32,7 +32,9 @@ export interface LivePipeline {
 /** Puts together what requests go through. Throws a ConfigError when keys or patterns cannot be used. */
 export function createPipeline(
   config: Config,
-  parts: Pick<Pipeline, 'replicas' | 'processed' | 'chunks' | 'telemetry' | 'log'> & { readonly redis?: SharedRedis | undefined },
+  parts: Pick<Pipeline, 'replicas' | 'processed' | 'chunks' | 'telemetry' | 'log'> & {
+    readonly redis?: SharedRedis | undefined
+  },
 ): LivePipeline {
   const { replicas, processed, chunks, telemetry, log, redis } = parts
   const memory = new MemoryConversationStore(conversationBytes)

@@ -11,7 +11,10 @@ export interface OtherSources {
 }
 
 /** Metrics whose gauges are read from the replicas and the other sources. */
-export function createReplicaMetrics(replicas: ReplicaSet, { version, hot, knownChunks, redis }: OtherSources): Metrics {
+export function createReplicaMetrics(
+  replicas: ReplicaSet,
+  { version, hot, knownChunks, redis }: OtherSources,
+): Metrics {
   const total = (read: (replica: ReplicaSet['all'][number]) => number): number =>
     replicas.all.reduce((sum, replica) => sum + read(replica), 0)
   return createMetrics({

@@ -34,7 +34,7 @@ export class Sender {
     (blocks) => new PrefixOrdering({ blocks }),
   )
   readonly store: MemoryConversationStore = new MemoryConversationStore(1_000_000)
-  readonly chunks: KnownChunks = new KnownChunks({ maxChunks: 1000, maxBytes: 1_000_000, source: 1 })
+  chunks: KnownChunks = new KnownChunks({ maxChunks: 1000, maxBytes: 1_000_000, source: 1 })
   /** how its engine caches, where it says so */
   cacheConfig: Candidate['cacheConfig']
   /** how it reuses KV at any position, where it does */

@@ -19,7 +19,10 @@ export class CertainLists {
   readonly #separated: ReadonlyMap<number, SeparatedText>
   #kept: KnownChunkCounts | undefined
   /** by the texts of a message: a request is laid out more than once */
-  readonly #found = new Map<string, { readonly whole: string; readonly lists: CertainList[]; readonly known: KnownLists }>()
+  readonly #found = new Map<
+    string,
+    { readonly whole: string; readonly lists: CertainList[]; readonly known: KnownLists }
+  >()
 
   constructor(
     findKnown: ((text: string) => KnownLists) | undefined,

@@ -9,7 +9,10 @@ import { bytesPerChunk } from './chunk-table.ts'
 import { readChunks } from './read-chunks.ts'
 
 /** Where an operator tells which chunks there are (CONTRACT §4). */
-export function addChunkRoutes(app: Hono<ServerEnv>, { chunks, settings }: Pick<Pipeline, 'chunks' | 'settings'>): void {
+export function addChunkRoutes(
+  app: Hono<ServerEnv>,
+  { chunks, settings }: Pick<Pipeline, 'chunks' | 'settings'>,
+): void {
   app.get('/v1/chunks', (c) =>
     c.json({
       chunks: chunks.size,
@@ -60,5 +63,8 @@ function toTexts(value: unknown): string[] {
 }
 
 function invalid(): ProxyError {
-  return new ProxyError('invalid_body', 'The body has to be {"ids":[…],"texts":[…],"tenant"?}; none forgets all chunks.')
+  return new ProxyError(
+    'invalid_body',
+    'The body has to be {"ids":[…],"texts":[…],"tenant"?}; none forgets all chunks.',
+  )
 }

@@ -1,7 +1,17 @@
 import type { KnownLists } from './find-known-lists.ts'
 import { KnownChunks } from './known-chunks.ts'
 
-const topics = ['harbour', 'orchard', 'glacier', 'railway', 'library', 'volcano', 'cathedral', 'reservoir', 'lighthouse']
+const topics = [
+  'harbour',
+  'orchard',
+  'glacier',
+  'railway',
+  'library',
+  'volcano',
+  'cathedral',
+  'reservoir',
+  'lighthouse',
+]
 
 /** A document that is like no other, of several lines. */
 export function documentText(n: number): string {

@@ -25,9 +25,16 @@ const defaultAdmin = 'http://127.0.0.1:9090'
 export function addChunksCommand(program: Command): void {
   const chunks = program.command('chunks').description('the chunks whose borders a running proxy knows in any prompt')
   const withAdmin = (command: Command): Command =>
-    command.option('--admin <url>', "the proxy's admin listener; its token is REPRISE_ADMIN_TOKEN", argument(readUrl), defaultAdmin)
+    command.option(
+      '--admin <url>',
+      "the proxy's admin listener; its token is REPRISE_ADMIN_TOKEN",
+      argument(readUrl),
+      defaultAdmin,
+    )
   withAdmin(chunks.command('add'))
-    .description('registers chunks: JSONL of {"id"?,"text"}, a text file, a folder of such files, or - for JSONL from stdin')
+    .description(
+      'registers chunks: JSONL of {"id"?,"text"}, a text file, a folder of such files, or - for JSONL from stdin',
+    )
     .argument('<file>', 'FILE, FOLDER or -')
     .option('--tenant <name>', 'who they are known for; without it, everyone')
     .action((file: string, options: Options) => add(file, options))
@@ -60,7 +67,11 @@ async function add(file: string, { admin, tenant }: Options): Promise<void> {
   } catch (error) {
     if (!(error instanceof ConfigError || error instanceof ProxyError)) throw error
     const before = sum.added + sum.known
-    throw new ConfigError(`${error.message}${before > 0 ? ` ${before} chunks before it are registered.` : ''}`)
+    const exitCode = error instanceof ConfigError ? error.exitCode : 1
+    throw new ConfigError(
+      `${error.message}${before > 0 ? ` ${before} chunks before it are registered.` : ''}`,
+      exitCode,
+    )
   }
   process.stdout.write(`${JSON.stringify(sum)}\n`)
 }
@@ -70,7 +81,8 @@ async function* readInput(file: string): AsyncGenerator<GivenChunk> {
   const isFolder = stat(file)
   if (!isFolder) return yield* readFile(file, file)
   const names = readdirSync(file, { recursive: true, encoding: 'utf8' }).sort()
-  for (const name of names) if (!stat(join(file, name))) yield* readFile(join(file, name), relative('', join(file, name)))
+  for (const name of names)
+    if (!stat(join(file, name))) yield* readFile(join(file, name), relative('', join(file, name)))
 }
 
 async function* readFile(path: string, name: string): AsyncGenerator<GivenChunk> {

@@ -10,16 +10,17 @@ interface Bounds {
   readonly isWhole: boolean
 }
 
-/** What announces documents, or opens what holds them: `Context:`, `<context>`, `"""`, a rule. */
-const OPENING = /[:：】]\s*$|^\s*<[\w -]+>\s*$|^\s*(?:"""|'''|```\w*|-{3,}|={3,})\s*$/
-const CLOSING = /^\s*<\/[\w -]+>|^\s*(?:"""|'''|```|-{3,}|={3,})\s*$/
+/** A line that opens, and one that closes, what holds documents. */
+const OPENING = /^[ \t]*<([a-z][\w:-]*)(?:[ \t][^<>\n]*)?>[ \t\r]*$/gim
+const CLOSING = /^[ \t]*<\/([a-z][\w:-]*)>/gim
 
 /**
- * The lists that separators part. What stands between two of them is a document. The first and the last one have a
- * separator on one side only, unless the template puts one there as well: they count where a single line shows where
- * they begin and end, and stay where they are otherwise.
+ * The lists that separators part. What stands between two of them is a document. The first and the last one have one on
+ * one side only, unless the template puts one there as well: in a tool's result and in a tag that holds all of them they
+ * reach to its ends, elsewhere nothing shows where they begin and end, and they stay where they are.
  */
 export function findSeparatedLists(text: string, places: readonly number[], bounds: Bounds): CertainList[] {
+  if (places.length === 0) return []
   const lists: CertainList[] = []
   let blocks: BlockSpan[] = []
   const endList = (): void => {
@@ -34,6 +35,7 @@ export function findSeparatedLists(text: string, places: readonly number[], boun
     const to = findContentEnd(text, from, end)
     if (to > from) blocks.push({ start: from, end: to, contentStart: from, contentEnd: to })
   }
+  const holder = bounds.isWhole ? bounds : findHolder(text, places, bounds)
   const edges = [bounds.start, ...places.filter((at) => at >= bounds.start && at <= bounds.end), bounds.end]
   for (let i = 0; i + 1 < edges.length; i++) {
     const [start, end] = [edges[i]!, edges[i + 1]!]
@@ -44,11 +46,9 @@ export function findSeparatedLists(text: string, places: readonly number[], boun
       push(start, end)
       continue
     }
-    const last = isFirst ? undefined : lastEnd(text, start, end, bounds.isWhole)
-    if (last !== undefined) push(start, last)
+    if (!isFirst && isLast) push(start, holder.end ?? start)
     endList()
-    const first = isLast ? undefined : firstStart(text, start, end, bounds.isWhole)
-    if (first !== undefined) push(first, end)
+    if (isFirst && !isLast) push(holder.start ?? end, end)
   }
   endList()
   return lists
@@ -58,30 +58,16 @@ function holdsQuestion(text: string, start: number, end: number): boolean {
   return linesOf(text, start, end).some((line, i) => i > 0 && readCue(text, line)?.question)
 }
 
-/** Where the first document begins; undefined: somewhere behind the instructions. */
-function firstStart(text: string, start: number, end: number, isWhole: boolean): number | undefined {
-  if (isWhole) return start
-  const opening = linesOf(text, start, end).filter((line) => {
-    return OPENING.test(text.slice(line, Math.min(findLineEnd(text, line), end)))
-  })
-  if (opening.length !== 1) return undefined
-  return Math.min(findLineEnd(text, opening[0]!), end)
-}
-
-/** Where the last document ends; undefined: somewhere in front of what follows. */
-function lastEnd(text: string, start: number, end: number, isWhole: boolean): number | undefined {
-  if (isWhole) return end
-  const closing = linesOf(text, start, end).filter((line, i) => {
-    return i > 0 && (CLOSING.test(text.slice(line, Math.min(findLineEnd(text, line), end))) || readCue(text, line))
-  })
-  const [first, ...others] = closing
-  if (first === undefined) return undefined
-  // what follows the question may be told in several such lines, and a document may hold the first of them
-  return others.length === 0 || isCloseBehind(text, first, others[0]!) ? first : undefined
-}
-
-function isCloseBehind(text: string, from: number, to: number): boolean {
-  return findContentStart(text, findLineEnd(text, from), to) === to || readCue(text, from)?.question === true
+/** Where what a tag holds begins and ends that holds all separators, if there is one such tag. */
+function findHolder(text: string, places: readonly number[], { start, end }: Bounds): { start?: number; end?: number } {
+  const front = text.slice(start, places[0])
+  const behind = text.slice(places.at(-1), end)
+  const closing = [...behind.matchAll(CLOSING)]
+  const opening = [...front.matchAll(OPENING)].filter(([, name]) => closing.some(([, other]) => other === name))
+  const [open, ...others] = opening
+  const closes = closing.filter(([, name]) => name === open?.[1])
+  if (open === undefined || others.length > 0 || closes.length !== 1) return {}
+  return { start: start + open.index + open[0].length, end: places.at(-1)! + closes[0]!.index }
 }
 
 function linesOf(text: string, start: number, end: number): number[] {

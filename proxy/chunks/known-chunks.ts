@@ -145,7 +145,8 @@ export class KnownChunks implements ChunkSink {
     const table = this.#table
     if (!table) return 0
     const wanted = new Set((ids ?? []).map((id) => idWords(id).join(':')))
-    const byId = wanted.size === 0 ? [] : table.chunksOf(scope).filter((chunk) => wanted.has(table.idOf(chunk).join(':')))
+    const byId =
+      wanted.size === 0 ? [] : table.chunksOf(scope).filter((chunk) => wanted.has(table.idOf(chunk).join(':')))
     const byText = (texts ?? []).flatMap((text) => table.find(scope, this.fold(text)) ?? [])
     return this.#forget(scope, [...byId.map((chunk) => table.handleOf(chunk)), ...byText])
   }
@@ -253,7 +254,12 @@ function learnedScope(tenant: string): string {
 /** Where a tenant's texts are looked up: `acme` is registered for whoever is called so, by a key or by a header. */
 function scopesOf(tenant: string): string[] {
   const [, bare] = /^(?:key|header):(.*)$/s.exec(tenant) ?? []
-  return [everyone, learnedScope(tenant), registeredScope(tenant), ...(bare === undefined ? [] : [registeredScope(bare)])]
+  return [
+    everyone,
+    learnedScope(tenant),
+    registeredScope(tenant),
+    ...(bare === undefined ? [] : [registeredScope(bare)]),
+  ]
 }
 
 function idWords(id: string): readonly [number, number] {

@@ -31,7 +31,9 @@ export function mayGoOn(table: ChunkTable, before: Place, behind: Place): boolea
  * before; or they are two among others, and each was seen without the other.
  */
 export function wereApart(table: ChunkTable, group: readonly Place[], runLength: number): boolean {
-  const lists = group.map(({ chunks }) => new Set(chunks.map((chunk) => table.listOf(chunk)).filter((list) => list > 0)))
+  const lists = group.map(
+    ({ chunks }) => new Set(chunks.map((chunk) => table.listOf(chunk)).filter((list) => list > 0)),
+  )
   if (lists.some(({ size }) => size === 0)) return false
   if (group.length === 2 && runLength > 2) return true
   return [...lists[0]!].some((list) => lists.every((own) => own.has(list)))

@@ -24,7 +24,8 @@ const readers: ReadonlyMap<string, Reader> = new Map([
 ])
 
 /** Models that embed questions and documents differently are told which is which in front of the text. */
-const QUERY = /^(?:query|search_query|Instruct|task: search result \| query)\s*:|^Represent this sentence for searching/i
+const QUERY =
+  /^(?:query|search_query|Instruct|task: search result \| query)\s*:|^Represent this sentence for searching/i
 const DOCUMENT = /^(?:passage|search_document|document|title: none \| text)\s*:\s*/i
 /** Cohere's `input_type`, Jina's `task`, NVIDIA's and others' words for the same. */
 const ASKING = /query|question/i

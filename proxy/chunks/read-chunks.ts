@@ -14,11 +14,12 @@ export interface GivenChunks {
 export function readChunks(body: string): GivenChunks {
   const value = tryJson(body)
   if (value === undefined) return { chunks: readLines(body), tenant: undefined }
-  if (Array.isArray(value)) return { chunks: value.map((item, i) => toChunk(item, `chunk ${i + 1}`)), tenant: undefined }
+  if (Array.isArray(value))
+    return { chunks: value.map((item, i) => toChunk(item, `chunk ${i + 1}`)), tenant: undefined }
   const { chunks, tenant } = (value ?? {}) as { chunks?: unknown; tenant?: unknown }
   // a line of JSONL, if it is the only one
   if (chunks === undefined) return { chunks: [toChunk(value, 'line 1')], tenant: undefined }
-  if (!Array.isArray(chunks)) throw invalid("'chunks' has to be an array of {\"id\"?,\"text\"}.")
+  if (!Array.isArray(chunks)) throw invalid('\'chunks\' has to be an array of {"id"?,"text"}.')
   if (tenant !== undefined && (typeof tenant !== 'string' || tenant === '')) {
     throw invalid("'tenant' has to be a name; leave it out for everyone.")
   }

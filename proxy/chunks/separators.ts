@@ -1,6 +1,6 @@
+import type { PromptApi } from '../prompt/prompt.ts'
 import type { PromptBody } from '../prompt/prompt-body.ts'
 import { readPromptBody, writeBody } from '../prompt/prompt-body.ts'
-import type { PromptApi } from '../prompt/prompt.ts'
 import { spliceTexts } from '../prompt/splice-texts.ts'
 import type { TextSplice } from '../prompt/text-splice.ts'
 

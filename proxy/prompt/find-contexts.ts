@@ -106,11 +106,7 @@ interface MarkedContexts extends FoundContexts {
   readonly isSpanning: boolean
 }
 
-function findMarkedContexts(
-  message: PromptMessage,
-  texts: readonly string[],
-  certain?: CertainFinder,
-): MarkedContexts {
+function findMarkedContexts(message: PromptMessage, texts: readonly string[], certain?: CertainFinder): MarkedContexts {
   const whole = message.texts.map((text) => texts[text]!).join(partSeparator)
   const parts: { text: number; start: number }[] = []
   let at = 0

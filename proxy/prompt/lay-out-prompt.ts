@@ -1,5 +1,11 @@
 import { digestOf, type ScopeId } from '#index/context-block.ts'
-import { type ConversationStore, type SentOrder, type SentTurn, type TurnKey, toTurnKey } from '#index/conversation-store.ts'
+import {
+  type ConversationStore,
+  type SentOrder,
+  type SentTurn,
+  type TurnKey,
+  toTurnKey,
+} from '#index/conversation-store.ts'
 import { type CertainFinder, type CertainList, fromSpans } from '../chunks/certain-list.ts'
 import type { RequestOptions } from '../request-options.ts'
 import { TurnMemory } from '../store/turn-memory.ts'
@@ -201,7 +207,9 @@ class LayoutWriter {
     const past = laidOut.past.length > 0 ? laidOut.past : names.map(recall)
     const contextKeys = names.map((name) => this.#memory.keysOfOrdered([name]))
     // a list that nobody knew when it was asked about was sent as it came
-    const kept = [...contexts.keys()].filter((i) => i >= asked || past[i] || contexts[i]!.certain?.by !== 'known_chunks')
+    const kept = [...contexts.keys()].filter(
+      (i) => i >= asked || past[i] || contexts[i]!.certain?.by !== 'known_chunks',
+    )
     return {
       contextKeys: kept.map((i) => contextKeys[i]!),
       ...laidOut,
