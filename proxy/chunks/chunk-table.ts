@@ -18,13 +18,12 @@ export interface Added {
 }
 
 /** Of all columns and tables, at the most. */
-export const bytesPerChunk = 92
+export const bytesPerChunk = 93
 
 /** So many places of a chunk may become its anchor: the first that no other chunk has. */
 const mostAnchors = 48
 /** Chunks with one anchor are near copies; with more, every text that holds one would be slow. */
 const mostAlike = 64
-const rareMask = (1 << 18) - 1
 
 interface Scope {
   readonly name: string
@@ -37,7 +36,7 @@ interface Scope {
 
 /**
  * The chunks that are known: of each digest, length and one anchor, never its text. A plain data structure without clock
- * or chance; 1,000,000 chunks take 92 MB. Scopes never meet. In a full table the chunk that was used the longest time
+ * or chance; 1,000,000 chunks take 93 MB. Scopes never meet. In a full table the chunk that was used the longest time
  * ago makes room: of the scope that needs it, unless that has less than its share.
  */
 export class ChunkTable {
@@ -48,7 +47,7 @@ export class ChunkTable {
   readonly #newer: Int32Array
   readonly #older: Int32Array
   /** how many chunks have an anchor that is not sampled, by a part of its hash */
-  readonly #rare = new Uint8Array(rareMask + 1)
+  readonly #rare: Uint8Array
   readonly #free: number[] = []
   readonly #names = new Map<string, Scope>()
   readonly #numbers: (Scope | undefined)[] = []
@@ -61,6 +60,7 @@ export class ChunkTable {
     this.#columns = new ChunkColumns(capacity)
     this.#byAnchor = new ChunkSlots(capacity, (chunk) => this.#anchorHash(chunk))
     this.#byDigest = new ChunkSlots(capacity, (chunk) => this.#digestHash(chunk))
+    this.#rare = new Uint8Array(2 ** Math.ceil(Math.log2(Math.max(2, capacity))))
     this.#newer = new Int32Array(capacity)
     this.#older = new Int32Array(capacity)
   }
@@ -183,6 +183,7 @@ export class ChunkTable {
 
   #match(text: FoldedText, { number, seed }: Scope, found: ChunkMatch[]): void {
     const rare = this.#rare
+    const rareMask = rare.length - 1
     const { starts, startCount, length } = text
     for (let i = 0; i < startCount; i++) {
       const at = starts[i]!
@@ -298,7 +299,7 @@ export class ChunkTable {
   /** A counter that was full once stays so: look-ups are slower for it, never wrong. */
   #countRare(chunk: number, change: number): void {
     if (isSampled(this.#columns.anchors[chunk]!)) return
-    const at = (this.#anchorHash(chunk) >>> 6) & rareMask
+    const at = (this.#anchorHash(chunk) >>> 6) & (this.#rare.length - 1)
     if (this.#rare[at] !== 255) this.#rare[at] = this.#rare[at]! + change
   }
 
