@@ -7,17 +7,15 @@ import { ProcessedBlocks } from '#index/processed-blocks.ts'
 import { readEngineTls, readListenerTls } from './access/read-certificates.ts'
 import { createAdminApp } from './admin-app.ts'
 import { createApp, type ServerEnv } from './app.ts'
-import { createKnownChunks } from './chunks/create-known-chunks.ts'
+import { createCountedChunks } from './chunks/create-counted-chunks.ts'
 import type { Config, EngineConfig, ListenAddress } from './config/config.ts'
 import { createPipeline } from './create-pipeline.ts'
-import { createReplicaMetrics } from './create-replica-metrics.ts'
 import { createReplicas } from './create-replicas.ts'
 import { History } from './dashboard/history.ts'
 import { readCounts } from './dashboard/read-counts.ts'
 import { followEngines } from './kv-events/follow-engines.ts'
 import { Listener, type ListenerTls } from './listener.ts'
 import { createLog, type Log } from './log.ts'
-import type { Metrics } from './metrics.ts'
 import { createSharedRedis } from './redis/create-shared-redis.ts'
 import type { HealthCheckOptions } from './replicas/health-checks.ts'
 import { lookAfterReplicas } from './replicas/look-after-replicas.ts'
@@ -68,15 +66,12 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const replicas = new ReplicaSet(createReplicas(engines, config, tls.engines, processed))
   const version = readVersion()
   const hot = redis?.hot ?? new MemoryHotBlocks()
-  // what is learned is counted by metrics that read how much is known
-  let metrics: Metrics | undefined
-  const chunks = createKnownChunks(config, () => metrics)
-  metrics = createReplicaMetrics(replicas, { version, hot, knownChunks: () => chunks.size, redis })
+  const { chunks, metrics } = createCountedChunks(config, replicas, { version, hot, redis })
   const tracing = await createTracing(process.env, version, (message) => log.warn(message))
   const telemetry = createTelemetry({ metrics, log, tracing, hot, now: () => performance.now() })
   const live = createPipeline(config, { replicas, processed, chunks, telemetry, log, redis })
   followEngines(replicas, engines, telemetry)
-  const history = new History({ read: () => readCounts(telemetry.metrics.registry), now: Date.now })
+  const history = new History({ read: () => readCounts(metrics.registry), now: Date.now })
   adminApp.resolve(
     createAdminApp({
       pipeline: live.pipeline,

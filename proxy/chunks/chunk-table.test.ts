@@ -91,20 +91,23 @@ test('it holds what it was given, whatever is added, looked up and removed', () 
     fc.property(fc.array(action, { maxLength: 120 }), (actions) => {
       const table = new ChunkTable(64)
       const model = { a: new Set<number>(), b: new Set<number>() }
-      for (const { act, scope, n } of actions) {
-        const own = model[scope as 'a' | 'b']
-        // 82 can be wanted, of which 64 fit in
-        if (act === 'add' && model.a.size + model.b.size < 64) {
+      const acts: Record<string, (scope: 'a' | 'b', n: number) => void> = {
+        add: (scope, n) => {
+          // 82 can be wanted, of which 64 fit in
+          if (model.a.size + model.b.size === 64) return
           add(table, scope, documentText(n))
-          own.add(n)
-        } else if (act === 'remove') {
+          model[scope].add(n)
+        },
+        remove: (scope, n) => {
           const found = table.find(scope, fold(documentText(n)))
-          expect(found !== undefined && table.remove(found)).toBe(own.delete(n))
-        } else if (act === 'clear') {
+          expect(found !== undefined && table.remove(found)).toBe(model[scope].delete(n))
+        },
+        clear: (scope) => {
           for (const chunk of table.chunksOf(scope)) table.remove(table.handleOf(chunk))
-          own.clear()
-        }
+          model[scope].clear()
+        },
       }
+      for (const { act, scope, n } of actions) acts[act]!(scope as 'a' | 'b', n)
       const all = Array.from({ length: 41 }, (_, n) => documentText(n)).join('\n\n')
       for (const scope of ['a', 'b'] as const) {
         expect(table.match(fold(all), [scope]).length).toBe(model[scope].size)

@@ -97,10 +97,10 @@ export class KnownChunks implements ChunkSink {
     this.#listener = listener
   }
 
-  /** The lists of chunks that this tenant's texts hold. */
+  /** Finds the lists of chunks that this tenant's texts hold; undefined where no chunk was ever known. */
   finderFor(tenant: string): ((text: string) => KnownLists) | undefined {
     const table = this.#table
-    if (!table || table.size === 0) return undefined
+    if (!table) return undefined
     const scopes = scopesOf(tenant)
     return (text) => findKnownLists(text, table, scopes, this.#folded)
   }

@@ -84,6 +84,9 @@ export interface LayoutState {
   readonly unmapped?: UnmappedNames | undefined
 }
 
+/** Two chunks have so many characters at least that are learned or registered one by one. */
+const shortestChunks = 64
+
 /** Puts explicit blocks in place, those of past turns too, finds all contexts, and recalls every turn. */
 export function layOutPrompts(set: PromptSet, placed: PlacedContext | undefined, state: LayoutState): Layout {
   const layout = new LayoutWriter(set, placed, state)
@@ -185,12 +188,19 @@ class LayoutWriter {
     const names = conversation === undefined ? [turn] : [turn, alone]
     if (isPlaced) return this.#place(laidOut, this.#placed!, names)
     if (holder !== undefined) return this.#restore(laidOut, holder, isPast, names)
+    if (read.contexts.length === 0 && !this.#mayHaveHeldChunks(message)) return laidOut
     const sent = this.#memory.recallTurn(isPast ? [turn, alone] : [turn], isPast)
     const contexts = this.#findAsSent(read, sent, isPast)
     if (contexts.length === 0) return { ...laidOut, contexts }
     const past = sent?.kind === 'ordered' ? sent.contexts : []
     const ordered = { ...laidOut, contexts, keys: this.#memory.keysOfOrdered([turn, alone]), past }
     return message.isRendered ? this.#recallTurns(ordered, unaided ?? contexts) : ordered
+  }
+
+  /** Whether known chunks may have been found in it that nobody knows any more. */
+  #mayHaveHeldChunks({ role, texts }: PromptMessage): boolean {
+    if (role === 'assistant' || !this.#state.certain) return false
+    return texts.reduce((sum, text) => sum + this.#texts[text]!.length, 0) >= shortestChunks
   }
 
   /** A prompt that the client has rendered is one message, whose lists are those of many turns. */

@@ -1,7 +1,6 @@
-import { setImmediate as afterIo } from 'node:timers/promises'
 import type { ChunkRecord } from '../chunks/chunk-record.ts'
 import type { ChunkListener, KnownChunks } from '../chunks/known-chunks.ts'
-import { type ChunkEntry, readChunkFeed, writeChunkEntry } from './chunk-entry.ts'
+import { type ChunkEntry, type FedEntry, readChunkFeed, writeChunkEntry } from './chunk-entry.ts'
 import type { RedisCommand } from './redis-command.ts'
 import type { RedisAccess } from './redis-connection.ts'
 import { chunksRedisKey } from './redis-keys.ts'
@@ -103,26 +102,31 @@ export class SharedChunks implements ChunkListener {
   }
 
   async #hear(): Promise<void> {
-    const slices = new TimeSlices()
-    for (;;) {
+    let entries: FedEntry[]
+    do {
       const args = ['COUNT', readAtOnce, 'STREAMS', this.#key, this.#seen]
       const [reply] = await this.#options.redis.write([{ key: this.#key, name: 'xreadBuffer', args }])
-      if (!reply || 'error' in reply || reply.value === null) return
-      const entries = readChunkFeed(reply.value)
-      for (const { id, proxy, entry } of entries) {
-        this.#seen = id
-        if (entry === undefined) this.#options.onFault('redis_value')
-        else if (proxy !== this.#options.proxy) this.#adopt(entry)
-        if (slices.isOver) await slices.pass()
-      }
-      if (entries.length < readAtOnce) return
-      await afterIo()
+      entries = reply && 'value' in reply ? readChunkFeed(reply.value) : []
+      await this.#adoptAll(entries)
+    } while (entries.length === readAtOnce)
+  }
+
+  async #adoptAll(entries: readonly FedEntry[]): Promise<void> {
+    const slices = new TimeSlices()
+    for (const { id, proxy, entry } of entries) {
+      this.#seen = id
+      if (entry === undefined) this.#options.onFault('redis_value')
+      else if (proxy !== this.#options.proxy) this.#adopt(entry)
+      if (slices.isOver) await slices.pass()
     }
   }
 
   #adopt(entry: ChunkEntry): void {
     const { chunks, wallClock } = this.#options
-    if (entry.kind === 'forgotten') return chunks.adoptForgotten(entry.scope, entry.digests)
+    if (entry.kind === 'forgotten') {
+      chunks.adoptForgotten(entry.scope, entry.digests)
+      return
+    }
     // somebody else has told of all there is
     if (entry.kind === 'repeated') this.#toldAt = wallClock()
     for (const record of entry.records) chunks.adopt(entry.scope, record)
