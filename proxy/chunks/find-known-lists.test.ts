@@ -188,6 +188,15 @@ describe('one text', () => {
     expect(findIn(chunks, [a, b, c, d].join('\n\n')).refused).toEqual(['one_text'])
   })
 
+  test('a text that repeats itself is one, too, and so is one whose paragraphs are parted by rules', async () => {
+    const own = [a, b, c, b, d, e, docs[6]!, b, docs[7]!, docs[8]!]
+    await embed(chunks, own)
+    expect(findIn(chunks, own.join('\n\n')).refused).toEqual(['one_text'])
+    expect(findIn(chunks, own.slice(0, 3).join('\n\n')).refused).toEqual(['one_text'])
+    await embed(chunks, [docs[10]!, '---', docs[11]!])
+    expect(findIn(chunks, `${docs[10]}\n\n---\n\n${docs[11]}`).refused).toEqual(['one_text'])
+  })
+
   test('messages that were embedded one by one, with their answers between, stay in their order', async () => {
     for (const text of [a, docs[9]!, b, docs[10]!, c]) await embed(chunks, [text])
     expect(findIn(chunks, [a, b, c].join('\n')).refused).toEqual(['one_text'])

@@ -2,7 +2,7 @@ import { type BlockSpan, type ContextList, mostBlocks } from '../prompt/context-
 import type { ChunkHandle } from './chunk-columns.ts'
 import type { ChunkTable } from './chunk-table.ts'
 import { type FoldedText, longestText } from './folded-text.ts'
-import { mayGoOn, wereApart } from './one-text.ts'
+import { areMostlyInOrder, mayGoOn, wereApart } from './one-text.ts'
 
 /** Why known chunks that stand side by side are left alone. */
 export type ChunkRefusal = 'one_text' | 'overlapping' | 'mixed_separators' | 'in_data' | 'too_many'
@@ -33,6 +33,7 @@ const none: KnownLists = { lists: [], matched: 0, refused: [] }
 
 /** What may part two documents: white space, with a line of signs or a bullet in it. */
 const SEPARATOR = /^\s+$|^\s*\n[ \t]*(?:[^\p{L}\p{N}\s"'`{}[\]()<>\\]{1,40}[ \t]*\n\s*|[-*•–—+·][ \t]+)$/u
+const SIGN = /\S/
 const longestSeparator = 100
 const WORD = /[\p{L}\p{N}]/u
 
@@ -124,8 +125,8 @@ function toList(text: string, table: ChunkTable, run: readonly PlacedChunk[]): K
   const spans = spansOf(text, table, run)
   if (spans === undefined) return 'mixed_separators'
   if (isInData(text, spans[0]!.start, spans.at(-1)!.end)) return 'in_data'
-  const groups = groupsOf(table, run)
-  if (groups.length < 2) return 'one_text'
+  const groups = groupsOf(table, run, SIGN.test(text.slice(spans[0]!.end, spans[1]!.start)))
+  if (groups.length < 2 || areMostlyInOrder(table, run, groups)) return 'one_text'
   if (groups.length > mostBlocks) return 'too_many'
   const blocks = groups.map(({ from, to }): BlockSpan => {
     const [first, last] = [spans[from]!, spans[to]!]
@@ -137,11 +138,11 @@ function toList(text: string, table: ChunkTable, run: readonly PlacedChunk[]): K
 }
 
 /** Chunks that are one block together, by their places in the run. */
-function groupsOf(table: ChunkTable, run: readonly PlacedChunk[]): { from: number; to: number }[] {
+function groupsOf(table: ChunkTable, run: readonly PlacedChunk[], isRuled: boolean): { from: number; to: number }[] {
   const groups: { from: number; to: number }[] = []
   for (let from = 0; from < run.length; ) {
     let to = from
-    while (to + 1 < run.length && mayGoOn(table, run[to]!, run[to + 1]!)) to++
+    while (to + 1 < run.length && mayGoOn(table, run[to]!, run[to + 1]!, isRuled)) to++
     if (to > from && wereApart(table, run.slice(from, to + 1), run.length)) {
       for (let place = from; place <= to; place++) groups.push({ from: place, to: place })
     } else groups.push({ from, to })

@@ -89,7 +89,7 @@ export const reuseSchemas: Record<string, SettingSchema> = {
       ...whole('How many at most; those used longest ago go first. 0: none.', 0, 1_000_000),
       maximum: 16_000_000,
     },
-    max_bytes: whole('Memory for them; 1,000,000 chunks take 93 MB.', 0, 100_000_000),
+    max_bytes: whole('Memory for them; 1,000,000 chunks take 97 MB.', 0, 100_000_000),
     learn: flag('Whether inputs of embeddings and reranks that pass through are learned.', true),
     body_bytes: whole('Largest request that is learned from.', 1, 8 * 1024 * 1024),
   }),
