@@ -20,7 +20,7 @@ afterEach(async () => {
 
 async function restart(patterns: Config['blocks']['patterns'], patternMilliseconds = 1000): Promise<void> {
   await proxy.close()
-  proxy = await startTestProxy({ url: engine.url }, { blocks: { patterns, patternMilliseconds } })
+  proxy = await startTestProxy({ url: engine.url }, { blocks: { patterns, patternMilliseconds, separator: '' } })
 }
 
 const own = { name: 'own', pattern: '^@@ (?<label>\\S+)\\n(?<block>[^@]+)', flags: 'm' }

@@ -164,7 +164,9 @@ describe('a reload', () => {
     await ask(documentRequest('q5', 'CBA'))
     expect(sent()).toContain('Order: [3] > [2] > [1]')
     proxy!.reload(
-      configOf({ blocks: { patterns: [{ pattern: '^\\$ (\\w+)$', flags: 'm' }], patternMilliseconds: 1000 } }),
+      configOf({
+        blocks: { patterns: [{ pattern: '^\\$ (\\w+)$', flags: 'm' }], patternMilliseconds: 1000, separator: '' },
+      }),
     )
     const found = await ask({ messages: [{ role: 'user', content: '$ a\n$ b\n$ c\nq' }] })
     expect(found.headers.get('x-reprise-blocks')).toBe('3')
@@ -195,7 +197,7 @@ describe('a reload', () => {
     expect((await ask(documentRequest('q', 'AB'), key)).status).toBe(200)
     expect(engine.requests.at(-1)!.headers).not.toHaveProperty('authorization')
     const broken: Partial<Config>[] = [
-      { mode: 'off', keys, blocks: { patterns: [{ pattern: '(' }], patternMilliseconds: 50 } },
+      { mode: 'off', keys, blocks: { patterns: [{ pattern: '(' }], patternMilliseconds: 50, separator: '' } },
       { mode: 'off', keys, trustedPeers: ['everybody'] },
     ]
     for (const config of broken) {

@@ -14,7 +14,12 @@ export interface SentOrder {
 
 /** How a past message was sent. */
 export type SentTurn =
-  | { readonly kind: 'ordered'; readonly contexts: readonly SentOrder[] }
+  | {
+      readonly kind: 'ordered'
+      readonly contexts: readonly SentOrder[]
+      /** where the blocks of lists stood whose borders no mark shows, four numbers a block: none, where it has no such list */
+      readonly spans?: readonly (readonly number[])[] | undefined
+    }
   /** its blocks, in rank order, were given beside the messages */
   | { readonly kind: 'explicit'; readonly blocks: readonly string[]; readonly context: SentOrder }
   /** equal messages were sent with different explicit blocks: which belong to a history cannot be told */

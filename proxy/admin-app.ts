@@ -3,6 +3,7 @@ import { Hono, type Context as HonoContext } from 'hono'
 import type { RequestId } from '#index/context-block.ts'
 import { mayControl } from './access/may-control.ts'
 import type { Drain, ServerEnv } from './app.ts'
+import { addChunkRoutes } from './chunks/chunk-routes.ts'
 import { readDashboardPage } from './dashboard/dashboard-page.ts'
 import { describeIndex, describeReplicas, type ReplicaDescription } from './dashboard/describe-replicas.ts'
 import type { History } from './dashboard/history.ts'
@@ -67,6 +68,7 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
     return c.body(explanation, 200, { 'content-type': 'application/json' })
   })
   addFigures(app, dependencies)
+  addChunkRoutes(app, pipeline)
   addReplicaSwitches(app, dependencies)
   addCallbacks(app, dependencies)
   return app

@@ -4,6 +4,7 @@ import { emulatorDefaults, startEmulator } from '#engine-adapters/emulator/emula
 import { addReplayCommands } from '#replay/commands.ts'
 import { ReplayError } from '#replay/replay-error.ts'
 import { hashKey } from './access/hash-key.ts'
+import { addChunksCommand } from './chunks/command.ts'
 import { argument, atLeast } from './command-arguments.ts'
 import { checkConfig } from './config/check-config.ts'
 import { ConfigError, type ListenAddress } from './config/config.ts'
@@ -85,6 +86,7 @@ program
 
 addReplayCommands(program)
 addDoctorCommand(program)
+addChunksCommand(program)
 
 try {
   await program.parseAsync()

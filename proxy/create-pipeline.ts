@@ -8,6 +8,7 @@ import { PatternFinder } from './patterns/pattern-finder.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { SharedRedis } from './redis/create-shared-redis.ts'
 import { shareMirrors } from './redis/share-mirrors.ts'
+import { SharedChunks } from './redis/shared-chunks.ts'
 import { RequestIds } from './request-ids.ts'
 import type { Settings } from './settings.ts'
 import { MemoryConversationStore } from './store/memory-conversation-store.ts'
@@ -31,12 +32,15 @@ export interface LivePipeline {
 /** Puts together what requests go through. Throws a ConfigError when keys or patterns cannot be used. */
 export function createPipeline(
   config: Config,
-  parts: Pick<Pipeline, 'replicas' | 'processed' | 'telemetry' | 'log'> & { readonly redis?: SharedRedis | undefined },
+  parts: Pick<Pipeline, 'replicas' | 'processed' | 'chunks' | 'telemetry' | 'log'> & {
+    readonly redis?: SharedRedis | undefined
+  },
 ): LivePipeline {
-  const { replicas, processed, telemetry, log, redis } = parts
+  const { replicas, processed, chunks, telemetry, log, redis } = parts
   const memory = new MemoryConversationStore(conversationBytes)
   const shared = redis && createSharedStore(memory, redis, telemetry)
   const mirrors = redis && shareMirrors(replicas.all, config.engines, redis, telemetry.metrics)
+  const sharedChunks = redis && createSharedChunks(chunks, redis, telemetry)
   const rateLimits = new RateLimits()
   const keyStore = new KeyStore(config.keys, { log, onChange: (keys) => rateLimits.retain(keys.entries) })
   let settings = toSettings(config, keyStore)
@@ -47,6 +51,7 @@ export function createPipeline(
       settings: () => settings,
       tenancy: () => tenancy,
       patterns: () => patterns,
+      chunks,
       replicas,
       credentials: new Map(config.engines.map(({ id, apiKey }) => [id as never, { apiKey }])),
       rateLimits,
@@ -76,12 +81,13 @@ export function createPipeline(
     connect: async (longestMilliseconds) => {
       await redis?.connection.connect(longestMilliseconds)
       mirrors?.start()
+      sharedChunks?.start()
       redis?.hot.start()
     },
     close: async () => {
       keyStore.close()
       await patterns?.close()
-      await Promise.all([shared, mirrors, redis?.hot].map((part) => part?.close(flushMilliseconds)))
+      await Promise.all([shared, mirrors, sharedChunks, redis?.hot].map((part) => part?.close(flushMilliseconds)))
       redis?.connection.close()
     },
   }
@@ -95,6 +101,15 @@ function createSharedStore(
   const onFault = (reason: string): void => metrics.failOpen.inc({ reason })
   countFaults(onFault)
   return new SharedConversationStore({ memory, redis: connection, namespace, ttlSeconds, proxy, now, onFault })
+}
+
+function createSharedChunks(
+  chunks: Pipeline['chunks'],
+  { connection, namespace, ttlSeconds, proxy }: SharedRedis,
+  { metrics }: Telemetry,
+): SharedChunks {
+  const onFault = (reason: string): void => metrics.failOpen.inc({ reason })
+  return new SharedChunks({ chunks, redis: connection, namespace, ttlSeconds, proxy, onFault, wallClock: Date.now })
 }
 
 function createLiveTenancy({ trustedPeers }: Config, { keys }: KeyStore): Tenancy {
@@ -118,6 +133,8 @@ function toSettings(config: Config, { keys }: KeyStore): Settings {
     maxWaitMilliseconds: config.maxWaitSeconds * 1000,
     keepAliveMilliseconds: config.keepAliveSeconds * 1000,
     hygiene: config.hygiene,
+    separator: config.blocks.separator,
+    learning: { isOn: config.chunks.learn, bodyBytes: config.chunks.bodyBytes },
     logPrompts: config.logPrompts,
     keepsClientKey: !keys.isOpen && !config.keys.forwardClientAuthorization,
     saltSecret: config.saltSecret,

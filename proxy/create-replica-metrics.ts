@@ -6,16 +6,21 @@ import type { HotBlocks } from './telemetry/hot-blocks.ts'
 export interface OtherSources {
   readonly version: string
   readonly hot: Pick<HotBlocks, 'load'>
+  readonly knownChunks?: () => number
   readonly redis: { readonly connection: { readonly isUp: boolean } } | undefined
 }
 
 /** Metrics whose gauges are read from the replicas and the other sources. */
-export function createReplicaMetrics(replicas: ReplicaSet, { version, hot, redis }: OtherSources): Metrics {
+export function createReplicaMetrics(
+  replicas: ReplicaSet,
+  { version, hot, knownChunks, redis }: OtherSources,
+): Metrics {
   const total = (read: (replica: ReplicaSet['all'][number]) => number): number =>
     replicas.all.reduce((sum, replica) => sum + read(replica), 0)
   return createMetrics({
     version,
     hotnessFilterLoad: () => hot.load,
+    knownChunks,
     redisUp: redis && (() => redis.connection.isUp),
     queueDepth: () => total(({ admission }) => admission.depth),
     indexNodes: () => total(({ mirror }) => mirror.statistics.nodes),

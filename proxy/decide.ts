@@ -2,6 +2,7 @@ import type { SentPrompt } from '#index/cache-event.ts'
 import type { ConversationStore, SentTurn, TurnKey } from '#index/conversation-store.ts'
 import { asksForData } from './answer/asks-for-data.ts'
 import type { CitationMap } from './answer/citation-labels.ts'
+import type { CertainLists } from './chunks/certain-lists.ts'
 import { type Candidate, type PlannedRoute, type PlanState, planRoute, type Route } from './plan-route.ts'
 import type { BodySplice } from './prompt/body/splice-body.ts'
 import { spliceTexts } from './prompt/body/splice-texts.ts'
@@ -62,6 +63,8 @@ export interface DecisionInput {
   readonly options: RequestOptions
   readonly wording: Wording
   readonly patternLists?: PatternLists | undefined
+  /** finds lists whose borders are known */
+  readonly certain?: CertainLists | undefined
   /** what `layOut` made of it, if that was done before */
   readonly laidOut?: LaidOut | undefined
 }
@@ -117,11 +120,11 @@ export function decide(input: DecisionInput, state: DecisionState): Decision {
   })
   if (!prompt?.set) return leave(skipped, tidied(input.received), prompt?.fault)
   const placed = place(prompt, prompt.set, input.wording)
-  if (input.mode === 'off') return leave('mode_off', withExplicitBlocks(prompt, placed))
+  if (input.mode === 'off') return leave('mode_off', withExplicitBlocks(prompt, placed) ?? tidied(input.received))
   try {
     return { options, ...reuse(prompt, prompt.set, placed, { ...input, options }, state, started) }
   } catch (fault) {
-    return leave('internal_error', withExplicitBlocks(prompt, placed), fault)
+    return leave('internal_error', withExplicitBlocks(prompt, placed) ?? tidied(input.received), fault)
   }
 }
 
@@ -141,7 +144,7 @@ function layOutSet(
   prompt: PromptBody,
   set: PromptSet,
   placed: PlacedContext | undefined,
-  { tenant, conversation, options, wording, patternLists }: DecisionInput,
+  { tenant, conversation, options, wording, patternLists, certain }: DecisionInput,
   store: ConversationStore,
 ): Layout {
   const merged = { ...options, ...prompt.explicit?.options }
@@ -153,6 +156,7 @@ function layOutSet(
     store,
     blockTemplate: wording.block,
     patternLists,
+    certain: certain?.finder,
     unmapped: {
       inAnswer: merged.citations !== false && asksForData(prompt.members),
       inCalls: Array.isArray(tools) && tools.length > 0,

@@ -57,6 +57,12 @@ export async function explain(
         [...labels].map(([sent, own]) => [`${prefix}${sent}`, `${prefix}${own}`]),
       ),
     ),
+    lists: contexts.map(({ found }, i) => ({
+      first_block: starts[i]!,
+      blocks: found.slots.length,
+      found_by: found.certain?.by ?? (found.isResult ? 'tool_result' : 'prompt'),
+    })),
+    known_chunks: { ...call.certain.counts, known: pipeline.chunks.size },
     predicted_cached_tokens: decision.predictedCachedTokens,
     predicted_reused_tokens: decision.predictedReusedTokens ?? null,
     replica: replica.id,

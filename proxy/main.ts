@@ -7,9 +7,9 @@ import { ProcessedBlocks } from '#index/processed-blocks.ts'
 import { readEngineTls, readListenerTls } from './access/read-certificates.ts'
 import { createAdminApp } from './admin-app.ts'
 import { createApp, type ServerEnv } from './app.ts'
+import { createCountedChunks } from './chunks/create-counted-chunks.ts'
 import type { Config, EngineConfig, ListenAddress } from './config/config.ts'
 import { createPipeline } from './create-pipeline.ts'
-import { createReplicaMetrics } from './create-replica-metrics.ts'
 import { createReplicas } from './create-replicas.ts'
 import { History } from './dashboard/history.ts'
 import { readCounts } from './dashboard/read-counts.ts'
@@ -66,10 +66,10 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const replicas = new ReplicaSet(createReplicas(engines, config, tls.engines, processed))
   const version = readVersion()
   const hot = redis?.hot ?? new MemoryHotBlocks()
-  const metrics = createReplicaMetrics(replicas, { version, hot, redis })
+  const { chunks, metrics } = createCountedChunks(config, replicas, { version, hot, redis })
   const tracing = await createTracing(process.env, version, (message) => log.warn(message))
   const telemetry = createTelemetry({ metrics, log, tracing, hot, now: () => performance.now() })
-  const live = createPipeline(config, { replicas, processed, telemetry, log, redis })
+  const live = createPipeline(config, { replicas, processed, chunks, telemetry, log, redis })
   followEngines(replicas, engines, telemetry)
   const history = new History({ read: () => readCounts(metrics.registry), now: Date.now })
   adminApp.resolve(

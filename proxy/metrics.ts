@@ -16,6 +16,10 @@ export interface Metrics {
   readonly seenTokens: Counter
   readonly blocks: Counter<'action'>
   readonly skipped: Counter<'reason'>
+  readonly chunksLearned: Counter<'source'>
+  readonly chunksIgnored: Counter<'reason'>
+  readonly chunksMatched: Counter
+  readonly chunkLists: Counter<'outcome'>
   readonly failOpen: Counter<'reason'>
   readonly citationsRemapped: Counter
   readonly rateLimited: Counter
@@ -70,6 +74,7 @@ export function createMetrics(sources: MetricSources): Metrics {
     ),
     blocks: count('blocks_total', 'Context blocks by what was done', 'action'),
     skipped: count('skipped_total', 'Requests left as they were, by why', 'reason'),
+    ...chunkMetrics(count),
     failOpen: count('fail_open_total', 'Requests forwarded as received because of a fault of ours', 'reason'),
     citationsRemapped: count('citations_remapped_total', "Citations mapped back to the caller's numbers"),
     rateLimited: count('rate_limited_total', "Requests refused because of their key's limits"),
@@ -104,6 +109,22 @@ type MeasureMaker = <Label extends string = never>(
   ...labelNames: Label[]
 ) => Histogram<Label>
 
+/** What is told of known chunks. */
+function chunkMetrics(
+  count: CountMaker,
+): Pick<Metrics, 'chunksLearned' | 'chunksIgnored' | 'chunksMatched' | 'chunkLists'> {
+  return {
+    chunksLearned: count('chunks_learned_total', 'Chunks that became known, by how', 'source'),
+    chunksIgnored: count(
+      'chunks_ignored_total',
+      'Texts that were embedded and are not taken for chunks, by why',
+      'reason',
+    ),
+    chunksMatched: count('chunks_matched_total', 'Known chunks that were found in prompts'),
+    chunkLists: count('chunk_lists_total', 'Runs of known chunks in prompts: found, or why they were left', 'outcome'),
+  }
+}
+
 /** What makes metrics in a registry, by their names without what all have in front. */
 function makersIn(registry: Registry): { readonly count: CountMaker; readonly measure: MeasureMaker } {
   const registers = [registry]
@@ -118,6 +139,8 @@ function makersIn(registry: Registry): { readonly count: CountMaker; readonly me
 function beginAtZero(metrics: Metrics): Metrics {
   metrics.cachedTokens.inc({ source: 'engine' }, 0)
   for (const action of ['kept', 'moved', 'deduplicated']) metrics.blocks.inc({ action }, 0)
+  for (const source of ['embeddings', 'rerank', 'registered']) metrics.chunksLearned.inc({ source }, 0)
+  metrics.chunkLists.inc({ outcome: 'found' }, 0)
   for (const phase of ['queue', 'before_head', 'mid_stream']) metrics.streamAborts.inc({ phase }, 0)
   return metrics
 }

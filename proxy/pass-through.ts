@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream'
 import type { ReplicaId } from '#index/context-block.ts'
 import { withEngineCredentials } from './access/engine-credentials.ts'
 import { chargeCall } from './charge-call.ts'
+import { learnFromRequest, type PassingRequest } from './chunks/learn-from-request.ts'
 import { endBehindBody } from './end-behind-body.ts'
 import { ProxyError } from './errors.ts'
 import { type ForwardOutcome, forward, UnreachableError } from './forward.ts'
@@ -11,15 +12,23 @@ import type { Replica } from './replicas/replica.ts'
 import { untilReached } from './until-reached.ts'
 import { upgradeOf } from './upgradable-request.ts'
 
-/** Sends a request on as it comes in, body unread, to the replica with the fewest requests, and its answer back. */
+/**
+ * Sends a request on as it comes in to the replica with the fewest requests, and its answer back. No body is waited for:
+ * those that hold chunks are read beside it.
+ */
 export async function passThrough(pipeline: Pipeline, exchange: Exchange): Promise<ForwardOutcome> {
   const caller = pipeline.tenancy().identify(exchange.incoming)
   chargeCall(pipeline, { caller, body: Buffer.alloc(0) }, { promptTokens: 0 })
-  return untilReached(pipeline, exchange, {
-    first: choose(pipeline),
-    send: ({ replica }) => sendOn(pipeline, exchange, replica),
-    choose: (excluding) => choose(pipeline, excluding),
-  })
+  const lesson = learnFromRequest(pipeline, exchange.incoming, caller.tenant)
+  try {
+    return await untilReached(pipeline, exchange, {
+      first: choose(pipeline),
+      send: ({ replica }) => sendOn(pipeline, exchange, replica, lesson),
+      choose: (excluding) => choose(pipeline, excluding),
+    })
+  } finally {
+    lesson?.end()
+  }
 }
 
 function choose({ replicas }: Pipeline, excluding?: ReadonlySet<ReplicaId>): { replica: Replica } {
@@ -28,7 +37,12 @@ function choose({ replicas }: Pipeline, excluding?: ReadonlySet<ReplicaId>): { r
   return { replica }
 }
 
-async function sendOn(pipeline: Pipeline, exchange: Exchange, replica: Replica): Promise<ForwardOutcome> {
+async function sendOn(
+  pipeline: Pipeline,
+  exchange: Exchange,
+  replica: Replica,
+  lesson: PassingRequest | undefined,
+): Promise<ForwardOutcome> {
   const { incoming, outgoing, clientLeft, telemetry } = exchange
   const upgrade = upgradeOf(incoming)
   const hasBody =
@@ -39,7 +53,7 @@ async function sendOn(pipeline: Pipeline, exchange: Exchange, replica: Replica):
     apiKey: pipeline.credentials.get(replica.id)?.apiKey,
   })
   // what is sent is ended when the engine breaks off, and with it would be the client's connection
-  const body = hasBody ? new PassThrough() : null
+  const body = hasBody ? (lesson?.tee() ?? new PassThrough()) : null
   const request = {
     path: incoming.url!,
     method: incoming.method!,

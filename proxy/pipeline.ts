@@ -6,6 +6,7 @@ import type { EngineCredentials } from './access/engine-credentials.ts'
 import type { RateLimits } from './access/rate-limits.ts'
 import type { Tenancy } from './access/tenancy.ts'
 import { chargeCall } from './charge-call.ts'
+import type { KnownChunks } from './chunks/known-chunks.ts'
 import type { ForwardOutcome } from './forward.ts'
 import type { Log } from './log.ts'
 import type { PatternFinder } from './patterns/pattern-finder.ts'
@@ -29,6 +30,8 @@ export interface Pipeline {
   readonly settings: () => Settings
   readonly tenancy: () => Tenancy
   readonly patterns: () => PatternFinder | undefined
+  /** chunks whose borders are known, in any prompt */
+  readonly chunks: KnownChunks
   readonly replicas: ReplicaSet
   /** by replica: what becomes of the caller's API key */
   readonly credentials: ReadonlyMap<ReplicaId, Pick<EngineCredentials, 'apiKey'>>
@@ -63,6 +66,8 @@ export async function runPipeline(pipeline: Pipeline, api: PromptApi, exchange: 
   const charge = chargeCall(pipeline, call, routed.decision)
   const request = pipeline.requestIds.take(wantedId(routed, exchange), (id) => idsOfPrompts(call, routed, id))
   noteReceived(pipeline, call, request)
+  noteChunks(pipeline, call)
+  const ended = pipeline.chunks.prompted(call.caller.tenant)
   try {
     exchange.telemetry.decided({ id: request, tenant: call.caller.tenant, model: call.model }, routed.decision)
     return await untilReached(pipeline, exchange, {
@@ -77,6 +82,7 @@ export async function runPipeline(pipeline: Pipeline, api: PromptApi, exchange: 
     if (!exchange.outgoing.headersSent) exchange.outgoing.setHeader('x-request-id', request)
     throw error
   } finally {
+    ended()
     pipeline.requestIds.release(request)
   }
 }
@@ -87,6 +93,15 @@ function noteReceived({ telemetry, log }: Pipeline, { settings, body, received }
   if (received.fault === undefined) return
   telemetry.metrics.failOpen.inc({ reason: 'hygiene' })
   log.error({ request, error: received.fault }, 'request not tidied up because of a fault of ours')
+}
+
+/** What is told of the known chunks in it. */
+function noteChunks({ telemetry: { metrics } }: Pipeline, { certain }: Call): void {
+  const { matched, lists, refused } = certain.counts
+  if (matched === 0) return
+  metrics.chunksMatched.inc(matched)
+  metrics.chunkLists.inc({ outcome: 'found' }, lists)
+  for (const [outcome, count] of Object.entries(refused)) metrics.chunkLists.inc({ outcome }, count)
 }
 
 /** The id that the client wants the request to have. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Caller } from './access/tenancy.ts'
+import { CertainLists } from './chunks/certain-lists.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
 import type { PromptApi } from './prompt/body/prompt.ts'
 import type { PatternLists } from './prompt/find-contexts.ts'
@@ -23,12 +24,13 @@ export interface Call {
   body: Buffer
   received: Received
   readonly patternLists: PatternLists | undefined
+  readonly certain: CertainLists
   readonly model: string | undefined
   readonly isStream: boolean
 }
 
 /** What reading a request needs of the pipeline. */
-type Reading = Pick<Pipeline, 'settings' | 'tenancy' | 'patterns' | 'now'>
+type Reading = Pick<Pipeline, 'settings' | 'tenancy' | 'patterns' | 'chunks' | 'now'>
 
 /** Reads a request; throws what the client must mend. */
 export async function readCall(
@@ -57,6 +59,7 @@ export async function toCall(
     body,
     encoding !== 'identity',
     settings.mode === 'off' ? undefined : settings.hygiene,
+    settings.separator,
   )
   const members = received.prompt?.members ?? {}
   return {
@@ -70,6 +73,7 @@ export async function toCall(
     body,
     received,
     patternLists: await findByPatterns(pipeline, received, clientLeft),
+    certain: new CertainLists(pipeline.chunks.finderFor(caller.tenant), received.separated),
     model: typeof members.model === 'string' ? members.model : undefined,
     isStream: members.stream === true,
   }
@@ -78,6 +82,7 @@ export async function toCall(
 /** Lets go of the body, and all that was read of it, when it will not be sent again: answers are long, and many at once. */
 export function letBodyGo(call: Call): void {
   call.body = Buffer.alloc(0)
+  call.certain.letGo()
   call.received = { prompt: undefined, tidied: [], fault: undefined, skipped: undefined }
 }
 

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { type SeparatedBody, type SeparatedText, takeOutSeparators } from './chunks/separators.ts'
 import { ProxyError } from './errors.ts'
 import { applyHygiene, type HygieneSettings } from './hygiene/apply-hygiene.ts'
 import type { PromptApi } from './prompt/body/prompt.ts'
@@ -8,8 +9,13 @@ import { type PromptBody, readPromptBody } from './prompt/prompt-body.ts'
 export interface Received {
   /** undefined when it is encoded, or no JSON object */
   readonly prompt: PromptBody | undefined
-  /** what of it was tidied up, so that the prompt's body is no longer the one received: `tools`, `volatile_text` */
+  /**
+   * what of it was tidied up, so that the prompt's body is no longer the one received: `tools`, `volatile_text`,
+   * `separators`
+   */
   readonly tidied: readonly string[]
+  /** by place among its texts: where separators stood */
+  readonly separated?: ReadonlyMap<number, SeparatedText> | undefined
   /** a fault of ours while that was tried */
   readonly fault: unknown
   /** why its prompt cannot be rewritten; undefined when it can */
@@ -22,6 +28,7 @@ export function readReceived(
   body: Buffer,
   isEncoded: boolean,
   hygiene: HygieneSettings = none,
+  separator = '',
 ): Received {
   const unread = { prompt: undefined, tidied: [], fault: undefined }
   // an engine that does not look at the header reads what is JSON all the same
@@ -29,14 +36,30 @@ export function readReceived(
   if (!isUtf8(body)) throw new ProxyError('invalid_body', 'The request body is not valid JSON: it is not UTF-8.')
   const prompt = readPromptBody(api, withoutByteOrderMark(body))
   if (!prompt) return { ...unread, skipped: 'unexpected_shape' }
-  return { skipped: prompt.set ? undefined : reasonFor(prompt), ...tidy(api, prompt, hygiene) }
+  const parted = part(api, prompt, separator)
+  const { tidied, ...tidy } = tidyUp(api, parted?.prompt ?? prompt, hygiene)
+  return {
+    separated: parted?.separated,
+    skipped: prompt.set ? undefined : reasonFor(prompt),
+    tidied: parted ? ['separators', ...tidied] : tidied,
+    ...tidy,
+  }
 }
 
 const byteOrderMark = Buffer.from('\uFEFF')
 
 const none: HygieneSettings = { sortTools: false, moveVolatileHeaders: false }
 
-function tidy(api: PromptApi, prompt: PromptBody, hygiene: HygieneSettings): Omit<Received, 'skipped'> {
+function part(api: PromptApi, prompt: PromptBody, separator: string): SeparatedBody | undefined {
+  try {
+    return takeOutSeparators(api, prompt, separator)
+  } catch {
+    // values nested so deeply that they cannot be written again
+    return undefined
+  }
+}
+
+function tidyUp(api: PromptApi, prompt: PromptBody, hygiene: HygieneSettings): Omit<Received, 'skipped'> {
   try {
     const clean = applyHygiene(prompt.json, hygiene)
     if (!clean) return { prompt, tidied: [], fault: undefined }

@@ -278,9 +278,15 @@ class PromptReuse {
     }
     const turn: SentTurn = explicit
       ? { kind: 'explicit', blocks: explicit, context: contexts[0]! }
-      : { kind: 'ordered', contexts }
+      : { kind: 'ordered', contexts, ...spansOf(reused) }
     for (const key of keys) this.#turns.set(key, turn)
   }
+}
+
+/** Where blocks stood that are found because they are known: they may be forgotten when the turn is sent again. */
+function spansOf(reused: readonly ReusedContext[]): { spans?: (readonly number[])[] } {
+  const spans = reused.flatMap(({ found: { certain } }) => (certain?.by === 'known_chunks' ? [certain.spans] : []))
+  return spans.length === 0 ? {} : { spans }
 }
 
 function holdsLabel({ label, content }: ContextSlot): boolean {

@@ -49,9 +49,9 @@ function toCandidate({ id, mirror, cacheConfig, reuse }: Replica, { processed }:
 
 /** What is decided about. */
 export function toDecisionInput(call: Call): DecisionInput {
-  const { received, settings, caller, conversation, options, patternLists } = call
+  const { received, settings, caller, conversation, options, patternLists, certain } = call
   const { mode, wording } = settings
-  return { received, mode, tenant: caller.tenant, conversation, options, wording, patternLists }
+  return { received, mode, tenant: caller.tenant, conversation, options, wording, patternLists, certain }
 }
 
 function select(

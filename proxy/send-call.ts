@@ -110,7 +110,7 @@ export function idsOfPrompts(
 
 /** From here on the request counts as sent: requests that are decided while it waits can follow its order. */
 function commit(
-  { store, processed, log }: Pipeline,
+  { store, processed, chunks, log }: Pipeline,
   call: Call,
   { replica, decision }: RoutedCall,
   ids: readonly RequestId[],
@@ -125,6 +125,7 @@ function commit(
     replica.replicaMirror.sent(id, decision.sent[i]!, readsCache, decision.exactLengths[i])
   }
   processed.note(replica.id, call.caller.tenant, contentsOf(decision).blocks)
+  chunks.noteLists(decision.contexts.map(({ found }) => found.certain?.chunks ?? []))
   return {
     takeBack: () => {
       for (const [turn, sent] of fresh) store.forget(turn, sent)

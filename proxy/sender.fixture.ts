@@ -2,6 +2,9 @@ import { CacheMirror } from '#index/cache-mirror.ts'
 import type { ReplicaId, RequestId } from '#index/context-block.ts'
 import { PrefixOrdering } from '#index/prefix-ordering.ts'
 import { ProcessedBlocks } from '#index/processed-blocks.ts'
+import { CertainLists } from './chunks/certain-lists.ts'
+import { KnownChunks } from './chunks/known-chunks.ts'
+import { defaultSeparator } from './chunks/separators.ts'
 import { type Decision, decide, type Mode } from './decide.ts'
 import type { Candidate } from './plan-route.ts'
 import type { PromptApi } from './prompt/body/prompt.ts'
@@ -31,6 +34,7 @@ export class Sender {
     (blocks) => new PrefixOrdering({ blocks }),
   )
   readonly store: MemoryConversationStore = new MemoryConversationStore(1_000_000)
+  chunks: KnownChunks = new KnownChunks({ maxChunks: 1000, maxBytes: 1_000_000, source: 1 })
   /** how its engine caches, where it says so */
   cacheConfig: Candidate['cacheConfig']
   /** how it reuses KV at any position, where it does */
@@ -43,15 +47,17 @@ export class Sender {
   /** What is decided, and the body as it would go to the engine if it is not the one received. */
   decide(body: unknown, options: SendOptions = {}): Decision & { readonly body: string | undefined } {
     const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
-    const received = readReceived(options.api ?? 'chat_completions', bytes, false)
+    const received = readReceived(options.api ?? 'chat_completions', bytes, false, undefined, defaultSeparator)
+    const tenant = options.tenant ?? 'default'
     const decision = decide(
       {
         received,
         mode: options.mode ?? 'on',
-        tenant: options.tenant ?? 'default',
+        tenant,
         conversation: options.conversation,
         options: options.options ?? {},
         wording: defaultWording,
+        certain: new CertainLists(this.chunks.finderFor(tenant), received.separated),
       },
       { candidates: [this], store: this.store, select: () => 0, now: () => 0 },
     )
@@ -63,6 +69,7 @@ export class Sender {
     const decision = this.decide(body, options)
     for (const [turn, sent] of decision.turns) this.store.remember(turn, sent)
     this.#processed.note(engine, options.tenant ?? 'default', contentsOf(decision).blocks)
+    this.chunks.noteLists(decision.contexts.map(({ found }) => found.certain?.chunks ?? []))
     for (const prompt of decision.sent) {
       this.mirror.apply({ type: 'sent', request: `r${this.#sent++}` as RequestId, prompt })
     }

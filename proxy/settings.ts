@@ -15,6 +15,10 @@ export interface Settings {
   /** silence after which a stream gets a comment; 0: never */
   readonly keepAliveMilliseconds: number
   readonly hygiene: HygieneSettings
+  /** what applications put between documents, and no engine sees; empty: nothing */
+  readonly separator: string
+  /** whether inputs of embeddings and reranks are learned, and up to which size of a request */
+  readonly learning: { readonly isOn: boolean; readonly bodyBytes: number }
   /** whether the log may hold text of prompts */
   readonly logPrompts: boolean
   /** whether the caller's API key was meant for us and is not for the engine */

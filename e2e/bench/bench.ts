@@ -1,5 +1,6 @@
 import { PaperOrdering } from '#index/paper-ordering.ts'
 import { PrefixOrdering } from '#index/prefix-ordering.ts'
+import { benchChunks } from './bench-chunks.ts'
 import { benchDetection } from './bench-detection.ts'
 import { benchGrowth } from './bench-growth.ts'
 import { benchIndex, corpusFor } from './bench-index.ts'
@@ -85,12 +86,29 @@ function printDetection(): void {
   )
 }
 
+function printChunks(): void {
+  printTable(
+    'Looking up 240 KB among known chunks',
+    ['chunks known', 'text', 'found in it', 'p50', 'fastest', 'memory', 'to add one'],
+    [...benchChunks([10_000, 1_000_000])].map(({ known, text, matched, p50, fastest, bytes, adding }) => [
+      String(known),
+      text,
+      String(matched),
+      `${p50.toFixed(2)} ms`,
+      `${fastest.toFixed(2)} ms`,
+      megabytes(bytes),
+      us(adding),
+    ]),
+  )
+}
+
 const usual = {
   index: printIndex,
   memory: printMemory,
   growth: printGrowth,
   plan: printPlan,
   detection: printDetection,
+  chunks: printChunks,
   overhead: printOverhead,
   mirror: printMirror,
 }

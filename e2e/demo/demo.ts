@@ -5,6 +5,7 @@ import { fitTurns } from './fit-turns.ts'
 import { DEFAULT_TOP_K, loadWorkload } from './load-workload.ts'
 import { toCapacity, toPositiveInteger } from './options.ts'
 import { readModel } from './read-model.ts'
+import { registerChunks } from './register-chunks.ts'
 import { renderReport, toJsonReport } from './report.ts'
 import { type CommandRun, runCommand } from './run-command.ts'
 import { runWorkload } from './run-workload.ts'
@@ -19,6 +20,7 @@ interface DemoOptions {
   readonly topK?: number
   readonly prefillTokensPerSecond: number
   readonly ordering: string
+  readonly plain?: true
   readonly json?: true
 }
 
@@ -40,6 +42,7 @@ const program = new Command('demo')
   .option('--concurrency <n>', 'requests at once', toPositiveInteger, 1)
   .option('--top-k <n>', `documents per question (demo: ${DEFAULT_TOP_K}, trace: all)`, toPositiveInteger)
   .option('--prefill-tokens-per-second <n>', 'how fast the emulator reads a prompt', toPositiveInteger, 20_000)
+  .option('--plain', 'documents stand side by side, parted by blank lines alone; reprise is told of them first')
   .option('--json', 'print one JSON object instead of the table')
   .exitOverride((end) => process.exit(end.exitCode === 0 ? 0 : 2))
   .parse()
@@ -48,7 +51,7 @@ await runCommand('demo', (run) => demonstrate(run, program.opts<DemoOptions>()))
 
 async function demonstrate({ children, interrupted }: CommandRun, options: DemoOptions): Promise<number> {
   const { trace, topK, limit, concurrency } = options
-  const workload = await loadWorkload({ trace, topK, limit })
+  const workload = await loadWorkload({ trace, topK, limit, isPlain: options.plain ?? false })
 
   const emulator = await startEmulator(children, toEmulatorOptions(options))
   const model = await readModel(emulator.url)
@@ -58,6 +61,7 @@ async function demonstrate({ children, interrupted }: CommandRun, options: DemoO
   await emulator.stop()
 
   const proxy = await startProxiedEmulator(children, options)
+  if (options.plain) await registerChunks(proxy.adminUrl, workload.turns)
   const reprise = await runWorkload(fitted.turns, { ...send, label: 'through reprise', baseUrl: proxy.url })
   await proxy.stop()
 
@@ -67,7 +71,10 @@ async function demonstrate({ children, interrupted }: CommandRun, options: DemoO
   return direct.failures.length + reprise.failures.length > 0 ? 1 : 0
 }
 
-async function startProxiedEmulator(children: Children, options: DemoOptions): Promise<Server> {
+async function startProxiedEmulator(
+  children: Children,
+  options: DemoOptions,
+): Promise<Server & { readonly adminUrl: string }> {
   const adminPort = await findFreePort()
   const callback = `http://127.0.0.1:${adminPort}/v1/replicas/${REPLICA}`
   const emulator = await startEmulator(children, { ...toEmulatorOptions(options), callback })
@@ -81,7 +88,7 @@ async function startProxiedEmulator(children: Children, options: DemoOptions): P
     await proxy.stop()
     await emulator.stop()
   }
-  return { url: proxy.url, stop }
+  return { url: proxy.url, adminUrl: `http://127.0.0.1:${adminPort}`, stop }
 }
 
 function toEmulatorOptions({ capacityTokens, prefillTokensPerSecond }: DemoOptions): EmulatorOptions {

@@ -10,16 +10,19 @@ export interface WorkloadOptions {
   readonly trace: string | undefined
   readonly topK: number | undefined
   readonly limit: number | undefined
+  /** Documents are parted by blank lines alone. */
+  readonly isPlain?: boolean
 }
 
 /** Sections given with each of the demo's own questions. */
 export const DEFAULT_TOP_K = 10
 
 /** The requests to send; a limit keeps the first of them. */
-export async function loadWorkload({ trace, topK, limit }: WorkloadOptions): Promise<Workload> {
+export async function loadWorkload({ trace, topK, limit, isPlain = false }: WorkloadOptions): Promise<Workload> {
   const { name, turns } = trace === undefined ? await loadDemo(topK ?? DEFAULT_TOP_K) : await loadTrace(trace, topK)
   if (turns.length === 0) throw new DemoError(`${name} holds no requests`)
-  return { name, turns: turns.slice(0, limit) }
+  const first = turns.slice(0, limit)
+  return { name, turns: isPlain ? first.map((turn) => ({ ...turn, isPlain })) : first }
 }
 
 async function loadDemo(topK: number): Promise<Workload> {

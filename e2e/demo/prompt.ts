@@ -14,12 +14,17 @@ export const SYSTEM_MESSAGE: ChatMessage = {
     'If the documents do not hold the answer, say so instead of guessing.',
 }
 
-/** How documents are put into a prompt. */
-export type Compose = (turn: Pick<Turn, 'blocks' | 'question'>) => ChatMessage
-
-/** The question with its documents, in the tagged form that many applications use. */
-export function toUserMessage({ blocks, question }: Pick<Turn, 'blocks' | 'question'>): ChatMessage {
+/** The question with its documents: in the tagged form that many applications use, or parted by blank lines. */
+export function toUserMessage({
+  blocks,
+  question,
+  isPlain,
+}: Pick<Turn, 'blocks' | 'question' | 'isPlain'>): ChatMessage {
   if (blocks.length === 0) return { role: 'user', content: `Question: ${question}` }
+  if (isPlain) {
+    const texts = blocks.map(({ text }) => text).join('\n\n')
+    return { role: 'user', content: `Documents:\n\n${texts}\n\nQuestion: ${question}` }
+  }
   const documents = blocks.map((block, at) => toDocument(block, at + 1)).join('\n')
   return { role: 'user', content: `<documents>\n${documents}\n</documents>\n\nQuestion: ${question}` }
 }

@@ -1,6 +1,6 @@
 import { Agent } from 'undici'
 import type { Progress } from './progress.ts'
-import { type ChatMessage, type Compose, SYSTEM_MESSAGE, toUserMessage } from './prompt.ts'
+import { type ChatMessage, SYSTEM_MESSAGE, toUserMessage } from './prompt.ts'
 import { type ChatOutcome, sendChat } from './send-chat.ts'
 import type { Turn } from './workload.ts'
 
@@ -9,8 +9,6 @@ export interface RunOptions {
   readonly model: string
   readonly maxTokens: number
   readonly concurrency: number
-  /** The tagged form, unless another is given. */
-  readonly compose?: Compose
   /** Ends the run: what is under way is aborted, the rest is not sent. */
   readonly interrupted: AbortSignal
   readonly progress: Progress
@@ -37,7 +35,6 @@ export interface Run {
 export async function runRequests(turns: readonly Turn[], options: RunOptions): Promise<Run> {
   const start = performance.now()
   // a prompt may take minutes to read on a slow engine, so no answer counts as late
-  const { compose = toUserMessage } = options
   const agent = new Agent({ connections: options.concurrency, headersTimeout: 0, bodyTimeout: 0 })
   const histories = new Map<string, ChatMessage[]>()
   const outcomes = new Map<Turn, TurnOutcome>()
@@ -46,7 +43,7 @@ export async function runRequests(turns: readonly Turn[], options: RunOptions): 
   const send = async (turn: Turn): Promise<void> => {
     if (options.interrupted.aborted) return
     const history = (turn.conversation === undefined ? undefined : histories.get(turn.conversation)) ?? []
-    const asked = [...history, compose(turn)]
+    const asked = [...history, toUserMessage(turn)]
     const messages = [SYSTEM_MESSAGE, ...asked]
     try {
       const { model, maxTokens, interrupted } = options

@@ -1,16 +1,16 @@
-import { type Compose, SYSTEM_MESSAGE } from './prompt.ts'
+import { SYSTEM_MESSAGE, toUserMessage } from './prompt.ts'
 import type { Turn } from './workload.ts'
 
 /**
  * The share of the turns' characters that was sent before, in `earlier` turns or in their own: all but new documents and
  * questions. No cache can save more. Conversations are not looked into: their histories count as seen.
  */
-export function shareSeenBefore(turns: readonly Turn[], earlier: readonly Turn[], compose: Compose): number {
+export function shareSeenBefore(turns: readonly Turn[], earlier: readonly Turn[]): number {
   const seen = new Set(earlier.flatMap((turn) => turn.blocks.map(({ text }) => text)))
   let all = 0
   let fresh = 0
   for (const turn of turns) {
-    all += SYSTEM_MESSAGE.content.length + compose(turn).content.length
+    all += SYSTEM_MESSAGE.content.length + toUserMessage(turn).content.length
     fresh += turn.question.length
     for (const { text } of turn.blocks) {
       if (!seen.has(text)) fresh += text.length

@@ -14,6 +14,8 @@ export interface Turn {
   readonly question: string
   /** Best first. */
   readonly blocks: readonly ContextBlock[]
+  /** They stand side by side, parted by blank lines alone. */
+  readonly isPlain?: boolean
 }
 
 /** Requests in the order in which they are sent. */

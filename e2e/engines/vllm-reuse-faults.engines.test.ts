@@ -2,7 +2,7 @@ import { readdir, readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { request } from 'undici'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { SYSTEM_MESSAGE, toUnmarkedMessage } from '../demo/prompt.ts'
+import { SYSTEM_MESSAGE, toUserMessage } from '../demo/prompt.ts'
 import type { Turn } from '../demo/workload.ts'
 import { Deployment } from './deployment.ts'
 import { modelName } from './engine.ts'
@@ -63,7 +63,7 @@ describe.skipIf('missing' in setup)('vLLM that reuses at any position, with litt
         max_tokens: 8,
         temperature: 0,
         logprobs: true,
-        messages: [SYSTEM_MESSAGE, toUnmarkedMessage(turn)],
+        messages: [SYSTEM_MESSAGE, toUserMessage({ ...turn, isPlain: true })],
       }),
     })
     const text = await response.body.text()

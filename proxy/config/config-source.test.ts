@@ -123,7 +123,7 @@ keys: { entries: [{ tenant: a, sha256: secret }] }
 mod: on`),
   ).toEqual([
     'reprise.yaml:13: mod: is not a setting: known are ' +
-      'listen, engines, engine_api_key, mode, ordering, mirror, annotations, explicit, options, blocks, hygiene, keys, tenants, ' +
+      'listen, engines, engine_api_key, mode, ordering, mirror, annotations, explicit, options, blocks, chunks, hygiene, keys, tenants, ' +
       'tls, admin, limits, keep_alive_seconds, drain_seconds, logs, health, breaker, redis',
     'reprise.yaml:1: listen: has to be a text, not 8080',
     'reprise.yaml:6: engines[1].weight: is not a setting: known are url, kind, id, api_key, events, replay, tls',

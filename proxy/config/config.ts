@@ -93,7 +93,19 @@ export interface Config {
   readonly wording: Wording
   /** what requests get that say nothing in `x-reprise-options` */
   readonly options: Required<RequestSwitches>
-  readonly blocks: { readonly patterns: readonly BlockPattern[]; readonly patternMilliseconds: number }
+  readonly blocks: {
+    readonly patterns: readonly BlockPattern[]
+    readonly patternMilliseconds: number
+    /** what applications put between documents, and no engine sees; empty: nothing */
+    readonly separator: string
+  }
+  readonly chunks: {
+    readonly maxChunks: number
+    readonly maxBytes: number
+    /** whether inputs of embeddings and reranks are learned */
+    readonly learn: boolean
+    readonly bodyBytes: number
+  }
   readonly hygiene: { readonly sortTools: boolean; readonly moveVolatileHeaders: boolean }
   /** addresses and ranges (CIDR) whose `x-reprise-tenant` counts */
   readonly trustedPeers: readonly string[]

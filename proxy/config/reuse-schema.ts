@@ -1,3 +1,4 @@
+import { defaultSeparator } from '../chunks/separators.ts'
 import { defaultWording } from '../wording.ts'
 import { flag, group, matching, milliseconds, onOff, type SettingSchema, text, whole } from './setting-schema.ts'
 
@@ -73,6 +74,24 @@ export const reuseSchemas: Record<string, SettingSchema> = {
   blocks: group('How context blocks are found besides the known ways.', {
     patterns: { type: 'array', description: 'Tried in this order.', items: pattern, default: [] },
     pattern_milliseconds: milliseconds('How long all patterns together may take for one request.', 1, 50),
+    separator: {
+      type: 'string',
+      description:
+        'What an application puts between documents so that their borders are certain; taken out of every prompt. ' +
+        'Four characters at least; empty: none is looked for.',
+      pattern: '^(?:|[\\s\\S]{4,64})$',
+      $comment: 'has to have 4 to 64 characters, or none',
+      default: defaultSeparator,
+    },
+  }),
+  chunks: group('The chunks whose borders are known: digests of them are kept, and never a text.', {
+    max_chunks: {
+      ...whole('How many at most; those used longest ago go first. 0: none.', 0, 1_000_000),
+      maximum: 16_000_000,
+    },
+    max_bytes: whole('Memory for them; 1,000,000 chunks take 97 MB.', 0, 100_000_000),
+    learn: flag('Whether inputs of embeddings and reranks that pass through are learned.', true),
+    body_bytes: whole('Largest request that is learned from.', 1, 8 * 1024 * 1024),
   }),
   hygiene: group('Changes to requests beyond their blocks.', {
     sort_tools: flag('Whether `tools` are sent in a stable order.', false),

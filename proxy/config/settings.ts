@@ -28,7 +28,8 @@ export interface Settings {
   annotations: { order: string; location: string }
   explicit: { template: string }
   options: { reorder: Switch; dedup: Switch; annotate: Switch; schedule: Switch; citations: 'remap' | 'keep' }
-  blocks: { patterns: BlockPattern[]; pattern_milliseconds: number }
+  blocks: { patterns: BlockPattern[]; pattern_milliseconds: number; separator: string }
+  chunks: { max_chunks: number; max_bytes: number; learn: boolean; body_bytes: number }
   hygiene: { sort_tools: boolean; move_volatile_headers: boolean }
   tenants: { trusted_peers: string[]; salt_secret?: string }
   keys: { file?: string; entries: KeyRecord[]; forward_client_authorization: boolean }

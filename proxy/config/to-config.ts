@@ -4,7 +4,7 @@ import type { EngineSettings, Settings, Switch } from './settings.ts'
 
 /** Turns settings that were checked into what the proxy runs with. */
 export function toConfig(settings: Settings): Config {
-  const { ordering, blocks, hygiene, limits, options, health, breaker, keys } = settings
+  const { ordering, blocks, chunks, hygiene, limits, options, health, breaker, keys } = settings
   return {
     listen: readListenAddress(settings.listen),
     tls: toTls(settings.tls),
@@ -27,6 +27,13 @@ export function toConfig(settings: Settings): Config {
     blocks: {
       patterns: blocks.patterns,
       patternMilliseconds: blocks.pattern_milliseconds,
+      separator: blocks.separator,
+    },
+    chunks: {
+      maxChunks: chunks.max_chunks,
+      maxBytes: chunks.max_bytes,
+      learn: chunks.learn,
+      bodyBytes: chunks.body_bytes,
     },
     hygiene: { sortTools: hygiene.sort_tools, moveVolatileHeaders: hygiene.move_volatile_headers },
     trustedPeers: settings.tenants.trusted_peers,

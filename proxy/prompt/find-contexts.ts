@@ -1,4 +1,5 @@
 import { toBlockId } from '#index/context-block.ts'
+import { type CertainFinder, preferCertain } from '../chunks/certain-list.ts'
 import { elementSpans, type Span } from '../json-spans.ts'
 import type { PromptMessage } from './body/prompt.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
@@ -34,6 +35,8 @@ export interface FoundContexts {
   readonly refusals: readonly PlacedRefusal[]
   /** there are none, but its text looks as if it held some: it is left alone */
   readonly isUnsure: boolean
+  /** those that would be found if no chunk were known, where that makes a difference */
+  readonly unaided?: readonly PromptContext[] | undefined
 }
 
 /**
@@ -45,14 +48,15 @@ export function searchMessage(
   message: PromptMessage,
   texts: readonly string[],
   patternLists?: PatternLists,
+  certain?: CertainFinder,
 ): FoundContexts {
   if (message.role === 'documents') return toFound(findDocuments(message.texts[0]!, texts))
   if (!rolesWithContext.has(message.role) || message.texts.length === 0) return toFound([])
-  // lists whose borders are certain (known chunks, a separator of ours) go here, in front of marks: they need no evidence,
-  // and what they cover is searched no further
-  const marked = findMarkedContexts(message, texts)
-  if (marked.contexts.length > 0) return toFound(marked.contexts, marked.refusals)
-  return toFound(findUnmarked(message, texts, marked, patternLists), marked.refusals)
+  const marked = findMarkedContexts(message, texts, certain)
+  const orUnmarked = (contexts: PromptContext[]): PromptContext[] =>
+    contexts.length > 0 ? contexts : findUnmarked(message, texts, marked, patternLists)
+  const unaided = marked.unaided && orUnmarked(marked.unaided)
+  return { ...toFound(orUnmarked(marked.contexts), marked.refusals), unaided }
 }
 
 function toFound(contexts: PromptContext[], refusals: readonly PlacedRefusal[] = []): FoundContexts {
@@ -76,7 +80,7 @@ function findUnmarked(
 ): PromptContext[] {
   const patterned = message.texts.flatMap((text) => {
     const found = patternLists?.get(text) ?? []
-    const lists = message.isRendered ? leaveOutTurns(texts[text]!, found) : leaveOutAnswers(texts[text]!, found)
+    const lists = leaveOutAnswers(texts[text]!, leaveOutTurns(texts[text]!, found, message.isRendered ?? false))
     return lists.map((list) => toContext(list, texts[text]!, () => ({ text, start: 0 })))
   })
   if (patterned.length > 0) return patterned
@@ -122,9 +126,17 @@ interface MarkedContexts {
   readonly refusals: readonly PlacedRefusal[]
   /** A list was left alone because a block of it runs from one part into the next. */
   readonly isSpanning: boolean
+  /** those that would be found if no chunk were known, where that makes a difference */
+  readonly unaided: PromptContext[] | undefined
 }
 
-function findMarkedContexts(message: PromptMessage, texts: readonly string[]): MarkedContexts {
+interface PlacedLists {
+  readonly contexts: PromptContext[]
+  /** blocks that run from one part into the next: their lists cannot be moved */
+  readonly torn: readonly ContextSlot[]
+}
+
+function findMarkedContexts(message: PromptMessage, texts: readonly string[], certain?: CertainFinder): MarkedContexts {
   const whole = message.texts.map((text) => texts[text]!).join(partSeparator)
   const parts: { text: number; start: number }[] = []
   let at = 0
@@ -152,29 +164,41 @@ function findMarkedContexts(message: PromptMessage, texts: readonly string[]): M
   }
   const { lists: sure, refusals: seen } = findSureLists(whole, traits)
   for (const { refused, at } of seen) refuse(refused, at)
-  const lists = sure.filter((list) => {
+  const guessed = sure.filter((list) => {
     const alike = findLookalike(whole, list, traits.whole)
     if (alike !== undefined) refuse(alike, { start: list.blocks[0]!.start, end: list.end })
     return alike === undefined
   })
-  const found = leaveOutAnswers(whole, lists).map((list) => toContext(list, whole, locate))
-  // a block that runs from one part into the next cannot be moved
-  const isInPart = ({ text, end }: ContextSlot): boolean => end <= texts[text]!.length
-  const inParts = found.filter(({ slots }) => slots.every(isInPart))
-  for (const { slots } of found) {
-    const torn = slots.find((slot) => !isInPart(slot))
-    if (torn)
-      refusals.push({ refused: 'spans_parts', text: torn.text, start: torn.start, end: texts[torn.text]!.length })
+  const place = (lists: readonly ContextList[]): PlacedLists => {
+    const found = leaveOutAnswers(whole, lists).map((list) => toContext(list, whole, locate))
+    const tornAt = ({ slots }: PromptContext): ContextSlot | undefined =>
+      slots.find(({ text, end }) => end > texts[text]!.length)
+    const inParts = found.filter((context) => tornAt(context) === undefined)
+    return {
+      contexts: inParts.map((context) => ({ ...context, annotateAt: withinText(context.annotateAt, texts) })),
+      torn: found.flatMap((context) => tornAt(context) ?? []),
+    }
   }
-  const contexts = inParts.map((context) => ({ ...context, annotateAt: withinText(context.annotateAt, texts) }))
-  return { contexts, refusals, isSpanning: inParts.length < found.length }
+  // borders that are certain need no evidence: known chunks, and a separator of ours
+  const { role, isRendered = false } = message
+  const known = leaveOutTurns(whole, certain?.({ whole, parts, role, isRendered }) ?? [], isRendered)
+  const { contexts, torn } = place(preferCertain(guessed, known))
+  for (const { text, start } of torn) refusals.push({ refused: 'spans_parts', text, start, end: texts[text]!.length })
+  const isAided = contexts.some((context) => context.certain?.by === 'known_chunks')
+  const separated = known.filter((list) => list.certain.by === 'separator')
+  const unaided = isAided ? place(preferCertain(guessed, separated)).contexts : undefined
+  return { contexts, refusals, isSpanning: torn.length > 0, unaided }
 }
 
-/** What the user's patterns found in the turn of one speaker, who is not the assistant. */
-function leaveOutTurns(text: string, lists: readonly ContextList[]): readonly ContextList[] {
-  if (lists.length === 0) return lists
+/** Of a prompt that the client has rendered, what stands in the turn of one speaker, who is not the assistant. */
+function leaveOutTurns<List extends ContextList>(
+  text: string,
+  lists: readonly List[],
+  isRendered: boolean,
+): readonly List[] {
+  if (lists.length === 0 || !isRendered) return lists
   const turns = findTurns(text) ?? []
-  return leaveOutAnswers(text, lists).filter(({ blocks, end }) => {
+  return lists.filter(({ blocks, end }) => {
     const turn = turns[findIndexFrom(turns, blocks[0]!.start + 1) - 1]
     return turn !== undefined && end <= turn.end
   })

@@ -1,12 +1,19 @@
 import { digestOf, type ScopeId } from '#index/context-block.ts'
-import { type ConversationStore, type SentOrder, type TurnKey, toTurnKey } from '#index/conversation-store.ts'
+import {
+  type ConversationStore,
+  type SentOrder,
+  type SentTurn,
+  type TurnKey,
+  toTurnKey,
+} from '#index/conversation-store.ts'
+import { type CertainFinder, type CertainList, fromSpans, type SearchedText } from '../chunks/certain-list.ts'
 import type { RequestOptions } from '../request-options.ts'
 import { TurnMemory } from '../store/turn-memory.ts'
 import { contextPlaceholder } from './body/explicit-context.ts'
 import type { Prompt, PromptMessage } from './body/prompt.ts'
 import type { PromptContext } from './body/prompt-context.ts'
 import { digestContexts, digestMessage } from './digest-message.ts'
-import { type PatternLists, type PlacedRefusal, searchMessage } from './find-contexts.ts'
+import { type FoundContexts, type PatternLists, type PlacedRefusal, searchMessage } from './find-contexts.ts'
 import { type PlacedContext, placeBlocks } from './place-explicit-context.ts'
 import { markSpokenOf, type UnmappedNames } from './places/mark-spoken-of.ts'
 import type { PromptSet } from './prompt-body.ts'
@@ -40,7 +47,9 @@ interface ReadMessage {
   /** its text that blocks of a past request were put into */
   readonly holder: number | undefined
   readonly contexts: readonly PromptContext[]
-  /** the message as it was received */
+  /** those that would be found if no chunk were known, where that makes a difference */
+  readonly unaided: readonly PromptContext[] | undefined
+  /** the message as it was received, whatever chunks are known */
   readonly digest: string
 }
 
@@ -72,8 +81,13 @@ export interface LayoutState {
   readonly store: ConversationStore
   readonly blockTemplate: string
   readonly patternLists?: PatternLists | undefined
+  /** finds lists whose borders are known */
+  readonly certain?: CertainFinder | undefined
   readonly unmapped?: UnmappedNames | undefined
 }
+
+/** Two chunks have so many characters at least that are learned or registered one by one. */
+const shortestChunks = 64
 
 /** Puts explicit blocks in place, those of past turns too, finds all contexts, and recalls every turn. */
 export function layOutPrompts(set: PromptSet, placed: PlacedContext | undefined, state: LayoutState): Layout {
@@ -127,25 +141,45 @@ class LayoutWriter {
     const holder = isPlaced ? undefined : message.texts.findLast((text) => this.#holdsPlace(message, text))
     // what the assistant said holds no contexts, and where blocks are put is searched once they stand there
     const isSearched = !isPlaced && holder === undefined
-    const contexts = isSearched ? this.#find(message) : []
+    const { contexts, unaided } = isSearched ? this.#find(message, this.#state.certain) : { contexts: [] }
     return {
       message,
       identity,
       isPlaced,
       holder,
       contexts,
-      digest: digestMessage(identity, message, this.#set, contexts),
+      unaided,
+      digest: digestMessage(identity, message, this.#set, unaided ?? contexts),
     }
   }
 
-  #find(message: PromptMessage): readonly PromptContext[] {
-    const { contexts, isUnsure, refusals } = searchMessage(message, this.#texts, this.#state.patternLists)
-    this.#isUnsure ||= isUnsure
-    this.#refusals.push(...refusals)
-    return contexts
+  #find(message: PromptMessage, certain: CertainFinder | undefined): FoundContexts {
+    const found = searchMessage(message, this.#texts, this.#state.patternLists, certain)
+    this.#isUnsure ||= found.isUnsure
+    this.#refusals.push(...found.refusals)
+    return found
   }
 
-  #layOut({ message, identity, isPlaced, holder, contexts, digest }: ReadMessage, isPast: boolean): LaidOutMessage {
+  /**
+   * The contexts of a message with the chunks that were known when it was sent: what is learned or forgotten since
+   * changes no turn. One of the past that is not known was sent as it came.
+   */
+  #findAsSent(
+    { message, contexts, unaided }: Pick<ReadMessage, 'message' | 'contexts' | 'unaided'>,
+    sent: SentTurn | undefined,
+    isPast: boolean,
+  ): readonly PromptContext[] {
+    const spans = sent?.kind === 'ordered' ? sent.spans : undefined
+    if (!spans) return unaided && (isPast || sent) ? unaided : contexts
+    const known = (text: SearchedText): CertainList[] => {
+      const separated = this.#state.certain?.(text).filter(({ certain }) => certain.by === 'separator') ?? []
+      return [...separated, ...spans.flatMap((own) => fromSpans(own, text.whole.length) ?? [])]
+    }
+    return searchMessage(message, this.#texts, this.#state.patternLists, known).contexts
+  }
+
+  #layOut(read: ReadMessage, isPast: boolean): LaidOutMessage {
+    const { message, identity, isPlaced, holder, unaided, digest } = read
     const { tenant, conversation } = this.#state
     this.#chain = digestOf(this.#chain + digest)
     if (message.role === 'user') this.#conversation ??= this.#chain
@@ -153,30 +187,49 @@ class LayoutWriter {
     const isolated = digestOf(JSON.stringify([tenant, conversation, 'alone', digest]))
     // whatever stood in front of it may be gone, and with it what an unnamed conversation is known by
     const alone = toTurnKey(isolated, conversation === undefined ? undefined : this.#conversation)
-    const laidOut = { message, identity, keys: [], explicit: undefined, past: [], contexts }
+    const laidOut = { message, identity, keys: [], explicit: undefined, past: [], contexts: read.contexts }
     // nothing but the name of its conversation tells whose blocks a message had that stands behind another history
     const names = conversation === undefined ? [turn] : [turn, alone]
     if (isPlaced) return this.#place(laidOut, this.#placed!, names)
     if (holder !== undefined) return this.#restore(laidOut, holder, isPast, names)
-    if (contexts.length === 0) return laidOut
-    const past = this.#memory.recallOrdered(isPast ? [turn, alone] : [turn], isPast)
-    const ordered = { ...laidOut, keys: this.#memory.keysOfOrdered([turn, alone]), past }
-    return message.isRendered ? this.#recallTurns(ordered) : ordered
+    if (read.contexts.length === 0 && !this.#mayHaveHeldChunks(message)) return laidOut
+    const sent = this.#memory.recallTurn(isPast ? [turn, alone] : [turn], isPast)
+    const contexts = this.#findAsSent(read, sent, isPast)
+    if (contexts.length === 0) return { ...laidOut, contexts }
+    const past = sent?.kind === 'ordered' ? sent.contexts : []
+    const ordered = { ...laidOut, contexts, keys: this.#memory.keysOfOrdered([turn, alone]), past }
+    return message.isRendered ? this.#recallTurns(ordered, unaided ?? contexts) : ordered
+  }
+
+  /** Whether known chunks may have been found in it that nobody knows any more. */
+  #mayHaveHeldChunks({ role, texts }: PromptMessage): boolean {
+    if (role === 'assistant' || !this.#state.certain) return false
+    return texts.reduce((sum, text) => sum + this.#texts[text]!.length, 0) >= shortestChunks
   }
 
   /** A prompt that the client has rendered is one message, whose lists are those of many turns. */
-  #recallTurns(laidOut: LaidOutMessage): LaidOutMessage {
+  #recallTurns(laidOut: LaidOutMessage, unaided: readonly PromptContext[]): LaidOutMessage {
     const { message, contexts, identity } = laidOut
     const { tenant, conversation } = this.#state
     const text = this.#set.texts[message.texts[0]!]!.text
     const base = digestOf(JSON.stringify([tenant, conversation, 'rendered', identity]))
     const named = conversation === undefined ? undefined : this.#conversation
-    const names = digestContexts(base, text, contexts).map((digest) => toTurnKey(digest, named))
+    const names = nameContexts(base, text, contexts, unaided).map((digest) => toTurnKey(digest, named))
     const asked = isAnswered(text, contexts) ? contexts.length : contexts.length - 1
     const recall = (name: TurnKey, i: number): SentOrder | undefined =>
       i < asked ? this.#memory.recallOrdered([name], true)[0] : undefined
     const past = laidOut.past.length > 0 ? laidOut.past : names.map(recall)
-    return { contextKeys: names.map((name) => this.#memory.keysOfOrdered([name])), ...laidOut, past }
+    const contextKeys = names.map((name) => this.#memory.keysOfOrdered([name]))
+    // a list that nobody knew when it was asked about was sent as it came
+    const kept = [...contexts.keys()].filter(
+      (i) => i >= asked || past[i] || contexts[i]!.certain?.by !== 'known_chunks',
+    )
+    return {
+      contextKeys: kept.map((i) => contextKeys[i]!),
+      ...laidOut,
+      contexts: kept.map((i) => contexts[i]!),
+      past: kept.map((i) => past[i]),
+    }
   }
 
   #holdsPlace({ role }: PromptMessage, text: number): boolean {
@@ -203,7 +256,7 @@ class LayoutWriter {
       // to speak of a placeholder is no fault, as long as nobody has answered as if blocks stood there
       if (known) this.#unresolved = 'ambiguous_turn'
       else if (isPast) this.#unresolved ??= 'unknown_turn'
-      return { ...laidOut, contexts: this.#find(laidOut.message) }
+      return { ...laidOut, contexts: this.#find(laidOut.message, undefined).contexts }
     }
     const { blocks } = known
     const { text, context } = placeBlocks(this.#texts[at]!, at, blocks, blockTemplate)
@@ -211,6 +264,23 @@ class LayoutWriter {
     const past = known.context ? [known.context] : []
     return { ...laidOut, contexts: [context], past, keys: this.#memory.keysOfExplicit(names, blocks), explicit: blocks }
   }
+}
+
+/** Names the contexts of a rendered prompt: those that are found without known chunks as if none were known. */
+function nameContexts(
+  base: ScopeId,
+  text: string,
+  contexts: readonly PromptContext[],
+  unaided: readonly PromptContext[],
+): ScopeId[] {
+  const names = digestContexts(base, text, unaided)
+  const byStart = new Map(unaided.map(({ slots }, i) => [slots[0]!.start, names[i]!]))
+  return contexts.map((context) => {
+    const start = context.slots[0]!.start
+    const own = byStart.get(start)
+    if (own !== undefined && context.certain?.by !== 'known_chunks') return own
+    return digestContexts(base, text, [context])[0]!
+  })
 }
 
 /** Whether somebody asks again behind the last list of a rendered prompt. */

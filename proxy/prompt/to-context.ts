@@ -1,10 +1,11 @@
 import { type BlockId, toBlockId } from '#index/context-block.ts'
+import type { CertainList } from '../chunks/certain-list.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
 import type { BlockSpan, ContextList } from './judge/context-list.ts'
 
 /** A list of a text that may be several texts of a prompt, as a context of these. */
 export function toContext(
-  list: ContextList,
+  list: ContextList & Partial<CertainList>,
   whole: string,
   locate: (offset: number) => { text: number; start: number },
 ): PromptContext {
@@ -19,6 +20,7 @@ export function toContext(
     labelPrefix: list.labelPrefix,
     annotateAt: { text: end.text, offset: list.end - end.start },
     isResult: false,
+    ...(list.certain && { certain: list.certain }),
   }
 }
 

@@ -16,3 +16,8 @@ export function hotBlocksRedisKeys(namespace: string, proxy: string): { counts: 
   const prefix = `reprise:${namespace}:hot:{blocks}`
   return { counts: `${prefix}:counts`, writer: `${prefix}:writer:${proxy}` }
 }
+
+/** Where proxies tell each other of known chunks. */
+export function chunksRedisKey(namespace: string): string {
+  return `reprise:${namespace}:chunks:{chunks}`
+}

@@ -47,8 +47,12 @@ function sizeOf(turn: SentTurn): number {
     case 'explicit':
       return turn.blocks.reduce((size, block) => size + 32 + 2 * block.length, base + sizeOfOrder(turn.context))
     case 'ordered':
-      return turn.contexts.reduce((size, context) => size + sizeOfOrder(context), base)
+      return turn.contexts.reduce((size, context) => size + sizeOfOrder(context), base + sizeOfSpans(turn.spans))
   }
+}
+
+function sizeOfSpans(spans: readonly (readonly number[])[] = []): number {
+  return spans.reduce((size, own) => size + 64 + 8 * own.length, 0)
 }
 
 function sizeOfOrder({ order, annotation, pointers }: SentOrder): number {

@@ -34,11 +34,17 @@ export class TurnMemory {
 
   /** How the contexts of a message were sent, by any of its names; the first that is known counts. */
   recallOrdered(names: readonly TurnKey[], isPast: boolean): readonly SentOrder[] {
+    const sent = this.recallTurn(names, isPast)
+    return sent?.kind === 'ordered' ? sent.contexts : []
+  }
+
+  /** How a message was sent, by any of its names; the first that is known counts. */
+  recallTurn(names: readonly TurnKey[], isPast: boolean): SentTurn | undefined {
     for (const name of names) {
       const sent = this.#recallOwn(name) ?? (isPast ? this.#recallAny(name) : undefined)
-      if (sent) return sent.kind === 'ordered' ? sent.contexts : []
+      if (sent) return sent
     }
-    return []
+    return undefined
   }
 
   /** Under what a message is to be remembered that had no blocks beside it. */

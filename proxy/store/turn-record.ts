@@ -50,7 +50,11 @@ const isRecord = new Ajv().compile<{ turn: TurnKey; sent: SentTurn }>({
         {
           required: ['contexts'],
           additionalProperties: false,
-          properties: { kind: { const: 'ordered' }, contexts: { type: 'array', maxItems: 1 << 12, items: order } },
+          properties: {
+            kind: { const: 'ordered' },
+            contexts: { type: 'array', maxItems: 1 << 12, items: order },
+            spans: { type: 'array', maxItems: 1 << 12, items: { type: 'array', maxItems: 1 << 16, items: index } },
+          },
         },
         {
           required: ['blocks', 'context'],
@@ -114,7 +118,10 @@ function withAbsent(sent: SentTurn): SentTurn {
       hint: { begins: pointer.hint.begins, ends: pointer.hint.ends },
     })),
   })
-  if (sent.kind === 'ordered') return { kind: 'ordered', contexts: sent.contexts.map(restore) }
+  if (sent.kind === 'ordered') {
+    const contexts = sent.contexts.map(restore)
+    return sent.spans ? { kind: 'ordered', contexts, spans: sent.spans } : { kind: 'ordered', contexts }
+  }
   return sent.kind === 'explicit' ? { ...sent, context: restore(sent.context) } : sent
 }
 

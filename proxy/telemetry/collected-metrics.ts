@@ -14,6 +14,8 @@ export interface MetricSources {
   indexBytes(): number
   /** how full the counts of hot blocks are, from 0 to 1 */
   hotnessFilterLoad(): number
+  /** chunks whose borders are known */
+  knownChunks?: (() => number) | undefined
   /** one for each replica */
   mirrors(): readonly MirrorStatus[]
   /** events from the engines that were applied, by type */
@@ -55,6 +57,9 @@ export function addCollectedMetrics(registry: Registry, sources: MetricSources):
   )
   gauge('hotness_filter_load', 'How full the counts of hot blocks are; at 1 the coldest are forgotten', [], (load) =>
     load.set(sources.hotnessFilterLoad()),
+  )
+  gauge('known_chunks', 'Chunks whose borders are known in any prompt', [], (known) =>
+    known.set(sources.knownChunks?.() ?? 0),
   )
   gauge('mirror_mode', 'How the mirror is fed: 2 exact, 1 degraded, 0 fallback', ['replica'], (mode) => {
     for (const mirror of sources.mirrors()) mode.set({ replica: mirror.replica }, mirrorModes[mirror.mode])

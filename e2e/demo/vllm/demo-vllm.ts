@@ -3,7 +3,6 @@ import { findFreePort } from '../find-free-port.ts'
 import { fitTurns } from '../fit-turns.ts'
 import { loadWorkload } from '../load-workload.ts'
 import { toPositiveInteger } from '../options.ts'
-import { toUnmarkedMessage, toUserMessage } from '../prompt.ts'
 import { readModel } from '../read-model.ts'
 import { renderReport, toJsonReport } from '../report.ts'
 import { type CommandRun, runCommand } from '../run-command.ts'
@@ -25,7 +24,7 @@ interface DemoOptions {
   readonly deviceTokens?: number
   readonly reuse?: true
   readonly hostMb: number
-  readonly unmarked?: true
+  readonly plain?: true
   readonly json?: true
 }
 
@@ -43,7 +42,7 @@ const program = new Command('demo:vllm')
   .option('--device-tokens <n>', 'size of vLLM’s own cache in tokens', toPositiveInteger)
   .option('--reuse', 'through reprise, vLLM has the plugin and reuses at any position')
   .option('--host-mb <n>', 'host memory for what is reused', toPositiveInteger, 1024)
-  .option('--unmarked', 'join documents by blank lines alone: nothing shows where one ends')
+  .option('--plain', 'documents stand side by side, parted by blank lines alone: nobody is told where one ends')
   .option('--json', 'print one JSON object instead of the table')
   .exitOverride((end) => process.exit(end.exitCode === 0 ? 0 : 2))
   .parse()
@@ -52,15 +51,14 @@ await runCommand('demo:vllm', (run) => demonstrate(run, program.opts<DemoOptions
 
 async function demonstrate({ children, interrupted }: CommandRun, options: DemoOptions): Promise<number> {
   const { trace, limit, maxTokens, deviceTokens, topK = trace === undefined ? CORPUS_TOP_K : undefined } = options
-  const workload = await loadWorkload({ trace, topK, limit })
+  const workload = await loadWorkload({ trace, topK, limit, isPlain: options.plain ?? false })
 
   const installation = await setupVllm(children)
   const engine = await startVllm(children, installation, { deviceTokens })
   const model = await readModel(engine.url)
   const { turns, ...fitted } = await fitTurns(workload.turns, model, maxTokens)
   const [warmUp, measured] = [turns.slice(0, options.warmUp), turns.slice(options.warmUp)]
-  const compose = options.unmarked ? toUnmarkedMessage : toUserMessage
-  const send = { model: model.name, maxTokens, compose, concurrency: 1, interrupted }
+  const send = { model: model.name, maxTokens, concurrency: 1, interrupted }
   // the engine's very first prompt pays for its start; it is sent before the clock runs
   const start = { ...send, label: 'start' }
   await runWorkload(turns.slice(0, 1), { ...start, baseUrl: engine.url })
@@ -90,7 +88,7 @@ async function demonstrate({ children, interrupted }: CommandRun, options: DemoO
 
   const comparison = { direct: summarizeRun(direct), reprise: summarizeRun(reprise) }
   const head = { workload: workload.name, engine: 'vLLM on this CPU', model, fitted: { ...fitted, turns: measured } }
-  const reused = kinds && { kinds, seen_before: shareSeenBefore(measured, warmUp, compose) }
+  const reused = kinds && { kinds, seen_before: shareSeenBefore(measured, warmUp) }
   const report = { ...head, comparison, reused }
   process.stdout.write(options.json ? toJsonReport(report) : `${renderReport(report)}\n${showAnswers(direct, reprise)}`)
   return direct.failures.length + reprise.failures.length > 0 ? 1 : 0

@@ -1,4 +1,5 @@
 import type { BlockId } from '#index/context-block.ts'
+import type { CertainBorders } from '../../chunks/certain-list.ts'
 import type { Span } from '../../json-spans.ts'
 
 /** A place in a prompt that holds one block. Offsets are in the text `text` of the body (a place in its texts). */
@@ -45,6 +46,8 @@ export interface PromptContext {
   readonly isResult: boolean
   /** words that are sent as they are name its blocks by their place: they stay in the order received */
   readonly isSpokenOf?: boolean
+  /** where its borders come from, where no mark in the prompt shows them */
+  readonly certain?: CertainBorders | undefined
 }
 
 /** The labels that belong to the places of a context; blocks without any can be counted. */

@@ -1,0 +1,17 @@
+import { DemoError } from './demo-error.ts'
+import type { ContextBlock, Turn } from './workload.ts'
+
+const BATCH = 500
+
+/** Tells a proxy of all documents, in the order that their corpus has. */
+export async function registerChunks(adminUrl: string, turns: readonly Turn[]): Promise<void> {
+  const blocks = new Map<string, ContextBlock>()
+  for (const block of turns.flatMap((turn) => turn.blocks)) blocks.set(block.id, block)
+  const chunks = [...blocks.values()].sort((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }))
+  for (let at = 0; at < chunks.length; at += BATCH) {
+    const body = JSON.stringify({ chunks: chunks.slice(at, at + BATCH) })
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(`${adminUrl}/v1/chunks`, { method: 'PUT', headers, body })
+    if (!response.ok) throw new DemoError(`the proxy did not take the chunks: ${await response.text()}`)
+  }
+}

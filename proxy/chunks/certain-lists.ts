@@ -1,0 +1,91 @@
+import { findTurns } from '../prompt/scan/find-turns.ts'
+import { type CertainList, type SearchedText, toSpans } from './certain-list.ts'
+import type { ChunkRefusal, KnownLists } from './find-known-lists.ts'
+import { findSeparatedLists } from './find-separated-lists.ts'
+import type { SeparatedText } from './separators.ts'
+
+/** What is told of the known chunks of a request. */
+export interface KnownChunkCounts {
+  /** chunks that were found */
+  readonly matched: number
+  readonly lists: number
+  /** by reason: how often chunks that stand side by side were left alone */
+  readonly refused: Readonly<Partial<Record<ChunkRefusal, number>>>
+}
+
+/** The lists of one request whose borders are certain: parted by our separator, or of known chunks. */
+export class CertainLists {
+  readonly #findKnown: ((text: string) => KnownLists) | undefined
+  readonly #separated: ReadonlyMap<number, SeparatedText>
+  #kept: KnownChunkCounts | undefined
+  /** by the texts of a message: a request is laid out more than once */
+  readonly #found = new Map<
+    string,
+    { readonly whole: string; readonly lists: CertainList[]; readonly known: KnownLists }
+  >()
+
+  constructor(
+    findKnown: ((text: string) => KnownLists) | undefined,
+    separated: ReadonlyMap<number, SeparatedText> = new Map(),
+  ) {
+    this.#findKnown = findKnown
+    this.#separated = separated
+  }
+
+  /** Undefined where there is nothing to be found by. */
+  get finder(): ((text: SearchedText) => readonly CertainList[]) | undefined {
+    if (!this.#findKnown && this.#separated.size === 0) return undefined
+    return (text) => this.#find(text)
+  }
+
+  get counts(): KnownChunkCounts {
+    if (this.#kept) return this.#kept
+    let matched = 0
+    let lists = 0
+    const refused: Partial<Record<ChunkRefusal, number>> = {}
+    for (const { known } of this.#found.values()) {
+      matched += known.matched
+      lists += known.lists.length
+      for (const reason of known.refused) refused[reason] = (refused[reason] ?? 0) + 1
+    }
+    return { matched, lists, refused }
+  }
+
+  /** Lets go of all texts; what was counted stays. */
+  letGo(): void {
+    this.#kept = this.counts
+    this.#found.clear()
+  }
+
+  #find(text: SearchedText): CertainList[] {
+    const name = text.parts.map((part) => part.text).join()
+    const before = this.#found.get(name)
+    if (before?.whole === text.whole) return before.lists
+    const separated = this.#findSeparated(text)
+    const known = this.#findKnown?.(text.whole) ?? { lists: [], matched: 0, refused: [] }
+    const others = known.lists.map(({ chunks, ...list }): CertainList => {
+      return { ...list, certain: { by: 'known_chunks', chunks, spans: toSpans(list.blocks) } }
+    })
+    const apart = others.filter((list) => !separated.some((one) => overlap(one, list)))
+    const lists = [...separated, ...apart]
+    this.#found.set(name, { whole: text.whole, lists, known })
+    return lists
+  }
+
+  #findSeparated({ whole, parts, role, isRendered }: SearchedText): CertainList[] {
+    return parts.flatMap(({ text, start }) => {
+      const own = this.#separated.get(text)
+      const end = start + (own?.text.length ?? 0)
+      // a text that was tidied up since
+      if (own === undefined || whole.slice(start, end) !== own.text) return []
+      const places = own.places.map((place) => start + place)
+      const isWhole = role === 'tool' || role === 'function'
+      const turns = isRendered ? (findTurns(whole) ?? []) : [{ start, end }]
+      return turns.flatMap((turn) => findSeparatedLists(whole, places, { start: turn.start, end: turn.end, isWhole }))
+    })
+  }
+}
+
+function overlap(one: CertainList, other: CertainList): boolean {
+  return one.blocks[0]!.start < other.end && other.blocks[0]!.start < one.end
+}

@@ -1,0 +1,161 @@
+import { LRUCache } from 'lru-cache'
+import { inSlices } from '../mirror/in-slices.ts'
+import type { ChunkHandle } from './chunk-columns.ts'
+import type { ChunkFacts } from './chunk-record.ts'
+import type { Added } from './chunk-table.ts'
+import type { FoldedText } from './folded-text.ts'
+import type { ChunkInputs } from './read-chunk-inputs.ts'
+import type { TokenDecoder } from './token-decoder.ts'
+
+/** Where chunks that are learned go. */
+export interface ChunkSink {
+  add(scope: string, text: string, facts: ChunkFacts): Added
+  handleOf(chunk: number): ChunkHandle
+  makeSure(scope: string, handle: ChunkHandle): void
+  noteList(handles: readonly ChunkHandle[]): void
+  /** Forgets a text that is no chunk, unless it surely is one. */
+  forgetUnsure(scope: string, text: string): void
+  fold(text: string): FoldedText
+}
+
+/** Why a text is not learned. */
+export type IgnoredReason = 'too_short' | 'question' | 'tokens' | 'crowded' | 'unreadable' | 'encoded' | 'too_large'
+
+export interface LearnerOptions {
+  readonly sink: ChunkSink
+  readonly decoder: Pick<TokenDecoder, 'decode'>
+  /** names this proxy's order of chunks, apart from all others' */
+  readonly source: number
+  readonly onIgnored: (reason: IgnoredReason, count: number) => void
+  readonly onLearned: (kind: ChunkInputs['kind'], count: number) => void
+}
+
+/** One request that holds chunks, from its beginning to its end. */
+export interface Lesson {
+  learn(inputs: ChunkInputs): Promise<void>
+  end(): void
+}
+
+/** What was learned of a tenant. */
+interface Tenant {
+  order: number
+  /** its requests with chunks that are under way */
+  readonly lessons: Set<{ isUnsure: boolean }>
+  /** its requests with prompts that are under way */
+  prompts: number
+  /** texts that came alone, one behind the other, since its last prompt */
+  alone: ChunkHandle[]
+}
+
+/** A text to embed that is shorter may be a question or a name. */
+const shortestEmbedded = 64
+const QUESTION = /[?？¿؟]["'”’»)\]]*\s*$/
+/** So many texts that came alone, without a prompt between or beside them, are chunks that are indexed one by one. */
+const fewestAlone = 3
+const mostTenants = 4_096
+
+/**
+ * Learns chunks from what is embedded and reranked. Several texts to embed in one request are chunks; one alone may be a
+ * question, which then stands in the very next prompt: it counts only in a row of such requests with no prompt near.
+ */
+export class ChunkLearner {
+  readonly #options: LearnerOptions
+  readonly #tenants = new LRUCache<string, Tenant>({ max: mostTenants })
+
+  constructor(options: LearnerOptions) {
+    this.#options = options
+  }
+
+  /** A request of this tenant begins that may hold chunks. */
+  begin(scope: string): Lesson {
+    const tenant = this.#tenantOf(scope)
+    const own = { isUnsure: tenant.lessons.size > 0 }
+    for (const other of tenant.lessons) other.isUnsure = true
+    tenant.lessons.add(own)
+    return {
+      learn: (inputs) => this.#learn(scope, tenant, own, inputs),
+      end: () => void tenant.lessons.delete(own),
+    }
+  }
+
+  /** A request with a prompt begins; what is returned is called at its end. */
+  prompted(scope: string): () => void {
+    const tenant = this.#tenantOf(scope)
+    tenant.prompts += 1
+    tenant.alone = []
+    return () => {
+      tenant.prompts -= 1
+    }
+  }
+
+  async #learn(scope: string, tenant: Tenant, own: { isUnsure: boolean }, inputs: ChunkInputs): Promise<void> {
+    const { sink, onIgnored, onLearned } = this.#options
+    for (const query of inputs.queries) sink.forgetUnsure(scope, query)
+    const texts = [...inputs.texts, ...this.#decode(inputs.tokens)]
+    const isRerank = inputs.kind === 'rerank'
+    const isAlone = !isRerank && texts.length + inputs.queries.length === 1
+    const first = tenant.order
+    // what comes together stands together, whatever is learned meanwhile
+    tenant.order += texts.length
+    const handles: ChunkHandle[] = []
+    let learned = 0
+    let order = first
+    await inSlices(texts, (text) => {
+      const place = order++
+      const reason = isRerank ? undefined : this.#whyNot(text)
+      if (reason) return onIgnored(reason, 1)
+      const { outcome, chunk } = sink.add(scope, text, {
+        isSure: !isAlone,
+        source: isRerank ? 0 : this.#options.source,
+        order: place,
+        isOrderUnsure: own.isUnsure,
+        isFirst: place === first,
+        isLast: place === first + texts.length - 1,
+        id: [0, 0],
+        ...endsOf(text),
+      })
+      if (chunk < 0) return onIgnored(outcome === 'crowded' ? 'crowded' : 'too_short', 1)
+      handles.push(sink.handleOf(chunk))
+      if (outcome === 'added') learned += 1
+    })
+    onLearned(inputs.kind, learned)
+    if (isRerank) sink.noteList(handles)
+    else if (isAlone && handles[0]) this.#hearAlone(scope, tenant, handles[0])
+  }
+
+  #whyNot(text: string): IgnoredReason | undefined {
+    if (text.length < shortestEmbedded || this.#options.sink.fold(text).length < shortestEmbedded) return 'too_short'
+    return QUESTION.test(text.slice(-32)) ? 'question' : undefined
+  }
+
+  #decode(tokens: readonly (readonly number[])[]): string[] {
+    const texts = tokens.map((ids) => this.#options.decoder.decode(ids)).filter((text) => text !== undefined)
+    if (texts.length < tokens.length) this.#options.onIgnored('tokens', tokens.length - texts.length)
+    return texts
+  }
+
+  #hearAlone(scope: string, tenant: Tenant, handle: ChunkHandle): void {
+    if (tenant.prompts > 0) return
+    const { sink } = this.#options
+    if (tenant.alone.some(({ chunk }) => chunk === handle.chunk)) return
+    tenant.alone.push(handle)
+    if (tenant.alone.length < fewestAlone) return
+    for (const one of tenant.alone) sink.makeSure(scope, one)
+    tenant.alone = tenant.alone.slice(1 - fewestAlone)
+  }
+
+  #tenantOf(scope: string): Tenant {
+    const known = this.#tenants.get(scope)
+    if (known) return known
+    const tenant: Tenant = { order: 1, lessons: new Set(), prompts: 0, alone: [] }
+    this.#tenants.set(scope, tenant)
+    return tenant
+  }
+}
+
+/** White space at both ends of a text. */
+export function endsOf(text: string): { lead: string; tail: string } {
+  const trimmed = text.trimStart()
+  const end = trimmed.trimEnd().length
+  return { lead: text.slice(0, text.length - trimmed.length), tail: trimmed.slice(end) }
+}

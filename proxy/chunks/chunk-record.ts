@@ -1,0 +1,40 @@
+import type { FoldedText } from './folded-text.ts'
+
+/** How a chunk became known. */
+export interface ChunkFacts {
+  /** it surely is one, and not a question or a message that was embedded */
+  readonly isSure: boolean
+  /** who put its chunks in order; 0: nobody */
+  readonly source: number
+  /** its place in that order */
+  readonly order: number
+  /** others were learned at the same time: only within what came together its order is certain */
+  readonly isOrderUnsure: boolean
+  /** the first and the last of what came together */
+  readonly isFirst: boolean
+  readonly isLast: boolean
+  /** white space at its ends, as it was given */
+  readonly lead: string
+  readonly tail: string
+  /** two words of a hash of the caller's id for it; 0, 0: none */
+  readonly id: readonly [number, number]
+}
+
+/** All that is kept of a chunk: no word of its text. */
+export interface ChunkRecord extends ChunkFacts {
+  /** in folded characters */
+  readonly length: number
+  /** hash of all of it */
+  readonly hash: number
+  /** four words of its SHA-256 */
+  readonly digest: Int32Array
+  /** hash of the characters that it is looked up by, and where in it they stand */
+  readonly anchor: number
+  readonly anchorPlace: number
+}
+
+/** The first 128 bits of the SHA-256 of folded characters, in four words. */
+export function digestWords(text: FoldedText, start: number, length: number): Int32Array {
+  const digest = text.digestOf(start, length)
+  return Int32Array.of(digest.readInt32LE(0), digest.readInt32LE(4), digest.readInt32LE(8), digest.readInt32LE(12))
+}

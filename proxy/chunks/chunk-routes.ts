@@ -1,0 +1,70 @@
+import type { Hono } from 'hono'
+import type { ServerEnv } from '../app.ts'
+import { ProxyError } from '../errors.ts'
+import { parseJson } from '../parse-json.ts'
+import type { Pipeline } from '../pipeline.ts'
+import { isObject } from '../prompt/body/prompt-builder.ts'
+import { readBody } from '../read-body.ts'
+import { bytesPerChunk } from './chunk-table.ts'
+import { readChunks } from './read-chunks.ts'
+
+/** Where an operator tells which chunks there are (CONTRACT §4). */
+export function addChunkRoutes(
+  app: Hono<ServerEnv>,
+  { chunks, settings }: Pick<Pipeline, 'chunks' | 'settings'>,
+): void {
+  app.get('/v1/chunks', (c) =>
+    c.json({
+      chunks: chunks.size,
+      ...chunks.sizes(),
+      capacity: chunks.capacity,
+      bytes: chunks.size * bytesPerChunk,
+      learns: settings().learning.isOn,
+    }),
+  )
+  app.put('/v1/chunks', async (c) => {
+    const body = await readBody(c.env.incoming, settings().bodyLimit)
+    const given = readChunks(body.toString())
+    if (chunks.capacity === 0) {
+      throw new ProxyError('invalid_body', 'No chunks are kept here: chunks.max_chunks is 0 in the configuration.')
+    }
+    const report = await chunks.put(given.chunks, given.tenant ?? (c.req.query('tenant') || undefined))
+    return c.json({ ...report, chunks: chunks.size })
+  })
+  app.delete('/v1/chunks', async (c) => {
+    const body = (await readBody(c.env.incoming, settings().bodyLimit)).toString()
+    const given = body.trim() === '' ? {} : readForgotten(parseJson(body))
+    const tenant = given.tenant ?? (c.req.query('tenant') || undefined)
+    const isAll = tenant === undefined && given.ids === undefined && given.texts === undefined
+    return c.json({ forgotten: isAll ? chunks.clear() : chunks.forget(tenant, given), chunks: chunks.size })
+  })
+}
+
+/** `{"ids"?:[…],"texts"?:[…],"tenant"?}`, or chunks as they were registered. */
+function readForgotten(body: unknown): { ids?: string[]; texts?: string[]; tenant?: string } {
+  if (!isObject(body)) throw invalid()
+  const { ids, texts, chunks, tenant } = body
+  const given = Array.isArray(chunks) && chunks.every(isObject) ? chunks : []
+  if (chunks !== undefined && !Array.isArray(chunks)) throw invalid()
+  if (tenant !== undefined && typeof tenant !== 'string') throw invalid()
+  const wanted = {
+    ids: [...toTexts(ids), ...given.filter(({ text }) => text === undefined).flatMap(({ id }) => toTexts([id]))],
+    texts: [...toTexts(texts), ...given.flatMap(({ text }) => (text === undefined ? [] : toTexts([text])))],
+  }
+  const isNamed = ids !== undefined || texts !== undefined || chunks !== undefined
+  return { ...(isNamed ? wanted : {}), ...(tenant === undefined ? {} : { tenant }) }
+}
+
+function toTexts(value: unknown): string[] {
+  if (value === undefined) return []
+  const isSound = Array.isArray(value) && value.every((item) => typeof item === 'string' || typeof item === 'number')
+  if (!isSound) throw invalid()
+  return value.map(String)
+}
+
+function invalid(): ProxyError {
+  return new ProxyError(
+    'invalid_body',
+    'The body has to be {"ids":[…],"texts":[…],"tenant"?}; none forgets all chunks.',
+  )
+}

@@ -1,0 +1,67 @@
+/**
+ * Numbers of chunks by 32-bit hashes, in an open table of fixed size: each as near behind its hash's slot as there is
+ * room. A byte a slot shows a part of the hash, so that most look-ups touch nothing else.
+ */
+export class ChunkSlots {
+  readonly #mask: number
+  readonly #tags: Uint8Array
+  readonly #chunks: Int32Array
+  readonly #hashOf: (chunk: number) => number
+
+  /** `hashOf`: the hash of a chunk that is in the table. */
+  constructor(capacity: number, hashOf: (chunk: number) => number) {
+    const slots = 2 ** Math.ceil(Math.log2(Math.max(2, capacity * 1.5)))
+    this.#mask = slots - 1
+    // zeroes that nobody has touched take no memory of the machine
+    this.#tags = new Uint8Array(slots)
+    this.#chunks = new Int32Array(slots)
+    this.#hashOf = hashOf
+  }
+
+  /** The first slot from `slot` on that may hold a chunk of this hash; −1: there is none. */
+  next(hash: number, slot: number): number {
+    const tag = tagOf(hash)
+    for (let at = slot & this.#mask; this.#tags[at] !== 0; at = (at + 1) & this.#mask) {
+      if (this.#tags[at] === tag) return at
+    }
+    return -1
+  }
+
+  at(slot: number): number {
+    return this.#chunks[slot]!
+  }
+
+  put(hash: number, chunk: number): void {
+    let slot = hash & this.#mask
+    while (this.#tags[slot] !== 0) slot = (slot + 1) & this.#mask
+    this.#tags[slot] = tagOf(hash)
+    this.#chunks[slot] = chunk
+  }
+
+  /** Takes a chunk out; those behind it that it had pushed on move back. */
+  remove(chunk: number): void {
+    let hole = this.#hashOf(chunk) & this.#mask
+    while (this.#tags[hole] === 0 || this.#chunks[hole] !== chunk) hole = (hole + 1) & this.#mask
+    for (let slot = (hole + 1) & this.#mask; this.#tags[slot] !== 0; slot = (slot + 1) & this.#mask) {
+      const home = this.#hashOf(this.#chunks[slot]!) & this.#mask
+      if (((slot - home) & this.#mask) < ((slot - hole) & this.#mask)) continue
+      this.#tags[hole] = this.#tags[slot]!
+      this.#chunks[hole] = this.#chunks[slot]!
+      hole = slot
+    }
+    this.#tags[hole] = 0
+  }
+}
+
+/** Spreads a hash that is nearly a sum over all of its bits (MurmurHash3's last step). */
+export function mixHash(hash: number, seed: number): number {
+  let mixed = hash ^ seed
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b)
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
+  return mixed ^ (mixed >>> 16)
+}
+
+/** What a slot shows of its hash; 0 is an empty one. */
+function tagOf(hash: number): number {
+  return hash >>> 24 || 1
+}

@@ -1,0 +1,386 @@
+import { ChunkColumns, type ChunkHandle, type GivenOrder } from './chunk-columns.ts'
+import { type ChunkFacts, type ChunkRecord, digestWords } from './chunk-record.ts'
+import { ChunkSlots, mixHash } from './chunk-slots.ts'
+import { anchorLength, type FoldedText } from './folded-text.ts'
+
+/** A known chunk at a place of a folded text. */
+export interface ChunkMatch {
+  readonly chunk: number
+  /** in folded characters */
+  readonly start: number
+  readonly end: number
+}
+
+/** What became of a chunk that was added, and which it is; −1: none. */
+export interface Added {
+  readonly outcome: 'added' | 'known' | 'too_short' | 'crowded'
+  readonly chunk: number
+}
+
+/** Of all columns and tables, at the most. */
+export const bytesPerChunk = 97
+
+/** So many places of a chunk may become its anchor: the first that no other chunk has. */
+const mostAnchors = 48
+/** Chunks with one anchor are near copies; with more, every text that holds one would be slow. */
+const mostAlike = 64
+
+interface Scope {
+  readonly name: string
+  readonly number: number
+  readonly seed: number
+  size: number
+  newest: number
+  oldest: number
+}
+
+/**
+ * The chunks that are known: of each digest, length and one anchor, never its text. A plain data structure without clock
+ * or chance; 1,000,000 chunks take 97 MB. Scopes never meet. In a full table the chunk that was used the longest time
+ * ago makes room: of the scope that needs it, unless that has less than its share.
+ */
+export class ChunkTable {
+  readonly capacity: number
+  readonly #columns: ChunkColumns
+  readonly #byAnchor: ChunkSlots
+  readonly #byDigest: ChunkSlots
+  readonly #newer: Int32Array
+  readonly #older: Int32Array
+  /** how many chunks have an anchor that is not sampled, by a part of its hash */
+  readonly #rare: Uint8Array
+  readonly #free: number[] = []
+  readonly #names = new Map<string, Scope>()
+  readonly #numbers: (Scope | undefined)[] = []
+  #used = 0
+  #size = 0
+  #lists = 0
+
+  constructor(capacity: number) {
+    this.capacity = capacity
+    this.#columns = new ChunkColumns(capacity)
+    this.#byAnchor = new ChunkSlots(capacity, (chunk) => this.#anchorHash(chunk))
+    this.#byDigest = new ChunkSlots(capacity, (chunk) => this.#digestHash(chunk))
+    this.#rare = new Uint8Array(2 ** Math.ceil(Math.log2(Math.max(2, capacity))))
+    this.#newer = new Int32Array(capacity)
+    this.#older = new Int32Array(capacity)
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Chunks by the name of their scope. */
+  get sizes(): ReadonlyMap<string, number> {
+    return new Map([...this.#names].map(([name, { size }]) => [name, size]))
+  }
+
+  /** Adds the chunk that a folded text is. One that is known becomes sure where it was not, and counts as used. */
+  add(scopeName: string, text: FoldedText, facts: ChunkFacts): Added {
+    const { length } = text
+    if (length < anchorLength) return { outcome: 'too_short', chunk: -1 }
+    const scope = this.#scopeOf(scopeName)
+    const digest = digestWords(text, 0, length)
+    const known = this.#find(scope, digest, length)
+    if (known >= 0) return this.#learnMore(known, facts)
+    const anchorPlace = this.#chooseAnchor(scope, text)
+    if (anchorPlace < 0) return this.#refuse(scope)
+    const anchor = text.anchorAt(anchorPlace)
+    return this.#insert(scope, { length, digest, anchor, anchorPlace, hash: text.hashOf(0, length), ...facts })
+  }
+
+  /** Adds a chunk of which another proxy has told. */
+  addRecord(scopeName: string, record: ChunkRecord): Added {
+    const scope = this.#scopeOf(scopeName)
+    const known = this.#find(scope, record.digest, record.length)
+    if (known >= 0) return this.#learnMore(known, record)
+    if (this.#countAlike(scope, record.anchor) >= mostAlike) return this.#refuse(scope)
+    return this.#insert(scope, record)
+  }
+
+  /** The chunk that a folded text is; undefined: it is not known. */
+  find(scopeName: string, text: FoldedText): ChunkHandle | undefined {
+    const scope = this.#names.get(scopeName)
+    if (!scope || text.length < anchorLength) return undefined
+    const chunk = this.#find(scope, digestWords(text, 0, text.length), text.length)
+    return chunk < 0 ? undefined : this.#columns.handleOf(chunk)
+  }
+
+  /** Forgets a chunk, if it is still the one that was meant; whether it was. */
+  remove(handle: ChunkHandle): boolean {
+    const isThere = this.#columns.isThere(handle)
+    if (isThere) this.#delete(handle.chunk)
+    return isThere
+  }
+
+  /** The chunks of a scope, those used last at the end. */
+  chunksOf(scopeName: string): number[] {
+    const chunks: number[] = []
+    for (let chunk = this.#names.get(scopeName)?.oldest ?? -1; chunk >= 0; chunk = this.#newer[chunk]!) {
+      chunks.push(chunk)
+    }
+    return chunks
+  }
+
+  recordOf(chunk: number): ChunkRecord {
+    return this.#columns.read(chunk)
+  }
+
+  /** Two words of a hash of the caller's id for a chunk; 0, 0: it has none. */
+  idOf(chunk: number): readonly [number, number] {
+    return this.#columns.idOf(chunk)
+  }
+
+  handleOf(chunk: number): ChunkHandle {
+    return this.#columns.handleOf(chunk)
+  }
+
+  isSure(chunk: number): boolean {
+    return this.#columns.isSure(chunk)
+  }
+
+  /** It is a chunk after all. */
+  makeSure(handle: ChunkHandle): void {
+    if (this.#columns.isThere(handle)) this.#columns.makeSure(handle.chunk)
+  }
+
+  /** White space at the ends of a chunk as it was given. */
+  endsOf(chunk: number): { readonly lead: string; readonly tail: string } {
+    return this.#columns.endsOf(chunk)
+  }
+
+  /** How two chunks stood to each other where they were given; undefined: they were not given by one source. */
+  orderOf(from: number, to: number): GivenOrder | undefined {
+    return this.#columns.orderOf(from, to)
+  }
+
+  /** The last list that a chunk was in without its neighbours in the order given; 0: none. */
+  listOf(chunk: number): number {
+    return this.#columns.lists[chunk]!
+  }
+
+  /** Chunks stood in one list, each without its neighbours in the order given; that is a use of them, too. */
+  noteList(handles: readonly ChunkHandle[]): void {
+    this.#lists = (this.#lists + 1) >>> 0 || 1
+    for (const handle of handles) {
+      if (!this.#columns.isThere(handle)) continue
+      this.#columns.lists[handle.chunk] = this.#lists
+      this.#touch(handle.chunk)
+    }
+  }
+
+  /**
+   * All places of a text where chunks of these scopes stand, in no order; each was compared by its SHA-256. Linear in the
+   * text, whatever the number of chunks.
+   */
+  match(text: FoldedText, scopeNames: readonly string[]): ChunkMatch[] {
+    const found: ChunkMatch[] = []
+    for (const name of scopeNames) {
+      const scope = this.#names.get(name)
+      if (scope) this.#match(text, scope, found)
+    }
+    return found
+  }
+
+  #match(text: FoldedText, { number, seed }: Scope, found: ChunkMatch[]): void {
+    const rare = this.#rare
+    const rareMask = rare.length - 1
+    const { starts, startCount, length } = text
+    for (let i = 0; i < startCount; i++) {
+      const at = starts[i]!
+      if (at + anchorLength > length) break
+      const anchor = text.anchorAt(at)
+      const hash = mixHash(anchor, seed)
+      if (!isSampled(anchor) && rare[(hash >>> 6) & rareMask] === 0) continue
+      for (let slot = this.#byAnchor.next(hash, hash); slot >= 0; slot = this.#byAnchor.next(hash, slot + 1)) {
+        const chunk = this.#byAnchor.at(slot)
+        const isAlike = this.#columns.anchors[chunk] === anchor && this.#columns.scopes[chunk] === number
+        if (isAlike) this.#verify(text, chunk, at, found)
+      }
+    }
+  }
+
+  #verify(text: FoldedText, chunk: number, at: number, found: ChunkMatch[]): void {
+    const { anchorPlaces, lengths, hashes, digests } = this.#columns
+    const start = at - anchorPlaces[chunk]!
+    const length = lengths[chunk]!
+    if (start < 0 || start + length > text.length || text.hashOf(start, length) !== hashes[chunk]) return
+    const digest = digestWords(text, start, length)
+    for (let word = 0; word < 4; word++) if (digest[word] !== digests[4 * chunk + word]) return
+    found.push({ chunk, start, end: start + length })
+  }
+
+  /**
+   * The first place whose anchor is sampled and that no chunk has, or the fewest, else any such place; −1: too many have
+   * each. Sampled are an eighth of all anchors: the others are looked up only where a chunk may have them.
+   */
+  #chooseAnchor(scope: Scope, text: FoldedText): number {
+    const sampled = this.#chooseAmong(scope, text, true)
+    return sampled >= 0 ? sampled : this.#chooseAmong(scope, text, false)
+  }
+
+  #chooseAmong(scope: Scope, text: FoldedText, wantsSampled: boolean): number {
+    const { starts, startCount, length } = text
+    let best = -1
+    let fewest = mostAlike
+    let tried = 0
+    for (let i = 0; i < startCount && tried < mostAnchors && starts[i]! + anchorLength <= length; i++) {
+      const anchor = text.anchorAt(starts[i]!)
+      if (isSampled(anchor) !== wantsSampled) continue
+      tried += 1
+      const alike = this.#countAlike(scope, anchor)
+      if (alike >= fewest) continue
+      best = starts[i]!
+      fewest = alike
+      if (alike === 0) break
+    }
+    return best
+  }
+
+  #countAlike({ seed, number }: Scope, anchor: number): number {
+    const hash = mixHash(anchor, seed)
+    let count = 0
+    for (let slot = this.#byAnchor.next(hash, hash); slot >= 0; slot = this.#byAnchor.next(hash, slot + 1)) {
+      const chunk = this.#byAnchor.at(slot)
+      if (this.#columns.anchors[chunk] === anchor && this.#columns.scopes[chunk] === number) count++
+    }
+    return count
+  }
+
+  #find(scope: Scope, digest: Int32Array, length: number): number {
+    const hash = mixHash(digest[0]!, scope.seed)
+    const { lengths, scopes, digests } = this.#columns
+    for (let slot = this.#byDigest.next(hash, hash); slot >= 0; slot = this.#byDigest.next(hash, slot + 1)) {
+      const chunk = this.#byDigest.at(slot)
+      if (lengths[chunk] !== length || scopes[chunk] !== scope.number) continue
+      if (digest.every((word, i) => digests[4 * chunk + i] === word)) return chunk
+    }
+    return -1
+  }
+
+  #refuse(scope: Scope): Added {
+    this.#dropIfEmpty(scope)
+    return { outcome: 'crowded', chunk: -1 }
+  }
+
+  #learnMore(chunk: number, facts: ChunkFacts): Added {
+    this.#columns.learnMore(chunk, facts)
+    this.#touch(chunk)
+    return { outcome: 'known', chunk }
+  }
+
+  #insert(scope: Scope, record: ChunkRecord): Added {
+    const chunk = this.#take(scope)
+    // what made room may have been its scope's last
+    this.#names.set(scope.name, scope)
+    this.#numbers[scope.number] = scope
+    this.#columns.write(chunk, scope.number, record)
+    this.#byAnchor.put(this.#anchorHash(chunk), chunk)
+    this.#byDigest.put(this.#digestHash(chunk), chunk)
+    this.#countRare(chunk, 1)
+    this.#link(scope, chunk)
+    scope.size += 1
+    this.#size += 1
+    return { outcome: 'added', chunk }
+  }
+
+  #delete(chunk: number): void {
+    const scope = this.#scopeOfChunk(chunk)
+    this.#byAnchor.remove(chunk)
+    this.#byDigest.remove(chunk)
+    this.#countRare(chunk, -1)
+    this.#unlink(scope, chunk)
+    this.#columns.erase(chunk)
+    this.#free.push(chunk)
+    scope.size -= 1
+    this.#size -= 1
+    this.#dropIfEmpty(scope)
+  }
+
+  /** A counter that was full once stays so: look-ups are slower for it, never wrong. */
+  #countRare(chunk: number, change: number): void {
+    if (isSampled(this.#columns.anchors[chunk]!)) return
+    const at = (this.#anchorHash(chunk) >>> 6) & (this.#rare.length - 1)
+    if (this.#rare[at] !== 255) this.#rare[at] = this.#rare[at]! + change
+  }
+
+  /** A place for a chunk of this scope; one that was used long ago makes room. */
+  #take(scope: Scope): number {
+    if (this.#free.length === 0 && this.#used < this.capacity) return this.#used++
+    if (this.#free.length === 0) this.#delete(this.#fullest(scope).oldest)
+    return this.#free.pop()!
+  }
+
+  /** The scope that has to give: this one, unless another has more and this one less than its share. */
+  #fullest(scope: Scope): Scope {
+    if (scope.size >= this.capacity / this.#names.size) return scope
+    let fullest = scope
+    for (const other of this.#names.values()) if (other.size > fullest.size) fullest = other
+    return fullest
+  }
+
+  #scopeOf(name: string): Scope {
+    const known = this.#names.get(name)
+    if (known) return known
+    let number = this.#numbers.indexOf(undefined)
+    if (number < 0) number = this.#numbers.length
+    if (number > 0xffff) number = this.#clearSmallest()
+    const scope = { name, number, seed: mixHash(number + 1, 0x5bd1e995), size: 0, newest: -1, oldest: -1 }
+    this.#names.set(name, scope)
+    this.#numbers[number] = scope
+    return scope
+  }
+
+  /** There are more scopes than numbers for them. */
+  #clearSmallest(): number {
+    let smallest: Scope | undefined
+    for (const scope of this.#names.values()) if (scope.size < (smallest?.size ?? Infinity)) smallest = scope
+    for (const chunk of this.chunksOf(smallest!.name)) this.#delete(chunk)
+    return smallest!.number
+  }
+
+  #dropIfEmpty(scope: Scope): void {
+    if (scope.size > 0) return
+    this.#names.delete(scope.name)
+    this.#numbers[scope.number] = undefined
+  }
+
+  #scopeOfChunk(chunk: number): Scope {
+    return this.#numbers[this.#columns.scopes[chunk]!]!
+  }
+
+  #anchorHash(chunk: number): number {
+    return mixHash(this.#columns.anchors[chunk]!, this.#scopeOfChunk(chunk).seed)
+  }
+
+  #digestHash(chunk: number): number {
+    return mixHash(this.#columns.digests[4 * chunk]!, this.#scopeOfChunk(chunk).seed)
+  }
+
+  #touch(chunk: number): void {
+    const scope = this.#scopeOfChunk(chunk)
+    if (scope.newest === chunk) return
+    this.#unlink(scope, chunk)
+    this.#link(scope, chunk)
+  }
+
+  #link(scope: Scope, chunk: number): void {
+    this.#newer[chunk] = -1
+    this.#older[chunk] = scope.newest
+    if (scope.newest >= 0) this.#newer[scope.newest] = chunk
+    else scope.oldest = chunk
+    scope.newest = chunk
+  }
+
+  #unlink(scope: Scope, chunk: number): void {
+    const [newer, older] = [this.#newer[chunk]!, this.#older[chunk]!]
+    if (newer >= 0) this.#older[newer] = older
+    else scope.newest = older
+    if (older >= 0) this.#newer[older] = newer
+    else scope.oldest = newer
+  }
+}
+
+/** Whether a text looks an anchor up in any case: an eighth of all. */
+function isSampled(anchor: number): boolean {
+  return Math.imul(anchor, 0x9e3779b1) >>> 29 === 0
+}

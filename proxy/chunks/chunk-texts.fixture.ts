@@ -1,0 +1,56 @@
+import type { KnownLists } from './find-known-lists.ts'
+import { KnownChunks } from './known-chunks.ts'
+
+const topics = [
+  'harbour',
+  'orchard',
+  'glacier',
+  'railway',
+  'library',
+  'volcano',
+  'cathedral',
+  'reservoir',
+  'lighthouse',
+]
+
+/** A document that is like no other, of several lines. */
+export function documentText(n: number): string {
+  const topic = topics[n % topics.length]!
+  return (
+    `About ${topic} number ${n}\nThe ${topic} of the town with the number ${n} was built in ${1500 + n}, and it is still there.\n\n` +
+    `Those who come to see the ${topic} in winter, ${n} of them a day, pay ${n + 2} coins.`
+  )
+}
+
+export function createKnown(): KnownChunks {
+  return new KnownChunks({ maxChunks: 10_000, maxBytes: 10_000_000, source: 7 })
+}
+
+/** What a tenant's text is found to hold. */
+export function findIn(chunks: KnownChunks, text: string, tenant = 'default'): KnownLists {
+  return chunks.finderFor(tenant)?.(text) ?? { lists: [], matched: 0, refused: [] }
+}
+
+/** The blocks of each list, as they stand in the text. */
+export function blocksIn(chunks: KnownChunks, text: string, tenant = 'default'): string[][] {
+  return findIn(chunks, text, tenant).lists.map(({ blocks }) => blocks.map(({ start, end }) => text.slice(start, end)))
+}
+
+/** Texts are embedded in one request. */
+export async function embed(chunks: KnownChunks, texts: readonly string[], tenant = 'default'): Promise<void> {
+  const lesson = chunks.begin(tenant)
+  await lesson.learn({ kind: 'embeddings', texts, tokens: [], queries: [] })
+  lesson.end()
+}
+
+/** Texts are the candidates of a rerank. */
+export async function rerank(
+  chunks: KnownChunks,
+  query: string,
+  texts: readonly string[],
+  tenant = 'default',
+): Promise<void> {
+  const lesson = chunks.begin(tenant)
+  await lesson.learn({ kind: 'rerank', texts, tokens: [], queries: [query] })
+  lesson.end()
+}

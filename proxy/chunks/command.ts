@@ -1,0 +1,149 @@
+import { createReadStream, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import type { Command } from 'commander'
+import { argument } from '../command-arguments.ts'
+import { ConfigError } from '../config/config.ts'
+import { readUrl } from '../config/read-arguments.ts'
+import { ProxyError } from '../errors.ts'
+import type { GivenChunk, PutReport } from './known-chunks.ts'
+import { readChunkLine, toChunk } from './read-chunks.ts'
+
+interface Options {
+  admin: string
+  tenant?: string
+}
+
+/** So much is sent at a time. */
+const batchCharacters = 2 << 20
+const batchChunks = 2_000
+const defaultAdmin = 'http://127.0.0.1:9090'
+
+/** Adds `reprise chunks`: what tells a running proxy the chunks of a corpus. */
+export function addChunksCommand(program: Command): void {
+  const chunks = program.command('chunks').description('the chunks whose borders a running proxy knows in any prompt')
+  const withAdmin = (command: Command): Command =>
+    command.option(
+      '--admin <url>',
+      "the proxy's admin listener; its token is REPRISE_ADMIN_TOKEN",
+      argument(readUrl),
+      defaultAdmin,
+    )
+  withAdmin(chunks.command('add'))
+    .description(
+      'registers chunks: JSONL of {"id"?,"text"}, a text file, a folder of such files, or - for JSONL from stdin',
+    )
+    .argument('<file>', 'FILE, FOLDER or -')
+    .option('--tenant <name>', 'who they are known for; without it, everyone')
+    .action((file: string, options: Options) => add(file, options))
+  withAdmin(chunks.command('count'))
+    .description('says how many chunks are known')
+    .action(async (options: Options) => {
+      const known = await ask<{ chunks: number }>(options, 'GET')
+      process.stdout.write(`${JSON.stringify(known)}\n`)
+    })
+}
+
+async function add(file: string, { admin, tenant }: Options): Promise<void> {
+  const sum: PutReport = { added: 0, known: 0, too_short: 0, crowded: 0 }
+  let batch: GivenChunk[] = []
+  let characters = 0
+  const send = async (): Promise<void> => {
+    if (batch.length === 0) return
+    const report = await ask<PutReport>({ admin }, 'PUT', JSON.stringify({ chunks: batch, tenant }))
+    for (const outcome of Object.keys(sum) as (keyof PutReport)[]) sum[outcome] += report[outcome]
+    batch = []
+    characters = 0
+  }
+  try {
+    for await (const chunk of readInput(file)) {
+      batch.push(chunk)
+      characters += chunk.text.length
+      if (batch.length >= batchChunks || characters >= batchCharacters) await send()
+    }
+    await send()
+  } catch (error) {
+    if (!(error instanceof ConfigError || error instanceof ProxyError)) throw error
+    const before = sum.added + sum.known
+    const exitCode = error instanceof ConfigError ? error.exitCode : 1
+    throw new ConfigError(
+      `${error.message}${before > 0 ? ` ${before} chunks before it are registered.` : ''}`,
+      exitCode,
+    )
+  }
+  process.stdout.write(`${JSON.stringify(sum)}\n`)
+}
+
+async function* readInput(file: string): AsyncGenerator<GivenChunk> {
+  if (file === '-') return yield* readJsonLines(process.stdin, 'stdin')
+  const isFolder = stat(file)
+  if (!isFolder) return yield* readFile(file, file)
+  const names = readdirSync(file, { recursive: true, encoding: 'utf8' }).sort()
+  for (const name of names)
+    if (!stat(join(file, name))) yield* readFile(join(file, name), relative('', join(file, name)))
+}
+
+async function* readFile(path: string, name: string): AsyncGenerator<GivenChunk> {
+  if (/\.(?:jsonl|ndjson)(?:\.gz)?$/i.test(path)) {
+    const bytes = createReadStream(path)
+    return yield* readJsonLines(path.endsWith('.gz') ? bytes.pipe(createGunzip()) : bytes, name)
+  }
+  const text = readFileSync(path, 'utf8')
+  if (!/\.json$/i.test(path)) return yield { id: name, text }
+  const value = parse(text, name)
+  const chunks = Array.isArray(value) ? value : (value as { chunks?: unknown } | null)?.chunks
+  if (!Array.isArray(chunks)) throw new ConfigError(`${name} holds no chunks: write an array of {"id"?,"text"}.`)
+  for (const [i, item] of chunks.entries()) yield toChunk(item, `${name}: chunk ${i + 1}`)
+}
+
+async function* readJsonLines(stream: Readable, name: string): AsyncGenerator<GivenChunk> {
+  let number = 0
+  for await (const line of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
+    number += 1
+    const chunk = readChunkLine(line, `${name}: line ${number}`)
+    if (chunk) yield chunk
+  }
+}
+
+/** Whether it is a folder. */
+function stat(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    throw new ConfigError(`${path} cannot be read: name a file, a folder, or - for the standard input.`, 2)
+  }
+}
+
+function parse(text: string, name: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new ConfigError(`${name} is not valid JSON: ${(error as Error).message}.`)
+  }
+}
+
+async function ask<Answer>({ admin }: Pick<Options, 'admin'>, method: string, body?: string): Promise<Answer> {
+  const token = process.env.REPRISE_ADMIN_TOKEN?.trim()
+  const url = `${admin.replace(/\/+$/, '')}/v1/chunks`
+  const response = await fetch(url, {
+    method,
+    headers: { 'content-type': 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) },
+    ...(body === undefined ? {} : { body }),
+  }).catch((error: Error) => {
+    const reason = (error.cause as Error | undefined)?.message || error.message
+    throw new ConfigError(`${url} does not answer (${reason}): is the proxy running, and is this its admin listener?`)
+  })
+  const answer = await response.text()
+  if (!response.ok) throw new ConfigError(messageOf(answer) ?? `${url} answered ${response.status}.`)
+  return JSON.parse(answer) as Answer
+}
+
+function messageOf(answer: string): string | undefined {
+  try {
+    return (JSON.parse(answer) as { error?: { message?: string } }).error?.message
+  } catch {
+    return undefined
+  }
+}

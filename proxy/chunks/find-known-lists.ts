@@ -1,0 +1,188 @@
+import { type BlockSpan, type ContextList, mostBlocks } from '../prompt/judge/context-list.ts'
+import type { ChunkHandle } from './chunk-columns.ts'
+import type { ChunkTable } from './chunk-table.ts'
+import { type FoldedText, longestText } from './folded-text.ts'
+import { areMostlyInOrder, mayGoOn, wereApart } from './one-text.ts'
+
+/** Why known chunks that stand side by side are left alone. */
+export type ChunkRefusal = 'one_text' | 'overlapping' | 'mixed_separators' | 'in_data' | 'too_many'
+
+/** A list of known chunks. */
+export interface KnownList extends ContextList {
+  /** those of its blocks that are one chunk each */
+  readonly chunks: readonly ChunkHandle[]
+}
+
+/** What is known of a text. */
+export interface KnownLists {
+  readonly lists: readonly KnownList[]
+  /** chunks that were found */
+  readonly matched: number
+  /** how often chunks that stand side by side were left alone, and why */
+  readonly refused: readonly ChunkRefusal[]
+}
+
+/** Chunks that stand at one place of a text: the same text may be known from several sides. */
+export interface PlacedChunk {
+  readonly start: number
+  readonly end: number
+  readonly chunks: number[]
+}
+
+const none: KnownLists = { lists: [], matched: 0, refused: [] }
+
+/** What may part two documents: white space, with a line of signs or a bullet in it. */
+const SEPARATOR = /^\s+$|^\s*\n[ \t]*(?:[^\p{L}\p{N}\s"'`{}[\]()<>\\]{1,40}[ \t]*\n\s*|[-*•–—+·][ \t]+)$/u
+const SIGN = /\S/
+const longestSeparator = 100
+const WORD = /[\p{L}\p{N}]/u
+
+/**
+ * The lists of known chunks in a text, to the byte: two or more that stand side by side, each parted from the next by the
+ * same. What is between them and the rest stays where it is. Left alone are chunks that overlap, which are stretches of
+ * one text, and those that stand as they were given, which are one text as well until they were seen in another order.
+ */
+export function findKnownLists(
+  text: string,
+  table: ChunkTable,
+  scopes: readonly string[],
+  folded: FoldedText,
+): KnownLists {
+  if (table.size === 0 || text.length > longestText) return none
+  folded.read(text)
+  const found = toPlaces(text, folded, table.match(folded, scopes))
+  if (found.length < 2) return { ...none, matched: found.length }
+  const refused: ChunkRefusal[] = []
+  const lists: KnownList[] = []
+  for (const run of toRuns(text, table, found, refused)) {
+    const list = toList(text, table, run)
+    if (typeof list === 'string') refused.push(list)
+    else lists.push(list)
+  }
+  return { lists, matched: found.length, refused }
+}
+
+/** Where chunks stand in the text, in order, the longer of two that begin together first; none that ends inside a word. */
+function toPlaces(text: string, folded: FoldedText, matches: ReturnType<ChunkTable['match']>): PlacedChunk[] {
+  const bySpan = new Map<string, PlacedChunk>()
+  for (const { chunk, start, end } of matches) {
+    const from = folded.placeOf(start)
+    const to = folded.placeOf(end - 1) + 1
+    if (splitsWord(text, from) || splitsWord(text, to)) continue
+    const known = bySpan.get(`${from} ${to}`)
+    if (known) known.chunks.push(chunk)
+    else bySpan.set(`${from} ${to}`, { start: from, end: to, chunks: [chunk] })
+  }
+  return [...bySpan.values()].sort((a, b) => a.start - b.start || b.end - a.end)
+}
+
+function splitsWord(text: string, at: number): boolean {
+  return at > 0 && at < text.length && WORD.test(text[at - 1]!) && WORD.test(text[at]!)
+}
+
+/** Chunks side by side, those left out that stand inside another, and those that overlap. */
+function toRuns(
+  text: string,
+  table: ChunkTable,
+  found: readonly PlacedChunk[],
+  refused: ChunkRefusal[],
+): PlacedChunk[][] {
+  const runs: PlacedChunk[][] = []
+  let run: PlacedChunk[] = []
+  const endRun = (): void => {
+    if (run.length > 1) runs.push(run)
+    run = []
+  }
+  for (const place of withoutOverlaps(found, refused)) {
+    const isChunk = place.chunks.some((chunk) => table.isSure(chunk))
+    const before = run.at(-1)
+    if (before && (!isChunk || !mayPart(text, before.end, place.start))) endRun()
+    if (isChunk) run.push(place)
+  }
+  endRun()
+  return runs
+}
+
+function withoutOverlaps(found: readonly PlacedChunk[], refused: ChunkRefusal[]): PlacedChunk[] {
+  const kept: PlacedChunk[] = []
+  const torn = new Set<PlacedChunk>()
+  for (const place of found) {
+    const before = kept.at(-1)
+    if (before && place.end <= before.end) continue
+    if (before && place.start < before.end) torn.add(before).add(place)
+    kept.push(place)
+  }
+  if (torn.size > 0) refused.push('overlapping')
+  // what is torn still stands between its neighbours
+  return kept.filter((place) => !torn.has(place))
+}
+
+function mayPart(text: string, from: number, to: number): boolean {
+  return to > from && to - from <= longestSeparator && SEPARATOR.test(text.slice(from, to))
+}
+
+function toList(text: string, table: ChunkTable, run: readonly PlacedChunk[]): KnownList | ChunkRefusal {
+  const spans = spansOf(text, table, run)
+  if (spans === undefined) return 'mixed_separators'
+  if (isInData(text, spans[0]!.start, spans.at(-1)!.end)) return 'in_data'
+  const groups = groupsOf(table, run, SIGN.test(text.slice(spans[0]!.end, spans[1]!.start)))
+  if (groups.length < 2 || areMostlyInOrder(table, run, groups)) return 'one_text'
+  if (groups.length > mostBlocks) return 'too_many'
+  const blocks = groups.map(({ from, to }): BlockSpan => {
+    const [first, last] = [spans[from]!, spans[to]!]
+    return { start: first.start, end: last.end, contentStart: first.contentStart, contentEnd: last.contentEnd }
+  })
+  const alone = groups.filter(({ from, to }) => from === to)
+  const chunks = alone.flatMap(({ from }) => run[from]!.chunks.map((chunk) => table.handleOf(chunk)))
+  return { blocks, positional: false, labelPrefix: '', end: blocks.at(-1)!.end, chunks }
+}
+
+/** Chunks that are one block together, by their places in the run. */
+function groupsOf(table: ChunkTable, run: readonly PlacedChunk[], isRuled: boolean): { from: number; to: number }[] {
+  const groups: { from: number; to: number }[] = []
+  for (let from = 0; from < run.length; ) {
+    let to = from
+    while (to + 1 < run.length && mayGoOn(table, run[to]!, run[to + 1]!, isRuled)) to++
+    if (to > from && wereApart(table, run.slice(from, to + 1), run.length)) {
+      for (let place = from; place <= to; place++) groups.push({ from: place, to: place })
+    } else groups.push({ from, to })
+    from = to + 1
+  }
+  return groups
+}
+
+/** The blocks, as they are parted by one and the same: trimmed, or with the white space that they were given with. */
+function spansOf(text: string, table: ChunkTable, run: readonly PlacedChunk[]): BlockSpan[] | undefined {
+  const trimmed = run.map(({ start, end }) => ({ start, end, contentStart: start, contentEnd: end }))
+  if (areAlike(text, trimmed)) return trimmed
+  const whole = run.map(({ start, end, chunks }) => {
+    const { lead, tail } = table.endsOf(chunks[0]!)
+    return { start: start - lead.length, end: end + tail.length, lead, tail, contentStart: start, contentEnd: end }
+  })
+  const areThere = whole.every(({ lead, tail, start, end, contentStart, contentEnd }, i) => {
+    if (start < (whole[i - 1]?.end ?? 0)) return false
+    return text.slice(start, contentStart) === lead && text.slice(contentEnd, end) === tail
+  })
+  if (!areThere || !areAlike(text, whole)) return undefined
+  return whole.map(({ start, end, contentStart, contentEnd }) => ({ start, end, contentStart, contentEnd }))
+}
+
+function areAlike(text: string, spans: readonly { readonly start: number; readonly end: number }[]): boolean {
+  const separator = text.slice(spans[0]!.end, spans[1]!.start)
+  // nothing between texts with their own white space: they are what they were cut from
+  if (separator === '') return false
+  return spans.slice(1).every(({ start }, i) => text.slice(spans[i]!.end, start) === separator)
+}
+
+/** Whether words of ours behind the list would stand in a value of JSON. */
+function isInData(text: string, start: number, end: number): boolean {
+  if (text[start - 1] === '"' && text[end] === '"') return true
+  const whole = text.trim()
+  if (!/^[{[]/.test(whole) || !/[}\]]$/.test(whole)) return false
+  try {
+    JSON.parse(whole)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,77 @@
+import { type BlockSpan, mostBlocks } from '../prompt/judge/context-list.ts'
+import { readCue } from '../prompt/scan/find-cue-line.ts'
+import { findContentEnd, findContentStart, findLineEnd } from '../prompt/scan/find-edges.ts'
+import { type CertainList, toSpans } from './certain-list.ts'
+
+interface Bounds {
+  readonly start: number
+  readonly end: number
+  /** it is nothing but material, as a tool's result is */
+  readonly isWhole: boolean
+}
+
+/** A line that opens, and one that closes, what holds documents. */
+const OPENING = /^[ \t]*<([a-z][\w:-]*)(?:[ \t][^<>\n]*)?>[ \t\r]*$/gim
+const CLOSING = /^[ \t]*<\/([a-z][\w:-]*)>/gim
+
+/**
+ * The lists that separators part. What stands between two of them is a document. The first and the last one have one on
+ * one side only, unless the template puts one there as well: in a tool's result and in a tag that holds all of them they
+ * reach to its ends, elsewhere nothing shows where they begin and end, and they stay where they are.
+ */
+export function findSeparatedLists(text: string, places: readonly number[], bounds: Bounds): CertainList[] {
+  if (places.length === 0) return []
+  const lists: CertainList[] = []
+  let blocks: BlockSpan[] = []
+  const endList = (): void => {
+    const list = blocks
+    blocks = []
+    if (list.length < 2 || list.length > mostBlocks) return
+    const certain = { by: 'separator' as const, chunks: [], spans: toSpans(list) }
+    lists.push({ blocks: list, positional: false, labelPrefix: '', end: list.at(-1)!.end, certain })
+  }
+  const push = (start: number, end: number): void => {
+    const from = findContentStart(text, start, end)
+    const to = findContentEnd(text, from, end)
+    if (to > from) blocks.push({ start: from, end: to, contentStart: from, contentEnd: to })
+  }
+  const holder = bounds.isWhole ? bounds : findHolder(text, places, bounds)
+  const edges = [bounds.start, ...places.filter((at) => at >= bounds.start && at <= bounds.end), bounds.end]
+  for (let i = 0; i + 1 < edges.length; i++) {
+    const [start, end] = [edges[i]!, edges[i + 1]!]
+    const isFirst = i === 0
+    const isLast = i + 2 === edges.length
+    // a question between two lists
+    if (!isFirst && !isLast && !holdsQuestion(text, start, end)) {
+      push(start, end)
+      continue
+    }
+    if (!isFirst && isLast) push(start, holder.end ?? start)
+    endList()
+    if (isFirst && !isLast) push(holder.start ?? end, end)
+  }
+  endList()
+  return lists
+}
+
+function holdsQuestion(text: string, start: number, end: number): boolean {
+  return linesOf(text, start, end).some((line, i) => i > 0 && readCue(text, line)?.question)
+}
+
+/** Where what a tag holds begins and ends that holds all separators, if there is one such tag. */
+function findHolder(text: string, places: readonly number[], { start, end }: Bounds): { start?: number; end?: number } {
+  const front = text.slice(start, places[0])
+  const behind = text.slice(places.at(-1), end)
+  const closing = [...behind.matchAll(CLOSING)]
+  const opening = [...front.matchAll(OPENING)].filter(([, name]) => closing.some(([, other]) => other === name))
+  const [open, ...others] = opening
+  const closes = closing.filter(([, name]) => name === open?.[1])
+  if (open === undefined || others.length > 0 || closes.length !== 1) return {}
+  return { start: start + open.index + open[0].length, end: places.at(-1)! + closes[0]!.index }
+}
+
+function linesOf(text: string, start: number, end: number): number[] {
+  const lines: number[] = []
+  for (let line = start; line < end; line = findLineEnd(text, line) + 1) lines.push(line)
+  return lines
+}

@@ -1,0 +1,268 @@
+import { hash } from 'node:crypto'
+import { inSlices } from '../mirror/in-slices.ts'
+import type { ChunkHandle } from './chunk-columns.ts'
+import { ChunkLearner, type ChunkSink, endsOf, type IgnoredReason, type Lesson } from './chunk-learner.ts'
+import type { ChunkFacts, ChunkRecord } from './chunk-record.ts'
+import { type Added, bytesPerChunk, ChunkTable } from './chunk-table.ts'
+import { findKnownLists, type KnownLists } from './find-known-lists.ts'
+import { FoldedText, longestText } from './folded-text.ts'
+import type { ChunkInputs } from './read-chunk-inputs.ts'
+import { TokenDecoder } from './token-decoder.ts'
+
+/** A chunk that an operator registers. */
+export interface GivenChunk {
+  readonly id?: string | undefined
+  readonly text: string
+}
+
+/** What became of chunks that were registered: each is counted once. */
+export interface PutReport {
+  added: number
+  known: number
+  too_short: number
+  crowded: number
+}
+
+/** What is to be forgotten: all, unless it says which. */
+export interface ForgottenChunks {
+  readonly ids?: readonly string[] | undefined
+  readonly texts?: readonly string[] | undefined
+}
+
+/** Hears of every change, to tell others. */
+export interface ChunkListener {
+  learned(scope: string, record: ChunkRecord): void
+  /** digests of chunks that were forgotten; undefined: all of the scope */
+  forgotten(scope: string, digests: readonly Int32Array[] | undefined): void
+}
+
+export interface KnownChunksOptions {
+  readonly maxChunks: number
+  readonly maxBytes: number
+  /** names this proxy's order of chunks, apart from all others' */
+  readonly source: number
+  readonly onIgnored?: (reason: IgnoredReason, count: number) => void
+  readonly onLearned?: (kind: ChunkInputs['kind'] | 'registered', count: number) => void
+}
+
+/** Chunks that an operator registered for everyone. */
+const everyone = '*'
+
+/**
+ * The chunks whose borders are known: registered, or seen as inputs of embeddings and reranks. Tenants see what they sent
+ * themselves, and what an operator registered for them or for everyone.
+ */
+export class KnownChunks implements ChunkSink {
+  readonly #options: KnownChunksOptions
+  readonly #learner: ChunkLearner
+  readonly #folded = new FoldedText()
+  #table: ChunkTable | undefined
+  #listener: ChunkListener | undefined
+  #order = 1
+
+  constructor(options: KnownChunksOptions) {
+    this.#options = options
+    this.#learner = new ChunkLearner({
+      sink: this,
+      decoder: new TokenDecoder(),
+      source: options.source,
+      onIgnored: (reason, count) => options.onIgnored?.(reason, count),
+      onLearned: (kind, count) => options.onLearned?.(kind, count),
+    })
+  }
+
+  /** How many chunks are known. */
+  get size(): number {
+    return this.#table?.size ?? 0
+  }
+
+  get capacity(): number {
+    const { maxChunks, maxBytes } = this.#options
+    return Math.max(0, Math.min(maxChunks, Math.floor(maxBytes / bytesPerChunk)))
+  }
+
+  /** How many are known to whom; learned ones by tenant, registered ones by the name they were registered for. */
+  sizes(): { everyone: number; tenants: Record<string, number>; learned: number } {
+    const tenants: Record<string, number> = {}
+    let learned = 0
+    const sizes = this.#table?.sizes ?? new Map<string, number>()
+    for (const [scope, size] of sizes) {
+      if (scope.startsWith('@')) tenants[scope.slice(1)] = size
+      else if (scope !== everyone) learned += size
+    }
+    return { everyone: sizes.get(everyone) ?? 0, tenants, learned }
+  }
+
+  listen(listener: ChunkListener): void {
+    this.#listener = listener
+  }
+
+  /** Finds the lists of chunks that this tenant's texts hold; undefined where no chunk was ever known. */
+  finderFor(tenant: string): ((text: string) => KnownLists) | undefined {
+    const table = this.#table
+    if (!table) return undefined
+    const scopes = scopesOf(tenant)
+    return (text) => findKnownLists(text, table, scopes, this.#folded)
+  }
+
+  /** A request of a tenant begins that may hold chunks. */
+  begin(tenant: string): Lesson {
+    return this.#learner.begin(learnedScope(tenant))
+  }
+
+  /** A request with a prompt begins; what is returned is called at its end. */
+  prompted(tenant: string): () => void {
+    return this.#learner.prompted(learnedScope(tenant))
+  }
+
+  /** Registers chunks, for one tenant or for everyone; requests go on meanwhile. */
+  async put(chunks: readonly GivenChunk[], tenant: string | undefined): Promise<PutReport> {
+    const report: PutReport = { added: 0, known: 0, too_short: 0, crowded: 0 }
+    let order = this.#order
+    // what comes together stands together, whatever else comes meanwhile
+    this.#order += chunks.length
+    await inSlices(chunks, ({ id, text }) => {
+      const { outcome } = this.add(registeredScope(tenant), text, {
+        isSure: true,
+        source: this.#options.source,
+        order: order++,
+        isOrderUnsure: false,
+        isFirst: false,
+        isLast: false,
+        id: id === undefined ? [0, 0] : idWords(id),
+        ...endsOf(text),
+      })
+      report[outcome] += 1
+    })
+    this.#options.onLearned?.('registered', report.added)
+    return report
+  }
+
+  /** Forgets registered chunks of a tenant or of everyone; how many. */
+  forget(tenant: string | undefined, { ids, texts }: ForgottenChunks = {}): number {
+    const scope = registeredScope(tenant)
+    if (ids === undefined && texts === undefined) return this.#forgetAll(scope)
+    const table = this.#table
+    if (!table) return 0
+    const wanted = new Set((ids ?? []).map((id) => idWords(id).join(':')))
+    const byId =
+      wanted.size === 0 ? [] : table.chunksOf(scope).filter((chunk) => wanted.has(table.idOf(chunk).join(':')))
+    const byText = (texts ?? []).flatMap((text) => table.find(scope, this.fold(text)) ?? [])
+    return this.#forget(scope, [...byId.map((chunk) => table.handleOf(chunk)), ...byText])
+  }
+
+  /** Forgets everything, learned chunks too; how many there were. */
+  clear(): number {
+    const scopes = [...(this.#table?.sizes.keys() ?? [])]
+    return scopes.reduce((sum, scope) => sum + this.#forgetAll(scope), 0)
+  }
+
+  /** These stood in lists that are sent. */
+  noteLists(lists: readonly (readonly ChunkHandle[])[]): void {
+    for (const handles of lists) if (handles.length > 0) this.noteList(handles)
+  }
+
+  /** Takes what another proxy has told of; its listener hears nothing of it. */
+  adopt(scope: string, record: ChunkRecord): void {
+    if (this.capacity > 0) this.#tableOf().addRecord(scope, record)
+  }
+
+  /** Forgets what another proxy has forgotten. */
+  adoptForgotten(scope: string, digests: readonly Int32Array[] | undefined): void {
+    const table = this.#table
+    if (!table) return
+    const chunks = table.chunksOf(scope)
+    const wanted = digests && new Set(digests.map((digest) => digest.join(':')))
+    for (const chunk of chunks) {
+      if (!wanted || wanted.has(table.recordOf(chunk).digest.join(':'))) table.remove(table.handleOf(chunk))
+    }
+  }
+
+  /** All that is known, as `learned` tells of it. */
+  *records(): Generator<[scope: string, record: ChunkRecord]> {
+    const table = this.#table
+    for (const scope of table?.sizes.keys() ?? []) {
+      for (const chunk of table!.chunksOf(scope)) yield [scope, table!.recordOf(chunk)]
+    }
+  }
+
+  add(scope: string, text: string, facts: ChunkFacts): Added {
+    if (this.capacity === 0 || text.length > longestText) return { outcome: 'crowded', chunk: -1 }
+    const table = this.#tableOf()
+    const added = table.add(scope, this.fold(text), facts)
+    if (added.outcome === 'added') this.#listener?.learned(scope, table.recordOf(added.chunk))
+    return added
+  }
+
+  handleOf(chunk: number): ChunkHandle {
+    return this.#tableOf().handleOf(chunk)
+  }
+
+  makeSure(scope: string, handle: ChunkHandle): void {
+    const table = this.#tableOf()
+    const wasSure = table.isSure(handle.chunk)
+    table.makeSure(handle)
+    if (!wasSure && table.isSure(handle.chunk)) this.#listener?.learned(scope, table.recordOf(handle.chunk))
+  }
+
+  noteList(handles: readonly ChunkHandle[]): void {
+    this.#table?.noteList(handles)
+  }
+
+  forgetUnsure(scope: string, text: string): void {
+    const table = this.#table
+    const found = table?.find(scope, this.fold(text))
+    if (table && found && !table.isSure(found.chunk)) this.#forget(scope, [found])
+  }
+
+  fold(text: string): FoldedText {
+    this.#folded.read(text)
+    return this.#folded
+  }
+
+  #forgetAll(scope: string): number {
+    const count = this.#table?.sizes.get(scope) ?? 0
+    if (count === 0) return 0
+    this.adoptForgotten(scope, undefined)
+    this.#listener?.forgotten(scope, undefined)
+    return count
+  }
+
+  #forget(scope: string, handles: readonly ChunkHandle[]): number {
+    const table = this.#table!
+    const digests = handles.map(({ chunk }) => table.recordOf(chunk).digest)
+    const gone = handles.filter((handle) => table.remove(handle))
+    if (gone.length > 0) this.#listener?.forgotten(scope, digests)
+    return gone.length
+  }
+
+  /** Memory is taken when there is a first chunk. */
+  #tableOf(): ChunkTable {
+    this.#table ??= new ChunkTable(this.capacity)
+    return this.#table
+  }
+}
+
+function registeredScope(tenant: string | undefined): string {
+  return tenant === undefined ? everyone : `@${tenant}`
+}
+
+function learnedScope(tenant: string): string {
+  return `=${tenant}`
+}
+
+/** Where a tenant's texts are looked up: `acme` is registered for whoever is called so, by a key or by a header. */
+function scopesOf(tenant: string): string[] {
+  const [, bare] = /^(?:key|header):(.*)$/s.exec(tenant) ?? []
+  return [
+    everyone,
+    learnedScope(tenant),
+    registeredScope(tenant),
+    ...(bare === undefined ? [] : [registeredScope(bare)]),
+  ]
+}
+
+function idWords(id: string): readonly [number, number] {
+  const digest = hash('sha256', id, 'buffer')
+  return [digest.readInt32LE(0), digest.readInt32LE(4) || 1]
+}

@@ -1,0 +1,65 @@
+import type { IncomingMessage } from 'node:http'
+import { Transform } from 'node:stream'
+import type { Pipeline } from '../pipeline.ts'
+import { holdsChunks, readChunkInputs } from './read-chunk-inputs.ts'
+
+/** A request that is learned from while it passes. */
+export interface PassingRequest {
+  /** Lets a body pass, and keeps a copy of it up to a limit. */
+  readonly tee: () => Transform
+  /** The request is over. */
+  end(): void
+}
+
+/**
+ * Learns the chunks of a request that passes; undefined when it holds none. Bytes go on before they are looked at, and
+ * whatever is wrong with them, or with us, is counted and nothing else.
+ */
+export function learnFromRequest(
+  { chunks, settings, telemetry, log }: Pick<Pipeline, 'chunks' | 'settings' | 'telemetry' | 'log'>,
+  { method, url, headers }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>,
+  tenant: string,
+): PassingRequest | undefined {
+  const { isOn, bodyBytes } = settings().learning
+  if (!isOn || chunks.capacity === 0 || !holdsChunks(method, url)) return undefined
+  const { metrics } = telemetry
+  const ignore = (reason: string): void => metrics.chunksIgnored.inc({ reason })
+  const lesson = chunks.begin(tenant)
+  const learn = async (bytes: Buffer): Promise<void> => {
+    try {
+      const inputs = readChunkInputs(url, JSON.parse(bytes.toString()))
+      if (inputs) await lesson.learn(inputs)
+      else ignore('unreadable')
+    } catch (error) {
+      // what is no JSON is the engine's to refuse
+      if (error instanceof SyntaxError) return ignore('unreadable')
+      metrics.failOpen.inc({ reason: 'chunks' })
+      log.error({ error }, 'chunks were not learned because of a fault of ours')
+    }
+  }
+  const encoding = headers['content-encoding']?.trim().toLowerCase() || 'identity'
+  const tee = (): Transform => {
+    let kept: Buffer[] | undefined = encoding === 'identity' ? [] : undefined
+    let size = 0
+    if (!kept) ignore('encoded')
+    return new Transform({
+      transform: (bytes: Buffer, _, pass) => {
+        pass(null, bytes)
+        size += bytes.length
+        if (kept && size > bodyBytes) {
+          kept = undefined
+          ignore('too_large')
+        }
+        kept?.push(bytes)
+      },
+      flush: (pass) => {
+        pass()
+        const whole = kept
+        kept = undefined
+        // the last bytes are on their way first
+        if (whole) setImmediate(() => void learn(Buffer.concat(whole)))
+      },
+    })
+  }
+  return { tee, end: () => lesson.end() }
+}

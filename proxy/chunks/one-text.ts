@@ -1,0 +1,61 @@
+import type { GivenOrder } from './chunk-columns.ts'
+import type { ChunkTable } from './chunk-table.ts'
+
+/** Chunks that stand at one place: the same text, known from several sides. */
+interface Place {
+  readonly chunks: readonly number[]
+}
+
+/** Of chunks that were learned at the same time as others, so many places can be wrong. */
+const unsurePlaces = 64
+/** The seam of two batches that were learned at the same time may be so far apart. */
+const unsureSeam = 4_096
+/** Messages that were embedded one by one as memories: what answers them is not embedded. */
+const alonePlaces = 8
+
+/** A rule between two chunks was given as one itself, where a text was cut at its paragraphs. */
+const ruledPlaces = 3
+
+/** Whether one chunk may go on where the other ends: it was given right behind it, but for what parts them. */
+export function mayGoOn(table: ChunkTable, before: Place, behind: Place, isRuled = false): boolean {
+  return before.chunks.some((from) => behind.chunks.some((to) => mayFollow(table.orderOf(from, to), isRuled)))
+}
+
+function mayFollow(given: GivenOrder | undefined, isRuled: boolean): boolean {
+  if (!given) return false
+  const { places, isSeam, areAlone, isUnsure } = given
+  const most = areAlone ? alonePlaces : isRuled ? ruledPlaces : 1
+  if (places > 0 && places <= most) return true
+  return isUnsure && isSeam && Math.abs(places) <= (areAlone ? unsurePlaces : unsureSeam)
+}
+
+/**
+ * Whether chunks that stand as they were given are documents all the same. All of them were in one list in another order
+ * before; or they are two among others, and each was seen without the other.
+ */
+export function wereApart(table: ChunkTable, group: readonly Place[], runLength: number): boolean {
+  const lists = group.map(
+    ({ chunks }) => new Set(chunks.map((chunk) => table.listOf(chunk)).filter((list) => list > 0)),
+  )
+  if (lists.some(({ size }) => size === 0)) return false
+  if (group.length === 2 && runLength > 2) return true
+  return [...lists[0]!].some((list) => lists.every((own) => own.has(list)))
+}
+
+/**
+ * Whether chunks are one text although it repeats itself, so that not each of them was given right behind the one in
+ * front of it: most were, the stretches follow one another, and nothing from far away is among them.
+ */
+export function areMostlyInOrder(
+  table: ChunkTable,
+  run: readonly Place[],
+  groups: readonly { readonly from: number; readonly to: number }[],
+): boolean {
+  if (2 * (run.length - groups.length) <= run.length - 1) return false
+  const orders = run.map(({ chunks }) => table.orderOf(run[0]!.chunks[0]!, chunks[0]!)?.places)
+  if (orders.some((places) => places === undefined || Math.abs(places) > farPlaces + 4 * run.length)) return false
+  const starts = groups.filter(({ from, to }) => to > from).map(({ from }) => orders[from]!)
+  return starts.every((start, i) => i === 0 || start > starts[i - 1]!)
+}
+
+const farPlaces = 16

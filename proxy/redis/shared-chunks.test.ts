@@ -1,0 +1,129 @@
+import { beforeEach, expect, test } from 'vitest'
+import { createKnown, documentText, embed } from '../chunks/chunk-texts.fixture.ts'
+import { describeKnownChunks } from '../chunks/known-chunks.contract.ts'
+import { KnownChunks } from '../chunks/known-chunks.ts'
+import { readChunkEntry, writeChunkEntry } from './chunk-entry.ts'
+import { RedisDouble } from './redis-double.fixture.ts'
+import { SharedChunks } from './shared-chunks.ts'
+
+let redis: RedisDouble
+let feed: { id: number; proxy: string; data: Buffer }[]
+let now: number
+let faults: string[]
+
+beforeEach(() => {
+  redis = new RedisDouble()
+  feed = []
+  now = 1_000_000
+  faults = []
+  let last = 0
+  redis.answer = ({ name, args }) => {
+    if (name === 'xadd') {
+      feed = feed.filter(({ id }) => id >= Number(args[3]))
+      last = Math.max(now, last + 1)
+      feed.push({ id: last, proxy: String(args[5]), data: args[6] as Buffer })
+      return { value: `${last}-0` }
+    }
+    if (name !== 'xreadBuffer') return { value: 1 }
+    const after = Number(String(args[4]).split('-')[0])
+    const entries = feed.filter(({ id }) => id > after).slice(0, Number(args[1]))
+    if (entries.length === 0) return { value: null }
+    const fed = entries.map(({ id, proxy, data }) => [Buffer.from(`${id}-0`), [Buffer.from(proxy), data]])
+    return { value: [[Buffer.from('feed'), fed]] }
+  }
+})
+
+function createProxy(proxy: string, source: number): { chunks: KnownChunks; shared: SharedChunks } {
+  const chunks = new KnownChunks({ maxChunks: 10_000, maxBytes: 10_000_000, source })
+  const onFault = (reason: string): void => void faults.push(reason)
+  const shared = new SharedChunks({
+    chunks,
+    redis,
+    namespace: 'n',
+    ttlSeconds: 100,
+    proxy,
+    onFault,
+    wallClock: () => now,
+  })
+  return { chunks, shared }
+}
+
+describeKnownChunks('known chunks of another proxy', () => {
+  const [a, b] = [createProxy('a', 1), createProxy('b', 2)]
+  const settle = async (): Promise<void> => {
+    await a.shared.share()
+    await b.shared.share()
+  }
+  return { told: a.chunks, seen: b.chunks, settle }
+})
+
+test('a proxy that joins late learns what was told before, as long as it lives', async () => {
+  const a = createProxy('a', 1)
+  await embed(a.chunks, [documentText(1), documentText(2)])
+  await a.shared.share()
+  const b = createProxy('b', 2)
+  await b.shared.share()
+  expect(b.chunks.size).toBe(2)
+  expect(redis.batches.flat().every(({ key }) => key === 'reprise:n:chunks:{chunks}')).toBe(true)
+  now += 60_000
+  // told once more, by whoever notices first, and by nobody else
+  await b.shared.share()
+  await a.shared.share()
+  expect(feed.map(({ proxy }) => proxy)).toEqual(['a', 'b'])
+  now += 60_000
+  const c = createProxy('c', 3)
+  await c.shared.share()
+  expect(c.chunks.size).toBe(2)
+})
+
+test('what Redis did not take is told later, and all that is known when it lost it', async () => {
+  const a = createProxy('a', 1)
+  const { answer } = redis
+  redis.answer = (command) => (command.name === 'xadd' ? { error: new Error('OOM') } : answer(command))
+  await embed(a.chunks, [documentText(1), documentText(2)])
+  await a.shared.share()
+  redis.answer = answer
+  await a.shared.share()
+  expect([feed.length, faults]).toEqual([1, ['redis_write']])
+  feed = []
+  for (const listener of redis.listeners) listener.onLost()
+  await a.shared.share()
+  const b = createProxy('b', 2)
+  await b.shared.share()
+  expect(b.chunks.size).toBe(2)
+})
+
+test('while Redis is away nothing waits for it, and what is too much to keep is told of as a whole', async () => {
+  const a = createProxy('a', 1)
+  redis.isUp = false
+  await embed(a.chunks, [documentText(1), documentText(2)])
+  await a.shared.share()
+  expect([a.chunks.size, redis.batches.length]).toEqual([2, 0])
+  redis.isUp = true
+  await a.shared.share()
+  expect(feed).toHaveLength(1)
+})
+
+test('what cannot be relied on is counted and passed over', async () => {
+  const a = createProxy('a', 1)
+  await embed(a.chunks, [documentText(1), documentText(2)])
+  await a.shared.share()
+  const [good] = feed
+  feed = [
+    { id: 1, proxy: 'x', data: Buffer.from('nonsense') },
+    { id: 2, proxy: 'x', data: good!.data.subarray(0, -3) },
+    { ...good!, id: 3 },
+  ]
+  const b = createProxy('b', 2)
+  await b.shared.share()
+  expect([b.chunks.size, faults]).toEqual([2, ['redis_value', 'redis_value']])
+})
+
+test('an entry that was cut off anywhere is none', async () => {
+  const chunks = createKnown()
+  await embed(chunks, [` ${documentText(1)}\n`, documentText(2)])
+  const records = [...chunks.records()].map(([, record]) => record)
+  const data = writeChunkEntry({ kind: 'learned', scope: '=default', records })
+  expect(readChunkEntry(data)).toEqual({ kind: 'learned', scope: '=default', records })
+  for (let end = 0; end < data.length; end++) expect(readChunkEntry(data.subarray(0, end))).toBeUndefined()
+})

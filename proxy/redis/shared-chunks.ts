@@ -1,0 +1,189 @@
+import type { ChunkRecord } from '../chunks/chunk-record.ts'
+import type { ChunkListener, KnownChunks } from '../chunks/known-chunks.ts'
+import { type ChunkEntry, type FedEntry, readChunkFeed, writeChunkEntry } from './chunk-entry.ts'
+import type { RedisCommand } from './redis-command.ts'
+import type { RedisAccess } from './redis-connection.ts'
+import { chunksRedisKey } from './redis-keys.ts'
+import { TimeSlices } from './time-slices.ts'
+
+export interface SharedChunksOptions {
+  readonly chunks: KnownChunks
+  readonly redis: RedisAccess
+  readonly namespace: string
+  readonly ttlSeconds: number
+  /** names this proxy's life, apart from all others */
+  readonly proxy: string
+  /** counts what Redis held and could not be relied on, or did not take */
+  readonly onFault: (reason: 'redis_value' | 'redis_write') => void
+  /** milliseconds since 1970 */
+  readonly wallClock: () => number
+}
+
+const pollMilliseconds = 100
+/** Entries that are read at a time, and chunks that are written in one. */
+const readAtOnce = 64
+const chunksPerEntry = 512
+/** What waits to be told beyond it is told of by writing down all that is known. */
+const mostWaiting = 100_000
+
+/**
+ * Known chunks, shared through Redis: a feed to which each proxy adds what it learns and forgets, and which every proxy
+ * reads from its beginning. An entry lives for `ttlSeconds`; before that, the first proxy that notices tells of all it
+ * knows once more. Nothing waits for it: requests see what has been heard by then.
+ */
+export class SharedChunks implements ChunkListener {
+  readonly #options: SharedChunksOptions
+  readonly #key: string
+  #waiting: ChunkEntry[] = []
+  #count = 0
+  /** all that is known is to be written */
+  #tellsAll = false
+  #toldAt: number
+  #seen = '0-0'
+  #timer: NodeJS.Timeout | undefined
+  #turn: Promise<void> | undefined
+
+  constructor(options: SharedChunksOptions) {
+    this.#options = options
+    this.#key = chunksRedisKey(options.namespace)
+    this.#toldAt = options.wallClock()
+    options.chunks.listen(this)
+    options.redis.listen({
+      onUp: () => {},
+      onLost: () => {
+        // it may be another Redis, whose feed has not been read
+        this.#seen = '0-0'
+        this.#tellsAll ||= options.chunks.size > 0
+      },
+    })
+  }
+
+  /** Begins to follow and to write. */
+  start(): void {
+    void this.share()
+    this.#timer = setInterval(() => void this.share(), pollMilliseconds).unref()
+  }
+
+  /** Ends behind what is under way, and behind what can be told in one turn more. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#turn
+    await this.share()
+  }
+
+  learned(scope: string, record: ChunkRecord): void {
+    const last = this.#waiting.at(-1)
+    if (last?.kind === 'learned' && last.scope === scope && last.records.length < chunksPerEntry) {
+      ;(last.records as ChunkRecord[]).push(record)
+    } else this.#waiting.push({ kind: 'learned', scope, records: [record] })
+    this.#count += 1
+    if (this.#count > mostWaiting) this.#giveUp()
+  }
+
+  forgotten(scope: string, digests: readonly Int32Array[] | undefined): void {
+    this.#waiting.push({ kind: 'forgotten', scope, digests })
+  }
+
+  /** Hears what is news there, then tells what is news here; one at a time. */
+  share(): Promise<void> {
+    this.#turn ??= this.#share().finally(() => {
+      this.#turn = undefined
+    })
+    return this.#turn
+  }
+
+  async #share(): Promise<void> {
+    if (!this.#options.redis.isUp) return
+    await this.#hear()
+    const { ttlSeconds, wallClock } = this.#options
+    if (wallClock() - this.#toldAt > (ttlSeconds * 1000) / 2) this.#tellsAll = true
+    if (this.#tellsAll) await this.#tellAll()
+    else await this.#tell()
+  }
+
+  async #hear(): Promise<void> {
+    let entries: FedEntry[]
+    do {
+      const args = ['COUNT', readAtOnce, 'STREAMS', this.#key, this.#seen]
+      const [reply] = await this.#options.redis.write([{ key: this.#key, name: 'xreadBuffer', args }])
+      entries = reply && 'value' in reply ? readChunkFeed(reply.value) : []
+      await this.#adoptAll(entries)
+    } while (entries.length === readAtOnce)
+  }
+
+  async #adoptAll(entries: readonly FedEntry[]): Promise<void> {
+    const slices = new TimeSlices()
+    for (const { id, proxy, entry } of entries) {
+      this.#seen = id
+      if (entry === undefined) this.#options.onFault('redis_value')
+      else if (proxy !== this.#options.proxy) this.#adopt(entry)
+      if (slices.isOver) await slices.pass()
+    }
+  }
+
+  #adopt(entry: ChunkEntry): void {
+    const { chunks, wallClock } = this.#options
+    if (entry.kind === 'forgotten') {
+      chunks.adoptForgotten(entry.scope, entry.digests)
+      return
+    }
+    // somebody else has told of all there is
+    if (entry.kind === 'repeated') this.#toldAt = wallClock()
+    for (const record of entry.records) chunks.adopt(entry.scope, record)
+  }
+
+  async #tell(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, readAtOnce)
+      if (await this.#write(batch)) continue
+      this.#waiting.unshift(...batch)
+      return
+    }
+    this.#count = 0
+  }
+
+  async #tellAll(): Promise<void> {
+    // what waits is known, but for what was forgotten
+    this.#waiting = this.#waiting.filter(({ kind }) => kind === 'forgotten')
+    this.#count = 0
+    await this.#tell()
+    let records: ChunkRecord[] = []
+    let scope: string | undefined
+    const flush = async (): Promise<boolean> => {
+      const own = records
+      records = []
+      return own.length === 0 || scope === undefined || this.#write([{ kind: 'repeated', scope, records: own }])
+    }
+    for (const [own, record] of this.#options.chunks.records()) {
+      if (own !== scope || records.length === chunksPerEntry) {
+        if (!(await flush())) return
+        scope = own
+      }
+      records.push(record)
+    }
+    if (!(await flush())) return
+    this.#tellsAll = false
+    this.#toldAt = this.#options.wallClock()
+  }
+
+  /** Whether Redis took it. */
+  async #write(entries: readonly ChunkEntry[]): Promise<boolean> {
+    const { redis, proxy, ttlSeconds, wallClock, onFault } = this.#options
+    const oldest = Math.max(0, Math.floor(wallClock() - ttlSeconds * 1000))
+    const commands = entries.map((entry): RedisCommand => {
+      const args = [this.#key, 'MINID', '~', oldest, '*', proxy, writeChunkEntry(entry)]
+      return { key: this.#key, name: 'xadd', args }
+    })
+    commands.push({ key: this.#key, name: 'expire', args: [this.#key, ttlSeconds] })
+    const replies = await redis.write(commands)
+    const isTaken = replies.every((reply) => !('error' in reply))
+    if (!isTaken) onFault('redis_write')
+    return isTaken
+  }
+
+  #giveUp(): void {
+    this.#waiting = this.#waiting.filter(({ kind }) => kind === 'forgotten')
+    this.#count = 0
+    this.#tellsAll = true
+  }
+}
