@@ -110,6 +110,8 @@ test('chunks are registered as an object, an array or JSONL, counted, explained 
         ...(body ? { body: JSON.stringify(body) } : {}),
       })
     ).json()
+  // nothing is named, and who names nothing by mistake does not want to lose all
+  expect(await forget({})).toMatchObject({ error: { code: 'invalid_body' } })
   expect(await forget({ ids: ['c0', 'c9'] })).toEqual({ forgotten: 1, chunks: 3 })
   expect(await forget({ texts: [docs[1]] })).toEqual({ forgotten: 1, chunks: 2 })
   expect(await forget(undefined, '?tenant=acme')).toEqual({ forgotten: 1, chunks: 1 })

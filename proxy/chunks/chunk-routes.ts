@@ -24,7 +24,7 @@ export function addChunkRoutes(
   )
   app.put('/v1/chunks', async (c) => {
     const body = await readBody(c.env.incoming, settings().bodyLimit)
-    const given = readChunks(body.toString())
+    const given = readChunks(body.toString().replace(/^\uFEFF/, ''))
     if (chunks.capacity === 0) {
       throw new ProxyError('invalid_body', 'No chunks are kept here: chunks.max_chunks is 0 in the configuration.')
     }
@@ -35,7 +35,9 @@ export function addChunkRoutes(
     const body = (await readBody(c.env.incoming, settings().bodyLimit)).toString()
     const given = body.trim() === '' ? {} : readForgotten(parseJson(body))
     const tenant = given.tenant ?? (c.req.query('tenant') || undefined)
-    const isAll = tenant === undefined && given.ids === undefined && given.texts === undefined
+    const isNamed = given.ids !== undefined || given.texts !== undefined
+    if (body.trim() !== '' && !isNamed && tenant === undefined) throw invalid()
+    const isAll = tenant === undefined && !isNamed
     return c.json({ forgotten: isAll ? chunks.clear() : chunks.forget(tenant, given), chunks: chunks.size })
   })
 }
@@ -65,6 +67,6 @@ function toTexts(value: unknown): string[] {
 function invalid(): ProxyError {
   return new ProxyError(
     'invalid_body',
-    'The body has to be {"ids":[…],"texts":[…],"tenant"?}; none forgets all chunks.',
+    'The body has to be {"ids":[…],"texts":[…],"tenant":…}, each of which may be missing; no body at all forgets all chunks.',
   )
 }

@@ -171,8 +171,9 @@ function findMarkedContexts(message: PromptMessage, texts: readonly string[], ce
   })
   const place = (lists: readonly ContextList[]): PlacedLists => {
     const found = leaveOutAnswers(whole, lists).map((list) => toContext(list, whole, locate))
+    // between texts of a message with pictures one stands that belongs to the text beside it
     const tornAt = ({ slots }: PromptContext): ContextSlot | undefined =>
-      slots.find(({ text, end }) => end > texts[text]!.length)
+      slots.find(({ text, end }) => end > texts[text]!.length || (!message.isTextOnly && text !== slots[0]!.text))
     const inParts = found.filter((context) => tornAt(context) === undefined)
     return {
       contexts: inParts.map((context) => ({ ...context, annotateAt: withinText(context.annotateAt, texts) })),

@@ -8,6 +8,7 @@ import { FenceWalk } from '../scan/find-fences.ts'
 import { type JsonElement, type JsonMember, type JsonValue, readJsonValue } from '../scan/find-json-value.ts'
 import { isRunning } from '../scan/find-labels.ts'
 import type { Marks } from '../scan/find-marks.ts'
+import { datedField, orderedField, toFieldName } from '../scan/ordered-fields.ts'
 import { materialWords, strongLists } from '../scan/vocabulary.ts'
 import { findOwn } from './find-own.ts'
 
@@ -19,13 +20,6 @@ const LIST_NAMES =
   /^(?:.*_)?(?:results?|documents?|docs|contexts?|passages?|sources?|references|chunks?|excerpts?|snippets?|memories|content|contents|hits|matches|items|records|articles|entries|pages|data|organic|web|news|nodes|observations?|value|values|output)$/i
 const LABEL_NAMES = ['index', 'id', 'number', 'n', 'position', 'rank', 'doc_id', 'document', 'doc', 'source_id']
 const PLAIN_VALUE = /^[\p{L}\p{N}_.:/#-]{1,64}$/u
-
-// lists whose order says something: what was said one after another, what is to be done, what happened
-const ORDERED =
-  /^(?:role|speaker|user|username|sender|from|to|step|step_number|turn|line|lines|line_number|lineno|line_start|timestamp_ms|time|start|end|start_time|end_time|offset|start_offset|char_start|begin|duration|question|input|target|sha|commit|version|tag_name|number|chapter|section_number|seq|sequence|order|position_ms|event|level|event_type|method|parameters|input_schema|inputschema|arguments|function|in_reply_to|parent_id|reply_to|message_id|thread_id)$/i
-// these say so, too, but what was searched for may have them
-const DATED =
-  /^(?:timestamp|date|created|created_at|createdat|updated|updated_at|updatedat|published|published_at|published_date|publisheddate|modified|last_modified|author|authors|page|page_number|pagenumber|page_label|paragraph|index_in_document|chunk_index|chunk_id|sequence_number)$/i
 
 // fields that nothing but what was searched for has
 const RANKED =
@@ -133,13 +127,13 @@ function judgeElements(
   name: string | undefined,
   { isAnnounced, isHeld, isSearched, isAsked, isUnnamedTool }: Situation,
 ): Reason | undefined {
-  if (elements.some((element) => hasField(element, ORDERED))) return 'ordered_fields'
+  if (elements.some((element) => hasField(element, orderedField))) return 'ordered_fields'
   const list = (name ?? '').toLowerCase()
   const isStrong = strongLists.has(list) || [...strongLists].some((noun) => list.endsWith(`_${noun}`))
   const isPlaced = isAnnounced || isHeld
   const places = countTrue(isPlaced, isSearched, isStrong, isAsked && name === undefined)
   const own = countFields(elements)
-  if (elements.some((element) => hasField(element, DATED))) {
+  if (elements.some((element) => hasField(element, datedField))) {
     return places + own >= 3 && places > 0 && own > 0 ? undefined : 'ordered_fields'
   }
   if (elements.every((element) => hasField(element, RANKED) || hasField(element, PAGE_CONTENT))) return undefined
@@ -149,7 +143,7 @@ function judgeElements(
 }
 
 function hasField({ members }: JsonElement, pattern: RegExp): boolean {
-  for (const key of members!.keys()) if (pattern.test(key)) return true
+  for (const key of members!.keys()) if (pattern.test(key) || pattern.test(toFieldName(key))) return true
   return false
 }
 

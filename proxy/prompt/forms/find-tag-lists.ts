@@ -5,6 +5,7 @@ import { genericTags, isKin, isWeakTag, type KinElement, type Region } from '../
 import { isRunning } from '../scan/find-labels.ts'
 import type { Marks } from '../scan/find-marks.ts'
 import { readAttributes } from '../scan/find-tags.ts'
+import { orderedField, toFieldName } from '../scan/ordered-fields.ts'
 
 // the first of these that all of a list's blocks carry labels them
 const LABEL_ATTRIBUTES = ['index', 'id', 'number', 'n', 'position', 'rank', 'doc_id']
@@ -85,6 +86,7 @@ function toList(text: string, row: readonly KinElement[], inContainer: boolean):
   const ids = blocks.map(({ label }) => textOf(text, label))
   return {
     blocks,
+    isOrdered: row.some(({ open }) => isOrdered(text, open)),
     positional: isRunning(ids),
     labelPrefix: '',
     end: row.at(-1)!.end,
@@ -93,6 +95,13 @@ function toList(text: string, row: readonly KinElement[], inContainer: boolean):
     inContainer,
     hasOrigins: NAME_ATTRIBUTES.some((name) => areDistinct(labels.map((label) => textOf(text, label.get(name))))),
   }
+}
+
+/** Whether an attribute, which is none that labels, says that the elements have an order. */
+function isOrdered(text: string, open: KinElement['open']): boolean {
+  return readAttributes(text, open).some(
+    ({ name }) => orderedField.test(toFieldName(name)) && !LABEL_ATTRIBUTES.includes(name),
+  )
 }
 
 function textOf(text: string, label: BlockSpan['label']): string | undefined {

@@ -26,6 +26,22 @@ describe('the text parts of a message', () => {
     expect(found[0]).toHaveLength(texts.length - 1)
   })
 
+  it.each([
+    ['e-mails', ['From: a@h\n\nRain fell.', 'From: b@h\n\nThe sun shone.', 'Which?']],
+    ['steps', ['Step 1: open the door.', 'Step 2: go in.', 'Which?']],
+    ['chapters', ['Chapter 1\nRain fell.', 'Chapter 2\nThe sun shone.', 'Which?']],
+    ['days of a diary', ['2025-01-01 Rain fell.', '2025-01-02 The sun shone.', 'Which?']],
+  ])('are none when they are %s, which have their places', (_, texts) => {
+    expect(blocksOf(...texts)).toEqual([])
+  })
+
+  it('are none when pictures stand between them, to which they may belong', () => {
+    const texts = ['Document 1: a cat.', 'Document 2: a dog.', 'Does each caption fit its picture?']
+    const message = { place: 0, role: 'user', texts: [0, 1, 2], rest: '', isTextOnly: false }
+    expect(findContexts(message, texts)).toEqual([])
+    expect(findContexts({ ...message, isTextOnly: true }, texts)).toHaveLength(1)
+  })
+
   it('are files behind an instruction, each once', () => {
     const part = (path: string, lines: string): string => `\`\`\`${path} (${lines})\nlet a\n\`\`\`\n`
     const words = 'Use the above code to answer.\n'

@@ -18,6 +18,9 @@ const TO_MODEL =
 const MARKUP = /^[<[{]|[:：]$/
 // a title above the text, or a heading of the first level
 const TITLED = /^(?:# [^\n]+|(?![-*+>|#`]|\d+[.)])[^\n]{1,100}[^\n.!?。！？:：,;])\n+(?=\S)/
+// of parts that begin like these each has its place: messages, steps, chapters
+const SERIAL =
+  /^(?:#{1,6} |\*\*|\[)?(?:(?:step|chapter|part|section|scene|act|day|week|month|version|turn|round|release|lesson|episode|page|slide|schritt|kapitel|teil|étape|chapitre|partie|paso|capítulo|parte)\s*#?[\dIVX]+\b|第[\d一二三四五六七八九十]|(?:from|to|date|sent|subject|von|an|datum|betreff|objet|fecha|asunto)\s*:|(?:user|assistant|human|ai|system|me|you)\s*:|\d{4}-\d\d-\d\d|v?\d+\.\d+)/i
 const LONGEST_HEAD = 300
 const LONGEST_PARAGRAPH = 2_500
 const BLANK_LINE = /\n[ \t\r]*\n/
@@ -63,8 +66,8 @@ function areOwnTexts(parts: readonly string[], question: string): boolean {
   const asks = ASKING.test(question) || readCue(question, 0)?.question === true
   if (!asks || BLANK_LINE.test(question)) return false
   const bodies = parts.map((text) => text.trim())
-  if (bodies.some((body) => body === '' || TO_MODEL.test(body.slice(0, LONGEST_HEAD)) || MARKUP.test(body)))
-    return false
+  const isOther = (body: string): boolean => TO_MODEL.test(body) || MARKUP.test(body) || SERIAL.test(body)
+  if (bodies.some((body) => body === '' || isOther(body))) return false
   return bodies.every((body) => TITLED.test(body)) || bodies.every((body) => isParagraph(body))
 }
 

@@ -33,6 +33,8 @@ export interface ContextList {
   readonly inContainer?: boolean
   /** Its blocks say where each of them comes from, and these are different places. */
   readonly hasOrigins?: boolean
+  /** Fields of its blocks say that their order means something, as a time or a speaker does. */
+  readonly isOrdered?: boolean
 }
 
 /** The forms that lists have. */

@@ -17,6 +17,8 @@ const MARKDOWN_HEADING = /(?:^|\n)#{1,6}[ \t]+([^\n]{0,120})/g
 const FURTHEST = 4_000
 
 const OF_LAWS = /^(?:article|fact|citation|段落)/i
+const OF_ONE_TEXT =
+  /\b(?:the|this|that|following|a|an) (?:following )?(?:text|story|judge?ment|ruling|opinion|poem|speech|recipe|letter|contract|agreement|law|statute|transcript|chapter|essay|report|paper|novel|tale|manual|guide|list|steps|rules|instructions)\b|(?:der|den|diesen|folgenden?) (?:text|artikel|vertrag|roman)|(?:le|ce|du) (?:texte|récit|contrat)|(?:el|este|del) (?:texto|relato|contrato)|文章|步骤|故事|本文/i
 // `context1: …` is how a template calls a variable
 const VARIABLE = /^[a-z]+$/
 
@@ -26,6 +28,7 @@ export function judgeList(marks: Marks, list: ContextList): Reason | undefined {
   const start = list.blocks[0]!.start
   if (list.form === undefined || list.blocks.length < 2) return undefined
   if (marks.source === 'read') return 'one_text'
+  if (list.isOrdered) return 'ordered_fields'
   if (isExample(marks, start, list.end)) return 'example'
   if (list.form === 'label' && VARIABLE.test(list.labelPrefix)) return 'no_evidence'
   if (list.weight === 'strong') return undefined
@@ -60,8 +63,10 @@ function isSupported(marks: Marks, list: ContextList, evidence: Evidence): boole
   }
 }
 
-function isNumbered({ announcesText, leads, asked, cited }: Evidence): boolean {
-  return (announcesText || leads) && (asked || cited)
+function isNumbered({ heading, announcesText, leads, asked, cited }: Evidence): boolean {
+  // numbered paragraphs of one text, which is called so
+  const isLed = leads && !OF_ONE_TEXT.test(heading)
+  return (announcesText || isLed) && (asked || cited)
 }
 
 /** Whether the prompt speaks of the list's tags, as in `use what stands in <data></data>`. */

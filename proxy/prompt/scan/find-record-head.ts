@@ -23,6 +23,7 @@ const CONTENT =
   /^(?:content|contents|text|snippet|body|summary|passage|abstract|excerpt|page[_ ]content|内容|正文|文本|本文|inhalt|contenu|texte|contenido|texto)$/i
 // fields whose value may be the record's number
 const COUNTING = /^(?:id|source|no|number|index|rank|document|doc|编号|序号)$/i
+const KEY = /^[ \t]*[\w.-]{1,60}:$/
 const IDENTIFIER = /^[a-z][a-z0-9_]*$/
 // a field of these says where a text was found; a title has any text
 const ORIGIN =
@@ -36,7 +37,7 @@ const LONGEST_VALUE = 300
 export function readRecordHead(text: string, line: number, start: number): RecordHead | 'content' | undefined {
   const first = readField(text, start)
   if (first === undefined) return undefined
-  if (NAMING.test(first.key)) return beginsRecord(text, line) ? readFields(text, start) : undefined
+  if (NAMING.test(first.key)) return beginsRecord(text, line, start > line) ? readFields(text, start) : undefined
   // a text whose credits stand behind it
   return CONTENT.test(first.key) ? 'content' : undefined
 }
@@ -123,13 +124,14 @@ function isBlankAt(text: string, line: number): boolean {
 }
 
 // behind a blank line, an announcement, a rule or a tag; fields in the middle of a paragraph are text
-function beginsRecord(text: string, line: number): boolean {
+function beginsRecord(text: string, line: number, isIndented: boolean): boolean {
   if (line <= 1) return true
   const before = text.lastIndexOf('\n', line - 2) + 1
   const end = findContentEnd(text, before, line - 1)
   if (end === before) return true
   const last = text[end - 1]!
-  if (last === ':' || last === '：' || last === '>') return true
+  // below `metadata:` indented fields are a value of it
+  if (last === ':' || last === '：' || last === '>') return !(isIndented && KEY.test(text.slice(before, end)))
   return '-=*_'.includes(last) && /^[ \t]*([-=*_])\1{2,}$/.test(text.slice(before, end))
 }
 
