@@ -5,7 +5,7 @@ import type { BlockSpan, ContextList } from '../judge/context-list.ts'
 import { readAnnouncement } from '../judge/read-evidence.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../scan/find-edges.ts'
 import type { Region } from '../scan/find-elements.ts'
-import { type LineNote, type LineNotes, readLineNotes } from '../scan/find-line-notes.ts'
+import { type LineNote, type LineNotes, readLineNotes, readRules } from '../scan/find-line-notes.ts'
 import { announcesBlocks } from '../scan/find-list-heading.ts'
 import type { Marks, Place } from '../scan/find-marks.ts'
 
@@ -32,13 +32,13 @@ const FIELD = /^[A-Za-z][\w -]{0,40}:(?:\s|$)/
 export function findRuledLists(marks: Marks, region: Region): ContextList[] {
   const { text, whole, rules: all } = marks
   if (region.elements.length > 0 || !holdsTwo(all, region)) return []
-  const lines = readLineNotes(text, region)
-  const rules = lines.notes.filter(({ kind }) => kind === 'rule')
+  const rules = readRules(text, region)
   const first = rules[0]
   if (first === undefined || !areAlike(text, rules, region)) return []
   const start = findStart(text, region, first)
-  const bounded = start === undefined ? undefined : findBound(text, lines, rules, { ...region, start, whole })
-  if (start === undefined || bounded === undefined) return []
+  if (start === undefined) return []
+  const bounded = findBound(text, readLineNotes(text, region), rules, { ...region, start, whole })
+  if (bounded === undefined) return []
   const blocks = toBlocks(text, start, rules, bounded)
   if (blocks.length < 2 || !areDocuments(text, blocks)) return []
   if (isQuoted(marks, blocks) || (!region.container && !whole && mayHoldPrompt(text, blocks, bounded))) return []
