@@ -48,6 +48,8 @@ export class ChunkTable {
   readonly #older: Int32Array
   /** how many chunks have an anchor that is not sampled, by a part of its hash */
   readonly #rare: Uint8Array
+  /** a bit for each of these counts that is not 0: a text asks for thousands, which stay in a processor's cache */
+  readonly #isRare: Uint32Array
   readonly #free: number[] = []
   readonly #names = new Map<string, Scope>()
   readonly #numbers: (Scope | undefined)[] = []
@@ -61,6 +63,7 @@ export class ChunkTable {
     this.#byAnchor = new ChunkSlots(capacity, (chunk) => this.#anchorHash(chunk))
     this.#byDigest = new ChunkSlots(capacity, (chunk) => this.#digestHash(chunk))
     this.#rare = new Uint8Array(2 ** Math.ceil(Math.log2(Math.max(2, capacity))))
+    this.#isRare = new Uint32Array(Math.max(1, this.#rare.length >>> 5))
     this.#newer = new Int32Array(capacity)
     this.#older = new Int32Array(capacity)
   }
@@ -182,15 +185,16 @@ export class ChunkTable {
   }
 
   #match(text: FoldedText, { number, seed }: Scope, found: ChunkMatch[]): void {
-    const rare = this.#rare
-    const rareMask = rare.length - 1
+    const isRare = this.#isRare
+    const rareMask = this.#rare.length - 1
     const { starts, startCount, length } = text
     for (let i = 0; i < startCount; i++) {
       const at = starts[i]!
       if (at + anchorLength > length) break
       const anchor = text.anchorAt(at)
       const hash = mixHash(anchor, seed)
-      if (!isSampled(anchor) && rare[(hash >>> 6) & rareMask] === 0) continue
+      const counter = (hash >>> 6) & rareMask
+      if (!isSampled(anchor) && ((isRare[counter >>> 5]! >>> (counter & 31)) & 1) === 0) continue
       for (let slot = this.#byAnchor.next(hash, hash); slot >= 0; slot = this.#byAnchor.next(hash, slot + 1)) {
         const chunk = this.#byAnchor.at(slot)
         const isAlike = this.#columns.anchors[chunk] === anchor && this.#columns.scopes[chunk] === number
@@ -301,6 +305,8 @@ export class ChunkTable {
     if (isSampled(this.#columns.anchors[chunk]!)) return
     const at = (this.#anchorHash(chunk) >>> 6) & (this.#rare.length - 1)
     if (this.#rare[at] !== 255) this.#rare[at] = this.#rare[at]! + change
+    const bit = 1 << (at & 31)
+    this.#isRare[at >>> 5] = this.#rare[at] === 0 ? this.#isRare[at >>> 5]! & ~bit : this.#isRare[at >>> 5]! | bit
   }
 
   /** A place for a chunk of this scope; one that was used long ago makes room. */

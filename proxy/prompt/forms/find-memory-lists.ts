@@ -39,7 +39,8 @@ export function findMemoryLists(marks: Marks, region: Region): ContextList[] {
   const mem0 = findMem0List(marks.text, region)
   if (mem0 !== undefined) return [mem0]
   const bullets = findOwn(marks.bullets, region)
-  if (bullets.length < 2) return []
+  // bullets without such a line in front, which are most, need not be read as lists
+  if (bullets.length < 2 || !bullets.some(({ start }) => isAnnounced(marks, region, start))) return []
   const fences = new FenceWalk(findOwn(marks.fences, region), region.start)
   const lists: ContextList[] = []
   let at = region.start
@@ -124,9 +125,14 @@ function isAnnounced({ text, tags }: Marks, region: Region, line: number): boole
     return container !== undefined && /(?:^|[_-])(?:memories|facts)(?:[_-]from[_-].*)?$/.test(container.name)
   }
   const start = text.lastIndexOf('\n', end - 1) + 1
-  if (end - start > LONGEST_HEADING) return false
+  if (end - start > LONGEST_HEADING || !mayBeHeading(text, Math.max(start, region.start), end)) return false
   const heading = text.slice(Math.max(start, region.start), end).trim()
   return /^(?:#{1,6}\s|\*\*.*\*\*$|\[.*\]$|<[^<>]*>$)|[:：](?:\*\*)?$/.test(heading) && isOfMemories(heading)
+}
+
+/** Whether a line, from its first character to its last, begins or ends like a heading. */
+function mayBeHeading(text: string, start: number, end: number): boolean {
+  return ':：*]>'.includes(text[end - 1]!) || text[findContentStart(text, start, end)] === '#'
 }
 
 // how a line of a guide begins, or what it says to its reader

@@ -34,15 +34,22 @@ export function findQuotedLists(marks: Marks, region: Region): ContextList[] {
 
 /** Files below their paths; those that hold fenced code themselves only where nothing stands behind the last. */
 function findFiles({ text }: Marks, fences: readonly Fence[], region: Region): ContextList[] {
-  const lists = toLists(text, readFenced(text, fences, region), 'fenced')
-  return lists.length > 0 ? lists : toLists(text, readWholeFiles(text, fences, region), 'fenced')
-}
-
-function readWholeFiles(text: string, fences: readonly Fence[], region: Region): Quotation[] {
   const opened = fences.map((fence) => {
     return toQuotation(text, region, fence.start, { start: fence.end + 1, end: fence.end + 1 }, fence.end)
   })
   const files = opened.filter(({ heading }) => PATH.test(heading))
+  // most fenced code stands below words
+  if (files.length < 2) return []
+  const lists = toLists(text, readFenced(text, fences, region), 'fenced')
+  return lists.length > 0 ? lists : toLists(text, readWholeFiles(text, fences, files, region), 'fenced')
+}
+
+function readWholeFiles(
+  text: string,
+  fences: readonly Fence[],
+  files: readonly Quotation[],
+  region: Region,
+): Quotation[] {
   return files.flatMap((file, i) => {
     const end = findContentEnd(text, file.end, files[i + 1]?.start ?? region.end)
     const close = fences[findIndexFrom(fences, text.lastIndexOf('\n', end - 1) + 1)]
@@ -86,7 +93,8 @@ function closes(fence: Fence, open: Fence): boolean {
 function toQuotation(text: string, region: Region, open: number, inside: Quotation['inside'], end: number): Quotation {
   const headingEnd = findContentEnd(text, region.start, open)
   const start = Math.max(text.lastIndexOf('\n', headingEnd - 1) + 1, region.start)
-  const isAbove = text.slice(headingEnd, open).split('\n').length === 2
+  const lineEnd = findLineEnd(text, headingEnd)
+  const isAbove = lineEnd < open && findLineEnd(text, lineEnd + 1) >= open
   const heading = isAbove && headingEnd - start <= LONGEST_HEADING ? text.slice(start, headingEnd).trim() : ''
   return { start: findContentStart(text, start, open), end, inside, heading }
 }

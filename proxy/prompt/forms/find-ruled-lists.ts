@@ -3,11 +3,12 @@ import { hasQuestionBefore } from '../borders/find-list-end.ts'
 import { endsInPrompt, endsInPromptLine } from '../borders/find-list-tail.ts'
 import type { BlockSpan, ContextList } from '../judge/context-list.ts'
 import { readAnnouncement } from '../judge/read-evidence.ts'
-import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../scan/find-edges.ts'
+import { findContentEnd, findContentStart, findLineEnd } from '../scan/find-edges.ts'
 import type { Region } from '../scan/find-elements.ts'
-import { type LineNote, type LineNotes, readLineNotes } from '../scan/find-line-notes.ts'
+import { type LineNote, type LineNotes, readLineNotes, readRules } from '../scan/find-line-notes.ts'
 import { announcesBlocks } from '../scan/find-list-heading.ts'
 import type { Marks, Place } from '../scan/find-marks.ts'
+import { findOwn } from './find-own.ts'
 
 // a line above a rule that is as short as this is a heading in Markdown, unless it reads like a sentence
 const LONGEST_TITLE = 80
@@ -31,14 +32,14 @@ const FIELD = /^[A-Za-z][\w -]{0,40}:(?:\s|$)/
  */
 export function findRuledLists(marks: Marks, region: Region): ContextList[] {
   const { text, whole, rules: all } = marks
-  if (region.elements.length > 0 || !holdsTwo(all, region)) return []
-  const lines = readLineNotes(text, region)
-  const rules = lines.notes.filter(({ kind }) => kind === 'rule')
+  if (region.elements.length > 0 || !holdsTwo(text, all, region)) return []
+  const rules = readRules(text, region)
   const first = rules[0]
   if (first === undefined || !areAlike(text, rules, region)) return []
   const start = findStart(text, region, first)
-  const bounded = start === undefined ? undefined : findBound(text, lines, rules, { ...region, start, whole })
-  if (start === undefined || bounded === undefined) return []
+  if (start === undefined) return []
+  const bounded = findBound(text, readLineNotes(text, region), rules, { ...region, start, whole })
+  if (bounded === undefined) return []
   const blocks = toBlocks(text, start, rules, bounded)
   if (blocks.length < 2 || !areDocuments(text, blocks)) return []
   if (isQuoted(marks, blocks) || (!region.container && !whole && mayHoldPrompt(text, blocks, bounded))) return []
@@ -57,9 +58,11 @@ function areOwnTexts(text: string, rules: readonly LineNote[], blocks: readonly 
   return bodies.every((body) => NAMED.test(body)) || !bodies.some((body) => SECTION.test(body))
 }
 
-function holdsTwo(rules: readonly Place[], { start, end }: Region): boolean {
-  const second = rules[findIndexFrom(rules, start) + 1]
-  return second !== undefined && second.start < end
+/** Whether a region may hold two rules of one kind, and no other: told before its lines are read. */
+function holdsTwo(text: string, all: readonly Place[], region: Region): boolean {
+  const rules = findOwn(all, region)
+  const signAt = ({ start }: Place): string | undefined => text[findContentStart(text, start, region.end)]
+  return rules.length > 1 && rules.every((rule) => signAt(rule) === signAt(rules[0]!))
 }
 
 /** Whether the rules are of one kind, stand alike among blank lines, and underline no heading. */

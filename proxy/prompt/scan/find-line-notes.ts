@@ -51,6 +51,20 @@ export function readLineNotes(text: string, { start: from, end: to, elements }: 
   return { blanks, notes, headings: findFirstHeadings(text, notes) }
 }
 
+/** The rules of a region without elements: what {@link readLineNotes} would note of them, and nothing else is read. */
+export function readRules(text: string, { start: from, end: to }: Region): LineNote[] {
+  const rules: LineNote[] = []
+  let behindBlank = false
+  for (let start = from; start < to; ) {
+    const end = Math.min(findLineEnd(text, start), to)
+    const first = findContentStart(text, start, end)
+    if (first < end && isRule(text, first, end)) rules.push({ start, end, kind: 'rule', behindBlank })
+    behindBlank = first === end
+    start = end + 1
+  }
+  return rules
+}
+
 /** `Q: …` behind a blank line, where the prompt ends with `A:`; elsewhere it is a line of a document like others. */
 export function findShortQuestion(text: string, from: number, to: number): LineNote | undefined {
   if (to < text.length || !/\nA:\s*$/.test(text.slice(-16))) return undefined

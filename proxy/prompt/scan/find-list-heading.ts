@@ -1,5 +1,5 @@
 import { readCue } from './find-cue-line.ts'
-import { findContentEnd } from './find-edges.ts'
+import { findContentEnd, findContentStart } from './find-edges.ts'
 import type { Label } from './find-labels.ts'
 
 const BIBLIOGRAPHY =
@@ -52,6 +52,10 @@ function isAnswered(text: string, start: number, end: number, first: Label): boo
 /** Whether this line announces blocks, as `Sources:` and `## Retrieved documents` do. */
 export function announcesBlocks(text: string, start: number, end: number): boolean {
   if (end - start > LONGEST_ANNOUNCEMENT) return false
-  const line = text.slice(start, end).trim()
+  const from = findContentStart(text, start, end)
+  const to = findContentEnd(text, from, end)
+  // most lines are neither a heading nor end in a colon: they need not be copied
+  if (text[from] !== '#' && !':：*'.includes(text[to - 1] ?? '')) return false
+  const line = text.slice(from, to)
   return ANNOUNCED.test(line) && (/[:：](?:\*\*)?$/.test(line) || /^#{1,6}\s/.test(line))
 }

@@ -1,4 +1,4 @@
-import { findLineEnd, isRule } from './find-edges.ts'
+import { findLineEnd, isRule, isSpace } from './find-edges.ts'
 import { type Fence, readFence } from './find-fences.ts'
 import { addInlineHeads, toRecordLabel } from './find-inline-heads.ts'
 import { type Label, readLabel } from './find-labels.ts'
@@ -66,12 +66,21 @@ const MOST_FENCE_INDENT = 16
 const LINE_FEED = 10
 const BACKTICK = 96
 const TILDE = 126
-const BULLETS = '-*•+'
+const HYPHEN = 45
+const EQUALS = 61
+const LESS = 60
+const QUOTE = 34
+const ASTERISK = 42
+const PLUS = 43
+const BULLET = 0x2022
+const OPEN_BRACKET = 91
+const OPEN_BRACE = 123
 
 // so far behind a line's beginning a colon may stand that ends a field's name or announces a value
 const FURTHEST_COLON = 61
 
 const ANNOUNCED_VALUE = /[\p{L}\p{N} _#*()-]{1,60}[:：][ \t]{0,4}(?:\*\*)?[ \t]{0,4}(?=[[{])/uy
+const MOST_SIGNS_BEFORE_VALUE = 10
 
 const BOLD = /(?:<br ?\/?>[ \t]?){0,4}(?=<b>)/iy
 const TAGGED_VALUE = /(?:<[A-Za-z][^<>\n]{0,200}>[ \t]{0,4}){1,4}(?=[[{])/y
@@ -153,22 +162,21 @@ class LineReader {
       if (fence !== undefined) this.fences.push(fence)
       return
     }
-    const first = text[start]!
-    this.#readOpening(first, start)
+    this.#readOpening(code, start)
     if (start - line > MOST_LABEL_INDENT) {
       this.#readLoopLabel(line, start)
       return
     }
-    if ((first === '-' || first === '=') && isRule(text, start, findLineEnd(text, start)))
+    if ((code === HYPHEN || code === EQUALS) && isRule(text, start, findLineEnd(text, start)))
       this.rules.push({ start: line })
-    else if (BULLETS.includes(first) || isDigit(code)) this.bullets.push({ start: line })
+    else if (isBullet(code) || isDigit(code)) this.bullets.push({ start: line })
     this.#readLabel(line, start)
   }
 
-  #readOpening(first: string, start: number): void {
-    if (first === '{' || first === '[') this.values.push({ start })
-    else if (first === '<') this.#readTaggedValue(start)
-    else if (first === '"' && this.#text.startsWith('"""', start)) this.quotes.push({ start })
+  #readOpening(code: number, start: number): void {
+    if (code === OPEN_BRACE || code === OPEN_BRACKET) this.values.push({ start })
+    else if (code === LESS) this.#readTaggedValue(start)
+    else if (code === QUOTE && this.#text.startsWith('"""', start)) this.quotes.push({ start })
   }
 
   #readTaggedValue(start: number): void {
@@ -191,12 +199,15 @@ class LineReader {
   }
 
   #readLabel(line: number, start: number): void {
-    const hasColon = this.#colons.from(start) <= start + FURTHEST_COLON
-    const label = readLabel(this.#text, start) ?? (hasColon ? this.#readRecord(line, start) : undefined)
+    const colon = this.#colons.from(start)
+    const hasColon = colon <= start + FURTHEST_COLON
+    const label =
+      readLabel(this.#text, start) ??
+      (hasColon && mayEndName(this.#text, colon) ? this.#readRecord(line, start) : undefined)
     if (label !== undefined) {
       this.labels.push(label)
       this.forms.add(label.form)
-    } else if (hasColon) {
+    } else if (hasColon && mayAnnounceValue(this.#text, colon)) {
       ANNOUNCED_VALUE.lastIndex = start
       const announcement = ANNOUNCED_VALUE.exec(this.#text)
       if (announcement !== null) this.values.push({ start: start + announcement[0].length })
@@ -214,23 +225,45 @@ class LineReader {
 /** Where the next colon is, asked from ever later places: most lines have none near their beginning. */
 class NextColon {
   readonly #text: string
-  readonly #next = { ':': -1, '：': -1 }
+  #next = -1
+  #nextWide = -1
 
   constructor(text: string) {
     this.#text = text
   }
 
   from(start: number): number {
-    return Math.min(this.#find(':', start), this.#find('：', start))
+    if (this.#next < start) this.#next = this.#find(':', start)
+    if (this.#nextWide < start) this.#nextWide = this.#find('：', start)
+    return Math.min(this.#next, this.#nextWide)
   }
 
   #find(colon: ':' | '：', start: number): number {
-    if (this.#next[colon] < start) {
-      const found = this.#text.indexOf(colon, start)
-      this.#next[colon] = found < 0 ? Number.POSITIVE_INFINITY : found
-    }
-    return this.#next[colon]
+    const found = this.#text.indexOf(colon, start)
+    return found < 0 ? Number.POSITIVE_INFINITY : found
   }
+}
+
+/** Whether a field's name may end with this colon: white space follows, or a sign of Chinese. */
+function mayEndName(text: string, colon: number): boolean {
+  const code = text.charCodeAt(colon + 1)
+  return isSpace(code) || code > 127
+}
+
+/** Whether a value of JSON stands behind this colon, but for the few signs that {@link ANNOUNCED_VALUE} passes over. */
+function mayAnnounceValue(text: string, colon: number): boolean {
+  let at = colon + 1
+  while (at - colon <= MOST_SIGNS_BEFORE_VALUE && isBlankOrBold(text.charCodeAt(at))) at++
+  const code = text.charCodeAt(at)
+  return code === OPEN_BRACE || code === OPEN_BRACKET
+}
+
+function isBlankOrBold(code: number): boolean {
+  return isBlank(code) || code === ASTERISK
+}
+
+function isBullet(code: number): boolean {
+  return code === HYPHEN || code === ASTERISK || code === PLUS || code === BULLET
 }
 
 function isBehindBlank(text: string, line: number): boolean {

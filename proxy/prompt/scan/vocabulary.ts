@@ -121,11 +121,20 @@ const firstWords: ReadonlySet<string> = new Set(labelWords.map((word) => word.sp
 const otherInitials: ReadonlySet<string> = new Set(labelWords.map((word) => word[0]!).filter((sign) => sign > 'z'))
 const LONGEST_WORD = Math.max(...[...firstWords].map(({ length }) => length))
 
+// by their first two letters words are told apart before they are copied; a bit makes letters small, also those of Latin-1
+const beginnings = new Uint8Array(1 << 16)
+for (const word of firstWords) beginnings[toBeginning(word, 0)] = 1
+
+function toBeginning(text: string, at: number): number {
+  return (((text.charCodeAt(at) | 32) << 8) | (text.charCodeAt(at + 1) | 32)) & 0xffff
+}
+
 /** Whether a noun for a label may begin here: most lines begin with other words, and are read no further. */
 export function mayBeginLabel(text: string, at: number): boolean {
+  if (!isLatin(text.charCodeAt(at))) return otherInitials.has(text[at] ?? '')
+  if (beginnings[toBeginning(text, at)] !== 1) return false
   let end = at
   while (end - at <= LONGEST_WORD && isLatin(text.charCodeAt(end))) end++
-  if (end === at) return otherInitials.has(text[at] ?? '')
   return end - at <= LONGEST_WORD && firstWords.has(text.slice(at, end).toLowerCase())
 }
 
