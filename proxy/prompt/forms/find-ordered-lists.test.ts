@@ -4,8 +4,8 @@ import { contentsOf } from './found-lists.fixture.ts'
 const texts = ['Rain fell in Oslo all day.', 'The sun shone in Rome.', 'Snow lay in Bergen.']
 
 /** Results of a search, as a service lists them, with one field more. */
-function results(field: string, valueOf: (at: number) => unknown): string {
-  const found = texts.map((content, at) => ({ title: `T${at}`, url: `http://h/${at}`, content, [field]: valueOf(at) }))
+function results(field: string, toValue: (at: number) => unknown): string {
+  const found = texts.map((content, at) => ({ title: `T${at}`, url: `http://h/${at}`, content, [field]: toValue(at) }))
   return JSON.stringify({ results: found })
 }
 
