@@ -1,4 +1,5 @@
 import { bytesPerChunk, ChunkTable } from '#proxy/chunks/chunk-table.ts'
+import { plainFacts } from '#proxy/chunks/chunk-texts.fixture.ts'
 import { findKnownLists } from '#proxy/chunks/find-known-lists.ts'
 import { FoldedText } from '#proxy/chunks/folded-text.ts'
 
@@ -37,7 +38,7 @@ export function* benchChunks(counts: readonly number[]): Generator<ChunkFigures>
       if (text.length > 1_000) kept.push(text)
       const started = performance.now()
       folded.read(text)
-      table.add('*', folded, { ...facts, order: 2 * n })
+      table.add('*', folded, { ...plainFacts, order: 2 * n })
       spent += performance.now() - started
     }
     const common = { known, bytes: known * bytesPerChunk, adding: (1_000 * spent) / known }
@@ -51,17 +52,6 @@ export function* benchChunks(counts: readonly number[]): Generator<ChunkFigures>
     }
   }
 }
-
-const facts = {
-  isSure: true,
-  source: 1,
-  isOrderUnsure: false,
-  isFirst: false,
-  isLast: false,
-  lead: '',
-  tail: '',
-  id: [0, 0],
-} as const
 
 function measure(
   table: ChunkTable,

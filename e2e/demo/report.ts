@@ -1,6 +1,7 @@
 import { type Comparison, renderSentence, renderTable } from './compare-runs.ts'
 import type { FittedTurns } from './fit-turns.ts'
 import type { Model } from './read-model.ts'
+import type { TokenKinds } from './vllm/token-kinds.ts'
 
 /** All that a demo tells at its end. */
 export interface Report {
@@ -15,7 +16,7 @@ export interface Report {
 
 /** Prompt tokens as the engine counted them, by what became of them. */
 export interface ReusedTokens {
-  readonly kinds: Readonly<Record<'exact' | 'reused' | 'recomputed' | 'cold', number>>
+  readonly kinds: TokenKinds
   /** the share of the prompts that had been sent before, at some position: what a cache can save at most */
   readonly seen_before: number
 }

@@ -110,7 +110,7 @@ METHODS: dict[str, Method] = {
     "oracle": Method(_oracle, reads_question=True, is_reference=True),
 }
 """
-attention-spread  ours: fused question attention times spread, where it is near in runs; the default
+attention-spread  ours, the default: fused question attention times spread; neighbours of good tokens are favoured
 prophetkv         ProphetKV, §4.2, equation 7: question attention summed over all layers
 fusionrag         FusionRAG, §3.2: question attention of the last layer
 epic              EPIC: the first tokens of each segment

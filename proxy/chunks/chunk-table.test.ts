@@ -1,21 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { ChunkFacts } from './chunk-record.ts'
 import { ChunkTable } from './chunk-table.ts'
-import { documentText } from './chunk-texts.fixture.ts'
+import { documentText, plainFacts } from './chunk-texts.fixture.ts'
 import { FoldedText } from './folded-text.ts'
 
-const facts: ChunkFacts = {
-  isSure: true,
-  source: 1,
-  order: 1,
-  isOrderUnsure: false,
-  isFirst: false,
-  isLast: false,
-  lead: '',
-  tail: '',
-  id: [0, 0],
-}
 const folded = new FoldedText()
 
 function fold(text: string): FoldedText {
@@ -24,7 +12,7 @@ function fold(text: string): FoldedText {
 }
 
 function add(table: ChunkTable, scope: string, text: string, order = 1): string {
-  return table.add(scope, fold(text), { ...facts, order }).outcome
+  return table.add(scope, fold(text), { ...plainFacts, order }).outcome
 }
 
 function isKnown(table: ChunkTable, scope: string, text: string): boolean {
@@ -130,7 +118,13 @@ test('a handle of a chunk that is gone does nothing to the one in its place', ()
 test('what is told of a chunk makes the same one elsewhere', () => {
   const [one, other] = [new ChunkTable(10), new ChunkTable(10)]
   add(other, 'another scope, so that numbers differ', documentText(5))
-  const { chunk } = one.add('a', fold(documentText(1)), { ...facts, order: 3, lead: '\n', tail: ' \n', id: [4, -5] })
+  const { chunk } = one.add('a', fold(documentText(1)), {
+    ...plainFacts,
+    order: 3,
+    lead: '\n',
+    tail: ' \n',
+    id: [4, -5],
+  })
   expect(other.addRecord('a', one.recordOf(chunk)).outcome).toBe('added')
   expect(isKnown(other, 'a', documentText(1))).toBe(true)
   expect(other.recordOf(other.find('a', fold(documentText(1)))!.chunk)).toEqual(one.recordOf(chunk))

@@ -1,3 +1,4 @@
+import type { ChunkFacts } from './chunk-record.ts'
 import type { KnownLists } from './find-known-lists.ts'
 import { KnownChunks } from './known-chunks.ts'
 
@@ -12,6 +13,19 @@ const topics = [
   'reservoir',
   'lighthouse',
 ]
+
+/** A chunk that was given alone, without white space at its ends and without an id. */
+export const plainFacts: ChunkFacts = {
+  isSure: true,
+  source: 1,
+  order: 1,
+  isOrderUnsure: false,
+  isFirst: false,
+  isLast: false,
+  lead: '',
+  tail: '',
+  id: [0, 0],
+}
 
 /** A document that is like no other, of several lines. */
 export function documentText(n: number): string {

@@ -132,7 +132,7 @@ interface MarkedContexts {
 
 interface PlacedLists {
   readonly contexts: PromptContext[]
-  /** blocks that run from one part into the next: their lists cannot be moved */
+  /** the first block of each list that cannot be moved, since a part ends in it or a picture stands between its blocks */
   readonly torn: readonly ContextSlot[]
 }
 
@@ -171,7 +171,7 @@ function findMarkedContexts(message: PromptMessage, texts: readonly string[], ce
   })
   const place = (lists: readonly ContextList[]): PlacedLists => {
     const found = leaveOutAnswers(whole, lists).map((list) => toContext(list, whole, locate))
-    // between texts of a message with pictures one stands that belongs to the text beside it
+    // a picture between two texts may belong to one of them: a text that moves alone would lose it
     const tornAt = ({ slots }: PromptContext): ContextSlot | undefined =>
       slots.find(({ text, end }) => end > texts[text]!.length || (!message.isTextOnly && text !== slots[0]!.text))
     const inParts = found.filter((context) => tornAt(context) === undefined)

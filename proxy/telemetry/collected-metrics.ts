@@ -31,11 +31,28 @@ export interface MetricSources {
 
 const mirrorModes = { fallback: 0, degraded: 1, exact: 2 }
 
-/** Adds the metrics whose values are read from elsewhere when Prometheus asks. */
-export function addCollectedMetrics(registry: Registry, sources: MetricSources): void {
-  const { replicaStates, redisUp, version } = sources
-  const gauge = (name: string, help: string, labelNames: string[], collect: (gauge: Gauge) => void): void => {
-    new Gauge({
+interface CollectedOptions<Metric> {
+  readonly name: string
+  readonly help: string
+  readonly labelNames: string[]
+  readonly registers: Registry[]
+  collect(this: Metric): void
+}
+
+type AddCollected<Metric> = (
+  name: string,
+  help: string,
+  labelNames: string[],
+  collect: (metric: Metric) => void,
+) => void
+
+/** Returns what adds metrics of one kind that are read anew whenever Prometheus asks. */
+function collectedBy<Metric extends Gauge | Counter>(
+  Kind: new (options: CollectedOptions<Metric>) => Metric,
+  registry: Registry,
+): AddCollected<Metric> {
+  return (name, help, labelNames, collect) => {
+    new Kind({
       name: `reprise_${name}`,
       help,
       labelNames,
@@ -47,6 +64,13 @@ export function addCollectedMetrics(registry: Registry, sources: MetricSources):
       },
     })
   }
+}
+
+/** Adds the metrics whose values are read from elsewhere when Prometheus asks. */
+export function addCollectedMetrics(registry: Registry, sources: MetricSources): void {
+  const { replicaStates, redisUp, version } = sources
+  const gauge = collectedBy(Gauge<string>, registry)
+  const counter = collectedBy(Counter<string>, registry)
   gauge('build_info', 'Always 1; the labels say what runs', ['version', 'node'], (info) =>
     info.set({ version: version ?? 'unknown', node: process.versions.node }, 1),
   )
@@ -70,18 +94,6 @@ export function addCollectedMetrics(registry: Registry, sources: MetricSources):
     })
   }
   if (redisUp) gauge('redis_up', '1 while Redis answers', [], (up) => up.set(redisUp() ? 1 : 0))
-  const counter = (name: string, help: string, labelNames: string[], collect: (counter: Counter) => void): void => {
-    new Counter({
-      name: `reprise_${name}`,
-      help,
-      labelNames,
-      registers: [registry],
-      collect() {
-        this.reset()
-        collect(this)
-      },
-    })
-  }
   counter('mirror_events_total', 'Events from the engine that were applied', ['type'], (events) => {
     for (const [type, count] of Object.entries(sources.mirrorEvents())) events.inc({ type }, count)
   })

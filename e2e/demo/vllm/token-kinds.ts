@@ -13,19 +13,18 @@ export async function readTokenKinds(engineUrl: string): Promise<TokenKinds> {
   if (!text.includes('# TYPE vllm:reprise_prompt_tokens')) {
     throw new DemoError(`${engineUrl}/metrics counts no prompt tokens by kind: the plugin is not there`)
   }
-  const count = (kind: string): number =>
+  const count = (kind: keyof TokenKinds): number =>
     Number(
       new RegExp(`^vllm:reprise_prompt_tokens_total\\{[^}]*kind="${kind}"[^}]*\\} (\\S+)`, 'm').exec(text)?.[1] ?? 0,
     )
-  return { exact: count('exact'), reused: count('reused'), recomputed: count('recomputed'), cold: count('cold') }
+  return toKinds(count)
 }
 
 /** What was counted between two readings. */
 export function subtractKinds(after: TokenKinds, before: TokenKinds): TokenKinds {
-  return {
-    exact: after.exact - before.exact,
-    reused: after.reused - before.reused,
-    recomputed: after.recomputed - before.recomputed,
-    cold: after.cold - before.cold,
-  }
+  return toKinds((kind) => after[kind] - before[kind])
+}
+
+function toKinds(count: (kind: keyof TokenKinds) => number): TokenKinds {
+  return Object.fromEntries(KINDS.map((kind) => [kind, count(kind)])) as TokenKinds
 }

@@ -18,7 +18,7 @@ const TO_MODEL =
 const MARKUP = /^[<[{]|[:：]$/
 // a title above the text, or a heading of the first level
 const TITLED = /^(?:# [^\n]+|(?![-*+>|#`]|\d+[.)])[^\n]{1,100}[^\n.!?。！？:：,;])\n+(?=\S)/
-// of parts that begin like these each has its place: messages, steps, chapters
+// parts that begin like these follow one another: messages, steps, chapters
 const SERIAL =
   /^(?:#{1,6} |\*\*|\[)?(?:(?:step|chapter|part|section|scene|act|day|week|month|version|turn|round|release|lesson|episode|page|slide|schritt|kapitel|teil|étape|chapitre|partie|paso|capítulo|parte)\s*#?[\dIVX]+\b|第[\d一二三四五六七八九十]|(?:from|to|date|sent|subject|von|an|datum|betreff|objet|fecha|asunto)\s*:|(?:user|assistant|human|ai|system|me|you)\s*:|\d{4}-\d\d-\d\d|v?\d+\.\d+)/i
 const LONGEST_HEAD = 300
