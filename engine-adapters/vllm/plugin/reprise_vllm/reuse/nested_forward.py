@@ -121,11 +121,12 @@ class NestedForward:
             layer: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, cache: Any, metadata: Any,
             output: torch.Tensor, *rest: Any, **named: Any,
         ) -> torch.Tensor:  # fmt: skip
+            ends_here = is_last and self._is_under_way
             if self._attend is not None:
                 output.copy_(self._attend(index, query, key, value).reshape(output.shape))
-            elif not (self._is_under_way and is_last) or self._updates_in_forward:
+            elif self._updates_in_forward or not ends_here:
                 output = engines(layer, query, key, value, cache, metadata, output, *rest, **named)
-            if self._is_under_way and is_last:
+            if ends_here:
                 raise _LastLayerReached
             return output
 
