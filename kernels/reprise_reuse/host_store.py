@@ -5,9 +5,11 @@ from dataclasses import dataclass
 
 import torch
 
+from reprise_reuse.host_rows import HostRows, Int8Rows, PlainRows
 from reprise_reuse.rotation import KeyRotation
 
-Rows = list[tuple[torch.Tensor, torch.Tensor]]
+KeysAndValues = tuple[torch.Tensor, torch.Tensor]
+Rows = list[KeysAndValues]
 """keys and values [n, heads, head size] of each layer"""
 
 
@@ -19,11 +21,15 @@ class RowShape:
     heads: int
     head_size: int
     dtype: torch.dtype
+    """of the pages"""
+    in_int8: bool = False
+    """host memory holds eight bits of each number, so what comes back is close to what was put, not equal"""
 
     @property
     def bytes(self) -> int:
         """Bytes a token takes in host memory."""
-        return 2 * self.layers * self.heads * self.head_size * self.dtype.itemsize + 20
+        of_head = self.head_size + 2 if self.in_int8 else self.head_size * self.dtype.itemsize
+        return 2 * self.layers * self.heads * of_head + 20
 
 
 class HostStore:
@@ -31,13 +37,15 @@ class HostStore:
     A fixed number of slots for tokens: keys and values of all layers, the token itself, and how its values vary.
 
     Keys lie as they were at the position of their first context, so a token that is used there again is used bit by
-    bit. Later contexts are averaged in: keys turned back to that position, Welford's variance of the values beside.
+    bit, unless eight bits are kept. Later contexts are averaged in: keys turned back to that position, Welford's
+    variance of the values beside.
     """
 
     def __init__(self, slots: int, shape: RowShape, rotation: KeyRotation, *, pinned: bool = False) -> None:
+        kind = Int8Rows if shape.in_int8 else PlainRows
         rows = (shape.layers, slots, shape.heads, shape.head_size)
-        self.keys = torch.empty(rows, dtype=shape.dtype, pin_memory=pinned)
-        self.values = torch.empty(rows, dtype=shape.dtype, pin_memory=pinned)
+        self._keys: HostRows = kind(rows, shape.dtype, pinned=pinned)
+        self._values: HostRows = kind(rows, shape.dtype, pinned=pinned)
         self.tokens = torch.full((slots,), -1, dtype=torch.int32)
         self.owners = torch.full((slots,), -1, dtype=torch.int64)
         self.positions = torch.zeros(slots, dtype=torch.int32)
@@ -45,6 +53,11 @@ class HostStore:
         self._squares = torch.zeros(slots)
         self._rotation = rotation
         self.shape = shape
+
+    @property
+    def slots(self) -> int:
+        """How many tokens there is room for."""
+        return len(self.tokens)
 
     def begin(self, slots: torch.Tensor, owner: int, tokens: torch.Tensor, positions: torch.Tensor) -> None:
         """Slots (int64 [n]) are `owner`'s from now on, and hold these tokens as computed at these positions."""
@@ -72,8 +85,13 @@ class HostStore:
 
     def put(self, layer: int, slots: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> None:
         """Writes one layer's rows [n, heads, head size] of a token's first context."""
-        self.keys[layer, slots] = keys.to("cpu", self.shape.dtype)
-        self.values[layer, slots] = values.to("cpu", self.shape.dtype)
+        self._keys.put(layer, slots, keys)
+        self._values.put(layer, slots, values)
+
+    def get(self, layer: int, slots: torch.Tensor, device: torch.device | str = "cpu") -> KeysAndValues:
+        """Returns one layer's keys and values [n, heads, head size] on a device, in the type of the pages."""
+        device = torch.device(device)
+        return self._keys.get(layer, slots, device), self._values.get(layer, slots, device)
 
     def average(self, slots: torch.Tensor, positions: torch.Tensor, rows: Rows) -> None:
         """Takes the rows of all layers from one context more, computed at `positions` (int64 [n]), into the mean."""
@@ -83,19 +101,18 @@ class HostStore:
         squares = torch.zeros(len(slots))
         for layer, (keys, values) in enumerate(rows):
             keys = self._rotation.turn(keys.to("cpu").float(), tables)
-            mean_keys, mean_values = self.keys[layer, slots].float(), self.values[layer, slots].float()
+            mean_keys, mean_values = (mean.float() for mean in self.get(layer, slots))
             difference = values.to("cpu").float() - mean_values
             squares += difference.square().sum((1, 2))
-            self.keys[layer, slots] = (mean_keys + share * (keys - mean_keys)).to(self.shape.dtype)
-            self.values[layer, slots] = (mean_values + share * difference).to(self.shape.dtype)
+            self.put(layer, slots, mean_keys + share * (keys - mean_keys), mean_values + share * difference)
         self._squares[slots] += squares * seen / (seen + 1)
         self._contexts[slots] += 1
 
     def state(self, slots: torch.Tensor) -> dict[str, torch.Tensor]:
         """A copy of all that these slots hold, for the disk."""
         return {
-            "keys": self.keys[:, slots],
-            "values": self.values[:, slots],
+            **{f"keys.{name}": tensor for name, tensor in self._keys.state(slots).items()},
+            **{f"values.{name}": tensor for name, tensor in self._values.state(slots).items()},
             "tokens": self.tokens[slots],
             "positions": self.positions[slots],
             "contexts": self._contexts[slots],
@@ -104,8 +121,8 @@ class HostStore:
 
     def load_state(self, slots: torch.Tensor, owner: int, state: dict[str, torch.Tensor]) -> None:
         """Puts a state that `state` gave into slots."""
-        self.keys[:, slots] = state["keys"]
-        self.values[:, slots] = state["values"]
+        self._keys.load_state(slots, _part(state, "keys."))
+        self._values.load_state(slots, _part(state, "values."))
         self.tokens[slots] = state["tokens"]
         self.positions[slots] = state["positions"]
         self._contexts[slots] = state["contexts"]
@@ -116,3 +133,7 @@ class HostStore:
 def slots_in(budget: int, shape: RowShape) -> int:
     """How many tokens a budget of bytes holds."""
     return math.floor(budget / shape.bytes)
+
+
+def _part(state: dict[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:
+    return {name.removeprefix(prefix): tensor for name, tensor in state.items() if name.startswith(prefix)}

@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { findFreePort } from '../find-free-port.ts'
 import { fitTurns } from '../fit-turns.ts'
 import { loadWorkload } from '../load-workload.ts'
@@ -12,7 +12,7 @@ import { startProxy } from '../start-reprise.ts'
 import { summarizeRun } from '../summarize-run.ts'
 import { setupVllm } from './setup-vllm.ts'
 import { showAnswers } from './show-answers.ts'
-import { emptyCache, startVllm } from './start-vllm.ts'
+import { emptyCache, HOST_DTYPES, type HostDtype, startVllm } from './start-vllm.ts'
 import { readTokenKinds, subtractKinds } from './token-kinds.ts'
 
 interface DemoOptions {
@@ -24,6 +24,7 @@ interface DemoOptions {
   readonly deviceTokens?: number
   readonly reuse?: true
   readonly hostMb: number
+  readonly hostDtype: HostDtype
   readonly plain?: true
   readonly json?: true
 }
@@ -42,6 +43,7 @@ const program = new Command('demo:vllm')
   .option('--device-tokens <n>', 'size of vLLM’s own cache in tokens', toPositiveInteger)
   .option('--reuse', 'through reprise, vLLM has the plugin and reuses at any position')
   .option('--host-mb <n>', 'host memory for what is reused', toPositiveInteger, 1024)
+  .addOption(new Option('--host-dtype <type>', 'as what it lies there').choices(HOST_DTYPES).default('model'))
   .option('--plain', 'documents stand side by side, parted by blank lines alone: nobody is told where one ends')
   .option('--json', 'print one JSON object instead of the table')
   .exitOverride((end) => process.exit(end.exitCode === 0 ? 0 : 2))
@@ -72,6 +74,7 @@ async function demonstrate({ children, interrupted }: CommandRun, options: DemoO
     await engine.stop()
     const reuse = {
       hostBytes: options.hostMb * 2 ** 20,
+      hostDtype: options.hostDtype,
       callbackUrl: `http://127.0.0.1:${adminPort}/v1/replicas/${REPLICA}`,
     }
     server = await startVllm(children, installation, { deviceTokens, reuse })

@@ -39,8 +39,18 @@ export interface VllmOptions {
   /** size of the cache; what fits beside the model without it */
   readonly deviceTokens?: number | undefined
   /** with the plugin, which keeps what it has seen in so many bytes of host memory and reuses it at any position */
-  readonly reuse?: { readonly hostBytes: number; readonly callbackUrl: string } | undefined
+  readonly reuse?: ReuseOptions | undefined
 }
+
+interface ReuseOptions {
+  readonly hostBytes: number
+  readonly hostDtype: HostDtype
+  readonly callbackUrl: string
+}
+
+/** How numbers lie in host memory: as the model has them, or in eight bits. */
+export const HOST_DTYPES = ['model', 'int8'] as const
+export type HostDtype = (typeof HOST_DTYPES)[number]
 
 /** Serves the model on a free port and waits until it answers. */
 export async function startVllm(
@@ -53,7 +63,7 @@ export async function startVllm(
   const place = ['--host', '127.0.0.1', '--port', String(port), '--served-model-name', MODEL_NAME]
   const args = ['serve', installation.model, ...place, '--max-model-len', String(MODEL_POSITIONS), ...FLAGS]
   if (deviceTokens) args.push('--num-gpu-blocks-override', String(Math.ceil(deviceTokens / BLOCK_SIZE)))
-  if (reuse) args.push('--kv-transfer-config', JSON.stringify(toConnector(reuse.hostBytes)))
+  if (reuse) args.push('--kv-transfer-config', JSON.stringify(toConnector(reuse)))
   const plugin = reuse ? toPluginEnvironment(reuse.callbackUrl) : {}
   const child = children.start(installation.vllm, args, { ...process.env, ...ENVIRONMENT, ...plugin })
   await waitUntilReady(url, child)
@@ -67,12 +77,12 @@ export async function emptyCache({ url }: Server, { reuse = false }: { readonly 
   if (success !== true) throw new DemoError('vLLM did not empty its prefix cache')
 }
 
-function toConnector(hostBytes: number): object {
+function toConnector({ hostBytes, hostDtype }: ReuseOptions): object {
   return {
     kv_connector: 'RepriseConnector',
     kv_connector_module_path: 'reprise_vllm.connector',
     kv_role: 'kv_both',
-    kv_connector_extra_config: { reuse: { host_bytes: hostBytes } },
+    kv_connector_extra_config: { reuse: { host_bytes: hostBytes, host_dtype: hostDtype } },
   }
 }
 

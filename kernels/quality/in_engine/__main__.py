@@ -21,7 +21,7 @@ def _measure(options: argparse.Namespace) -> None:
     from quality.in_engine.measure import Measurements, measure
     from quality.in_engine.prompts import Trace
 
-    engine = Engine(options.model)
+    engine = Engine(options.model, host_dtype=options.host_dtype)
     kept = Measurements(options.out / "measured.jsonl")
     for folder in options.traces:
         trace = Trace(folder, engine.tokenizer, options.documents, options.seed)
@@ -41,6 +41,7 @@ def _cases(options: argparse.Namespace) -> list:
 
 def _read_options() -> argparse.Namespace:
     from reprise_reuse.methods import METHODS
+    from reprise_vllm.reuse.settings import HOST_DTYPES
 
     parser = argparse.ArgumentParser(prog="quality.in_engine", description=main.__doc__)
     parser.add_argument("traces", nargs="*", type=Path, help="folders with queries.jsonl and blocks.jsonl")
@@ -53,6 +54,7 @@ def _read_options() -> argparse.Namespace:
     parser.add_argument(
         "--stored", nargs="+", choices=["alone", "live", "averaged"], default=["alone", "live", "averaged"]
     )
+    parser.add_argument("--host-dtype", choices=HOST_DTYPES, default="model", help="as what rows are stored")
     parser.add_argument("--seed", type=int, default=11, help="of the order of prompts")
     parser.add_argument("--minutes", type=float, default=600, help="a trace; what is left is measured the next time")
     parser.add_argument("--report-only", action="store_true", help="measure nothing")

@@ -21,10 +21,10 @@ torch.set_num_threads(1)
 class Engine:
     """An engine that answers one prompt at a time."""
 
-    def __init__(self, model: str, contexts: int = 4) -> None:
+    def __init__(self, model: str, contexts: int = 4, host_dtype: str = "model") -> None:
         from vllm import LLM
 
-        reuse = {"host_bytes": 3 << 30, "rows_per_step": 1 << 20, "contexts": contexts}
+        reuse = {"host_bytes": 3 << 30, "host_dtype": host_dtype, "rows_per_step": 1 << 20, "contexts": contexts}
         connector = {
             "kv_connector": "RepriseConnector",
             "kv_connector_module_path": "reprise_vllm.connector",

@@ -18,7 +18,7 @@ RATIOS = (0.0, 0.15, 0.2)
 def main() -> None:
     """Measures prompts of about so many tokens, each cold, as an exact hit, and under reuse; prints medians."""
     options = _read_options()
-    engine = Engine(options.model)
+    engine = Engine(options.model, host_dtype=options.host_dtype)
     trace = Trace(options.trace, engine.tokenizer, 1 << 20, options.seed)
     parts: dict[str, list[float]] = defaultdict(list)
     lengths = []
@@ -72,6 +72,7 @@ def _read_options() -> argparse.Namespace:
     parser.add_argument("--model", required=True, help="folder of the model")
     parser.add_argument("--tokens", type=int, default=2000, help="in a prompt")
     parser.add_argument("--prompts", type=int, default=4)
+    parser.add_argument("--host-dtype", default="model", help="as what rows are stored: model or int8")
     parser.add_argument("--seed", type=int, default=0, help="of the order of prompts")
     return parser.parse_args()
 

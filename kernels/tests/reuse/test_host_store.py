@@ -46,8 +46,14 @@ def test_a_turn_and_its_opposite_leave_keys_as_they_were_and_dimensions_beyond_t
     torch.testing.assert_close(rotation.turn(turned, rotation.tables(-by)), keys, atol=1e-5, rtol=1e-5)
 
 
-def make_store(slots: int = 20, dtype: torch.dtype = torch.float32) -> HostStore:
-    return HostStore(slots, RowShape(LAYERS, HEADS, DIM, dtype), KeyRotation(cos_sin(300), is_neox=True))
+def make_store(slots: int = 20, dtype: torch.dtype = torch.float32, *, in_int8: bool = False) -> HostStore:
+    return HostStore(slots, RowShape(LAYERS, HEADS, DIM, dtype, in_int8), KeyRotation(cos_sin(300), is_neox=True))
+
+
+def all_layers(store: HostStore, slots: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Keys and values [layers, n, heads, head size]."""
+    keys, values = zip(*(store.get(layer, slots) for layer in range(LAYERS)), strict=True)
+    return torch.stack(keys), torch.stack(values)
 
 
 def draw_rows(count: int, seed: int) -> Rows:
@@ -69,8 +75,8 @@ def test_what_was_put_comes_back_bit_by_bit_and_only_to_its_owner():
     store = make_store()
     slots = torch.tensor([3, 1, 4])
     rows = fill(store, slots, 10, 1)
-    for layer, (keys, values) in enumerate(rows):
-        assert torch.equal(store.keys[layer, slots], keys) and torch.equal(store.values[layer, slots], values)
+    for layer, expected in enumerate(rows):
+        assert all(map(torch.equal, store.get(layer, slots), expected))
     held = torch.arange(3, dtype=torch.int32)
     assert store.holds(slots, 1, held)
     assert not store.holds(slots, 2, held)
@@ -100,14 +106,35 @@ def test_the_mean_over_contexts_and_its_spread_are_those_of_all_rows_at_one_posi
         turned.append(torch.stack([rotation.turn(keys, tables) for keys, _ in rows]))
         values.append(torch.stack([v for _, v in rows]))
     values = torch.stack(values)
-    torch.testing.assert_close(store.keys[:, slots], torch.stack(turned).mean(0), atol=1e-4, rtol=1e-4)
-    torch.testing.assert_close(store.values[:, slots], values.mean(0), atol=1e-5, rtol=1e-5)
+    mean_keys, mean_values = all_layers(store, slots)
+    torch.testing.assert_close(mean_keys, torch.stack(turned).mean(0), atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(mean_values, values.mean(0), atol=1e-5, rtol=1e-5)
     expected = values.var(0, unbiased=False).sum((0, 2, 3)).sqrt()
     torch.testing.assert_close(store.spread(slots), expected, atol=1e-4, rtol=1e-4)
 
 
-def test_a_state_moves_to_other_slots_with_its_mean_and_spread():
-    store = make_store(dtype=torch.bfloat16)
+@given(
+    magnitudes=st.lists(st.sampled_from([0.0, 1e-42, 1e-6, 1.0, 300.0, 1e30]), min_size=3, max_size=3),
+    dtype=st.sampled_from([torch.float32, torch.bfloat16]),
+    seed=st.integers(0, 99),
+)
+def test_eight_bits_are_off_by_half_a_step_of_their_head_at_most(magnitudes, dtype, seed):
+    store = make_store(dtype=dtype, in_int8=True)
+    slots = torch.tensor([3, 1, 4])
+    rows = [normal(3, HEADS, DIM, seed=seed + i) * torch.tensor(magnitudes)[:, None, None] for i in range(2)]
+    rows = [one.to(dtype) for one in rows]
+    store.put(1, slots, *rows)
+    for expected, held in zip(rows, store.get(1, slots), strict=True):
+        assert held.dtype == dtype and held.isfinite().all()
+        largest = expected.float().abs().amax(-1, keepdim=True)
+        # and half a step of the type that they come back in
+        most = largest * (1 / 252 + torch.finfo(dtype).eps / 2) + 1e-37
+        assert ((held.float() - expected.float()).abs() <= most).all()
+
+
+@pytest.mark.parametrize("in_int8", [False, True], ids=["plain", "int8"])
+def test_a_state_moves_to_other_slots_with_its_mean_and_spread(in_int8):
+    store = make_store(dtype=torch.bfloat16, in_int8=in_int8)
     slots = torch.arange(4)
     fill(store, slots, 5, 1)
     store.average(slots, torch.arange(4), [(normal(4, HEADS, DIM), normal(4, HEADS, DIM))] * LAYERS)
@@ -123,3 +150,5 @@ def test_a_budget_of_bytes_holds_what_it_says():
     shape = RowShape(30, 3, 64, torch.float32)
     assert shape.bytes == 2 * 30 * 3 * 64 * 4 + 20
     assert slots_in(shape.bytes * 10 + 1, shape) == 10
+    small = RowShape(30, 3, 64, torch.float32, in_int8=True)
+    assert small.bytes == 2 * 30 * 3 * (64 + 2) + 20

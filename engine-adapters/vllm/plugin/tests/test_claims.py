@@ -19,19 +19,22 @@ def found(start: int, length: int, is_exact: bool = False) -> Found:
     begin=st.integers(0, 100),
     tail=st.integers(0, 100),
     ratio=st.floats(0, 1),
+    is_lossless=st.booleans(),
 )
-def test_every_row_of_a_claim_is_cached_exact_reused_recomputed_or_a_gap(runs, begin, tail, ratio):
+def test_every_row_of_a_claim_is_cached_exact_reused_recomputed_or_a_gap(runs, begin, tail, ratio, is_lossless):
     at, given_runs = begin, []
     for gap, length, is_exact in runs:
         given_runs.append(found(at + gap, length, is_exact))
         at += gap + length
     length = at + tail + 1
-    claim = make_claim(given_runs, begin, length, ratio, least=32)
+    claim = make_claim(given_runs, begin, length, ratio, least=32, is_lossless=is_lossless)
     if claim is None:
         return
     assert begin <= claim.exact_end <= claim.end <= length - LAST_TOKENS
-    exact = sum(one.match.length for one in claim.found if one.is_exact)
-    assert exact + claim.reused + claim.budget + claim.gaps == claim.end - begin
+    behind_the_same = sum(one.match.length for one in claim.found if one.is_exact)
+    assert claim.exact == (behind_the_same if is_lossless else 0)
+    assert is_lossless or claim.exact_end == begin
+    assert claim.exact + claim.reused + claim.budget + claim.gaps == claim.end - begin
     assert 0 <= claim.budget <= claim.approximate
     assert claim.budget == round(ratio * claim.approximate)
     # what asks is new or at the end, in order, and not too much
@@ -46,6 +49,13 @@ def test_the_exact_part_ends_at_the_first_gap_or_approximate_run():
     assert exact_end(found(64, 100, True), found(164, 100, True), found(264, 50)) == 264
     assert exact_end(found(64, 100, True), found(170, 100, True)) == 164
     assert exact_end(found(70, 100, True)) == 64
+
+
+def test_rows_that_came_back_changed_are_computed_again_where_all_shall_be_as_full_attention_gives_it():
+    runs = [found(0, 100, True), found(100, 100)]
+    part, all_of_it = (make_claim(runs, 0, 400, ratio, 64, is_lossless=False) for ratio in (0.5, 1.0))
+    assert (part.budget, part.reused) == (50, 150)
+    assert (all_of_it.budget, all_of_it.reused) == (200, 0)
 
 
 def test_little_is_not_worth_a_claim():

@@ -8,12 +8,22 @@ import numpy as np
 import pytest
 import torch
 from receiver import Receiver
-from reuse_model import BLOCK, VOCABULARY, ReusingEngine, make_model
+from reuse_model import BLOCK, ReusingEngine, make_model
+from reuse_prompts import (
+    DOCUMENTS,
+    FIRST,
+    OTHER,
+    QUESTION,
+    SYSTEM,
+    difference,
+    full_attention,
+    prompt,
+    said,
+    tokens,
+)
 from vllm.v1.request import Request
 
 from reprise_vllm.reuse import worker as worker_module
-
-SYSTEM, QUESTION = 96, 48
 
 
 @pytest.fixture(scope="module")
@@ -33,34 +43,6 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReusingEngine]:
 @pytest.fixture(autouse=True)
 def nothing_is_cached(engine: ReusingEngine) -> None:
     engine.reset()
-
-
-def tokens(seed: int, length: int) -> list[int]:
-    return np.random.default_rng(seed).integers(4, VOCABULARY, length).tolist()
-
-
-DOCUMENTS = [tokens(100 + i, 70 + 13 * i) for i in range(6)]
-
-
-def prompt(order: list[int], question: int = 1) -> list[int]:
-    return [*tokens(0, SYSTEM), *(one for i in order for one in DOCUMENTS[i]), *tokens(1000 + question, QUESTION)]
-
-
-FIRST, OTHER = prompt([0, 1, 2, 3, 4, 5]), prompt([3, 5, 1, 0, 4, 2], question=2)
-
-
-def said(answer: Any) -> list[int]:
-    return list(answer.token_ids)
-
-
-def difference(a: Any, b: Any) -> float:
-    """Of the log-probabilities of the first answer token."""
-    common = set(a.logprobs[0]) & set(b.logprobs[0])
-    return max(abs(a.logprobs[0][token].logprob - b.logprobs[0][token].logprob) for token in common)
-
-
-def full_attention(engine: ReusingEngine, asked: list[int]) -> Any:
-    return engine.ask([asked], {"reuse": "off"}, salt="full attention")[0]
 
 
 def test_the_engine_has_proved_that_it_can_reuse(engine):

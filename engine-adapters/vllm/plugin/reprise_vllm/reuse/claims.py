@@ -26,11 +26,18 @@ class Claim:
     budget: int
     """reused rows that are computed again"""
     question: Sequence[int]
+    is_lossless: bool = True
+    """whether rows come back from host memory bit by bit"""
 
     @property
     def approximate(self) -> int:
-        """Rows taken from segments that are not exact."""
+        """Rows taken from segments that stood behind other tokens: what may be computed again."""
         return sum(one.match.length for one in self.found if not one.is_exact)
+
+    @property
+    def exact(self) -> int:
+        """Rows taken from segments that are what full attention gives."""
+        return self._behind_the_same if self.is_lossless else 0
 
     @property
     def gaps(self) -> int:
@@ -39,22 +46,32 @@ class Claim:
 
     @property
     def reused(self) -> int:
-        """Rows that are approximate and not computed again."""
-        return self.approximate - self.budget
+        """Rows that are not quite what full attention gives, and not computed again."""
+        return self.approximate - self.budget + self._behind_the_same - self.exact
 
     @property
     def computed(self) -> int:
         """Rows that are computed."""
         return self.gaps + self.budget
 
+    @property
+    def _behind_the_same(self) -> int:
+        return sum(one.match.length for one in self.found if one.is_exact)
 
-def make_claim(found: Sequence[Found], begin: int, length: int, ratio: float, least: int) -> Claim | None:
+
+def make_claim(
+    found: Sequence[Found], begin: int, length: int, ratio: float, least: int, *, is_lossless: bool = True
+) -> Claim | None:
     """What to claim of a prompt of `length` tokens of which [0, begin) is cached; None where it is not worth it.
 
     found  what segments hold of [begin, length), ascending and disjoint
     ratio  share of the approximate rows that is computed again
     least  fewer reused rows are not worth it
+    is_lossless  whether rows come back from host memory bit by bit; where not, none of them is exact
     """
+    if not is_lossless and ratio >= 1:
+        # all is to be as full attention gives it
+        found = [one._replace(is_exact=False) for one in found]
     new_tail = length - (found[-1].match.end if found else begin)
     found = _drop_far(_trim(found, length - LAST_TOKENS), begin)
     if sum(one.match.length for one in found) < least:
@@ -62,11 +79,12 @@ def make_claim(found: Sequence[Found], begin: int, length: int, ratio: float, le
     end = found[-1].match.end
     exact_end = begin
     for one in found:
-        if not one.is_exact or one.match.start != exact_end:
+        if not is_lossless or not one.is_exact or one.match.start != exact_end:
             break
         exact_end = one.match.end
     approximate = sum(one.match.length for one in found if not one.is_exact)
-    return Claim(begin, end, found, exact_end, round(ratio * approximate), _question(found, begin, length, new_tail))
+    question = _question(found, begin, length, new_tail)
+    return Claim(begin, end, found, exact_end, round(ratio * approximate), question, is_lossless)
 
 
 def _trim(found: Sequence[Found], limit: int) -> list[Found]:

@@ -117,7 +117,10 @@ class ReuseScheduler:
         if not self._fetch(asked, found):
             return None, False
         found = [one for one in found if one.segment.slots is not None and not one.segment.is_fetching]
-        claim = make_claim(found, cached, len(prompt), asked.wish.ratio, self._settings.least_tokens)
+        claim = make_claim(
+            found, cached, len(prompt), asked.wish.ratio, self._settings.least_tokens,
+            is_lossless=not self._settings.keeps_int8,
+        )  # fmt: skip
         if claim is None:
             return 0, False
         if claim.exact_end < claim.end and (asked.private_from is None or claim.exact_end < asked.private_from):
@@ -244,11 +247,11 @@ class ReuseScheduler:
 
     def _count(self, request: "Request", claim: Claim) -> None:
         self._asked[request.request_id].is_counted = True
-        exact = claim.begin + sum(one.match.length for one in claim.found if one.is_exact)
+        exact = claim.begin + claim.exact
         self.counts["tokens", "exact"] += exact
         self.counts["tokens", "reused"] += claim.reused
         self.counts["tokens", "recomputed"] += claim.budget
-        self.counts["tokens", "cold"] += request.num_prompt_tokens - exact - claim.approximate
+        self.counts["tokens", "cold"] += request.num_prompt_tokens - exact - claim.reused - claim.budget
         if request.prefill_stats is not None:
             prompt = request.num_prompt_tokens
             request.prefill_stats = prefill_stats(prompt, claim.begin, exact, claim.reused)

@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from typing import Any
 
 KEY = "reuse"
+HOST_DTYPES = ("model", "int8")
 
 
 class ReuseSettingError(ValueError):
@@ -26,6 +27,8 @@ class ReuseSettings:
     """which tokens these are: a name of `reprise_reuse.methods.METHODS`"""
     host_bytes: int = 1 << 30
     """bytes of host memory for segments, on each rank"""
+    host_dtype: str = "model"
+    """how numbers are kept there and on disk: as the model has them, or as int8"""
     disk: str | None = None
     """folder for segments that leave host memory, and that outlive the engine"""
     disk_bytes: int = 16 << 30
@@ -38,6 +41,11 @@ class ReuseSettings:
     """fewer reusable tokens are not worth it"""
     bridge: int = 0
     """gaps of so many rows between rows computed again are computed, too, where this joins two runs"""
+
+    @property
+    def keeps_int8(self) -> bool:
+        """Whether what comes back from host memory is only close to what was put there."""
+        return self.host_dtype == "int8"
 
     def rows_beside(self, batched_tokens: int) -> int:
         """How many rows may be computed beside a step of an engine that computes so many tokens in one."""
@@ -80,6 +88,10 @@ class ReuseSettings:
 
         if self.method not in METHODS:
             raise ReuseSettingError(f"reuse.method is {self.method!r}, it must be one of {', '.join(METHODS)}")
+        if self.host_dtype not in HOST_DTYPES:
+            raise ReuseSettingError(
+                f"reuse.host_dtype is {self.host_dtype!r}, it must be one of {', '.join(HOST_DTYPES)}"
+            )
         if self.disk is not None and not isinstance(self.disk, str):
             raise ReuseSettingError(f"reuse.disk is {self.disk!r}, it must be a folder")
 

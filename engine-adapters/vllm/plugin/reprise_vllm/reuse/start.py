@@ -43,7 +43,7 @@ def start_scheduler(
         return None
     # a load that fails starts its request over; by default vLLM would fail the request
     config.kv_transfer_config.kv_load_failure_policy = "recompute"
-    row = _row_shape(spec, cache_config)
+    row = _row_shape(spec, cache_config, settings)
     limits = Limits(
         host_tokens=slots_in(settings.host_bytes, row),
         disk_tokens=slots_in(settings.disk_bytes, row) if settings.disk else 0,
@@ -76,9 +76,15 @@ def start_worker(
     rank = config.parallel_config.rank
     disk = None
     if settings.disk:
-        facts = (spec.dtype, parts.rotary.cos_sin[1].tolist(), rank, config.parallel_config.tensor_parallel_size)
+        facts = (
+            spec.dtype,
+            settings.host_dtype,
+            parts.rotary.cos_sin[1].tolist(),
+            rank,
+            config.parallel_config.tensor_parallel_size,
+        )
         disk = DiskTier(Path(settings.disk), fingerprint_of(parts.model, *facts), rank, logger)
-    slots = slots_in(settings.host_bytes, _row_shape(spec, cache_config))
+    slots = slots_in(settings.host_bytes, _row_shape(spec, cache_config, settings))
     return ReuseWorker(config, spec, cache_config.num_blocks, caches, parts, settings, slots, disk, logger)
 
 
@@ -88,8 +94,8 @@ def line_ends(tokenizer: Any) -> frozenset[int]:
     return frozenset(token for text, token in vocabulary.items() if text.endswith(_LINE_END))
 
 
-def _row_shape(spec: "AttentionSpec", cache_config: "KVCacheConfig") -> "RowShape":
+def _row_shape(spec: "AttentionSpec", cache_config: "KVCacheConfig", settings: ReuseSettings) -> "RowShape":
     from reprise_reuse.host_store import RowShape
 
     layers = len(cache_config.kv_cache_groups[0].layer_names)
-    return RowShape(layers, spec.num_kv_heads, spec.head_size, spec.dtype)
+    return RowShape(layers, spec.num_kv_heads, spec.head_size, spec.dtype, settings.keeps_int8)

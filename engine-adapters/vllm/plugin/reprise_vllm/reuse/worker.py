@@ -63,7 +63,9 @@ class ReuseWorker:
         self._block_size = spec.block_size
         self._layout = PageLayout(layer, self._caches[0], blocks, spec.block_size)
         self._rotation = KeyRotation(parts.rotary.cos_sin.to(self.device), is_neox=parts.rotary.is_neox)
-        shape = RowShape(len(self._layers), layer.num_kv_heads, layer.head_size, self._caches[0].dtype)
+        shape = RowShape(
+            len(self._layers), layer.num_kv_heads, layer.head_size, self._caches[0].dtype, settings.keeps_int8
+        )
         on_host = KeyRotation(parts.rotary.cos_sin.cpu(), is_neox=parts.rotary.is_neox)
         self.store = HostStore(host_slots, shape, on_host, pinned=self.device.type == "cuda")
         self._disk = disk
@@ -205,8 +207,7 @@ class ReuseWorker:
         tables = self._rotation.tables(distances.to(self.device)) if moves else None
         at = slots_of(opened.blocks, rows.to(self.device), self._block_size)
         for index, (layer, cache) in enumerate(zip(self._layers, self._caches, strict=True)):
-            keys = self.store.keys[index].index_select(0, slots).to(self.device, non_blocking=True)
-            values = self.store.values[index].index_select(0, slots).to(self.device, non_blocking=True)
+            keys, values = self.store.get(index, slots, self.device)
             if tables is not None:
                 keys = self._rotation.turn(keys, tables)
             layer.impl.do_kv_cache_update(layer, keys, values, cache, at)

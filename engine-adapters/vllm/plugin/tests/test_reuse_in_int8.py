@@ -1,0 +1,54 @@
+"""Segments that host memory keeps in eight bits: more of them, close to what they were, and never called exact."""
+
+from collections.abc import Iterator
+
+import pytest
+from reuse_model import ReusingEngine, make_model
+from reuse_prompts import FIRST, OTHER, difference, full_attention, prompt, said
+
+ROOM = 2 << 20
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReusingEngine]:
+    folder = tmp_path_factory.mktemp("engine")
+    disk = {"disk": str(folder / "disk"), "disk_bytes": 16 << 20}
+    engine = ReusingEngine(make_model(folder / "model"), {"host_bytes": ROOM, "host_dtype": "int8", **disk})
+    yield engine
+    engine.core.shutdown()
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_cached(engine: ReusingEngine) -> None:
+    engine.reset()
+
+
+def test_the_engine_has_proved_that_it_can_reuse_and_memory_holds_more(engine):
+    assert engine.reuse.is_ready and engine.reuse.refusal is None
+    plain = 2 * 3 * 2 * 32 * 4 + 20
+    assert engine.reuse._limits.host_tokens > 3 * (ROOM // plain)
+
+
+def test_computing_everything_again_is_full_attention(engine):
+    engine.ask([FIRST])
+    expected = full_attention(engine, OTHER)
+    engine.tokens_by_kind()
+    answer = engine.ask([OTHER], {"reuse": 1.0})[0]
+    assert engine.tokens_by_kind()["recomputed"] > 400
+    assert said(answer) == said(expected) and difference(answer, expected) < 1e-3
+
+
+def test_a_prefix_that_left_the_pages_comes_back_close_is_not_computed_again_and_not_called_exact(engine):
+    asked = prompt([0, 1, 2, 3, 4, 5], question=3)
+    engine.ask([FIRST])
+    engine.core.scheduler.kv_cache_manager.reset_prefix_cache()
+    engine.tokens_by_kind()
+    answer = engine.ask([asked], {"reuse": 0.15})[0]
+    counts = engine.tokens_by_kind()
+    assert (counts["exact"], counts["recomputed"]) == (0, 0) and counts["reused"] > 600
+    assert sum(counts.values()) == len(asked)
+    expected = full_attention(engine, asked)
+    assert 0 < difference(answer, expected) < 0.2
+    # and what is close is not found by those who want it exact
+    again = engine.ask([asked], {"reuse": "off"})[0]
+    assert said(again) == said(expected) and difference(again, expected) < 1e-3
