@@ -40,8 +40,9 @@ def _cases(options: argparse.Namespace) -> list:
 
 
 def _read_options() -> argparse.Namespace:
-    from reprise_reuse.methods import METHODS
     from reprise_vllm.reuse.settings import HOST_DTYPES
+
+    from reprise_reuse.methods import METHODS
 
     parser = argparse.ArgumentParser(prog="quality.in_engine", description=main.__doc__)
     parser.add_argument("traces", nargs="*", type=Path, help="folders with queries.jsonl and blocks.jsonl")
