@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import torch
 
+_KEYS_READ_IN_A_ROWS_TIME = 512
+
 
 class Runs(NamedTuple):
     """Rows in ascending order, and where the runs of neighbours among them begin."""
@@ -26,6 +28,20 @@ def to_runs(mask: torch.Tensor) -> Runs:
     begins[1:] = rows[1:] != rows[:-1] + 1
     end = torch.tensor([len(rows)], device=rows.device)
     return Runs(rows, torch.cat((begins.nonzero().flatten(), end)).int())
+
+
+def affordable(rows: torch.Tensor, budget: int) -> int:
+    """How many of the first rows (int64 [n], ascending) cost no more than `budget` single rows; one at least.
+
+    Beside its own rows a run costs a pass over the keys before it, which takes as long as one row for each 512 of them.
+    That was measured on a CPU at 4,000 tokens; where passes are cheaper, a slice is smaller than it might be.
+    """
+    if len(rows) <= 1:
+        return len(rows)
+    begins = torch.ones(len(rows), dtype=torch.bool, device=rows.device)
+    begins[1:] = rows[1:] != rows[:-1] + 1
+    cost = (1 + begins * (rows // _KEYS_READ_IN_A_ROWS_TIME)).cumsum(0)
+    return max(1, int((cost <= budget).sum()))
 
 
 def bridge(mask: torch.Tensor, gap: int, allowed: torch.Tensor) -> torch.Tensor:

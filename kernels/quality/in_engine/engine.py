@@ -21,22 +21,31 @@ torch.set_num_threads(1)
 class Engine:
     """An engine that answers one prompt at a time."""
 
-    def __init__(self, model: str, contexts: int = 4, host_dtype: str = "model") -> None:
+    def __init__(
+        self,
+        model: str,
+        contexts: int = 4,
+        host_dtype: str = "model",
+        rows_per_step: int = 1 << 20,
+        batched_tokens: int = 8192,
+    ) -> None:
         from vllm import LLM
 
-        reuse = {"host_bytes": 3 << 30, "host_dtype": host_dtype, "rows_per_step": 1 << 20, "contexts": contexts}
+        reuse = {
+            "host_bytes": 3 << 30, "host_dtype": host_dtype, "rows_per_step": rows_per_step, "contexts": contexts,
+        }  # fmt: skip
         connector = {
             "kv_connector": "RepriseConnector",
             "kv_connector_module_path": "reprise_vllm.connector",
             "kv_role": "kv_both",
             "kv_connector_extra_config": {"reuse": reuse},
         }
-        self._llm = LLM(
+        self.llm = LLM(
             model=model, dtype="float32", max_model_len=8192, enforce_eager=True, block_size=32,
-            max_num_batched_tokens=8192, kv_transfer_config=connector,
+            max_num_batched_tokens=batched_tokens, kv_transfer_config=connector,
         )  # fmt: skip
-        self.tokenizer = self._llm.get_tokenizer()
-        scheduler = self._llm.llm_engine.engine_core.engine_core.scheduler
+        self.tokenizer = self.llm.get_tokenizer()
+        scheduler = self.llm.llm_engine.engine_core.engine_core.scheduler
         self._reuse = scheduler.connector._on_scheduler.state
         self._counted: Counter[tuple[str, str]] = Counter()
         self._watch()
@@ -56,7 +65,7 @@ class Engine:
             extra_args={"kv_transfer_params": {"reprise": wish}},
         )  # fmt: skip
         given = {"prompt_token_ids": prompt, "cache_salt": salt}
-        output = self._llm.generate(given, sampling, use_tqdm=False)[0]
+        output = self.llm.generate(given, sampling, use_tqdm=False)[0]
         return list(output.outputs[0].token_ids), torch.cat(self._seen)
 
     def choose_by(self, method: str) -> None:

@@ -22,7 +22,7 @@ def main() -> None:
     trace = Trace(options.trace, engine.tokenizer, 1 << 20, options.seed)
     parts: dict[str, list[float]] = defaultdict(list)
     lengths = []
-    for asked in _prompts_of(trace, options.tokens, options.prompts):
+    for asked in prompts_of(trace, options.tokens, options.prompts):
         lengths.append(len(trace.prompt(asked)))
         for name, part in _measure(engine, trace, asked).items():
             parts[name].append(part)
@@ -49,7 +49,7 @@ def _seconds(engine: Engine, prompt: list[int], salt: str, wish: dict[str, objec
     return time.process_time() - began
 
 
-def _prompts_of(trace: Trace, tokens: int, count: int) -> list[Asked]:
+def prompts_of(trace: Trace, tokens: int, count: int) -> list[Asked]:
     """Questions with as many documents, their own and those of the next questions, as make so many tokens."""
     made = []
     for first in range(count):

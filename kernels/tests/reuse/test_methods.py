@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from reprise_kernels.chunk_head.scores import chunk_head
 from reprise_reuse.methods import METHODS, Evidence, choose, favour_runs, spread_or_prior
-from reprise_reuse.runs import bridge, to_runs
+from reprise_reuse.runs import affordable, bridge, to_runs
 
 
 def evidence(n: int = 12, spread: torch.Tensor | None = None) -> Evidence:
@@ -94,3 +94,15 @@ def test_bridged_runs_hold_all_rows_none_that_is_barred_and_leave_no_gap_that_co
     for left, right in pairwise(spans):
         between = range(left[-1] + 1, right[0])
         assert len(between) > gap or any(row in barred for row in between)
+
+
+@given(rows=st.sets(st.integers(0, 4000), max_size=60), budget=st.integers(-3, 200))
+def test_a_slice_costs_no_more_than_its_budget_unless_it_is_a_single_row(rows, budget):
+    def cost(some: list[int]) -> int:
+        return sum(1 if row - 1 in some else 1 + row // 512 for row in some)
+
+    ascending = sorted(rows)
+    count = affordable(torch.tensor(ascending, dtype=torch.int64), budget)
+    assert min(1, len(rows)) <= count <= len(rows)
+    assert count <= 1 or cost(ascending[:count]) <= budget
+    assert count == len(rows) or cost(ascending[: count + 1]) > budget

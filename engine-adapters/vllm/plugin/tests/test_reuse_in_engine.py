@@ -23,7 +23,7 @@ from reuse_prompts import (
 )
 from vllm.v1.request import Request
 
-from reprise_vllm.reuse import worker as worker_module
+from reprise_vllm.reuse import row_choice
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +180,7 @@ def change_tokens(engine: ReusingEngine, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def fail_at_choosing(engine: ReusingEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_module, "choose", lambda *arguments: 1 / 0)
+    monkeypatch.setattr(row_choice, "choose", lambda *arguments: 1 / 0)
 
 
 def fail_at_computing(engine: ReusingEngine, monkeypatch: pytest.MonkeyPatch) -> None:

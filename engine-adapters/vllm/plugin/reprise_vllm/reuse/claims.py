@@ -12,6 +12,9 @@ LAST_TOKENS = 32
 _SHORT_TAIL = 16
 """a tail of fewer tokens that no segment holds is a chat template's, and the question stands elsewhere"""
 
+_READ_AT_THE_COST_OF_ONE = 32
+"""rows of context that the question's attention reads in the time in which one row is computed (4,000 tokens, a CPU)"""
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -51,8 +54,13 @@ class Claim:
 
     @property
     def computed(self) -> int:
-        """Rows that are computed."""
-        return self.gaps + self.budget
+        """Rows that are computed, and what it costs to choose some of them."""
+        return self.gaps + self.budget + self.asking
+
+    @property
+    def asking(self) -> int:
+        """What it costs to choose, in computed rows: the question's own, and reading the context."""
+        return len(self.question) + self.end // _READ_AT_THE_COST_OF_ONE if 0 < self.budget < self.approximate else 0
 
     @property
     def _behind_the_same(self) -> int:

@@ -42,6 +42,8 @@ class Load:
     """how many rows of the pieces that are not exact are computed again"""
     method: str
     is_asynchronous: bool
+    asking: int = 0
+    """what it costs to choose rows, in computed ones"""
 
 
 @dataclass(frozen=True, slots=True)

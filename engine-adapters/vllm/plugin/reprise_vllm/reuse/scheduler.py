@@ -128,7 +128,9 @@ class ReuseScheduler:
             make_private(request, claim.exact_end // self._limits.block_size)
             asked.private_from = claim.exact_end
         asked.claim, asked.pieces = claim, [_piece_of(one) for one in claim.found]
-        asked.is_late = self._rows_claimed + claim.computed > self._limits.rows_per_step
+        # vLLM computes what follows in the same step
+        rows = self._rows_claimed + claim.computed + len(prompt) - claim.end
+        asked.is_late = claim.computed > 0 and rows > self._limits.rows_per_step
         return claim.end - cached, asked.is_late
 
     def allocated(self, request: "Request", blocks: Sequence[int], external: int) -> None:
@@ -140,7 +142,7 @@ class ReuseScheduler:
         self._step.loads.append(
             Load(
                 request.request_id, _prompt_of(request), list(blocks), claim.begin, claim.end, asked.pieces,
-                claim.question, claim.budget, self._settings.method, asked.is_late,
+                claim.question, claim.budget, self._settings.method, asked.is_late, claim.asking,
             )
         )  # fmt: skip
         if not asked.is_late:

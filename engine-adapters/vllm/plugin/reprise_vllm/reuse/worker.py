@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 import torch
 
 from reprise_reuse.host_store import HostStore, RowShape
-from reprise_reuse.methods import METHODS, Evidence, choose
 from reprise_reuse.rotation import KeyRotation
-from reprise_reuse.runs import bridge, to_runs
+from reprise_reuse.runs import affordable, to_runs
 from reprise_vllm.reuse.disk import DiskTier
 from reprise_vllm.reuse.engine_parts import ModelParts
-from reprise_vllm.reuse.evidence import attention_of_question, evidence_of_prefill
 from reprise_vllm.reuse.messages import Load, ReuseStep, Save, WorkerReport
 from reprise_vllm.reuse.nested_forward import NestedForward
 from reprise_vllm.reuse.pages import PageLayout, as_blocks, slots_of
+from reprise_vllm.reuse.row_choice import Filled, rows_to_compute
 from reprise_vllm.reuse.settings import ReuseSettings
 
 if TYPE_CHECKING:
@@ -31,8 +30,10 @@ class OpenLoad:
     load: Load
     tokens: torch.Tensor
     blocks: torch.Tensor
-    rows: torch.Tensor
-    """int64 [n], ascending: still to be computed"""
+    filled: Filled | None = None
+    """None: nothing of it could be reused"""
+    rows: torch.Tensor | None = None
+    """int64 [n], ascending: still to be computed; None: not chosen yet"""
 
 
 class ReuseWorker:
@@ -101,18 +102,20 @@ class ReuseWorker:
     def load_now(self, load: Load) -> int:
         """Fills all rows of a load; returns how many of them were computed."""
         opened = self._begin(load)
-        count = len(opened.rows)
-        self._compute(opened, count)
-        return count
+        asking = self._choose(opened)
+        return asking + self._compute(opened, load.end)
 
     @torch.inference_mode()
     def go_on(self, budget: int) -> None:
         """Computes up to `budget` rows of the loads that are open, the oldest first."""
         while self._open and budget > 0:
             opened = self._open[0]
-            count = min(budget, len(opened.rows))
+            if opened.rows is None:
+                budget -= self._choose(opened)
+            # beside what has been done already at least one row, so that every step brings it nearer to its end
+            count = affordable(opened.rows, budget)
             self._compute(opened, count)
-            budget -= count
+            budget = 0 if len(opened.rows) else budget - count
             if not len(opened.rows):
                 self._open.popleft()
                 self._loaded.add(opened.load.request_id)
@@ -166,23 +169,17 @@ class ReuseWorker:
         return report
 
     def _begin(self, load: Load) -> OpenLoad:
-        """Writes what is stored to the pages and chooses the rows to compute."""
+        """Writes what is stored to the pages, at once: its slots may be another segment's in the next step."""
         tokens = torch.from_numpy(load.tokens).to(self.device)
-        blocks = as_blocks(load.blocks, self.device)
-        opened = OpenLoad(load, tokens, blocks, torch.arange(load.begin, load.end, device=self.device))
+        opened = OpenLoad(load, tokens, as_blocks(load.blocks, self.device))
         try:
-            opened.rows = self._fill(opened)
+            opened.filled = self._fill(opened)
         except Exception:
             self._logger.exception("reprise: a request's rows could not be reused, they are all computed")
         return opened
 
-    def _fill(self, opened: OpenLoad) -> torch.Tensor:
-        load = opened.load
-        wanted = torch.ones(load.end, dtype=torch.bool, device=self.device)
-        wanted[: load.begin] = False
-        free = torch.zeros_like(wanted)
-        offset = torch.zeros(load.end)
-        spread = torch.zeros(load.end)
+    def _fill(self, opened: OpenLoad) -> Filled:
+        load, filled = opened.load, Filled.nothing(opened.load.begin, opened.load.end, self.device)
         slots, rows = [], []
         for piece in load.pieces:
             held = torch.from_numpy(piece.slots)
@@ -191,14 +188,10 @@ class ReuseWorker:
                 continue
             slots.append(held)
             rows.append(torch.arange(piece.start, piece.end))
-            wanted[piece.start : piece.end] = False
-            free[piece.start : piece.end] = not piece.is_exact
-            offset[piece.start : piece.end] = torch.arange(piece.end - piece.start)
-            spread[piece.start : piece.end] = self.store.spread(held)
+            filled.take(piece, self.store.spread(held))
         if slots:
             self._write(opened, torch.cat(slots), torch.cat(rows))
-        chosen = self._choose(opened, wanted, free, spread, offset)
-        return bridge(wanted | chosen, self._bridge, free | wanted).nonzero().flatten()
+        return filled
 
     def _write(self, opened: OpenLoad, slots: torch.Tensor, rows: torch.Tensor) -> None:
         """Stored rows go to their pages, keys turned to their places."""
@@ -212,28 +205,24 @@ class ReuseWorker:
                 keys = self._rotation.turn(keys, tables)
             layer.impl.do_kv_cache_update(layer, keys, values, cache, at)
 
-    def _choose(
-        self, opened: OpenLoad, wanted: torch.Tensor, free: torch.Tensor, spread: torch.Tensor, offset: torch.Tensor
-    ) -> torch.Tensor:
-        """A mask of the reused rows that are computed again; bool [end]."""
-        load = opened.load
-        candidates = int(free.sum())
-        if load.budget == 0 or candidates == 0:
-            return torch.zeros_like(free)
-        if load.budget >= candidates:
-            return free
-        method = METHODS[load.method]
-        attention = None
-        if method.reads_question:
-            attention = attention_of_question(self, opened.tokens, opened.blocks, load, ~wanted)
-        reference = evidence_of_prefill(self, opened.tokens, opened.blocks, load) if method.is_reference else {}
-        evidence = Evidence(attention, spread.to(self.device), offset.to(self.device), seed=load.end, **reference)
-        return choose(method.score(evidence), free, load.budget)
+    def _choose(self, opened: OpenLoad) -> int:
+        """Chooses the rows to compute; returns how many could have been computed in that time."""
+        load, filled = opened.load, opened.filled
+        everything = torch.arange(load.begin, load.end, device=self.device)
+        opened.rows = everything
+        if filled is None:
+            return 0
+        try:
+            opened.rows = rows_to_compute(self, load, opened.tokens, opened.blocks, filled, self._bridge)
+        except Exception:
+            self._logger.exception("reprise: a request's rows could not be chosen, they are all computed")
+        return load.asking
 
-    def _compute(self, opened: OpenLoad, count: int) -> None:
-        if count == 0:
-            return
-        rows, opened.rows = opened.rows[:count], opened.rows[count:]
+    def _compute(self, opened: OpenLoad, most: int) -> int:
+        """Computes up to so many of the rows that are left; returns how many."""
+        rows, opened.rows = opened.rows[:most], opened.rows[most:]
+        if not len(rows):
+            return 0
         try:
             mask = torch.zeros(int(rows[-1]) + 1, dtype=torch.bool, device=self.device)
             mask[rows] = True
@@ -243,6 +232,7 @@ class ReuseWorker:
             load = opened.load
             self._failed_blocks.update(load.blocks[load.begin // self._block_size : -(-load.end // self._block_size)])
             opened.rows = opened.rows[:0]
+        return len(rows)
 
     def _save(self, save: Save) -> None:
         if not save.pieces:

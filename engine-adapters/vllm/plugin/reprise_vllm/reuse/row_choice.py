@@ -1,0 +1,67 @@
+"""Which rows of a load are computed: those that no segment holds, and those of the others that its method chooses."""
+
+from dataclasses import dataclass
+
+import torch
+
+from reprise_reuse.methods import METHODS, Evidence, choose
+from reprise_reuse.runs import bridge
+from reprise_vllm.reuse.evidence import Prompt, attention_of_question, evidence_of_prefill
+from reprise_vllm.reuse.messages import Load, Piece
+
+
+@dataclass(slots=True)
+class Filled:
+    """What of a load's rows [0, end) the pages hold."""
+
+    missing: torch.Tensor
+    """bool [end], on the device: rows that no segment holds"""
+    free: torch.Tensor
+    """bool [end], on the device: rows of segments that stood behind other tokens, so they may be computed again"""
+    spread: torch.Tensor
+    """float32 [end]: how a row's values vary over its segment's contexts"""
+    offset: torch.Tensor
+    """float32 [end]: a row's distance from where its segment begins"""
+
+    @staticmethod
+    def nothing(begin: int, end: int, device: torch.device) -> "Filled":
+        """Rows [0, begin) are there, [begin, end) are missing."""
+        missing = torch.ones(end, dtype=torch.bool, device=device)
+        missing[:begin] = False
+        return Filled(missing, torch.zeros_like(missing), torch.zeros(end), torch.zeros(end))
+
+    def take(self, piece: Piece, spread: torch.Tensor) -> None:
+        """A segment's rows are there now; spread is float32 [n]."""
+        rows = slice(piece.start, piece.end)
+        self.missing[rows] = False
+        self.free[rows] = not piece.is_exact
+        self.spread[rows] = spread
+        self.offset[rows] = torch.arange(piece.end - piece.start)
+
+
+def rows_to_compute(
+    prompt: Prompt, load: Load, tokens: torch.Tensor, blocks: torch.Tensor, filled: Filled, gap: int
+) -> torch.Tensor:
+    """Returns the rows to compute, ascending; int64 [n].
+
+    gap  two of them that are so far apart at most are joined by those between
+    """
+    chosen = _chosen(prompt, load, tokens, blocks, filled)
+    return bridge(filled.missing | chosen, gap, filled.free | filled.missing).nonzero().flatten()
+
+
+def _chosen(prompt: Prompt, load: Load, tokens: torch.Tensor, blocks: torch.Tensor, filled: Filled) -> torch.Tensor:
+    """A mask of the reused rows that are computed again; bool [end]."""
+    candidates = int(filled.free.sum())
+    if load.budget == 0 or candidates == 0:
+        return torch.zeros_like(filled.free)
+    if load.budget >= candidates:
+        return filled.free
+    method = METHODS[load.method]
+    attention = None
+    if method.reads_question:
+        attention = attention_of_question(prompt, tokens, blocks, load, ~filled.missing)
+    reference = evidence_of_prefill(prompt, tokens, blocks, load) if method.is_reference else {}
+    device = tokens.device
+    evidence = Evidence(attention, filled.spread.to(device), filled.offset.to(device), seed=load.end, **reference)
+    return choose(method.score(evidence), filled.free, load.budget)
