@@ -288,3 +288,76 @@ def hasher() -> Any:
     from vllm.v1.core.kv_cache_utils import get_request_block_hasher
 
     return get_request_block_hasher(BLOCK, sha256)
+
+
+def after_reused_turn(engine: ReusingEngine) -> list[int]:
+    """Has a prompt answered whose documents were reused; returns the next turn of its conversation."""
+    engine.ask([FIRST])
+    answer = engine.ask([OTHER], {"reuse": 0.2}, tokens=40)[0]
+    return [*OTHER, *said(answer), *tokens(77, QUESTION)]
+
+
+def test_a_conversation_goes_on_from_its_approximate_rows_without_computing_them_again(engine):
+    after = after_reused_turn(engine)
+    engine.tokens_by_kind()
+    engine.ask([after], {"reuse": 0.2})
+    counts = engine.tokens_by_kind()
+    assert counts["recomputed"] == 0 and counts["cold"] <= QUESTION + 2 * BLOCK
+    # what stood behind the system prompt is not called exact
+    assert counts["exact"] == SYSTEM and sum(counts.values()) == len(after)
+    # and the turn behind that one goes on from it as well
+    answer = engine.ask([after], {"reuse": 0.2}, tokens=40)[0]
+    third = [*after, *said(answer), *tokens(78, QUESTION)]
+    engine.tokens_by_kind()
+    engine.ask([third], {"reuse": 0.2})
+    counts = engine.tokens_by_kind()
+    assert (counts["exact"], counts["recomputed"]) == (SYSTEM, 0) and counts["cold"] <= QUESTION + 2 * BLOCK
+
+
+def test_a_turn_goes_on_with_the_very_rows_of_the_one_before(engine):
+    engine.ask([FIRST])
+    in_one_go = said(engine.ask([OTHER], {"reuse": 0.2}, tokens=80)[0])
+    engine.reset()
+    engine.ask([FIRST])
+    begun = said(engine.ask([OTHER], {"reuse": 0.2}, tokens=40)[0])
+    engine.tokens_by_kind()
+    ended = said(engine.ask([[*OTHER, *begun]], {"reuse": 0.2}, tokens=40)[0])
+    assert engine.tokens_by_kind()["reused"] > 600
+    assert begun + ended == in_one_go
+
+
+def test_another_question_about_the_same_documents_has_its_own_rows_chosen(engine):
+    after_reused_turn(engine)
+    engine.tokens_by_kind()
+    other = [*OTHER[:-QUESTION], *tokens(79, 2 * QUESTION)]
+    engine.ask([other], {"reuse": 0.2})
+    assert engine.tokens_by_kind()["recomputed"] > 100
+
+
+@pytest.mark.parametrize(
+    ("wish", "salt"),
+    [({"reuse": "off"}, "t"), ({"reuse": 1.0}, "t"), ({"reuse": 0.5}, "t"), ({"reuse": 0.2}, "another tenant")],
+    ids=["reuse is off", "all is to be computed again", "more is to be computed again", "another tenant"],
+)
+def test_approximate_turns_are_not_for_those_who_ask_for_more(engine, wish, salt):
+    after = after_reused_turn(engine)
+    expected = full_attention(engine, after)
+    engine.tokens_by_kind()
+    answer = engine.ask([after], wish, salt=salt)[0]
+    counts = engine.tokens_by_kind()
+    assert counts["reused"] + counts["recomputed"] <= len(OTHER) and counts["cold"] >= QUESTION
+    if wish["reuse"] in ("off", 1.0) or salt != "t":
+        assert said(answer) == said(expected) and difference(answer, expected) < 1e-3
+
+
+def test_a_turn_whose_rows_have_left_is_computed_exactly_and_found_by_others(engine):
+    after = after_reused_turn(engine)
+    engine.reuse._catalogue.clear()
+    assert engine.core.scheduler.kv_cache_manager.reset_prefix_cache()
+    engine.tokens_by_kind()
+    answer = engine.ask([after], {"reuse": 0.2})[0]
+    assert engine.tokens_by_kind() == {"cold": len(after)}
+    expected = full_attention(engine, after)
+    assert said(answer) == said(expected) and difference(answer, expected) < 1e-3
+    engine.ask([after], {"reuse": "off"})
+    assert engine.tokens_by_kind()["exact"] > len(after) - 2 * BLOCK

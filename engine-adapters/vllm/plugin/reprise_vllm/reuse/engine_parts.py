@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
@@ -162,8 +162,28 @@ def make_private(request: "Request", block: int) -> None:
         request.block_hashes[block - 1] = exact[-1]
 
 
+def go_on_from(request: "Request", hashes: Sequence[bytes]) -> None:
+    """Gives the request's first blocks these hashes, those of a turn that it begins with, and the others new ones."""
+    request.block_hashes[:] = hashes
+    request.update_block_hashes()
+
+
+def public_hashes(request: "Request", prompt: Sequence[bytes], salt: str | None) -> list[bytes]:
+    """Returns the hashes that the request's blocks would have if it were exact.
+
+    prompt  those of its prompt's blocks
+    salt    its own cache salt
+    """
+    private, private_salt = list(request.block_hashes), request.cache_salt
+    request.block_hashes[:], request.cache_salt = prompt, salt
+    request.update_block_hashes()
+    public = list(request.block_hashes)
+    request.block_hashes[:], request.cache_salt = private, private_salt
+    return public
+
+
 def check_privacy(block_size: int) -> None:
-    """Raises `NotSupportedError` unless `make_private` changes just the hashes it should, on a request of this vLLM."""
+    """Raises `NotSupportedError` unless hashes are kept apart, and followed, on requests of this vLLM."""
     from vllm.sampling_params import SamplingParams
     from vllm.utils.hashing import sha256
     from vllm.v1.core.kv_cache_utils import get_request_block_hasher, init_none_hash
@@ -184,7 +204,13 @@ def check_privacy(block_size: int) -> None:
         kept = ours.block_hashes[:block] == stock.block_hashes[:block]
         chained = len(ours.block_hashes) == len(stock.block_hashes) + 1
         apart = not set(ours.block_hashes[block:]) & {*stock.block_hashes, *other.block_hashes}
-        if not (kept and chained and apart):
+        answered = make()
+        answered.append_output_token_ids([7] * block_size)
+        known = public_hashes(ours, stock.block_hashes, None) == answered.block_hashes
+        go_on_from(stock, ours.block_hashes[: block + 1])
+        stock.append_output_token_ids([7] * block_size)
+        followed = stock.block_hashes == ours.block_hashes
+        if not (kept and chained and apart and known and followed):
             raise NotSupportedError("the hashes of this vLLM's requests cannot be kept apart from those of exact ones")
 
 

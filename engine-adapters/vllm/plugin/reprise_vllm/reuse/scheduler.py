@@ -13,7 +13,8 @@ from reprise_reuse.segments import MIN_MATCH, Catalogue, Found, Segment, cut
 from reprise_reuse.segments.catalogue import prefix_digests
 from reprise_vllm.cache_watcher import Reuse
 from reprise_vllm.reuse.claims import Claim, make_claim
-from reprise_vllm.reuse.engine_parts import make_private
+from reprise_vllm.reuse.continuations import Continuations, Turn
+from reprise_vllm.reuse.engine_parts import go_on_from, make_private, public_hashes
 from reprise_vllm.reuse.messages import DiskFile, Load, Piece, ReuseStep, Save, WorkerReport
 from reprise_vllm.reuse.settings import ReuseSettings
 from reprise_vllm.reuse.usage import prefill_stats
@@ -35,6 +36,7 @@ class Limits(NamedTuple):
     rows_per_step: int
     block_size: int
     ranks: int
+    device_blocks: int
 
 
 @dataclass(slots=True)
@@ -54,8 +56,15 @@ class Asked:
     fetching: list[Segment] = field(default_factory=list)
     found: tuple[tuple[int, int], list[Found]] | None = None
     """what was found, at which version of the catalogue and behind how many cached tokens"""
+    public: Sequence[bytes] = ()
+    """the hashes of its prompt's blocks as vLLM made them"""
+    salt: str | None = None
     private_from: int | None = None
     """its blocks from this token on have hashes of their own"""
+    earlier: Turn | None = None
+    """the approximate turn that it begins with"""
+    cached: int = 0
+    """tokens that vLLM found in its own cache, those of that turn among them"""
     exact_tokens: int | None = None
     """length of the prefix that full attention computed; None: all of it"""
     reused: int = 0
@@ -77,6 +86,7 @@ class ReuseScheduler:
         self._limits = limits
         # of earlier lives files may be left
         self._catalogue = Catalogue(limits.host_tokens, limits.disk_tokens, first_name=time.time_ns())
+        self._continuations = Continuations(limits.device_blocks)
         self._line_ends = line_ends
         self._logger = logger
         self._asked: dict[str, Asked] = {}
@@ -100,9 +110,13 @@ class ReuseScheduler:
         """A request arrives."""
         wish = read_wish(request.kv_transfer_params, self._settings)
         because = why_stock(request) or wish.stock_because
-        self._asked[request.request_id] = Asked(request, wish, namespace_of(request), because)
+        asked = Asked(request, wish, namespace_of(request), because)
+        asked.public, asked.salt = list(request.block_hashes), request.cache_salt
+        self._asked[request.request_id] = asked
         if because:
             self.counts["stock", because] += 1
+        elif self.is_ready:
+            self._go_on(asked)
 
     def claim(self, request: "Request", cached: int) -> tuple[int | None, bool]:
         """How many tokens behind the first `cached` ones vLLM need not compute, and whether they take several steps.
@@ -112,6 +126,9 @@ class ReuseScheduler:
         asked = self._asked.get(request.request_id)
         if asked is None or asked.stock_because or not self.is_ready:
             return 0, False
+        asked.cached = cached
+        if asked.earlier is not None and cached <= asked.earlier.exact_tokens and request.num_preemptions == 0:
+            self._go_back(asked)
         prompt = _prompt_of(request)
         found = self._find(asked, prompt, cached)
         if not self._fetch(asked, found):
@@ -136,25 +153,13 @@ class ReuseScheduler:
     def allocated(self, request: "Request", blocks: Sequence[int], external: int) -> None:
         """The request has blocks, and `external` tokens of them are ours to fill."""
         asked = self._asked.get(request.request_id)
-        if asked is None or asked.claim is None or external == 0:
+        if asked is None:
             return
-        claim, asked.claim, asked.found = asked.claim, None, None
-        self._step.loads.append(
-            Load(
-                request.request_id, _prompt_of(request), list(blocks), claim.begin, claim.end, asked.pieces,
-                claim.question, claim.budget, self._settings.method, asked.is_late, claim.asking,
-            )
-        )  # fmt: skip
-        if not asked.is_late:
-            self._rows_claimed += claim.computed
-        self._catalogue.use(one.segment for one in claim.found)
-        asked.fetching.clear()
-        if request.num_preemptions == 0:
-            self._count(request, claim)
-        if claim.exact_end < claim.end:
-            known = claim.exact_end if asked.exact_tokens is None else asked.exact_tokens
-            asked.exact_tokens = min(claim.exact_end, known)
-            asked.reused, asked.recomputed = claim.reused, claim.budget
+        claim, asked.claim, asked.found = asked.claim if external else None, None, None
+        if claim is not None:
+            self._load(asked, claim, blocks)
+        if (claim is not None or asked.earlier is not None) and not asked.is_counted and request.num_preemptions == 0:
+            self._count(asked, claim)
 
     def end_step(self, output: "SchedulerOutput") -> ReuseStep | None:
         """What workers are to do in the step that has been scheduled; None where there is nothing."""
@@ -186,6 +191,11 @@ class ReuseScheduler:
             return
         if asked.is_late:
             self._step.aborted.append(request.request_id)
+        if asked.exact_tokens is not None and asked.private_from is not None:
+            private_from = asked.private_from // self._limits.block_size
+            ratio = min(asked.wish.ratio, asked.earlier.ratio if asked.earlier else 1)
+            turn = Turn(list(request.block_hashes), len(asked.public), private_from, asked.exact_tokens, ratio)
+            self._continuations.remember(public_hashes(request, asked.public, asked.salt), turn)
 
     def heard(self, report: WorkerReport) -> None:
         """What workers have said."""
@@ -237,6 +247,23 @@ class ReuseScheduler:
     def reset(self) -> None:
         """Forgets what is stored, as `/reset_prefix_cache` asks."""
         self._catalogue.clear()
+        self._continuations.clear()
+
+    # ---- conversations
+
+    def _go_on(self, asked: Asked) -> None:
+        """Has a prompt that begins with an approximate turn looked up under the hashes of that turn's blocks."""
+        known = self._continuations.find(asked.public, asked.wish.ratio)
+        if known is not None:
+            asked.earlier, blocks = known
+            asked.exact_tokens = asked.earlier.exact_tokens
+            asked.private_from = asked.earlier.private_from * self._limits.block_size
+            go_on_from(asked.request, asked.earlier.hashes[:blocks])
+
+    def _go_back(self, asked: Asked) -> None:
+        """None of that turn's approximate rows are left: what is found and computed is as exact as without it."""
+        asked.earlier = asked.exact_tokens = asked.private_from = None
+        go_on_from(asked.request, asked.public)
 
     # ---- claims
 
@@ -247,16 +274,35 @@ class ReuseScheduler:
             asked.found = (at, self._catalogue.find(asked.namespace, prompt, cached))
         return asked.found[1]
 
-    def _count(self, request: "Request", claim: Claim) -> None:
-        self._asked[request.request_id].is_counted = True
-        exact = claim.begin + claim.exact
+    def _load(self, asked: Asked, claim: Claim, blocks: Sequence[int]) -> None:
+        """Has the rows of a claim filled."""
+        request = asked.request
+        self._step.loads.append(
+            Load(
+                request.request_id, _prompt_of(request), list(blocks), claim.begin, claim.end, asked.pieces,
+                claim.question, claim.budget, self._settings.method, asked.is_late, claim.asking,
+            )
+        )  # fmt: skip
+        if not asked.is_late:
+            self._rows_claimed += claim.computed
+        self._catalogue.use(one.segment for one in claim.found)
+        asked.fetching.clear()
+        if claim.exact_end < claim.end:
+            known = claim.exact_end if asked.exact_tokens is None else asked.exact_tokens
+            asked.exact_tokens = min(claim.exact_end, known)
+
+    def _count(self, asked: Asked, claim: Claim | None) -> None:
+        request, asked.is_counted = asked.request, True
+        earlier = asked.cached - asked.earlier.exact_tokens if asked.earlier else 0
+        exact = asked.cached - earlier + (claim.exact if claim else 0)
+        asked.reused = earlier + (claim.reused if claim else 0)
+        asked.recomputed = claim.budget if claim else 0
         self.counts["tokens", "exact"] += exact
-        self.counts["tokens", "reused"] += claim.reused
-        self.counts["tokens", "recomputed"] += claim.budget
-        self.counts["tokens", "cold"] += request.num_prompt_tokens - exact - claim.reused - claim.budget
+        self.counts["tokens", "reused"] += asked.reused
+        self.counts["tokens", "recomputed"] += asked.recomputed
+        self.counts["tokens", "cold"] += request.num_prompt_tokens - exact - asked.reused - asked.recomputed
         if request.prefill_stats is not None:
-            prompt = request.num_prompt_tokens
-            request.prefill_stats = prefill_stats(prompt, claim.begin, exact, claim.reused)
+            request.prefill_stats = prefill_stats(request.num_prompt_tokens, asked.cached, exact, asked.reused)
 
     def _count_unclaimed(self, asked: Asked) -> None:
         if not asked.is_counted:

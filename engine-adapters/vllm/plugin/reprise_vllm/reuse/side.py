@@ -60,7 +60,7 @@ class SchedulerSide:
 
     def allocated(self, request: "Request", blocks: "KVCacheBlocks", external: int) -> None:
         """As `update_state_after_alloc`; what was claimed has to be filled, so here a fault is the engine's."""
-        if self._reuse is not None and external:
+        if self._reuse is not None:
             self._reuse.allocated(request, blocks.get_block_ids()[0], external)
 
     def end_step(self, output: "SchedulerOutput") -> ReuseStep | None:

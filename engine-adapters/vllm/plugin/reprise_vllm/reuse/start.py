@@ -50,6 +50,7 @@ def start_scheduler(
         rows_per_step=settings.rows_beside(config.scheduler_config.max_num_batched_tokens),
         block_size=spec.block_size,
         ranks=config.parallel_config.tensor_parallel_size,
+        device_blocks=cache_config.num_blocks,
     )
     logger.info(
         "reprise: reusing at any position: %d tokens in host memory, %d on disk, %s of what is reused computed again",

@@ -208,8 +208,7 @@ class ReuseWorker:
     def _choose(self, opened: OpenLoad) -> int:
         """Chooses the rows to compute; returns how many could have been computed in that time."""
         load, filled = opened.load, opened.filled
-        everything = torch.arange(load.begin, load.end, device=self.device)
-        opened.rows = everything
+        opened.rows = torch.arange(load.begin, load.end, device=self.device)
         if filled is None:
             return 0
         try:
