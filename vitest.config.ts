@@ -7,6 +7,7 @@ const engines = '**/*.engines.test.ts'
 
 export default defineConfig({
   test: {
+    reporters: ['default', './e2e/report-skipped.ts'],
     projects: [
       {
         test: {

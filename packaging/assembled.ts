@@ -1,14 +1,16 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 const root = join(import.meta.dirname, '..')
-const sources = ['bin', 'docs', 'engine-adapters', 'index', 'packaging', 'proxy', 'replay', 'scheduler']
-const files = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'THIRD-PARTY-NOTICES.md']
-const manifests = ['package.json', 'package-lock.json', 'tsconfig.json']
+/** What `docker build` is given. */
+const context = readFileSync(join(root, '.dockerignore'), 'utf8')
+  .split('\n')
+  .filter((line) => line.startsWith('!'))
+  .map((line) => line.slice(1))
 /** Debian's nobody: as in the image, it owns none of the product's files. */
 const nobody = 65534
 
@@ -26,9 +28,7 @@ export class Assembled {
     chmodSync(this.#above, 0o755)
     // a copy: the checkout's own dist/ may be what other tests run
     const checkout = join(this.#above, 'checkout')
-    for (const name of [...sources, ...files, ...manifests]) {
-      cpSync(join(root, name), join(checkout, name), { recursive: true })
-    }
+    for (const name of context) cpSync(join(root, name), join(checkout, name), { recursive: true })
     symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'))
     this.folder = join(this.#above, 'app')
     execFileSync('bash', [join(checkout, 'packaging', 'assemble.sh'), this.folder], { stdio: 'pipe' })
