@@ -18,7 +18,13 @@ test('every suite runs though one fails, and the summary names what failed and w
   expect(run.status).toBe(1)
   expect(run.stderr).toMatch(/^failed: broken$/m)
   const summary = run.stdout.slice(run.stdout.indexOf('suites:'))
-  expect(summary.replaceAll(/ +/g, ' ').replaceAll(/\d+ s /g, 'N s ').trim().split('\n')).toEqual([
+  expect(
+    summary
+      .replaceAll(/ +/g, ' ')
+      .replaceAll(/\d+ s /g, 'N s ')
+      .trim()
+      .split('\n'),
+  ).toEqual([
     'suites:',
     ' broken FAILED N s 0 skipped',
     ' lacking passed N s 1 skipped',
