@@ -5,6 +5,7 @@ import { noticesFile, writeNotices } from './third-party-notices.ts'
 
 interface LockedPackage {
   readonly integrity?: string
+  readonly hasInstallScript?: boolean
   readonly dev?: boolean
 }
 
@@ -16,6 +17,13 @@ const installed = Object.entries(packages).filter(([path]) => path !== '')
 
 test('npm ci verifies every package, those of other platforms too', () => {
   expect(installed.filter(([, { integrity }]) => !integrity?.startsWith('sha512-')).map(([path]) => path)).toEqual([])
+})
+
+test('the operations page names the packages with install scripts', () => {
+  const page = readFileSync(join(root, 'docs', 'operations.md'), 'utf8')
+  const scripted = installed.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path)
+  const named = scripted.map((path) => path.replace(/^.*node_modules\//, ''))
+  expect(named.filter((name) => !page.includes(`\`${name}\``))).toEqual([])
 })
 
 test('what compiles TypeScript is needed by nobody who runs the product', () => {
