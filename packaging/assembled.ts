@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { chmodSync, copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -18,6 +18,8 @@ const nobody = 65534
 export class Assembled {
   readonly folder: string
   readonly #above: string
+  /** a copy: this process's own may lie where another user may not go */
+  readonly #node: string
   readonly #started: ChildProcess[] = []
   readonly #identity = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {}
   /** no home, and no folder for temporary files */
@@ -30,6 +32,8 @@ export class Assembled {
     const checkout = join(this.#above, 'checkout')
     for (const name of context) cpSync(join(root, name), join(checkout, name), { recursive: true })
     symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'))
+    this.#node = join(this.#above, 'node')
+    copyFileSync(process.execPath, this.#node)
     this.folder = join(this.#above, 'app')
     execFileSync('bash', [join(checkout, 'packaging', 'assemble.sh'), this.folder], { stdio: 'pipe' })
     rmSync(checkout, { recursive: true })
@@ -39,7 +43,7 @@ export class Assembled {
   /** Starts a command that listens; returns the line that it prints then. */
   async start(...args: string[]): Promise<Record<string, string>> {
     const options = { ...this.#identity, env: this.#env, cwd: '/' }
-    const child = spawn(process.execPath, [join(this.folder, 'bin', 'reprise'), ...args], options)
+    const child = spawn(this.#node, [join(this.folder, 'bin', 'reprise'), ...args], options)
     this.#started.push(child)
     let stderr = ''
     child.stderr!.on('data', (chunk) => {
@@ -55,7 +59,7 @@ export class Assembled {
   /** Runs a command to its end. */
   run(...args: string[]): { status: number | null; stdout: string; stderr: string } {
     const options = { ...this.#identity, env: this.#env, cwd: '/', encoding: 'utf8' as const }
-    return spawnSync(process.execPath, [join(this.folder, 'bin', 'reprise'), ...args], options)
+    return spawnSync(this.#node, [join(this.folder, 'bin', 'reprise'), ...args], options)
   }
 
   /** Ends the last command that was started as an orchestrator would; returns its exit code. */
