@@ -1,22 +1,37 @@
+import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 
 // '*.sockets.test.ts' starts real servers and child processes; every other test needs neither
 const sockets = '**/*.sockets.test.ts'
 // real engines, by `npm run test:engines`
 const engines = '**/*.engines.test.ts'
+// frameworks of others, by `npm run test:docs`
+const docs = '**/*.docs.test.ts'
 
 export default defineConfig({
   test: {
+    reporters: ['default', './e2e/report-skipped.ts'],
     projects: [
       {
         test: {
           name: 'unit',
           include: ['**/*.test.ts'],
-          exclude: [...configDefaults.exclude, sockets, engines],
+          exclude: [...configDefaults.exclude, sockets, engines, docs],
           testTimeout: 60_000,
+          // sockets tests start processes of their own; these keep to their worker, and two cores take two
+          maxWorkers: Math.max(2, availableParallelism() - 1),
+          sequence: { groupOrder: 0 },
         },
       },
-      { test: { name: 'sockets', include: [sockets], testTimeout: 60_000, hookTimeout: 60_000 } },
+      {
+        test: {
+          name: 'sockets',
+          include: [sockets],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
     ],
   },
 })

@@ -12,11 +12,11 @@ done
 if [ ${#missing[@]} -eq 0 ]; then exit 0; fi
 
 if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
-  echo "Tests that need ${missing[*]} will be skipped: install ${missing[*]}, or run as root where there is apt-get." >&2
+  echo "SKIPPED tests that need ${missing[*]}: install ${missing[*]}, or run as root where there is apt-get." >&2
   exit 0
 fi
 echo "Installing for the tests: ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
 if ! { apt-get update -qq && apt-get install -y -qq --no-install-recommends "${missing[@]}"; } >/dev/null; then
-  echo "Tests that need ${missing[*]} will be skipped: apt-get could not install them." >&2
+  echo "SKIPPED tests that need ${missing[*]}: apt-get could not install them." >&2
 fi

@@ -7,7 +7,7 @@ import { DemoError } from './demo/demo-error.ts'
  * the kernels run under Triton's interpreter and are compiled for GPUs that are not there.
  */
 
-const PYTEST = ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', 'kernels']
+const PYTEST = ['-m', 'pytest', '-q', '-rs', '-p', 'no:cacheprovider', 'kernels']
 const children = new Children()
 const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1', RUFF_NO_CACHE: 'true' }
 

@@ -15,7 +15,7 @@ const plain = { ...process.env, HF_HUB_OFFLINE: '1', PYTHONDONTWRITEBYTECODE: '1
 async function test(python: string, folders: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   for (const folder of folders) {
     say(`testing ${folder}`)
-    await children.run(python, ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', folder], env).catch(fail)
+    await children.run(python, ['-m', 'pytest', '-q', '-rs', '-p', 'no:cacheprovider', folder], env).catch(fail)
   }
 }
 
@@ -23,7 +23,7 @@ async function orSkip<T>(engine: string, setUp: () => T | Promise<T>): Promise<T
   try {
     return await setUp()
   } catch (error) {
-    say(`the tests of the ${engine} plugin are SKIPPED, since ${engine} cannot be set up: ${(error as Error).message}`)
+    say(`SKIPPED the tests of the ${engine} plugin: ${engine} cannot be set up: ${(error as Error).message}`)
     return undefined
   }
 }

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { Command, CommanderError, Option } from 'commander'
-import { emulatorDefaults, startEmulator } from '#engine-adapters/emulator/emulator.ts'
+import { emulatorDefaults } from '#engine-adapters/emulator/emulator-defaults.ts'
 import { addReplayCommands } from '#replay/commands.ts'
 import { ReplayError } from '#replay/replay-error.ts'
 import { hashKey } from './access/hash-key.ts'
@@ -122,6 +122,7 @@ async function emulate({ listen, callback, ...options }: EmulateOptions): Promis
     throw new ConfigError('--reuse is what vLLM can do with our plugin: leave --kind out.', 2)
   }
   const callbackToken = process.env.REPRISE_CALLBACK_TOKEN?.trim() || undefined
+  const { startEmulator } = await import('#engine-adapters/emulator/emulator.ts')
   const emulator = await startEmulator({
     ...options,
     ...listen,

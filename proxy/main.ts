@@ -1,7 +1,8 @@
 import type { RequestListener } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import type { Hono } from 'hono'
-import { type Emulator, emulatorDefaults, startEmulator } from '#engine-adapters/emulator/emulator.ts'
+import type { Emulator } from '#engine-adapters/emulator/emulator.ts'
+import { emulatorDefaults } from '#engine-adapters/emulator/emulator-defaults.ts'
 import type { EngineTls } from '#engine-adapters/engine-client.ts'
 import { ProcessedBlocks } from '#index/processed-blocks.ts'
 import { readEngineTls, readListenerTls } from './access/read-certificates.ts'
@@ -16,7 +17,6 @@ import { readCounts } from './dashboard/read-counts.ts'
 import { followEngines } from './kv-events/follow-engines.ts'
 import { Listener, type ListenerTls } from './listener.ts'
 import { createLog, type Log } from './log.ts'
-import { createSharedRedis } from './redis/create-shared-redis.ts'
 import type { HealthCheckOptions } from './replicas/health-checks.ts'
 import { lookAfterReplicas } from './replicas/look-after-replicas.ts'
 import { ReplicaSet } from './replicas/replica-set.ts'
@@ -52,7 +52,8 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   // before anything listens: a certificate that cannot be read ends the start
   const tls = readCertificates(config)
   const log = createLog(config.logLevel)
-  const redis = config.redis && createSharedRedis(config.redis, log)
+  // loaded where it is configured: the client takes 20 MB
+  const redis = config.redis && (await import('./redis/create-shared-redis.ts')).createSharedRedis(config.redis, log)
   const warning = sharedCacheWarning(config)
   if (warning !== undefined) log.warn(warning)
   const drain = { isDraining: false }
@@ -70,7 +71,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const tracing = await createTracing(process.env, version, (message) => log.warn(message))
   const telemetry = createTelemetry({ metrics, log, tracing, hot, now: () => performance.now() })
   const live = createPipeline(config, { replicas, processed, chunks, telemetry, log, redis })
-  followEngines(replicas, engines, telemetry)
+  await followEngines(replicas, engines, telemetry)
   const history = new History({ read: () => readCounts(metrics.registry), now: Date.now })
   adminApp.resolve(
     createAdminApp({
@@ -132,7 +133,9 @@ function embeddedEngine({ url }: Emulator): EngineConfig {
   return { url, kind: 'vllm', id: embeddedId }
 }
 
-function startEmbedded(adminUrl: string, log: Log): Promise<Emulator> {
+async function startEmbedded(adminUrl: string, log: Log): Promise<Emulator> {
+  // loaded where it is asked for: its tokeniser alone takes 20 MB
+  const { startEmulator } = await import('#engine-adapters/emulator/emulator.ts')
   const warn = (message: string): void => log.warn(message)
   const callbackUrl = `${adminUrl}/v1/replicas/${embeddedId}`
   return startEmulator({ ...emulatorDefaults, host: '127.0.0.1', port: 0, callbackUrl, warn })

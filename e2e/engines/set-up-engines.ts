@@ -26,7 +26,7 @@ async function orMissing(engine: string, setUp: () => Setup | Promise<Setup>): P
     return await setUp()
   } catch (error) {
     const missing = (error as Error).message.trim().split('\n').at(-1)!
-    process.stderr.write(`the tests with ${engine} are SKIPPED, since it cannot be set up: ${missing}\n`)
+    process.stderr.write(`SKIPPED the tests with ${engine}: it cannot be set up: ${missing}\n`)
     return { missing }
   }
 }

@@ -14,7 +14,7 @@ const config: ViteUserConfig = defineConfig({
     maxWorkers: 2,
     // what is evicted while a request waits in its engine is chance, and more of them wait on a busy machine
     retry: 2,
-    reporters: ['verbose'],
+    reporters: ['verbose', '../report-skipped.ts'],
   },
 })
 

@@ -4,6 +4,7 @@ import { PageCache } from './cache/page-cache.ts'
 import type { PrefixCache } from './cache/prefix-cache.ts'
 import { RadixCache } from './cache/radix-cache.ts'
 import { CallbackSender } from './callback-sender.ts'
+import { emulatorDefaults } from './emulator-defaults.ts'
 import { EngineCore } from './engine-core.ts'
 import type { EngineKind } from './http/engine-error.ts'
 import { createGenerateRoutes } from './http/generate-routes.ts'
@@ -16,6 +17,8 @@ import { createResponsesRoutes } from './http/responses-routes.ts'
 import { ReusingCache } from './reuse/reusing-cache.ts'
 import { CannedText } from './text/canned-text.ts'
 import { Tokenizer } from './text/tokenizer.ts'
+
+export { emulatorDefaults }
 
 export interface EmulatorOptions {
   host: string
@@ -43,25 +46,6 @@ export interface EmulatorOptions {
 export interface Emulator {
   url: string
   close(): Promise<void>
-}
-
-export const emulatorDefaults: {
-  kind: EngineKind
-  capacityTokens: number
-  /** vLLM's */
-  blockSize: number
-  sglangBlockSize: number
-  prefillTokensPerSecond: number
-  maxModelTokens: number
-  hostTokens: number
-} = {
-  kind: 'vllm',
-  capacityTokens: 500_000,
-  blockSize: 16,
-  sglangBlockSize: 1,
-  prefillTokensPerSecond: 20_000,
-  maxModelTokens: 131_072,
-  hostTokens: 2_000_000,
 }
 
 /**

@@ -2,20 +2,21 @@ import type { EngineConfig } from '../config/config.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ReplicaSet } from '../replicas/replica-set.ts'
-import { EngineEvents } from './engine-events.ts'
 
 /** Reads the KV events of every engine whose place for them is configured (`events=`), into its replica's mirror. */
-export function followEngines(
+export async function followEngines(
   { all }: Pick<ReplicaSet, 'all'>,
   engines: readonly EngineConfig[],
   { log, metrics, now }: { readonly log: Log; readonly metrics: Metrics; readonly now: () => number },
-): void {
+): Promise<void> {
   for (const { id, eventsUrl, replayUrl } of engines) {
     const replica = all.find((candidate) => candidate.id === id)
     if (!replica || eventsUrl === undefined) continue
     if (replayUrl === undefined) {
       log.warn({ replica: id }, 'without replay= missed events stay missed, and the mirror degraded: configure both')
     }
+    // loaded where it is configured: ZeroMQ is a library of its own in memory, with threads
+    const { EngineEvents } = await import('./engine-events.ts')
     replica.events = new EngineEvents({
       eventsUrl,
       replayUrl,

@@ -1,0 +1,102 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { createMetrics, type MetricSources } from '#proxy/metrics.ts'
+import { logRequest, type RequestRecord } from '#proxy/telemetry/access-log.ts'
+import { pages, root } from './pages.ts'
+
+function read(path: string): string {
+  return readFileSync(join(root, path), 'utf8')
+}
+
+/** The anchors of a page, as GitHub makes them of headings. */
+function anchorsOf(path: string): string[] {
+  const headings = [...read(path).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => heading!)
+  return headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+test('the README is read in one go', () => {
+  expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(120)
+})
+
+test.each(pages)('%s: every link leads somewhere', (page) => {
+  const links = [...read(page).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)]
+  const broken = links.filter(([, path, anchor]) => {
+    const target = path === '' ? page : join(dirname(page), path!)
+    if (!existsSync(join(root, target))) return true
+    return anchor !== undefined && !anchorsOf(target).includes(anchor)
+  })
+  expect(broken.map(([link]) => link)).toEqual([])
+})
+
+test('every npm script that pages name is there', () => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+  const named = pages.flatMap((page) => [...read(page).matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name!))
+  expect(named.filter((name) => !(name in scripts))).toEqual([])
+})
+
+test('the operations page names every metric, and no other', async () => {
+  const sources: MetricSources = {
+    version: '0',
+    queueDepth: () => 0,
+    indexNodes: () => 0,
+    indexBytes: () => 0,
+    hotnessFilterLoad: () => 0,
+    knownChunks: () => 0,
+    mirrors: () => [],
+    mirrorEvents: () => ({}),
+    recomputedTokens: () => 0,
+    replicaStates: () => new Map(),
+    redisUp: () => true,
+  }
+  const { registry } = createMetrics(sources)
+  const all = registry.getMetricsAsArray().map(({ name }) => name)
+  const ours = all.filter((name) => !/^reprise_(process|nodejs)_/.test(name))
+  const page = read('docs/operations.md')
+  const named = new Set([...page.matchAll(/\breprise_[a-z_]+/g)].map(([name]) => name))
+  expect(ours.filter((name) => !named.has(name))).toEqual([])
+  expect([...named].filter((name) => !all.includes(name))).toEqual([])
+})
+
+test('the operations page names every field of a request’s log line', () => {
+  const lines: string[] = []
+  const log = pino({ base: null, timestamp: false }, { write: (line) => lines.push(line) })
+  const record = new Proxy({} as RequestRecord, { get: (_, name) => (String(name).endsWith('s') ? 1 : 'default') })
+  logRequest(log, record)
+  const fields = Object.keys(JSON.parse(lines[0]!) as object).filter((field) => !['level', 'msg'].includes(field))
+  const page = read('docs/operations.md')
+  expect(fields.filter((field) => !page.includes(`\`${field}\``))).toEqual([])
+  expect(fields.length).toBeGreaterThan(15)
+})
+
+/** What is written in sources of a folder where a pattern has its first group. */
+function written(folder: string, ...patterns: RegExp[]): string[] {
+  const names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+  const sources = names.filter((name) => name.endsWith('.ts') && !/\.(test|fixture|contract)\.ts$/.test(name))
+  const texts = sources.map((name) => read(join(folder, name)))
+  const found = texts.flatMap((text) => patterns.flatMap((pattern) => [...text.matchAll(pattern)]))
+  return [...new Set(found.flatMap(([, group]) => [...group!.matchAll(/'([a-z_]+)'/g)].map(([, word]) => word!)))]
+}
+
+test('the page of troubles names every reason and every finding of the doctor', () => {
+  const page = read('docs/troubleshooting.md')
+  const reasons = [
+    ...written('proxy', /\bskipped: ('[a-z_]+')/g, /\bleave\(('[a-z_]+')/g, /failOpen\.inc\(\{ reason: ('[a-z_]+')/g),
+    ...written(
+      'proxy',
+      /export type (?:UnresolvedTurn|Reason) =([^\n]*(?:\n +[^\n]+)*)/g,
+      /\breason: ('\w+'(?: \| '\w+')+)/g,
+    ),
+    ...written('proxy/telemetry', /const failOpenReasons = \[([^\]]+)\]/g),
+  ].filter((reason) => !['refused', 'unknown_host', 'tls', 'timeout', 'broken'].includes(reason))
+  const checks = written('proxy/doctor', /\bcheck: ('[a-z_]+')/g)
+  expect([...reasons, ...checks].filter((word) => !page.includes(`\`${word}\``))).toEqual([])
+  expect(reasons.length).toBeGreaterThan(20)
+  expect(checks.length).toBeGreaterThan(15)
+})

@@ -1,0 +1,17 @@
+import { defineConfig, type ViteUserConfig } from 'vitest/config'
+
+const minutes = 60_000
+
+// `npm run test:docs`: what needs packages from elsewhere
+const config: ViteUserConfig = defineConfig({
+  test: {
+    name: 'docs',
+    root: import.meta.dirname,
+    include: ['*.docs.test.ts'],
+    testTimeout: 5 * minutes,
+    hookTimeout: 5 * minutes,
+    reporters: ['verbose', '../report-skipped.ts'],
+  },
+})
+
+export default config

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Builds the plugins' wheels and installs them as an init container does; their entry points are found, and nothing is fetched.
+# usage: test-wheels.sh PYTHON
+set -euo pipefail
+python=$1
+cd "$(dirname "$0")/.."
+folder="$(mktemp -d)"
+trap 'rm -rf "$folder"' EXIT
+
+for build in one two; do PYTHON="$python" SOURCE_DATE_EPOCH=1700000000 packaging/wheels.sh "$folder/$build"; done
+diff <(cd "$folder/one" && sha256sum -- *) <(cd "$folder/two" && sha256sum -- *)
+
+"$python" -m pip install --quiet --no-index --no-deps --disable-pip-version-check --find-links="$folder/one" \
+  --target="$folder/installed" reprise-vllm reprise-sglang reprise-kernels
+PYTHONPATH="$folder/installed" "$python" - <<'PY'
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+
+import reprise_callbacks  # needs nothing else
+
+for group, module in [("vllm.general_plugins", "reprise_vllm"), ("sglang.srt.plugins", "reprise_sglang")]:
+    (found,) = entry_points(group=group, name="reprise")
+    assert found.value == f"{module}:register", found
+for module in ["reprise_vllm.connector", "reprise_vllm.reuse", "reprise_sglang", "reprise_reuse", "reprise_kernels"]:
+    assert find_spec(module), module
+print("wheels: reprise-vllm, reprise-sglang and reprise-kernels are the same twice, and are found where they are installed")
+PY

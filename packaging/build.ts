@@ -1,0 +1,40 @@
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+
+/*
+ * `npm run build`: compiles what `bin/reprise` reaches to JavaScript with source maps, in dist/.
+ */
+
+const root = join(import.meta.dirname, '..')
+const dist = join(root, 'dist')
+// put in place when it is whole: the old one may be running, and stays where this one fails
+const out = `${dist}.new`
+/** What the product reads at run time beside its modules; a test starts the build and uses each of them. */
+const assets = ['proxy/dashboard/dashboard.html', 'proxy/dashboard/page', 'proxy/patterns/pattern-worker.mjs']
+
+rmSync(out, { recursive: true, force: true })
+const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc')
+execFileSync(process.execPath, [tsc, '--project', join(import.meta.dirname, 'tsconfig.json'), '--outDir', out], {
+  stdio: 'inherit',
+})
+for (const asset of assets) {
+  mkdirSync(dirname(join(out, asset)), { recursive: true })
+  cpSync(join(root, asset), join(out, asset), { recursive: true, filter: (path) => !path.endsWith('.test.ts') })
+}
+writePackage()
+rmSync(dist, { recursive: true, force: true })
+renameSync(out, dist)
+
+/** A package of its own, so that `#proxy/x.ts` means the compiled file; written last, since its age is the build's. */
+function writePackage(): void {
+  const { name, version, imports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    name: string
+    version: string
+    imports: Record<string, string>
+  }
+  const compiled = Object.entries(imports).map(([from, to]) => [from, to.replace(/\.ts$/, '.js')])
+  const manifest = { name, version, private: true, type: 'module', imports: Object.fromEntries(compiled) }
+  writeFileSync(join(out, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+}

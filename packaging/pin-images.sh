@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Prints the Dockerfile's arguments NAME=VALUE for a build that can be repeated: the base images by the digests that their tags
+# have now, and the time of the commit. Needs docker with buildx, and the registries.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+while IFS='=' read -r name image; do
+  digest="$(docker buildx imagetools inspect --format '{{json .Manifest.Digest}}' "$image" | tr -d '"')"
+  echo "$name=${image%%:*}@$digest"
+done < <(sed -n 's/^ARG \([A-Z]*_IMAGE\)=/\1=/p' Dockerfile)
+echo "SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)"
