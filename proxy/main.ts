@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
 import type { Hono } from 'hono'
 import { type Emulator, emulatorDefaults, startEmulator } from '#engine-adapters/emulator/emulator.ts'
@@ -43,7 +44,7 @@ export interface RunningProxy {
   readonly log: Log
   /** Takes on what `reloadable` names of a new configuration, and reads certificates again. */
   reload(config: Config): void
-  /** Takes no more requests, lets those in flight end within the configured time, and stops. */
+  /** Takes requests for the configured delay, then no more, lets those in flight end within their time, and stops. */
   close(): Promise<void>
 }
 
@@ -55,7 +56,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const redis = config.redis && createSharedRedis(config.redis, log)
   const warning = sharedCacheWarning(config)
   if (warning !== undefined) log.warn(warning)
-  const drain = { isDraining: false }
+  const drain = { isLeaving: false, isDraining: false }
   let current = config
   // the emulator has to be told where its callbacks go before there is an engine to build the rest on
   const adminApp = new Deferred<Hono<ServerEnv>>()
@@ -104,6 +105,9 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
       for (const [i, files] of renewed.engines.entries()) replicas.all[i]!.engine.setTls(files)
     },
     close: async () => {
+      drain.isLeaving = true
+      data.endConnectionsBehindAnswers()
+      await pause(current.drainDelaySeconds * 1000)
       drain.isDraining = true
       await data.close(current.drainSeconds * 1000)
       upkeep.close()
