@@ -4,6 +4,8 @@ import { configDefaults, defineConfig } from 'vitest/config'
 const sockets = '**/*.sockets.test.ts'
 // real engines, by `npm run test:engines`
 const engines = '**/*.engines.test.ts'
+// the Helm chart, by `npm run test:chart`
+const chart = '**/*.chart.test.ts'
 
 export default defineConfig({
   test: {
@@ -12,7 +14,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['**/*.test.ts'],
-          exclude: [...configDefaults.exclude, sockets, engines],
+          exclude: [...configDefaults.exclude, sockets, engines, chart],
           testTimeout: 60_000,
         },
       },

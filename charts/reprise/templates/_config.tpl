@@ -5,7 +5,10 @@
 {{- $_ := set $config "listen" (include "reprise.hostPort" (dict "host" $values.listenHost "port" $values.ports.data)) -}}
 {{- $_ := set $config "admin" (dict "listen" (include "reprise.hostPort" (dict "host" $values.listenHost "port" $values.ports.admin))) -}}
 {{- if eq $values.mode "gateway" -}}
-{{- $_ := set $config "engines" (required "engines: name the engines that reprise stands in front of, as [{url: \"http://vllm-0.vllm:8000\", kind: vllm, id: vllm-0}], or choose mode: sidecar" $values.engines) -}}
+{{- if not $values.engines -}}
+{{- fail "engines: name the engines that reprise stands in front of, as [{url: \"http://vllm-0.vllm:8000\", kind: vllm, id: vllm-0}], or choose mode: sidecar" -}}
+{{- end -}}
+{{- $_ := set $config "engines" $values.engines -}}
 {{- else -}}
 {{- $url := printf "http://127.0.0.1:%s" (include "reprise.enginePort" .) -}}
 {{- $_ := set $config "engines" (list (dict "url" $url "kind" $values.engine.kind "id" $values.engine.id)) -}}
