@@ -41,7 +41,8 @@ describe.each(cases)('%s', (_, values) => {
     const manifests = render(values, { kubernetes: version })
     const faults = manifests.flatMap((manifest) => {
       const validate = schemaOf(manifest, version)
-      return validate(manifest) ? [] : [`${manifest.kind}: ${JSON.stringify(validate.errors)}`]
+      const { kind } = manifest
+      return validate(manifest) ? [] : [`${kind}: ${JSON.stringify(validate.errors)}`]
     })
     expect(faults).toEqual([])
   })
