@@ -98,6 +98,8 @@ function answerError(
     'content-type': 'application/json',
     'content-length': body.length,
     'x-request-id': id,
+    // behind a balancer of connections another one may lead to a proxy whose engine answers
+    ...(known.code === 'engine_unreachable' ? { connection: 'close' } : {}),
     ...known.headers,
   })
   void endBehindBody(incoming, outgoing, body)
