@@ -26,7 +26,7 @@ make_once() {
     echo "$input" >"$cache/$step.done"
   else
     rm -f "$cache/$step.done"
-    say "$step cannot be had here, tests that need it are skipped: $(tail -1 "$cache/$step.log") ($cache/$step.log)"
+    echo "SKIPPED tests of the chart that need $step, which cannot be had here: $(tail -1 "$cache/$step.log") ($cache/$step.log)" >&2
   fi
 }
 

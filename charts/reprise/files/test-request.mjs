@@ -22,10 +22,10 @@ try {
   const blocks = response.headers.get('x-reprise-blocks')
   if (blocks !== '2')
     throw new Error(`reprise found ${blocks} documents, not 2; skipped: ${response.headers.get('x-reprise-skipped')}`)
-  console.log(
-    `${model} answered through replica ${response.headers.get('x-reprise-replica')}: ${JSON.stringify(json.usage)}`,
+  process.stdout.write(
+    `${model} answered through replica ${response.headers.get('x-reprise-replica')}: ${JSON.stringify(json.usage)}\n`,
   )
 } catch (error) {
-  console.error(`${error.message}${error.cause ? `: ${error.cause.message}` : ''}`)
+  process.stderr.write(`${error.message}${error.cause ? `: ${error.cause.message}` : ''}\n`)
   process.exitCode = 1
 }
