@@ -105,10 +105,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
       for (const [i, files] of renewed.engines.entries()) replicas.all[i]!.engine.setTls(files)
     },
     close: async () => {
-      drain.isLeaving = true
-      data.endConnectionsBehindAnswers()
-      await pause(current.drainDelaySeconds * 1000)
-      drain.isDraining = true
+      await leave(drain, data, current.drainDelaySeconds)
       await data.close(current.drainSeconds * 1000)
       upkeep.close()
       await live.close()
@@ -119,6 +116,18 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
       await tracing?.close()
     },
   }
+}
+
+/** Serves what comes while balancers learn of the end; after that requests are refused. */
+async function leave(
+  drain: { isLeaving: boolean; isDraining: boolean },
+  data: Listener,
+  seconds: number,
+): Promise<void> {
+  drain.isLeaving = true
+  data.endConnectionsBehindAnswers()
+  await pause(seconds * 1000)
+  drain.isDraining = true
 }
 
 interface Certificates {
