@@ -10,7 +10,7 @@ import { prompt } from '../pod/load.ts'
 import { hasRedis, type RunningRedis, startRedis, waitFor } from '../redis-server.ts'
 import { Reprises, type RunningReprise } from '../run-reprise.ts'
 import { exampleValues, find, render } from './render.ts'
-import { chart, hasTool, toolPath } from './tools.ts'
+import { chart, hasTool, toolPath } from './tools/tool-path.ts'
 
 interface Panel {
   readonly title: string

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { render, type Values } from './render.ts'
-import { root, toolPath } from './tools.ts'
+import { root, toolPath } from './tools/tool-path.ts'
 
 const page = readFileSync(join(root, 'docs', 'kubernetes.md'), 'utf8')
 const blocks = [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language, text]) => ({ language, text: text! }))

@@ -7,7 +7,7 @@ import { parseAllDocuments, stringify } from 'yaml'
 import { readPodTemplate } from '../pod/pod-spec.ts'
 import { kustomizeFiles } from './kustomize-files.ts'
 import { at, exampleValues, find, type Manifest, render } from './render.ts'
-import { hasTool, root, toolPath } from './tools.ts'
+import { hasTool, root, toolPath } from './tools/tool-path.ts'
 
 const components = join(root, 'charts', 'kustomize')
 

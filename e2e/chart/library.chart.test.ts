@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readPodTemplate } from '../pod/pod-spec.ts'
 import { exampleValues, type Manifest, render } from './render.ts'
-import { chart } from './tools.ts'
+import { chart } from './tools/tool-path.ts'
 
 let folder: string
 let manifests: Manifest[]

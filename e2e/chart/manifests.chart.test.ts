@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { createConfigSource } from '#proxy/config/config-source.ts'
 import { exampleValues, find, type Manifest, mergeValues, render, type Values } from './render.ts'
-import { chart, hasTool, toolPath } from './tools.ts'
+import { chart, hasTool, toolPath } from './tools/tool-path.ts'
 
 const gatewayToo = mergeValues(exampleValues('everything'), {
   ...exampleValues('gateway'),

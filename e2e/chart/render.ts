@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, parseAllDocuments } from 'yaml'
-import { chart, toolPath } from './tools.ts'
+import { chart, toolPath } from './tools/tool-path.ts'
 
 /** What Kubernetes would be given. */
 export interface Manifest {

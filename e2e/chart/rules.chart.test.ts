@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { exampleValues, find, render } from './render.ts'
-import { hasTool, toolPath } from './tools.ts'
+import { hasTool, toolPath } from './tools/tool-path.ts'
 
 const labels = 'namespace="ai",pod="r-reprise-1"'
 /** What the rules of another release would have: they must not be looked at. */

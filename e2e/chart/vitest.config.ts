@@ -9,7 +9,7 @@ const config: ViteUserConfig = defineConfig({
     name: 'chart',
     root: join(import.meta.dirname, '..'),
     include: ['chart/*.chart.test.ts', 'pod/*.chart.test.ts'],
-    globalSetup: ['chart/set-up-tools.ts'],
+    globalSetup: ['chart/tools/set-up-tools.ts'],
     testTimeout: 5 * minute,
     hookTimeout: 5 * minute,
     fileParallelism: false,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import OpenAI from 'openai'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { mergeValues, render, type Values } from '../chart/render.ts'
-import { root } from '../chart/tools.ts'
+import { root } from '../chart/tools/tool-path.ts'
 import { findLastingPort } from '../engines/find-lasting-port.ts'
 import { waitFor } from '../redis-server.ts'
 import { Reprises, type RunningReprise } from '../run-reprise.ts'
@@ -116,22 +116,21 @@ describe('a pod with an engine and reprise beside it', () => {
 
   test('a change of the configuration rolls out without losing a request; SIGHUP takes it on without a new pod', async () => {
     const { service } = await start(sidecarPod())
-    const [before] = deployment!.pods
+    const ports = portsOf(deployment!.pods[0]!)
     const changed = sidecarPod({ config: { mode: 'shadow' } })
     const report = await underLoad(service.url, async () => {
       await deployment!.rollOut(changed)
     })
     expect(report.failures).toEqual([])
     const [after] = deployment!.pods as [PodDouble]
-    expect(after.template.annotations['checksum/config']).not.toBe(before!.template.annotations['checksum/config'])
+    // what has Kubernetes replace the pods
+    const name = 'checksum/config'
+    expect(changed(ports).annotations[name]).not.toBe(sidecarPod()(ports).annotations[name])
     expect(await modeOf(after)).toBe('shadow')
 
-    const ports = { data: after.portOf('http'), admin: after.portOf('admin'), engine: 1 }
-    const onceMore = sidecarPod({ config: { mode: 'off' } })(ports)
+    const { configMaps } = sidecarPod({ config: { mode: 'off' } })(portsOf(after))
     const again = await underLoad(service.url, async () => {
-      after.changeConfigMap('r-reprise', {
-        'reprise.yaml': onceMore.configMaps['r-reprise']!['reprise.yaml']!.replace(':1\n', `:${portOfEngine(after)}\n`),
-      })
+      after.changeConfigMap('r-reprise', configMaps['r-reprise']!)
       after.container('reprise').signal('SIGHUP')
       await waitFor(async () => (await modeOf(after)) === 'off', 30_000)
     })
@@ -226,6 +225,17 @@ describe('a gateway in front of two engines', () => {
     expect(await calls.finished()).toMatchObject({ failed: [] })
   })
 
+  test('without the delay a rolling restart turns requests away: the doubles would show it', async () => {
+    const ports = [await findLastingPort()]
+    await Promise.all(ports.map(startEngine))
+    const abrupt = gatewayPod(ports, { config: { drain_delay_seconds: 0 } })
+    const { service } = await start(abrupt)
+    const { failures } = await underLoad(service.url, async () => {
+      await deployment!.rollOut(abrupt)
+    })
+    expect(failures.map(({ reason }) => reason.slice(0, 3))).toContain('503')
+  })
+
   test('helm test fails, and says why, where no engine answers', async () => {
     const { service } = await start(gatewayPod([await findLastingPort()]), 1)
     expect(await runHelmTest(service.url)).toEqual({ code: 1, said: expect.stringContaining('answered 502') })
@@ -283,6 +293,7 @@ async function mirrorModeOf(pod: PodDouble): Promise<string | undefined> {
   return ((await askAdmin(pod, '/v1/mirror')) as { replicas: { mode: string }[] }).replicas[0]?.mode
 }
 
-function portOfEngine(pod: PodDouble): string {
-  return /http:\/\/127\.0\.0\.1:(\d+)/.exec(pod.template.configMaps['r-reprise']!['reprise.yaml']!)![1]!
+function portsOf(pod: PodDouble): PodPorts {
+  const [, engine] = /http:\/\/127\.0\.0\.1:(\d+)/.exec(pod.template.configMaps['r-reprise']!['reprise.yaml']!)!
+  return { data: pod.portOf('http'), admin: pod.portOf('admin'), engine: Number(engine) }
 }

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from '../chart/tools.ts'
+import { root } from '../chart/tools/tool-path.ts'
 
 const sources = ['engine-adapters/vllm/plugin', 'engine-adapters/sglang/plugin']
 

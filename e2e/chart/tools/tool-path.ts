@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { inject } from 'vitest'
 
 /** The repository. */
-export const root: string = join(import.meta.dirname, '..', '..')
+export const root: string = join(import.meta.dirname, '..', '..', '..')
 
 /** The chart. */
 export const chart: string = join(root, 'charts', 'reprise')
