@@ -57,13 +57,19 @@ describe.each(cases)('%s', (_, values) => {
   })
 
   test('the configuration file is one that reprise starts with', () => {
-    const { data } = find(render(values), 'ConfigMap', 'r-reprise')
-    const folder = mkdtempSync(join(tmpdir(), 'reprise-chart-'))
-    const file = join(folder, 'reprise.yaml')
-    writeFileSync(file, data!['reprise.yaml']!)
-    const { settings } = createConfigSource({ file, environment: {}, flags: { settings: {}, locate: () => '' } }).load()
-    rmSync(folder, { recursive: true })
-    expect(settings).toMatchObject({ listen: '0.0.0.0:8080', drain_delay_seconds: 5 })
+    expect(loadRendered(values)).toMatchObject({ listen: '0.0.0.0:8080', drain_delay_seconds: 5 })
+  })
+})
+
+test.each([
+  'redis://redis:6379/2',
+  'rediss+sentinel://sentinel-0:26379,sentinel-1:26379/mymaster',
+  'rediss+cluster://redis-0:6379,redis-1:6379',
+])('%s, with the certificates of a Secret, is a Redis that reprise takes', (url) => {
+  const isSecure = url.startsWith('rediss')
+  const tls = { existingSecret: isSecure ? 'redis-tls' : '', clientCertificate: isSecure }
+  expect(loadRendered({ ...exampleValues('gateway'), redis: { url, tls } })).toMatchObject({
+    redis: { url, ...(isSecure ? { tls: { ca: '/etc/reprise/redis-tls/ca.crt' } } : {}) },
   })
 })
 
@@ -124,6 +130,18 @@ test.each<[string, Values, RegExp]>([
 test('a Kubernetes without native sidecars is refused', () => {
   expect(() => render(exampleValues('vllm'), { kubernetes: '1.28.9' })).toThrow(/incompatible with Kubernetes v1\.28/)
 })
+
+/** The settings that reprise has of the rendered configuration file; throws what it would end with. */
+function loadRendered(values: Values): object {
+  const folder = mkdtempSync(join(tmpdir(), 'reprise-chart-'))
+  const file = join(folder, 'reprise.yaml')
+  writeFileSync(file, find(render(values), 'ConfigMap', 'r-reprise').data!['reprise.yaml']!)
+  try {
+    return createConfigSource({ file, environment: {}, flags: { settings: {}, locate: () => '' } }).load().settings
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
 
 function judgePods(pods: readonly object[]): string {
   return spawnSync(toolPath('bin', 'pod-security'), { input: JSON.stringify(pods), encoding: 'utf8' }).stdout
