@@ -126,7 +126,7 @@ async function leave(
 ): Promise<void> {
   drain.isLeaving = true
   data.endConnectionsBehindAnswers()
-  await pause(seconds * 1000)
+  if (seconds > 0) await pause(seconds * 1000)
   drain.isDraining = true
 }
 
