@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readPodTemplate } from '../pod/pod-spec.ts'
-import { exampleValues, type Manifest, render } from './render.ts'
+import { at, exampleValues, find, type Manifest, render } from './render.ts'
 import { chart } from './tools/tool-path.ts'
 
 let folder: string
@@ -35,7 +35,8 @@ test('a chart of one’s own that includes the library’s templates gets the sa
   expect([...mounted].filter((name) => !own.spec.volumes!.some((volume) => volume.name === name))).toEqual([])
 })
 
-test('nothing else is made beside the ConfigMap', () => {
+test('nothing else is made beside the ConfigMap, and nothing else is named', () => {
+  expect(at(find(manifests, 'Deployment'), 'spec.template.spec.serviceAccountName')).toBe('default')
   expect(manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`).toSorted()).toEqual([
     'ConfigMap r-reprise',
     'Deployment mine',

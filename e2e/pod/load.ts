@@ -11,7 +11,7 @@ export interface LoadReport {
   readonly requests: number
   readonly streams: number
   readonly failures: readonly Failure[]
-  /** by the replica's pod they cannot be told apart; by the connections that were opened they can */
+  /** opened, all clients together */
   readonly connections: number
 }
 
@@ -39,13 +39,12 @@ export class Load {
   async finished(): Promise<LoadReport> {
     this.#stop.abort()
     await Promise.all(this.#clients)
-    const { requests, streams, failures, connections } = {
+    return {
       requests: this.#requests,
       streams: this.#streams,
       failures: this.#failures,
       connections: this.#connections,
     }
-    return { requests, streams, failures, connections }
   }
 
   async #run(url: string, client: number, modelName: string): Promise<void> {

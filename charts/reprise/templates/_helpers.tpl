@@ -39,7 +39,7 @@ annotations:
 {{- end }}
 
 {{- define "reprise.serviceAccountName" -}}
-{{- if .Values.serviceAccount.create -}}
+{{- if and .Values.serviceAccount.create (ne .Values.mode "library") -}}
 {{- default (include "reprise.fullname" .) .Values.serviceAccount.name -}}
 {{- else -}}
 {{- default "default" .Values.serviceAccount.name -}}

@@ -8,7 +8,8 @@ them with this chart's context, `.Subcharts.reprise`:
       {{- include "reprise.sidecar.initContainers" .Subcharts.reprise | nindent 6 }}
     containers:
       - name: engine
-        args: […, {{ include "reprise.sidecar.engineArgs" .Subcharts.reprise | nindent 10 }}]
+        args:
+          {{- include "reprise.sidecar.engineArgs" .Subcharts.reprise | nindent 10 }}
         env:
           {{- include "reprise.sidecar.engineEnv" .Subcharts.reprise | nindent 10 }}
         lifecycle:
