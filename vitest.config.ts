@@ -7,6 +7,8 @@ const sockets = '**/*.sockets.test.ts'
 const engines = '**/*.engines.test.ts'
 // frameworks of others, by `npm run test:docs`
 const docs = '**/*.docs.test.ts'
+// the Helm chart, by `npm run test:chart`
+const chart = '**/*.chart.test.ts'
 
 export default defineConfig({
   test: {
@@ -16,7 +18,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['**/*.test.ts'],
-          exclude: [...configDefaults.exclude, sockets, engines, docs],
+          exclude: [...configDefaults.exclude, sockets, engines, docs, chart],
           testTimeout: 60_000,
           // sockets tests start processes of their own; these keep to their worker, and two cores take two
           maxWorkers: Math.max(2, availableParallelism() - 1),

@@ -93,6 +93,29 @@ describe('SIGTERM under load', () => {
     expect(engine.requests).toHaveLength(61)
   })
 
+  test.each(['the signal', 'POST /v1/drain'])(
+    'with a delay, %s has requests served on connections that end, then refused',
+    async (how) => {
+      const environment = { REPRISE_DRAIN_DELAY_SECONDS: '3' }
+      const reprise = await start([], { env: environment })
+      const open = await connectRaw(reprise.url)
+      open.write(rawPost(chat, ragRequest('before', ['a', 'b'])))
+      await open.until('data: [DONE]')
+      if (how === 'the signal') reprise.child.kill('SIGTERM')
+      else for (const _ of 'twice!') expect((await postJson(`${reprise.adminUrl}/v1/drain`, {})).status).toBe(202)
+      await until(async () => (await fetch(`${reprise.adminUrl}/readyz`)).status === 503)
+
+      open.write(rawPost(chat, ragRequest('during', ['a', 'b'])))
+      expect(await open.ended).toMatch(/^HTTP\/1\.1 200 .*HTTP\/1\.1 200 .*connection: close.*\[DONE\]/is)
+      await until(async () => {
+        const late = await postJson(reprise.url + chat, ragRequest('late', ['a'])).catch(() => undefined)
+        await late?.text()
+        return late?.status !== 200
+      })
+      expect(await reprise.exited).toBe(0)
+    },
+  )
+
   test('cuts off what is left when the grace period is over, as broken, and ends with 0', async () => {
     engine.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n')

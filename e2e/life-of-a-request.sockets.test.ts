@@ -382,6 +382,8 @@ describe('the engine', () => {
     await engine.close()
     const response = await postJson(chatUrl, ragRequest('q', ['a', 'b']))
     expect(response.status).toBe(502)
+    // behind a Service another connection may lead to another proxy
+    expect(response.headers.get('connection')).toBe('close')
     expect(await errorOf(response)).toMatchObject({ code: 'engine_unreachable', type: 'server_error' })
     expect((await fetch(`${proxy.url}/v1/models`)).status).toBe(502)
     engine = await startRecordingEngineDouble(port)

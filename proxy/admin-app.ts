@@ -44,7 +44,7 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
   app.notFound((c) => answerError(new ProxyError('not_found', 'There is no such path.'), c, telemetry.log))
   app.get('/healthz', (c) => c.json({ status: 'ok' }))
   app.get('/readyz', (c) => {
-    const isReady = !drain.isDraining && pipeline.replicas.candidates().length > 0
+    const isReady = !drain.isLeaving && pipeline.replicas.candidates().length > 0
     return isReady ? c.json({ status: 'ready' }) : c.json({ status: 'draining' }, 503)
   })
   // the page holds no data: it asks for the token and for the data with it
@@ -70,6 +70,12 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
   addFigures(app, dependencies)
   addChunkRoutes(app, pipeline)
   addReplicaSwitches(app, dependencies)
+  // for a stop hook, which cannot send a signal to another container
+  app.post('/v1/drain', (c) => {
+    // a second signal would cut off what is in flight
+    if (!drain.isLeaving) process.kill(process.pid, 'SIGTERM')
+    return c.json({ status: 'draining' }, 202)
+  })
   addCallbacks(app, dependencies)
   return app
 }

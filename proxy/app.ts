@@ -12,8 +12,11 @@ import { type Exchange, type Pipeline, runPipeline } from './pipeline.ts'
 import type { PromptApi } from './prompt/body/prompt.ts'
 import { RequestTelemetry } from './telemetry/request-telemetry.ts'
 
-/** Whether new requests are taken. */
+/** How far the proxy has ended. */
 export interface Drain {
+  /** it was told to end: who balances load is told to send to others */
+  readonly isLeaving: boolean
+  /** new requests are refused */
   readonly isDraining: boolean
 }
 
@@ -95,6 +98,8 @@ function answerError(
     'content-type': 'application/json',
     'content-length': body.length,
     'x-request-id': id,
+    // behind a balancer of connections another one may lead to a proxy whose engine answers
+    ...(known.code === 'engine_unreachable' ? { connection: 'close' } : {}),
     ...known.headers,
   })
   void endBehindBody(incoming, outgoing, body)

@@ -28,6 +28,7 @@ export class Listener {
   /** connections that Node no longer knows as its own */
   readonly #upgrades = new Set<Socket>()
   #inFlight = 0
+  #isLeaving = false
   /** set while closing */
   #onIdle: (() => void) | undefined
 
@@ -47,6 +48,7 @@ export class Listener {
     this.#server = createAnyServer(options, tls, (request, response) => {
       const begin = (): void => {
         this.#countUntilClosed(response)
+        if (this.#isLeaving) response.shouldKeepAlive = false
         handle(request, response)
       }
       // one of several in a row has no socket before its turn, and would not be told until then that its client left
@@ -74,6 +76,11 @@ export class Listener {
   /** New connections are greeted with these certificates; without effect on a listener that began without any. */
   setTls(tls: ListenerTls): void {
     if ('setSecureContext' in this.#server) this.#server.setSecureContext(toContext(tls))
+  }
+
+  /** From now on every answer ends its connection, so that its client comes back over another one, or to another. */
+  endConnectionsBehindAnswers(): void {
+    this.#isLeaving = true
   }
 
   /**

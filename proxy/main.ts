@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
 import type { Hono } from 'hono'
 import type { Emulator } from '#engine-adapters/emulator/emulator.ts'
@@ -43,7 +44,7 @@ export interface RunningProxy {
   readonly log: Log
   /** Takes on what `reloadable` names of a new configuration, and reads certificates again. */
   reload(config: Config): void
-  /** Takes no more requests, lets those in flight end within the configured time, and stops. */
+  /** Takes requests for the configured delay, then no more, lets those in flight end within their time, and stops. */
   close(): Promise<void>
 }
 
@@ -56,7 +57,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const redis = config.redis && (await import('./redis/create-shared-redis.ts')).createSharedRedis(config.redis, log)
   const warning = sharedCacheWarning(config)
   if (warning !== undefined) log.warn(warning)
-  const drain = { isDraining: false }
+  const drain = { isLeaving: false, isDraining: false }
   let current = config
   // the emulator has to be told where its callbacks go before there is an engine to build the rest on
   const adminApp = new Deferred<Hono<ServerEnv>>()
@@ -105,7 +106,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
       for (const [i, files] of renewed.engines.entries()) replicas.all[i]!.engine.setTls(files)
     },
     close: async () => {
-      drain.isDraining = true
+      await leave(drain, data, current.drainDelaySeconds)
       await data.close(current.drainSeconds * 1000)
       upkeep.close()
       await live.close()
@@ -116,6 +117,18 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
       await tracing?.close()
     },
   }
+}
+
+/** Serves what comes while balancers learn of the end; after that requests are refused. */
+async function leave(
+  drain: { isLeaving: boolean; isDraining: boolean },
+  data: Listener,
+  seconds: number,
+): Promise<void> {
+  drain.isLeaving = true
+  data.endConnectionsBehindAnswers()
+  if (seconds > 0) await pause(seconds * 1000)
+  drain.isDraining = true
 }
 
 interface Certificates {

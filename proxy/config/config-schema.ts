@@ -58,7 +58,12 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
     ...accessSchemas,
     limits,
     keep_alive_seconds: seconds('Silence after which a stream gets a comment line; 0: never.', 0, 10),
-    drain_seconds: seconds('How long requests in flight may go on after SIGTERM.', 0, 30),
+    drain_delay_seconds: seconds(
+      'How long requests are still taken after SIGTERM, while balancers learn that /readyz answers 503; each answer ends its connection.',
+      0,
+      0,
+    ),
+    drain_seconds: seconds('How long requests in flight may go on after that.', 0, 30),
     logs: group('JSON lines on stderr.', {
       level: {
         description: 'What is logged.',

@@ -124,7 +124,7 @@ mod: on`),
   ).toEqual([
     'reprise.yaml:13: mod: is not a setting: known are ' +
       'listen, engines, engine_api_key, mode, ordering, mirror, annotations, explicit, options, blocks, chunks, hygiene, keys, tenants, ' +
-      'tls, admin, limits, keep_alive_seconds, drain_seconds, logs, health, breaker, redis',
+      'tls, admin, limits, keep_alive_seconds, drain_delay_seconds, drain_seconds, logs, health, breaker, redis',
     'reprise.yaml:1: listen: has to be a text, not 8080',
     'reprise.yaml:6: engines[1].weight: is not a setting: known are url, kind, id, api_key, events, replay, tls',
     "reprise.yaml:5: engines[1].kind: has to be one of vllm, sglang, openai, not 'tgi'",

@@ -120,6 +120,8 @@ export interface Config {
   readonly maxWaitSeconds: number
   /** silence after which a stream gets a comment line; 0: never */
   readonly keepAliveSeconds: number
+  /** how long requests are still taken once the proxy was told to end */
+  readonly drainDelaySeconds: number
   readonly drainSeconds: number
   readonly health: { readonly intervalSeconds: number; readonly path: string; readonly timeoutSeconds: number }
   /** failures in a row after which a replica gets no requests for `openSeconds` */

@@ -16,6 +16,7 @@ export const reloadable: readonly string[] = [
   'keys',
   'limits',
   'keep_alive_seconds',
+  'drain_delay_seconds',
   'drain_seconds',
   'admin.token',
   'logs',

@@ -49,6 +49,7 @@ export function toConfig(settings: Settings): Config {
     waitingRequests: limits.waiting_requests,
     maxWaitSeconds: limits.max_wait_seconds,
     keepAliveSeconds: settings.keep_alive_seconds,
+    drainDelaySeconds: settings.drain_delay_seconds,
     drainSeconds: settings.drain_seconds,
     health: { intervalSeconds: health.interval_seconds, path: health.path, timeoutSeconds: health.timeout_seconds },
     breaker: { failures: breaker.failures, openSeconds: breaker.open_seconds },

@@ -1,0 +1,100 @@
+{{/* the configuration file: `config` and what the chart sets itself */}}
+{{- define "reprise.config" -}}
+{{- $values := .Values -}}
+{{- $config := deepCopy $values.config -}}
+{{- $_ := set $config "listen" (include "reprise.hostPort" (dict "host" $values.listenHost "port" $values.ports.data)) -}}
+{{- $_ := set $config "admin" (dict "listen" (include "reprise.hostPort" (dict "host" $values.listenHost "port" $values.ports.admin))) -}}
+{{- if eq $values.mode "gateway" -}}
+{{- if not $values.engines -}}
+{{- fail "engines: name the engines that reprise stands in front of, as [{url: \"http://vllm-0.vllm:8000\", kind: vllm, id: vllm-0}], or choose mode: sidecar" -}}
+{{- end -}}
+{{- $_ := set $config "engines" $values.engines -}}
+{{- else -}}
+{{- $url := printf "http://127.0.0.1:%s" (include "reprise.enginePort" .) -}}
+{{- $_ := set $config "engines" (list (dict "url" $url "kind" $values.engine.kind "id" $values.engine.id)) -}}
+{{- end -}}
+{{- if $values.secrets.keys.existingSecret -}}
+{{- $_ := set $config "keys" (merge (dict "file" "/etc/reprise/keys/keys.yaml") (default (dict) $config.keys)) -}}
+{{- end -}}
+{{- with $values.secrets.tls -}}
+{{- if .existingSecret -}}
+{{- $tls := dict "cert" "/etc/reprise/tls/tls.crt" "key" "/etc/reprise/tls/tls.key" -}}
+{{- if .clientCa -}}{{- $_ := set $tls "client_ca" "/etc/reprise/tls/ca.crt" -}}{{- end -}}
+{{- $_ := set $config "tls" $tls -}}
+{{- end -}}
+{{- end -}}
+{{- with $values.redis -}}
+{{- if and .url .existingSecret -}}{{- fail "redis: give url or existingSecret, not both" -}}{{- end -}}
+{{- $redis := default (dict) $config.redis -}}
+{{- if .url -}}{{- $_ := set $redis "url" .url -}}{{- end -}}
+{{- if .tls.existingSecret -}}
+{{- $tls := merge (dict "ca" "/etc/reprise/redis-tls/ca.crt") (default (dict) $redis.tls) -}}
+{{- if .tls.clientCertificate -}}
+{{- $_ := set $tls "cert" "/etc/reprise/redis-tls/tls.crt" -}}
+{{- $_ := set $tls "key" "/etc/reprise/redis-tls/tls.key" -}}
+{{- end -}}
+{{- $_ := set $redis "tls" $tls -}}
+{{- end -}}
+{{- if $redis -}}{{- $_ := set $config "redis" $redis -}}{{- end -}}
+{{- end -}}
+{{ toYaml $config }}
+{{- end }}
+
+{{/* a variable whose value stands in a Secret; (dict "name" … "secret" "" "key" …) */}}
+{{- define "reprise.secretVariable" -}}
+{{- if .secret }}
+- name: {{ .name }}
+  valueFrom: { secretKeyRef: { name: {{ .secret }}, key: {{ .key }} } }
+{{- end }}
+{{- end }}
+
+{{- define "reprise.env" -}}
+- name: REPRISE_CONFIG
+  value: /etc/reprise/config/reprise.yaml
+{{- with .Values.secrets }}
+{{- include "reprise.secretVariable" (dict "name" "REPRISE_ADMIN_TOKEN" "secret" .adminToken.existingSecret "key" .adminToken.key) }}
+{{- include "reprise.secretVariable" (dict "name" "REPRISE_ENGINE_API_KEY" "secret" .engineApiKey.existingSecret "key" .engineApiKey.key) }}
+{{- include "reprise.secretVariable" (dict "name" "REPRISE_TENANTS_SALT_SECRET" "secret" .saltSecret.existingSecret "key" .saltSecret.key) }}
+{{- end }}
+{{- include "reprise.secretVariable" (dict "name" "REPRISE_REDIS_URL" "secret" .Values.redis.existingSecret "key" .Values.redis.key) }}
+{{- with .Values.extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* the volumes of reprise's container */}}
+{{- define "reprise.volumes" -}}
+{{- $values := .Values -}}
+- name: reprise-config
+  configMap: { name: {{ include "reprise.fullname" . }} }
+{{- with $values.secrets.keys }}{{ if .existingSecret }}
+- name: reprise-keys
+  secret: { secretName: {{ .existingSecret }}, items: [{ key: {{ .key }}, path: keys.yaml }] }
+{{- end }}{{ end }}
+{{- with $values.secrets.tls.existingSecret }}
+- name: reprise-tls
+  secret: { secretName: {{ . }} }
+{{- end }}
+{{- with $values.redis.tls.existingSecret }}
+- name: reprise-redis-tls
+  secret: { secretName: {{ . }} }
+{{- end }}
+{{- end }}
+
+{{/* folders, not files: what is in them follows the ConfigMap and the Secrets */}}
+{{- define "reprise.volumeMounts" -}}
+{{- $values := .Values -}}
+- { name: reprise-config, mountPath: /etc/reprise/config, readOnly: true }
+{{- if $values.secrets.keys.existingSecret }}
+- { name: reprise-keys, mountPath: /etc/reprise/keys, readOnly: true }
+{{- end }}
+{{- if $values.secrets.tls.existingSecret }}
+- { name: reprise-tls, mountPath: /etc/reprise/tls, readOnly: true }
+{{- end }}
+{{- if $values.redis.tls.existingSecret }}
+- { name: reprise-redis-tls, mountPath: /etc/reprise/redis-tls, readOnly: true }
+{{- end }}
+{{- with $values.extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}

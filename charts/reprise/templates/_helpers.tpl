@@ -1,0 +1,81 @@
+{{- define "reprise.fullname" -}}
+{{- $name := default .Chart.Name .Values.nameOverride -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 52 | trimSuffix "-" -}}
+{{- else if contains $name .Release.Name -}}
+{{- .Release.Name | trunc 52 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name $name | trunc 52 | trimSuffix "-" -}}
+{{- end -}}
+{{- end }}
+
+{{- define "reprise.selectorLabels" -}}
+app.kubernetes.io/name: {{ default .Chart.Name .Values.nameOverride }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "reprise.labels" -}}
+{{ include "reprise.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* name, namespace, labels and annotations of an object; (dict "root" $ "suffix" "-admin" "labels" … "annotations" …) */}}
+{{- define "reprise.metadata" -}}
+{{- $labels := merge (dict) (default (dict) .labels) (fromYaml (include "reprise.labels" .root)) -}}
+{{- $annotations := merge (dict) (default (dict) .annotations) .root.Values.commonAnnotations -}}
+name: {{ include "reprise.fullname" .root }}{{ .suffix }}
+namespace: {{ .root.Release.Namespace }}
+labels:
+  {{- toYaml $labels | nindent 2 }}
+{{- with $annotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- define "reprise.serviceAccountName" -}}
+{{- if and .Values.serviceAccount.create (ne .Values.mode "library") -}}
+{{- default (include "reprise.fullname" .) .Values.serviceAccount.name -}}
+{{- else -}}
+{{- default "default" .Values.serviceAccount.name -}}
+{{- end -}}
+{{- end }}
+
+{{/* (dict "image" .Values.image "tag" .Chart.AppVersion) */}}
+{{- define "reprise.image" -}}
+{{- if .image.digest -}}
+{{ .image.repository }}@{{ .image.digest }}
+{{- else -}}
+{{ .image.repository }}:{{ required (printf "image %s: give a tag or a digest" .image.repository) (default .tag .image.tag) }}
+{{- end -}}
+{{- end }}
+
+{{- define "reprise.enginePort" -}}
+{{- $engine := .Values.engine -}}
+{{- if $engine.port -}}{{ int $engine.port }}{{- else if eq $engine.kind "sglang" -}}30000{{- else -}}8000{{- end -}}
+{{- end }}
+
+{{/* seconds in which reprise ends once it is told to */}}
+{{- define "reprise.drainSeconds" -}}
+{{- add (int (dig "drain_delay_seconds" 0 .Values.config)) (int (dig "drain_seconds" 30 .Values.config)) -}}
+{{- end }}
+
+{{/* what a pod needs to end by itself; a value that is less would have requests cut off */}}
+{{- define "reprise.gracePeriod" -}}
+{{- $least := add (int (include "reprise.drainSeconds" .)) 5 -}}
+{{- if ne .Values.mode "gateway" -}}{{- $least = add $least (int .Values.engine.stopSeconds) 5 -}}{{- end -}}
+{{- $given := int .Values.terminationGracePeriodSeconds -}}
+{{- if and $given (lt $given (int $least)) -}}
+{{- fail (printf "terminationGracePeriodSeconds is %d: what config.drain_delay_seconds, config.drain_seconds and engine.stopSeconds add up to is %d; give as much, or 0 to have it computed" $given $least) -}}
+{{- end -}}
+{{- default $least $given -}}
+{{- end }}
+
+{{- define "reprise.hostPort" -}}
+{{- if contains ":" .host -}}[{{ .host }}]{{- else -}}{{ .host }}{{- end -}}:{{ int .port }}
+{{- end }}

@@ -1,0 +1,158 @@
+{{/*
+What a pod with an engine needs for reprise beside it. A chart of your own that depends on this one (mode: library) includes
+them with this chart's context, `.Subcharts.reprise`:
+
+  spec:
+    {{- include "reprise.sidecar.podSpec" .Subcharts.reprise | nindent 4 }}     service account, grace period, …; optional
+    initContainers:
+      {{- include "reprise.sidecar.initContainers" .Subcharts.reprise | nindent 6 }}
+    containers:
+      - name: engine
+        args:
+          {{- include "reprise.sidecar.engineArgs" .Subcharts.reprise | nindent 10 }}
+        env:
+          {{- include "reprise.sidecar.engineEnv" .Subcharts.reprise | nindent 10 }}
+        lifecycle:
+          {{- include "reprise.sidecar.engineLifecycle" .Subcharts.reprise | nindent 10 }}
+        volumeMounts:
+          {{- include "reprise.sidecar.engineVolumeMounts" .Subcharts.reprise | nindent 10 }}
+    volumes:
+      {{- include "reprise.sidecar.volumes" .Subcharts.reprise | nindent 6 }}
+
+How a pod ends. Kubernetes runs the stop hooks of all containers at once, sends SIGTERM to the engine when its own hook is
+over, and to a native sidecar only when all other containers have ended. So reprise's hook tells it to drain, and the
+engine's hook waits until reprise has ended: no request loses its engine.
+*/}}
+
+{{- define "reprise.sidecar.podSpec" -}}
+{{ include "reprise.podSettings" . }}
+{{- end }}
+
+{{/* reprise's container and, in front of it, the one that puts the plugin in place */}}
+{{- define "reprise.sidecar.initContainers" -}}
+{{- if .Values.plugin.enabled }}
+{{ include "reprise.sidecar.pluginContainer" . }}
+{{- end }}
+- {{ include "reprise.container" . | nindent 2 | trim }}
+  # a native sidecar: runs from before the engine starts until after it has ended
+  restartPolicy: Always
+  lifecycle:
+    preStop:
+      exec:
+        command:
+          - node
+          - -e
+          - "fetch('http://127.0.0.1:{{ int .Values.ports.admin }}/v1/drain', { method: 'POST' })"
+{{- end }}
+
+{{- define "reprise.sidecar.pluginContainer" -}}
+{{- $values := .Values -}}
+{{- $plugin := $values.plugin -}}
+- name: reprise-plugin
+  image: {{ include "reprise.image" (dict "image" $plugin.image "tag" .Chart.AppVersion) }}
+  imagePullPolicy: {{ $plugin.image.pullPolicy }}
+  command:
+    {{- if $plugin.command }}
+    {{- toYaml $plugin.command | nindent 4 }}
+    {{- else }}
+    - python3
+    - -m
+    - pip
+    - install
+    - --quiet
+    - --no-index
+    - --no-deps
+    - --no-cache-dir
+    - --no-compile
+    - --disable-pip-version-check
+    # a container that is started again finds what it left
+    - --upgrade
+    - --find-links=/plugins
+    - --target={{ $plugin.mountPath }}
+    - reprise-{{ $values.engine.kind }}
+    {{- if $plugin.reuse }}
+    - reprise-kernels
+    {{- end }}
+    {{- end }}
+  env:
+    - { name: HOME, value: {{ $plugin.mountPath }} }
+    - { name: TMPDIR, value: {{ $plugin.mountPath }} }
+  resources:
+    {{- toYaml $plugin.resources | nindent 4 }}
+  securityContext:
+    {{- toYaml $values.securityContext | nindent 4 }}
+  volumeMounts:
+    - { name: reprise-plugin, mountPath: {{ $plugin.mountPath }} }
+{{- end }}
+
+{{- define "reprise.sidecar.volumes" -}}
+{{ include "reprise.volumes" . }}
+{{- if .Values.plugin.enabled }}
+- name: reprise-plugin
+  emptyDir: { sizeLimit: 256Mi }
+{{- end }}
+{{- end }}
+
+{{- define "reprise.sidecar.engineVolumeMounts" -}}
+{{- if .Values.plugin.enabled }}
+- { name: reprise-plugin, mountPath: {{ .Values.plugin.mountPath }}, readOnly: true }
+{{- end }}
+{{- end }}
+
+{{/* where the plugin is found, and where it reports to: reprise's admin port on the pod's own loopback, which needs no token */}}
+{{- define "reprise.sidecar.engineEnv" -}}
+{{- if .Values.plugin.enabled }}
+- name: PYTHONPATH
+  value: {{ .Values.plugin.mountPath }}{{ with .Values.plugin.extraPythonPath }}:{{ . }}{{ end }}
+- name: REPRISE_CALLBACK_URL
+  value: http://127.0.0.1:{{ int .Values.ports.admin }}/v1/replicas/{{ .Values.engine.id }}
+{{- end }}
+{{- end }}
+
+{{/* the flags that switch the plugin and the reports of cached tokens on, and keep the engine on the loopback */}}
+{{- define "reprise.sidecar.engineArgs" -}}
+{{- $plugin := .Values.plugin -}}
+- --host=127.0.0.1
+- --port={{ include "reprise.enginePort" . }}
+{{- if eq .Values.engine.kind "sglang" }}
+- --enable-cache-report
+{{- if $plugin.enabled }}
+- --radix-cache-backend=reprise
+{{- end }}
+{{- else }}
+- --enable-prompt-tokens-details
+{{- if $plugin.enabled }}
+- {{ printf "--kv-transfer-config=%s" (include "reprise.sidecar.kvTransferConfig" .) | quote }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* kv_both is for connectors that load KV; vLLM makes more of its own wait for those */}}
+{{- define "reprise.sidecar.kvTransferConfig" -}}
+{{- $plugin := .Values.plugin -}}
+{{- if $plugin.kvTransferConfig -}}
+{{- toJson $plugin.kvTransferConfig -}}
+{{- else -}}
+{{- $connector := dict "kv_connector" "RepriseConnector" "kv_connector_module_path" "reprise_vllm.connector" "kv_role" (ternary "kv_both" "kv_producer" (not (empty $plugin.reuse))) -}}
+{{- with $plugin.reuse -}}{{- $_ := set $connector "kv_connector_extra_config" (dict "reuse" .) -}}{{- end -}}
+{{- toJson $connector -}}
+{{- end -}}
+{{- end }}
+
+{{/* waits until reprise has ended, as long as it may take */}}
+{{- define "reprise.sidecar.engineLifecycle" -}}
+preStop:
+  exec:
+    command:
+      - {{ .Values.engine.python }}
+      - -c
+      - |
+        import socket, time
+        end = time.monotonic() + {{ add (int (include "reprise.drainSeconds" .)) 3 }}
+        while time.monotonic() < end:
+            try:
+                socket.create_connection(("127.0.0.1", {{ int .Values.ports.admin }}), 1).close()
+            except OSError:
+                break
+            time.sleep(0.2)
+{{- end }}

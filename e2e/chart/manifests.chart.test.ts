@@ -1,0 +1,188 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ValidateFunction } from 'ajv'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { createConfigSource } from '#proxy/config/config-source.ts'
+import { exampleValues, find, type Manifest, mergeValues, render, type Values } from './render.ts'
+import { chart, hasTool, toolPath } from './tools/tool-path.ts'
+
+const gatewayToo = mergeValues(exampleValues('everything'), {
+  ...exampleValues('gateway'),
+  plugin: { reuse: null },
+  metrics: { podMonitor: { enabled: false }, serviceMonitor: { enabled: true } },
+  secrets: { engineApiKey: { existingSecret: 'reprise' } },
+  networkPolicy: { engines: { podSelector: { matchLabels: { app: 'vllm' } } }, egress: [{}] },
+})
+const cases: [string, Values][] = [
+  ...readdirSync(join(chart, 'ci')).map((file): [string, Values] => {
+    const name = file.replace('-values.yaml', '')
+    return [name, exampleValues(name)]
+  }),
+  ['everything, as a gateway', gatewayToo],
+]
+const oldest = '1.29.0'
+const versions = [oldest, '1.33.0', '1.37.0']
+
+describe.each(cases)('%s', (_, values) => {
+  test('helm lint --strict has nothing to say', () => {
+    const { stdout, status } = spawnSync(
+      toolPath('bin', 'helm'),
+      ['lint', '--strict', '--kube-version', oldest, chart, '-f', '-'],
+      { input: JSON.stringify(values), encoding: 'utf8' },
+    )
+    expect({ status, said: stdout.match(/\[(ERROR|WARNING)\].*/g) }).toEqual({ status: 0, said: null })
+  })
+
+  test.runIf(hasTool('schemas')).each(versions)('Kubernetes %s takes all of it', (version) => {
+    const manifests = render(values, { kubernetes: version })
+    const faults = manifests.flatMap((manifest) => {
+      const validate = schemaOf(manifest, version)
+      const { kind } = manifest
+      return validate(manifest) ? [] : [`${kind}: ${JSON.stringify(validate.errors)}`]
+    })
+    expect(faults).toEqual([])
+  })
+
+  test.runIf(hasTool('bin', 'pod-security'))('its pods pass the restricted Pod Security profile', () => {
+    const pods = render(values).flatMap(({ kind, metadata, spec }) => {
+      if (kind === 'Pod') return [{ name: metadata.name, metadata, spec }]
+      return kind === 'Deployment' ? [{ name: metadata.name, ...(spec as { template: object }).template }] : []
+    })
+    expect(pods).toHaveLength(2)
+    expect(judgePods(pods)).toEqual('')
+  })
+
+  test('the configuration file is one that reprise starts with', () => {
+    expect(loadRendered(values)).toMatchObject({ listen: '0.0.0.0:8080', drain_delay_seconds: 5 })
+  })
+})
+
+test.each([
+  'redis://redis:6379/2',
+  'rediss+sentinel://sentinel-0:26379,sentinel-1:26379/mymaster',
+  'rediss+cluster://redis-0:6379,redis-1:6379',
+])('%s, with the certificates of a Secret, is a Redis that reprise takes', (url) => {
+  const isSecure = url.startsWith('rediss')
+  const tls = { existingSecret: isSecure ? 'redis-tls' : '', clientCertificate: isSecure }
+  expect(loadRendered({ ...exampleValues('gateway'), redis: { url, tls } })).toMatchObject({
+    redis: { url, ...(isSecure ? { tls: { ca: '/etc/reprise/redis-tls/ca.crt' } } : {}) },
+  })
+})
+
+test.runIf(hasTool('bin', 'pod-security'))('the evaluator of profiles would find a pod that runs as root', () => {
+  const root = render(
+    mergeValues(exampleValues('gateway'), { podSecurityContext: { runAsUser: 0 }, securityContext: { runAsUser: 0 } }),
+  )
+  const { spec } = find(root, 'Deployment') as { spec: { template: object } }
+  expect(judgePods([{ name: 'r', ...spec.template }])).toMatch(/runAsUser=0/)
+})
+
+test.runIf(hasTool('schemas'))('the schemas of Kubernetes would find a key that there is not', () => {
+  const deployment = find(render(exampleValues('gateway')), 'Deployment')
+  const validate = schemaOf(deployment, '1.33.0')
+  expect(validate({ ...deployment, spec: { ...(deployment.spec as object), replica: 1 } })).toBe(false)
+})
+
+test.each<[string, Values, RegExp]>([
+  ['a gateway without engines', {}, /engines: name the engines/],
+  ['a sidecar without an image', { mode: 'sidecar' }, /engine\.image\.repository: name the image/],
+  [
+    'an engine of no version',
+    { mode: 'sidecar', engine: { image: { repository: 'vllm' }, model: 'm' } },
+    /give a tag or a digest/,
+  ],
+  [
+    'no model',
+    { mode: 'sidecar', engine: { image: { repository: 'vllm', tag: '1' } } },
+    /engine\.model: name the model/,
+  ],
+  [
+    'two places of Redis',
+    { ...exampleValues('gateway'), redis: { url: 'redis://r', existingSecret: 's' } },
+    /url or existingSecret, not both/,
+  ],
+  [
+    'a monitor without a token',
+    { ...exampleValues('gateway'), metrics: { podMonitor: { enabled: true } } },
+    /Prometheus has to show the admin token/,
+  ],
+  [
+    'two monitors',
+    mergeValues(exampleValues('everything'), { metrics: { serviceMonitor: { enabled: true } } }),
+    /not both/,
+  ],
+  [
+    'an autoscaler that would never scale',
+    { ...exampleValues('gateway'), autoscaling: { enabled: true } },
+    /config\.limits\.in_flight_per_replica/,
+  ],
+  ['too little time to end', { ...exampleValues('gateway'), terminationGracePeriodSeconds: 30 }, /add up to is 70/],
+  ['an unknown value', { ...exampleValues('gateway'), replicaCount: 2 }, /'replicaCount' not allowed/],
+  ['an unknown setting', { ...exampleValues('gateway'), config: { limit: {} } }, /'limit' not allowed/],
+])('%s is refused, with what to write', (_, values, reason) => {
+  expect(() => render(values)).toThrow(reason)
+})
+
+test('a Kubernetes without native sidecars is refused', () => {
+  expect(() => render(exampleValues('vllm'), { kubernetes: '1.28.9' })).toThrow(/incompatible with Kubernetes v1\.28/)
+})
+
+/** The settings that reprise has of the rendered configuration file; throws what it would end with. */
+function loadRendered(values: Values): object {
+  const folder = mkdtempSync(join(tmpdir(), 'reprise-chart-'))
+  const file = join(folder, 'reprise.yaml')
+  writeFileSync(file, find(render(values), 'ConfigMap', 'r-reprise').data!['reprise.yaml']!)
+  try {
+    return createConfigSource({ file, environment: {}, flags: { settings: {}, locate: () => '' } }).load().settings
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+function judgePods(pods: readonly object[]): string {
+  return spawnSync(toolPath('bin', 'pod-security'), { input: JSON.stringify(pods), encoding: 'utf8' }).stdout
+}
+
+const compiled = new Map<string, ValidateFunction>()
+
+/** Of Kubernetes' own kinds the schema of a version, without unknown keys; of the Prometheus operator's that of its CRD. */
+function schemaOf({ apiVersion, kind }: Manifest, version: string): ValidateFunction {
+  const key = `${version} ${apiVersion} ${kind}`
+  const known = compiled.get(key)
+  if (known) return known
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
+  const validate = apiVersion.startsWith('monitoring.coreos.com/')
+    ? ajv.compile(readCrd(kind))
+    : compileKind(ajv, apiVersion, kind, version)
+  compiled.set(key, validate)
+  return validate
+}
+
+function compileKind(ajv: Ajv2020, apiVersion: string, kind: string, version: string): ValidateFunction {
+  const folder = toolPath('schemas', 'kubernetes_validate', 'kubernetes-json-schema', `v${version}-local-strict`)
+  const read = (name: string): object => JSON.parse(readFileSync(join(folder, name), 'utf8')) as object
+  ajv.addSchema(read('_definitions.json'), '/api/_definitions.json')
+  const group = apiVersion.replace('.k8s.io', '').replace('/', '-')
+  return ajv.compile(read(`${kind}-${group}.json`.toLowerCase()))
+}
+
+function readCrd(kind: string): object {
+  const crd = parse(readFileSync(toolPath('crds', `${kind.toLowerCase()}s.yaml`), 'utf8')) as {
+    spec: { versions: { schema: { openAPIV3Schema: object } }[] }
+  }
+  return { ...closed(crd.spec.versions[0]!.schema.openAPIV3Schema), $id: kind }
+}
+
+/** The operator drops keys that it does not know without a word: here they are faults. */
+function closed(schema: object): object {
+  if (Array.isArray(schema)) return schema.map((element) => (typeof element === 'object' ? closed(element) : element))
+  // Go's way to ignore case is not JavaScript's
+  const kept = Object.entries(schema).filter(([key, value]) => !(key === 'pattern' && String(value).includes('(?i)')))
+  const entries = kept.map(([key, value]) => [key, typeof value === 'object' && value !== null ? closed(value) : value])
+  const isGroup = 'properties' in schema && 'type' in schema && Object.keys(schema.properties as object).length > 1
+  return { ...Object.fromEntries(entries), ...(isGroup ? { additionalProperties: false } : {}) }
+}

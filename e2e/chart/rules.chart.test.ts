@@ -1,0 +1,171 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { exampleValues, find, render } from './render.ts'
+import { hasTool, toolPath } from './tools/tool-path.ts'
+
+const labels = 'namespace="ai",pod="r-reprise-1"'
+/** What the rules of another release would have: they must not be looked at. */
+const foreign = 'namespace="ai",pod="other-1"'
+
+interface Case {
+  readonly alert: string
+  /** series and their values once a minute */
+  readonly series: Readonly<Record<string, string>>
+  /** when it is looked at */
+  readonly at: string
+  /** the labels of the alerts that fire beside those of the rule, or none fires */
+  readonly fires?: Readonly<Record<string, string>>
+}
+
+const pod = { namespace: 'ai', pod: 'r-reprise-1' }
+const scraped = { [`reprise_build_info{${labels}}`]: '1x3000' }
+const busy = (outcome: string, step: number): Record<string, string> => ({
+  [`reprise_requests_total{${labels},route="chat_completions",outcome="${outcome}"}`]: `0+${step}x3000`,
+})
+/** 120,000 prompt tokens a minute, of them a share cached on the first day and another one on the second. */
+const tokens = (first: number, second: number): Record<string, string> => ({
+  [`reprise_prompt_tokens_total{${labels}}`]: '0+120000x3000',
+  [`reprise_cached_tokens_total{${labels},source="engine"}`]: `0+${first}x1440 ${first * 1440 + second}+${second}x1500`,
+})
+
+const cases: Case[] = [
+  {
+    alert: 'RepriseDown',
+    series: { [`reprise_build_info{${foreign}}`]: '1x60' },
+    at: '6m',
+    fires: { namespace: 'ai' },
+  },
+  { alert: 'RepriseDown', series: scraped, at: '30m' },
+  {
+    alert: 'RepriseEngineDown',
+    series: {
+      ...scraped,
+      [`reprise_replica_state{${labels},replica="gpu-0",state="open"}`]: '1 1 1 _ 1 1 1 _ 1 1 1 _ 1',
+    },
+    at: '8m',
+    fires: { ...pod, replica: 'gpu-0' },
+  },
+  {
+    alert: 'RepriseEngineDown',
+    series: {
+      ...scraped,
+      [`reprise_replica_state{${labels},replica="gpu-0",state="ready"}`]: '1x60',
+      [`reprise_replica_state{${labels},replica="gpu-0",state="unhealthy"}`]: '_x20 1 _x39',
+    },
+    at: '22m',
+  },
+  {
+    alert: 'RepriseEngineUnreachable',
+    series: { ...busy('completed', 900), ...busy('engine_unreachable', 100) },
+    at: '10m',
+    fires: {},
+  },
+  {
+    alert: 'RepriseEngineUnreachable',
+    series: { ...busy('completed', 999), ...busy('engine_unreachable', 1) },
+    at: '30m',
+  },
+  {
+    alert: 'RepriseMirrorDegraded',
+    series: { [`reprise_mirror_mode{${labels},replica="gpu-0"}`]: '1x60' },
+    at: '11m',
+    fires: { ...pod, replica: 'gpu-0' },
+  },
+  {
+    alert: 'RepriseMirrorDegraded',
+    series: {
+      [`reprise_mirror_mode{${labels},replica="gpu-0"}`]: '1x5 2x60',
+      [`reprise_mirror_mode{${foreign},replica="gpu-0"}`]: '1x60',
+    },
+    at: '30m',
+  },
+  {
+    alert: 'RepriseMirrorWithoutReports',
+    series: { [`reprise_mirror_mode{${labels},replica="gpu-0"}`]: '0x60' },
+    at: '31m',
+    fires: { ...pod, replica: 'gpu-0' },
+  },
+  {
+    alert: 'RepriseMirrorWithoutReports',
+    series: { [`reprise_mirror_mode{${labels},replica="gpu-0"}`]: '0x10 2x50' },
+    at: '45m',
+  },
+  {
+    alert: 'RepriseFailsOpen',
+    series: { ...busy('completed', 1000), [`reprise_fail_open_total{${labels},reason="redis_late"}`]: '0+50x60' },
+    at: '20m',
+    fires: { reason: 'redis_late' },
+  },
+  {
+    alert: 'RepriseFailsOpen',
+    series: { ...busy('completed', 1000), [`reprise_fail_open_total{${labels},reason="redis_late"}`]: '0+5x60' },
+    at: '20m',
+  },
+  { alert: 'RepriseHitRatioDropped', series: tokens(60_000, 12_000), at: '1600m', fires: {} },
+  { alert: 'RepriseHitRatioDropped', series: tokens(60_000, 50_000), at: '1600m' },
+  { alert: 'RepriseQueueLong', series: { [`reprise_queue_depth{${labels}}`]: '100x60' }, at: '11m', fires: pod },
+  { alert: 'RepriseQueueLong', series: { [`reprise_queue_depth{${labels}}`]: '100x2 0x60' }, at: '11m' },
+  { alert: 'RepriseRedisDown', series: { [`reprise_redis_up{${labels}}`]: '0x60' }, at: '6m', fires: pod },
+  { alert: 'RepriseRedisDown', series: { [`reprise_redis_up{${labels}}`]: '1x60' }, at: '30m' },
+]
+
+interface Rule {
+  readonly alert: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly annotations: Readonly<Record<string, string>>
+}
+
+describe.runIf(hasTool('bin', 'promtool'))('the alert', () => {
+  let folder: string
+  let rules: readonly Rule[]
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'reprise-rules-'))
+    const spec = find(render(exampleValues('everything')), 'PrometheusRule').spec as { groups: [{ rules: Rule[] }] }
+    rules = spec.groups[0].rules
+    writeFileSync(join(folder, 'rules.yaml'), stringify(spec))
+    // what is written for people is not compared
+    const bare = { groups: [{ name: 'bare', rules: rules.map(({ annotations: _, ...rule }) => rule) }] }
+    writeFileSync(join(folder, 'bare.yaml'), stringify(bare))
+  })
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  test('rules are such as Prometheus reads', () => {
+    expect(promtool('check', 'rules', join(folder, 'rules.yaml'))).toMatchObject({ status: 0 })
+  })
+
+  test('rules are all tested, firing and silent', () => {
+    for (const { alert } of rules) {
+      const tested = cases.filter((one) => one.alert === alert).map(({ fires }) => fires !== undefined)
+      expect({ alert, tested: tested.toSorted() }).toEqual({ alert, tested: [false, true] })
+    }
+  })
+
+  test.each(cases.map((one) => [`${one.alert} ${one.fires ? 'fires' : 'is silent'}`, one] as const))('%s', (_, one) => {
+    const rule = rules.find(({ alert }) => alert === one.alert)!
+    const file = join(folder, 'test.yaml')
+    const alerts = one.fires ? [{ exp_labels: { ...rule.labels, ...one.fires } }] : []
+    const tests = {
+      rule_files: ['bare.yaml'],
+      evaluation_interval: '1m',
+      tests: [
+        {
+          interval: '1m',
+          input_series: Object.entries(one.series).map(([series, values]) => ({ series, values })),
+          alert_rule_test: [{ alertname: one.alert, eval_time: one.at, exp_alerts: alerts }],
+        },
+      ],
+    }
+    writeFileSync(file, stringify(tests))
+    const { stdout, stderr } = promtool('test', 'rules', file)
+    expect(stdout + stderr).toContain('SUCCESS')
+  })
+})
+
+function promtool(...args: string[]): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync(toolPath('bin', 'promtool'), args, { encoding: 'utf8' })
+}

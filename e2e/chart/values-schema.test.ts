@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Ajv } from 'ajv'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { configSchema } from '#proxy/config/config-schema.ts'
+import type { SettingSchema } from '#proxy/config/setting-schema.ts'
+import { setByTheChart, valuesSchema } from './values-schema.ts'
+
+const chart = join(import.meta.dirname, '..', '..', 'charts', 'reprise')
+const validate = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(valuesSchema())
+const values = parse(readFileSync(join(chart, 'values.yaml'), 'utf8')) as Record<string, unknown>
+
+/** The paths of all keys below a value; lists and what Kubernetes checks are leaves. */
+function pathsOf(schema: SchemaNode, path: readonly string[] = []): string[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([key, below]) => [
+    [...path, key].join('.'),
+    ...pathsOf(below, [...path, key]),
+  ])
+}
+
+interface SchemaNode {
+  readonly properties?: Readonly<Record<string, SchemaNode>>
+}
+
+function valueAt(path: string): unknown {
+  return path
+    .split('.')
+    .reduce<unknown>(
+      (value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined),
+      values,
+    )
+}
+
+function errorsOf(change: object): string[] {
+  validate({ ...values, ...change })
+  return (validate.errors ?? []).map(
+    ({ instancePath, params }) => `${instancePath} ${'additionalProperty' in params ? params.additionalProperty : ''}`,
+  )
+}
+
+test('the published schema is the one that the product’s settings make: `npm run chart:schema` mends it', () => {
+  expect(JSON.parse(readFileSync(join(chart, 'values.schema.json'), 'utf8'))).toEqual(
+    JSON.parse(JSON.stringify(valuesSchema())),
+  )
+})
+
+test('the default values fit it, and every key of it has a default that can be read in values.yaml', () => {
+  expect(errorsOf({})).toEqual([])
+  const { config: _, engines: __, global: ___, ...own } = (valuesSchema() as SchemaNode).properties!
+  expect(pathsOf({ properties: own }).filter((path) => valueAt(path) === undefined)).toEqual([])
+})
+
+test.each([
+  [{ mod: 'gateway' }, ' mod'],
+  [{ metrics: { podMonitor: { enable: true } } }, '/metrics/podMonitor enable'],
+  [{ config: { limits: { body_byte: 1 } } }, '/config/limits body_byte'],
+  [{ config: { listen: '0.0.0.0:1' } }, '/config listen'],
+  [{ config: { admin: { token: 'secret' } } }, '/config admin'],
+  [{ config: { redis: { url: 'redis://r' } } }, '/config/redis url'],
+  [{ engines: [{ url: 'http://a', api_key: 'secret' }] }, '/engines/0 api_key'],
+  [{ engines: [{ kind: 'vllm' }] }, '/engines/0 '],
+  [{ redis: { url: 'redis://:secret@redis:6379' } }, '/redis/url '],
+])('%j is refused', (change, fault) => {
+  expect(errorsOf(change)).toEqual([fault])
+})
+
+test('what the chart sets itself are settings of the product', () => {
+  for (const path of Object.keys(setByTheChart)) {
+    const found = path
+      .split('.')
+      .reduce<SettingSchema | undefined>((schema, key) => schema?.properties?.[key], configSchema)
+    expect({ path, found: found !== undefined }).toEqual({ path, found: true })
+  }
+})

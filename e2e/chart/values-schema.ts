@@ -1,0 +1,246 @@
+import { configSchema } from '#proxy/config/config-schema.ts'
+import type { SettingSchema } from '#proxy/config/setting-schema.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Settings that the chart's `config` does not take, and what says the same. */
+export const setByTheChart: Readonly<Record<string, string>> = {
+  listen: 'listenHost, ports.data',
+  admin: 'listenHost, ports.admin, secrets.adminToken',
+  engines: 'engines, engine',
+  engine_api_key: 'secrets.engineApiKey',
+  'keys.file': 'secrets.keys',
+  'tenants.salt_secret': 'secrets.saltSecret',
+  tls: 'secrets.tls',
+  'redis.url': 'redis.url, redis.existingSecret',
+  'redis.tls.ca': 'redis.tls.existingSecret',
+  'redis.tls.cert': 'redis.tls.clientCertificate',
+  'redis.tls.key': 'redis.tls.clientCertificate',
+}
+
+const text = { type: 'string' }
+const name = { type: 'string', minLength: 1 }
+const flag = { type: 'boolean' }
+const share = { type: 'number', minimum: 0 }
+// what Kubernetes itself checks
+const map = { type: 'object' }
+const texts = { type: 'object', additionalProperties: { type: 'string' } }
+const list = { type: 'array' }
+const path = { type: 'string', pattern: '^/' }
+const quantity = { type: ['string', 'integer'] }
+const portOrShare = { type: ['string', 'integer'] }
+
+function whole(minimum: number, maximum?: number): Json {
+  return { type: 'integer', minimum, ...(maximum === undefined ? {} : { maximum }) }
+}
+
+function oneOf(...values: string[]): Json {
+  return { enum: values }
+}
+
+function listOf(items: Json): Json {
+  return { type: 'array', items }
+}
+
+function only(properties: Readonly<Record<string, Json>>): Json {
+  return { type: 'object', additionalProperties: false, properties }
+}
+
+const port = whole(1, 65_535)
+const image = only({
+  repository: text,
+  tag: text,
+  digest: { type: 'string', pattern: '^(sha256:[0-9a-f]{64})?$' },
+  pullPolicy: oneOf('Always', 'IfNotPresent', 'Never'),
+})
+const secret = only({ existingSecret: text, key: name })
+const monitor = only({ enabled: flag, interval: { type: 'string', pattern: '^[0-9]+(ms|s|m)$' }, labels: texts })
+const thresholds = only({
+  failOpenRatio: share,
+  hitRatioShare: share,
+  queueDepth: whole(0),
+  unreachableRatio: share,
+})
+
+const engine = only({
+  kind: oneOf('vllm', 'sglang'),
+  image,
+  model: text,
+  servedModelName: text,
+  port: whole(0, 65_535),
+  id: { type: 'string', minLength: 1, pattern: '^[\\w.-]{1,128}$' },
+  extraArgs: listOf(text),
+  command: listOf(text),
+  extraEnv: list,
+  envFrom: list,
+  resources: map,
+  securityContext: map,
+  python: name,
+  probes: only({
+    startupSeconds: whole(5),
+    periodSeconds: whole(1),
+    timeoutSeconds: whole(1),
+    unreadyAfter: whole(1),
+    restartAfter: whole(1),
+  }),
+  stopSeconds: whole(0),
+  shmSize: quantity,
+  home: only({ existingClaim: text, sizeLimit: quantity }),
+  extraVolumeMounts: list,
+})
+
+const plugin = only({
+  enabled: flag,
+  image,
+  mountPath: path,
+  extraPythonPath: text,
+  command: listOf(text),
+  kvTransferConfig: map,
+  reuse: map,
+  resources: map,
+})
+
+const secrets = only({
+  adminToken: secret,
+  engineApiKey: secret,
+  saltSecret: secret,
+  keys: secret,
+  tls: only({ existingSecret: text, clientCa: flag }),
+})
+
+const redis = only({
+  // with a password it would stand in the ConfigMap
+  url: { type: 'string', pattern: '^(rediss?(\\+sentinel|\\+cluster)?://[^@]+)?$' },
+  existingSecret: text,
+  key: name,
+  tls: only({ existingSecret: text, clientCertificate: flag }),
+})
+
+const autoscaling = only({
+  enabled: flag,
+  minReplicas: whole(1),
+  maxReplicas: whole(1),
+  queueDepth: whole(1),
+  extraMetrics: list,
+  behavior: map,
+})
+
+const networkPolicy = only({
+  enabled: flag,
+  apps: list,
+  admin: list,
+  egress: list,
+  engines: only({ podSelector: map, port }),
+})
+
+const metrics = only({
+  podMonitor: monitor,
+  serviceMonitor: monitor,
+  prometheusRule: only({ enabled: flag, labels: texts, selector: text, thresholds, extraRules: list }),
+  dashboard: only({ enabled: flag, labels: texts, annotations: texts }),
+})
+
+const workload: Record<string, Json> = {
+  replicas: whole(0),
+  strategy: map,
+  listenHost: name,
+  ports: only({ data: port, admin: port }),
+  resources: map,
+  securityContext: map,
+  podSecurityContext: map,
+  probes: only({
+    periodSeconds: whole(1),
+    timeoutSeconds: whole(1),
+    unreadyAfter: whole(1),
+    restartAfter: whole(1),
+    startupSeconds: whole(1),
+  }),
+  extraEnv: list,
+  envFrom: list,
+  extraArgs: listOf(text),
+  extraVolumeMounts: list,
+  extraVolumes: list,
+  extraInitContainers: list,
+  extraContainers: list,
+  podAnnotations: texts,
+  podLabels: texts,
+  nodeSelector: texts,
+  tolerations: list,
+  affinity: map,
+  priorityClassName: text,
+  runtimeClassName: text,
+  terminationGracePeriodSeconds: whole(0),
+  topologySpread: only({ enabled: flag, constraints: list }),
+}
+
+/** What the chart's values may be: its own, and the product's configuration where the two overlap. */
+export function valuesSchema(): Json {
+  const { api_key: _, ...item } = configSchema.properties!.engines!.items!.properties!
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Values of the chart reprise',
+    description: 'Written by `npm run chart:schema`; `config` and `engines` are as in docs/config.schema.json.',
+    ...only({
+      mode: oneOf('gateway', 'sidecar', 'library'),
+      nameOverride: text,
+      fullnameOverride: text,
+      commonLabels: texts,
+      commonAnnotations: texts,
+      image,
+      imagePullSecrets: list,
+      engines: listOf({ ...only(mapValues(item, toValues)), required: ['url'] }),
+      engine,
+      plugin,
+      config: { ...toValues(configSchema), description: 'The configuration file, less what the chart sets.' },
+      restartOnConfigChange: flag,
+      secrets,
+      redis,
+      ...workload,
+      serviceAccount: only({ create: flag, name: text, annotations: texts }),
+      service: only({
+        type: oneOf('ClusterIP', 'NodePort', 'LoadBalancer'),
+        port,
+        annotations: texts,
+        sessionAffinity: oneOf('None', 'ClientIP'),
+      }),
+      podDisruptionBudget: only({ enabled: flag, maxUnavailable: portOrShare }),
+      autoscaling,
+      networkPolicy,
+      metrics,
+      test: only({ model: text, apiKey: secret }),
+      // Helm gives it to every chart that another one depends on
+      global: map,
+    }),
+  }
+}
+
+/** A setting's schema for values: nothing is filled in from it, and what the chart sets is left out. */
+function toValues(schema: SettingSchema, path = ''): Json {
+  const { default: _, $comment: __, format: ___, properties, items, ...rest } = schema
+  const kept = Object.entries(properties ?? {}).filter(([key]) => !((path ? `${path}.${key}` : key) in setByTheChart))
+  return {
+    ...withoutMeta(rest),
+    ...(items ? { items: toValues(items, `${path}[]`) } : {}),
+    ...(properties
+      ? {
+          properties: Object.fromEntries(
+            kept.map(([key, value]) => [key, toValues(value, path ? `${path}.${key}` : key)]),
+          ),
+        }
+      : {}),
+  }
+}
+
+/** Helm's regular expressions look neither ahead nor back; what a pattern of the product that does would refuse is refused at its start. */
+const unknownToHelm = /\(\?(?:[=!]|<[=!])|\\[1-9]/
+
+function withoutMeta({ $schema: _, title: __, pattern, ...rest }: Json & { readonly pattern?: string }): Json {
+  return pattern === undefined || unknownToHelm.test(pattern) ? rest : { ...rest, pattern }
+}
+
+function mapValues(
+  record: Readonly<Record<string, SettingSchema>>,
+  change: (schema: SettingSchema) => Json,
+): Record<string, Json> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]))
+}
