@@ -24,6 +24,7 @@ const order = {
   properties: {
     order: { type: 'array', maxItems: 1 << 16, items: index },
     annotation: words,
+    isCut: { const: true },
     pointers: {
       type: 'array',
       maxItems: 1 << 16,
@@ -110,7 +111,8 @@ function isSound({ order, pointers }: SentOrder): boolean {
 
 /** JSON leaves out what is undefined. */
 function withAbsent(sent: SentTurn): SentTurn {
-  const restore = ({ order, annotation, pointers }: SentOrder): SentOrder => ({
+  const restore = ({ order, annotation, isCut, pointers }: SentOrder): SentOrder => ({
+    ...(isCut && { isCut }),
     order,
     annotation,
     pointers: pointers.map((pointer) => ({

@@ -1,3 +1,4 @@
+import type { Span } from '../../json-spans.ts'
 import type { BlockSpan, ContextList } from '../judge/context-list.ts'
 import { readAnnouncement } from '../judge/read-evidence.ts'
 import type { Reason, Refusal } from '../judge/reasons.ts'
@@ -8,6 +9,7 @@ import { FenceWalk } from '../scan/find-fences.ts'
 import { type JsonElement, type JsonMember, type JsonValue, readJsonValue } from '../scan/find-json-value.ts'
 import { isRunning } from '../scan/find-labels.ts'
 import type { Marks } from '../scan/find-marks.ts'
+import { findRankMembers } from '../scan/find-rank-fields.ts'
 import { datedField, orderedField, toFieldName } from '../scan/ordered-fields.ts'
 import { materialWords, strongLists } from '../scan/vocabulary.ts'
 import { findOwn } from './find-own.ts'
@@ -179,8 +181,9 @@ function hasText(text: string, members: ReadonlyMap<string, JsonMember>, shortes
 
 function toList(text: string, elements: readonly JsonElement[], end: number): ContextList {
   const labels = findLabels(text, elements)
-  const blocks = elements.map(({ start, end }, i): BlockSpan => {
-    const span = { start, end, contentStart: start, contentEnd: end }
+  const blocks = elements.map(({ start, end, members }, i): BlockSpan => {
+    const ranks = members === undefined ? [] : findRankMembers(text, members, labels?.[i])
+    const span = { ...(ranks.length > 0 && { ranks }), start, end, contentStart: start, contentEnd: end }
     return labels === undefined ? span : { label: labels[i]!, ...span }
   })
   const positional = isRunning(blocks.map(({ label }) => label && text.slice(label.start, label.end)))
@@ -207,7 +210,7 @@ function isTexts(text: string, elements: readonly JsonElement[]): boolean {
 }
 
 /** The numbers or plain names by which the elements are told apart, if all have the same member for it. */
-function findLabels(text: string, elements: readonly JsonElement[]): JsonMember[] | undefined {
+function findLabels(text: string, elements: readonly JsonElement[]): Span[] | undefined {
   for (const name of LABEL_NAMES) {
     const labels = elements.map(({ members }) => toLabel(text, members?.get(name)))
     if (!labels.every((label) => label !== undefined)) continue
@@ -217,7 +220,7 @@ function findLabels(text: string, elements: readonly JsonElement[]): JsonMember[
   return undefined
 }
 
-function toLabel(text: string, member: JsonMember | undefined): JsonMember | undefined {
+function toLabel(text: string, member: JsonMember | undefined): Span | undefined {
   if (member === undefined) return undefined
   const quoted = text.charCodeAt(member.start) === 34 ? 1 : 0
   const label = { start: member.start + quoted, end: member.end - quoted }

@@ -4,6 +4,7 @@ import { findContentEnd, findContentStart, findIndexFrom } from '../scan/find-ed
 import { genericTags, isKin, isWeakTag, type KinElement, type Region } from '../scan/find-elements.ts'
 import { isRunning } from '../scan/find-labels.ts'
 import type { Marks } from '../scan/find-marks.ts'
+import { findRankAttributes } from '../scan/find-rank-fields.ts'
 import { readAttributes } from '../scan/find-tags.ts'
 import { orderedField, toFieldName } from '../scan/ordered-fields.ts'
 
@@ -115,7 +116,8 @@ function areDistinct(values: readonly (string | undefined)[]): boolean {
 function toBlock(text: string, { start, end, open, close }: KinElement, label: BlockSpan['label']): BlockSpan {
   const contentStart = findContentStart(text, open.end, close.start)
   const contentEnd = findContentEnd(text, contentStart, close.start)
-  return { start, end, contentStart, contentEnd, ...(label && { label }) }
+  const ranks = findRankAttributes(text, open, label)
+  return { ...(ranks.length > 0 && { ranks }), start, end, contentStart, contentEnd, ...(label && { label }) }
 }
 
 function readLabels(text: string, element: KinElement): Map<string, BlockSpan['label']> {

@@ -28,6 +28,10 @@ const remedies: Readonly<Record<Reason, string>> = {
   markup: `elements of other markup stay as they are; for documents, ${mark}`,
 }
 
+/** What helps where blocks of equal documents differ by a score. */
+export const differingRemedy =
+  '`blocks.volatile: move` in the configuration tells scores behind the list, so that equal documents are equal'
+
 const LONGEST_BEGINNING = 60
 
 /** Explains a refusal in its text. */
