@@ -272,14 +272,10 @@ class PromptReuse {
 
   #remember({ keys, contextKeys = [], explicit }: LaidOutMessage, reused: readonly ReusedContext[]): void {
     if (reused.length === 0) return
-    const contexts = reused.map(
-      ({ order, annotation, pointers, found: { cut } }): SentOrder => ({
-        ...(cut && { isCut: true }),
-        order,
-        annotation,
-        pointers,
-      }),
-    )
+    const contexts = reused.map(({ order, annotation, pointers, found: { cut } }): SentOrder => {
+      const sent = { order, annotation, pointers }
+      return cut ? { isCut: true, ...sent } : sent
+    })
     for (const [i, own] of contextKeys.entries()) {
       for (const key of own) this.#turns.set(key, { kind: 'ordered', contexts: [contexts[i]!] })
     }

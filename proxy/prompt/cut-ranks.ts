@@ -66,16 +66,21 @@ function toCut(
   texts: readonly string[],
   areTold: boolean,
 ): PromptContext {
-  const ids = moved.slots.map((slot) => identifyBlocks(texts[slot.text]!, [slot], moved.positional))
+  const { annotateAt, positional, labelPrefix, isResult } = moved
+  const held = moved.slots.map(({ ranks: _, ...slot }) => slot)
+  const ids = held.map((slot) => identifyBlocks(texts[slot.text]!, [slot], positional))
   return {
     cut: {
       areTold,
       values: slots.map(({ ranks = [] }) => ranks.map(({ name, value }) => `${name} ${value}`).join(' ')),
     },
-    ...moved,
-    slots: moved.slots.map(({ ranks: _, ...slot }) => slot),
+    slots: held,
     blocks: ids.map(({ blocks }) => blocks[0]!),
     contents: ids.map(({ contents }) => contents[0]!),
+    positional,
+    labelPrefix,
+    annotateAt,
+    isResult,
   }
 }
 
@@ -107,26 +112,27 @@ class Cuts {
 }
 
 function moveContext(context: PromptContext, move: (text: number, offset: number) => number): PromptContext {
-  const { annotateAt, slots } = context
-  return {
-    ...context,
+  const { annotateAt, slots, blocks, contents, positional, labelPrefix, isResult, isSpokenOf, certain } = context
+  const moved = {
     slots: slots.map((slot) => moveSlot(slot, move)),
+    blocks,
+    contents,
+    positional,
+    labelPrefix,
     annotateAt: annotateAt && { text: annotateAt.text, offset: move(annotateAt.text, annotateAt.offset) },
+    isResult,
   }
+  const known = certain ? { certain, ...moved } : moved
+  return isSpokenOf ? { isSpokenOf, ...known } : known
 }
 
-function moveSlot(slot: ContextSlot, move: (text: number, offset: number) => number): ContextSlot {
-  const { text, content, label, ranks } = slot
-  const moveSpan = <Own extends Span>(span: Own): Own => ({
-    ...span,
-    start: move(text, span.start),
-    end: move(text, span.end),
-  })
-  return {
-    ...(ranks && { ranks: ranks.map(moveSpan) }),
-    ...(label && { label: moveSpan(label) }),
-    text,
-    ...moveSpan({ start: slot.start, end: slot.end }),
-    content: moveSpan(content),
-  }
+function moveSlot(
+  { text, start, end, content, label, ranks }: ContextSlot,
+  move: (text: number, offset: number) => number,
+): ContextSlot {
+  const moveSpan = (span: Span): Span => ({ start: move(text, span.start), end: move(text, span.end) })
+  const slot = { text, start: move(text, start), end: move(text, end), content: moveSpan(content) }
+  const labelled = label ? { label: moveSpan(label), ...slot } : slot
+  if (!ranks) return labelled
+  return { ranks: ranks.map((field) => ({ name: field.name, value: field.value, ...moveSpan(field) })), ...labelled }
 }

@@ -11,20 +11,22 @@ export function toContext(
   locate: (offset: number) => { text: number; start: number },
 ): PromptContext {
   const end = locate(list.end)
-  const { positional } = list
-  return {
+  const { positional, labelPrefix, certain } = list
+  const held = list.blocks.map(({ start, end, contentStart, contentEnd, label }): HeldBlock => {
+    const block = { start, end, content: { start: contentStart, end: contentEnd } }
+    return label ? { label, ...block } : block
+  })
+  const { blocks, contents } = identifyBlocks(whole, held, positional)
+  const context: PromptContext = {
     slots: list.blocks.map((block) => toSlot(block, locate(block.start))),
-    ...identifyBlocks(
-      whole,
-      list.blocks.map((block) => ({ ...block, content: { start: block.contentStart, end: block.contentEnd } })),
-      positional,
-    ),
+    blocks,
+    contents,
     positional,
-    labelPrefix: list.labelPrefix,
+    labelPrefix,
     annotateAt: { text: end.text, offset: list.end - end.start },
     isResult: false,
-    ...(list.certain && { certain: list.certain }),
   }
+  return certain ? { certain, ...context } : context
 }
 
 /** A block in a text. */
@@ -59,8 +61,10 @@ function around(text: string, block: HeldBlock, positional: boolean, content: Bl
 function toSlot(block: BlockSpan, part: { text: number; start: number }): ContextSlot {
   const shift = ({ start, end }: Span): Span => ({ start: start - part.start, end: end - part.start })
   const content = shift({ start: block.contentStart, end: block.contentEnd })
-  const slot = { text: part.text, ...shift(block), content }
+  const { start, end } = shift(block)
+  const slot = { text: part.text, start, end, content }
   const labelled = block.label ? { label: shift(block.label), ...slot } : slot
   if (block.ranks === undefined) return labelled
-  return { ranks: block.ranks.map((field) => ({ name: field.name, value: field.value, ...shift(field) })), ...labelled }
+  const ranks = block.ranks.map((field) => ({ name: field.name, value: field.value, ...shift(field) }))
+  return { ranks, ...labelled }
 }

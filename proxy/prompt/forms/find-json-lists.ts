@@ -183,8 +183,9 @@ function toList(text: string, elements: readonly JsonElement[], end: number): Co
   const labels = findLabels(text, elements)
   const blocks = elements.map(({ start, end, members }, i): BlockSpan => {
     const ranks = members === undefined ? [] : findRankMembers(text, members, labels?.[i])
-    const span = { ...(ranks.length > 0 && { ranks }), start, end, contentStart: start, contentEnd: end }
-    return labels === undefined ? span : { label: labels[i]!, ...span }
+    const span = { start, end, contentStart: start, contentEnd: end }
+    const block = labels === undefined ? span : { label: labels[i]!, ...span }
+    return ranks.length === 0 ? block : { ranks, ...block }
   })
   const positional = isRunning(blocks.map(({ label }) => label && text.slice(label.start, label.end)))
   return { blocks, positional, labelPrefix: '', form: 'json', weight: 'strong', end }

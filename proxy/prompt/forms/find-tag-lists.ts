@@ -117,7 +117,8 @@ function toBlock(text: string, { start, end, open, close }: KinElement, label: B
   const contentStart = findContentStart(text, open.end, close.start)
   const contentEnd = findContentEnd(text, contentStart, close.start)
   const ranks = findRankAttributes(text, open, label)
-  return { ...(ranks.length > 0 && { ranks }), start, end, contentStart, contentEnd, ...(label && { label }) }
+  const block = { start, end, contentStart, contentEnd, ...(label && { label }) }
+  return ranks.length === 0 ? block : { ranks, ...block }
 }
 
 function readLabels(text: string, element: KinElement): Map<string, BlockSpan['label']> {
