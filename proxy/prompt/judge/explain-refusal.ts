@@ -32,6 +32,11 @@ const remedies: Readonly<Record<Reason, string>> = {
 export const differingRemedy =
   '`blocks.volatile: move` in the configuration tells scores behind the list, so that equal documents are equal'
 
+/** The one thing that would help where something was left alone for this reason. */
+export function remedyFor(reason: Reason): string {
+  return remedies[reason]
+}
+
 const LONGEST_BEGINNING = 60
 
 /** Explains a refusal in its text. */
