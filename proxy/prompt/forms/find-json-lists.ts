@@ -2,6 +2,7 @@ import type { Span } from '../../json-spans.ts'
 import type { BlockSpan, ContextList } from '../judge/context-list.ts'
 import { readAnnouncement } from '../judge/read-evidence.ts'
 import type { Reason, Refusal } from '../judge/reasons.ts'
+import { tellsOrder } from '../judge/tells-order.ts'
 import { readCue } from '../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd } from '../scan/find-edges.ts'
 import type { Region } from '../scan/find-elements.ts'
@@ -108,7 +109,7 @@ function readList(
   const named = arrays.filter(({ name }) => name === undefined || name === '' || LIST_NAMES.test(name))
   const judged = named
     .filter(({ name, elements }) => haveTexts(text, elements, name, situation))
-    .map(({ name, elements }) => ({ elements, reason: judgeElements(elements, name, situation) }))
+    .map(({ name, elements }) => ({ elements, reason: judgeList(text, elements, name, situation) }))
   const taken = judged.filter(({ reason }) => reason === undefined).map(({ elements }) => elements)
   const strings = isStrings ? named.map(({ elements }) => elements).filter((texts) => isTexts(text, texts)) : []
   const refused = judged.find(({ reason }) => reason !== undefined)?.reason
@@ -117,6 +118,16 @@ function readList(
     undefined,
   )
   return largest === undefined ? refused : toList(text, largest, end)
+}
+
+function judgeList(
+  text: string,
+  elements: readonly JsonElement[],
+  name: string | undefined,
+  situation: Situation,
+): Reason | undefined {
+  const refused = judgeElements(elements, name, situation)
+  return refused ?? (tellsOrder(text, elements.map(toTextSpan)) ? 'ordered_texts' : undefined)
 }
 
 /**
@@ -147,6 +158,13 @@ function judgeElements(
 function hasField({ members }: JsonElement, pattern: RegExp): boolean {
   for (const key of members!.keys()) if (pattern.test(key) || pattern.test(toFieldName(key))) return true
   return false
+}
+
+/** Where the text of a result stands, without its quotes. */
+function toTextSpan({ start, end, members }: JsonElement): BlockSpan {
+  const [, own] = [...(members ?? [])].find(([name]) => TEXT_NAMES.test(name)) ?? []
+  const [contentStart, contentEnd] = own ? [own.start + 1, own.end - 1] : [start, end]
+  return { start, end, contentStart, contentEnd }
 }
 
 /** How many kinds of fields all of these have that texts which were searched for have. */

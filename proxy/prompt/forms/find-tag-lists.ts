@@ -1,4 +1,5 @@
 import { type BlockSpan, type ContextList, mostBlocks } from '../judge/context-list.ts'
+import { areInOrder } from '../judge/tells-order.ts'
 import { readCue } from '../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom } from '../scan/find-edges.ts'
 import { genericTags, isKin, isWeakTag, type KinElement, type Region } from '../scan/find-elements.ts'
@@ -6,7 +7,7 @@ import { isRunning } from '../scan/find-labels.ts'
 import type { Marks } from '../scan/find-marks.ts'
 import { findRankAttributes } from '../scan/find-rank-fields.ts'
 import { readAttributes } from '../scan/find-tags.ts'
-import { orderedField, toFieldName } from '../scan/ordered-fields.ts'
+import { datedField, orderedField, toFieldName } from '../scan/ordered-fields.ts'
 
 // the first of these that all of a list's blocks carry labels them
 const LABEL_ATTRIBUTES = ['index', 'id', 'number', 'n', 'position', 'rank', 'doc_id']
@@ -87,7 +88,7 @@ function toList(text: string, row: readonly KinElement[], inContainer: boolean):
   const ids = blocks.map(({ label }) => textOf(text, label))
   return {
     blocks,
-    isOrdered: row.some(({ open }) => isOrdered(text, open)),
+    isOrdered: row.some(({ open }) => isOrdered(text, open)) || areDated(text, row),
     positional: isRunning(ids),
     labelPrefix: '',
     end: row.at(-1)!.end,
@@ -103,6 +104,13 @@ function isOrdered(text: string, open: KinElement['open']): boolean {
   return readAttributes(text, open).some(
     ({ name }) => orderedField.test(toFieldName(name)) && !LABEL_ATTRIBUTES.includes(name),
   )
+}
+
+/** Whether dates in the elements' tags rise or fall through all of them: those of what was searched for stand by rank. */
+function areDated(text: string, row: readonly KinElement[]): boolean {
+  const dates = row.map(({ open }) => readAttributes(text, open).find(({ name }) => datedField.test(toFieldName(name))))
+  if (dates.some((date) => date === undefined)) return false
+  return areInOrder(dates.map((date) => text.slice(date!.valueStart, Math.min(date!.valueEnd, date!.valueStart + 64))))
 }
 
 function textOf(text: string, label: BlockSpan['label']): string | undefined {

@@ -20,6 +20,7 @@ const remedies: Readonly<Record<Reason, string>> = {
   spans_parts: 'let every document begin and end in one text part',
   no_evidence: `announce the list (as \`Documents:\`) and ask below it (\`Question: …\`), or ${mark}`,
   ordered_fields: `dates, pages, speakers or steps say that the order means something; where it does not, ${mark}`,
+  ordered_texts: 'none: dates, numbers, mails or sentences that go on stay in their order; `reprise.blocks` moves them',
   one_text: 'what a tool reads, runs or lists is one text; call a tool that searches by such a name',
   example: 'none: examples stay as they are',
   bibliography: 'none: notes and links stay as they are',
