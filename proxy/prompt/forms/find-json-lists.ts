@@ -64,13 +64,12 @@ export function findJsonLists(marks: Marks, region: Region): JsonLists {
   for (const { start } of values) {
     if (start < at) continue
     at = fences.pass(at, start, region.end)
-    if (at > start) continue
-    const value = readJsonValue(text, start)
-    // where one attempt broke off the next one may begin, so that no character is read twice
-    at = typeof value === 'number' ? value : value.end
-    const list = typeof value === 'number' ? undefined : readList(marks, region, start, value)
-    if (typeof list === 'string') refusals.push({ refused: list, at: { start, end: at } })
-    else if (list !== undefined) lists.push(list)
+    const fenceEnd = at > start ? at : undefined
+    if (fenceEnd !== undefined && !isFencedAlone(text, start)) continue
+    const read = readValue(marks, region, start, fenceEnd)
+    at = read.at
+    if (typeof read.list === 'string') refusals.push({ refused: read.list, at: { start, end: at } })
+    else if (read.list !== undefined) lists.push(read.list)
   }
   return lists.length > MOST_LISTS ? { lists: [], refusals } : { lists, refusals }
 }
@@ -87,14 +86,37 @@ interface Situation {
   readonly isUnnamedTool: boolean
 }
 
+/** The list at `start`, if there is one, and where reading goes on. */
+function readValue(
+  marks: Marks,
+  region: Region,
+  start: number,
+  fenceEnd: number | undefined,
+): { readonly at: number; readonly list?: ContextList | Reason | undefined } {
+  const value = readJsonValue(marks.text, start)
+  // where one attempt broke off the next one may begin, so that no character is read twice
+  if (typeof value === 'number') return { at: fenceEnd ?? value }
+  return { at: fenceEnd ?? value.end, list: readList(marks, region, start, value, fenceEnd) }
+}
+
+/** Whether a value is the first thing in fenced code that is JSON, or of no language. */
+function isFencedAlone(text: string, start: number): boolean {
+  const fence = findContentEnd(text, Math.max(start - 200, 0), start)
+  return /(?:^|\n)[ \t]*(?:`{3,}|~{3,})(?:json)?$/i.test(text.slice(Math.max(fence - 24, 0), fence))
+}
+
+/** `fenceEnd` is where the fenced code ends that holds the value and nothing else. */
 function readList(
   marks: Marks,
   region: Region,
   start: number,
   { end, arrays }: JsonValue,
+  fenceEnd: number | undefined,
 ): ContextList | Reason | undefined {
   const { text } = marks
   if (end > region.end) return undefined
+  // fenced, it is what an example looks like, too
+  if (fenceEnd !== undefined && !(isAnnounced(text, start) && isFence(text, end, fenceEnd))) return undefined
   // code and prose go on behind what looks like JSON
   if (findContentStart(text, end, findLineEnd(text, end)) < findLineEnd(text, end) && !/[<"'`]/.test(text[end] ?? ''))
     return undefined
@@ -117,7 +139,7 @@ function readList(
     (best, elements) => (best === undefined || lengthOf(elements) > lengthOf(best) ? elements : best),
     undefined,
   )
-  return largest === undefined ? refused : toList(text, largest, end)
+  return largest === undefined ? refused : toList(text, largest, fenceEnd ?? end)
 }
 
 function judgeList(
@@ -195,6 +217,11 @@ function hasText(text: string, members: ReadonlyMap<string, JsonMember>, shortes
     const length = text.charCodeAt(start) === QUOTE ? end - start - 2 : 0
     return length >= (TEXT_NAMES.test(name) ? least : SHORTEST_OTHER_TEXT)
   })
+}
+
+/** Whether nothing but a fence stands between these. */
+function isFence(text: string, from: number, to: number): boolean {
+  return to - from <= 100 && /^\s*(?:`{3,}|~{3,})\s*$/.test(text.slice(from, to))
 }
 
 function toList(text: string, elements: readonly JsonElement[], end: number): ContextList {

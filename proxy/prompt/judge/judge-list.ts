@@ -25,7 +25,7 @@ const FOREIGN =
 const OF_LAWS = /^(?:article|fact|citation|段落)/i
 const OF_ONE_TEXT =
   /\b(?:the|this|that|following|a|an) (?:following )?(?:text|story|judge?ment|ruling|opinion|poem|speech|recipe|letter|contract|agreement|law|statute|transcript|chapter|essay|report|paper|novel|tale|manual|guide|list|steps|rules|instructions)\b|(?:der|den|diesen|folgenden?) (?:text|artikel|vertrag|roman)|(?:le|ce|du) (?:texte|récit|contrat)|(?:el|este|del) (?:texto|relato|contrato)|文章|步骤|故事|本文/i
-// `context1: …` is how a template calls a variable
+// `context1: …` is how a template calls a variable, and `[doc1]` is not
 const VARIABLE = /^[a-z]+$/
 
 /** Why this list, for which nothing but its form speaks so far, is left alone; undefined: it is one of retrieved texts. */
@@ -38,7 +38,7 @@ export function judgeList(marks: Marks, list: ContextList): Reason | undefined {
   // what is known of somebody may bear numbers and dates
   if (list.form !== 'memories' && tellsOrder(text, textsOf(text, list))) return 'ordered_texts'
   if (isExample(marks, start, list.end)) return 'example'
-  if (list.form === 'label' && VARIABLE.test(list.labelPrefix)) return 'no_evidence'
+  if (list.form === 'label' && isVariable(text, list)) return 'no_evidence'
   if (list.form === 'tag' && list.weight === 'weak' && isOfMarkup(marks, start, list.end)) return 'markup'
   if (list.weight === 'strong') return undefined
   const evidence = readEvidence(text, start, list.end, turnStart(marks, start))
@@ -52,6 +52,12 @@ function textsOf(text: string, { form, blocks }: ContextList): readonly BlockSpa
     ...block,
     contentStart: readFields(text, block.contentStart)?.end ?? block.contentStart,
   }))
+}
+
+function isVariable(text: string, { labelPrefix, blocks: [first] }: ContextList): boolean {
+  if (!VARIABLE.test(labelPrefix)) return false
+  const before = first?.label === undefined ? '' : text[first.label.start - labelPrefix.length - 1]
+  return before !== '[' && before !== '【'
 }
 
 function turnStart({ turns }: Marks, at: number): number {
