@@ -99,8 +99,9 @@ function readValue(
   return { at: fenceEnd ?? value.end, list: readList(marks, region, start, value, fenceEnd) }
 }
 
-/** Whether a value is the first thing in fenced code that is JSON, or of no language. */
+/** Whether an array is the first thing in fenced code that is JSON, or of no language. */
 function isFencedAlone(text: string, start: number): boolean {
+  if (text.charCodeAt(start) !== OPEN_BRACKET) return false
   const fence = findContentEnd(text, Math.max(start - 200, 0), start)
   return /(?:^|\n)[ \t]*(?:`{3,}|~{3,})(?:json)?$/i.test(text.slice(Math.max(fence - 24, 0), fence))
 }

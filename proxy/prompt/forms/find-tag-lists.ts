@@ -108,9 +108,13 @@ function isOrdered(text: string, open: KinElement['open']): boolean {
 
 /** Whether dates in the elements' tags rise or fall through all of them: those of what was searched for stand by rank. */
 function areDated(text: string, row: readonly KinElement[]): boolean {
-  const dates = row.map(({ open }) => readAttributes(text, open).find(({ name }) => datedField.test(toFieldName(name))))
-  if (dates.some((date) => date === undefined)) return false
-  return areInOrder(dates.map((date) => text.slice(date!.valueStart, Math.min(date!.valueEnd, date!.valueStart + 64))))
+  const dates: string[] = []
+  for (const { open } of row) {
+    const date = readAttributes(text, open).find(({ name }) => datedField.test(toFieldName(name)))
+    if (date === undefined) return false
+    dates.push(text.slice(date.valueStart, Math.min(date.valueEnd, date.valueStart + 64)))
+  }
+  return areInOrder(dates)
 }
 
 function textOf(text: string, label: BlockSpan['label']): string | undefined {

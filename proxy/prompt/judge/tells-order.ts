@@ -75,18 +75,21 @@ const MOST_MAIL_FIELDS = 8
  */
 export function tellsOrder(text: string, blocks: readonly BlockSpan[]): boolean {
   if (blocks.length < 2) return false
-  const heads = blocks.map(({ contentStart, contentEnd }) =>
-    text.slice(contentStart, Math.min(contentEnd, contentStart + LONGEST_LINE)).trimStart(),
+  const headOf = ({ contentStart, contentEnd }: BlockSpan): string =>
+    text.slice(contentStart, Math.min(contentEnd, contentStart + LONGEST_LINE)).trimStart()
+  // most lists are told by their first block: no other one is read then
+  return (
+    blocks.every((block) => PATCH.test(headOf(block))) ||
+    areTalk(blocks, headOf) ||
+    areMails(text, blocks) ||
+    isMonotone(blocks, (block) => readKey(headOf(block))) ||
+    goOn(text, blocks)
   )
-  if (heads.every((head) => PATCH.test(head)) || areTalk(heads)) return true
-  const mails = blocks.map(({ contentStart, contentEnd }) => readMail(text, contentStart, contentEnd))
-  if (mails.every((mail) => mail !== undefined)) return mails.every((date) => date === null) || isMonotone(mails)
-  return isMonotone(heads.map(readKey)) || goOn(text, blocks)
 }
 
 /** Whether these values are dates, times or numbers that rise or fall from each to the next. */
 export function areInOrder(values: readonly string[]): boolean {
-  return isMonotone(values.map((value) => readKey(value) ?? toPlainNumber(value)))
+  return isMonotone(values, (value) => readKey(value) ?? toPlainNumber(value))
 }
 
 function toPlainNumber(value: string): OrderKey | undefined {
@@ -94,17 +97,28 @@ function toPlainNumber(value: string): OrderKey | undefined {
 }
 
 /** Whether each begins with who says it, and several speak in turn: by roles, or by names that come again. */
-function areTalk(heads: readonly string[]): boolean {
+function areTalk(blocks: readonly BlockSpan[], headOf: (block: BlockSpan) => string): boolean {
   const names: string[] = []
   let roles = 0
-  for (const head of heads) {
-    const [, role, name] = TALK.exec(head.slice(0, 100)) ?? []
+  for (const block of blocks) {
+    const [, role, name] = TALK.exec(headOf(block).slice(0, 100)) ?? []
     if (role === undefined && name === undefined) return false
     if (role !== undefined) roles++
     names.push((role ?? name!).toLowerCase())
   }
   const different = new Set(names).size
   return different > 1 && (different < names.length || roles === names.length)
+}
+
+/** Whether all are mails, which rise or fall by their dates, or have none. */
+function areMails(text: string, blocks: readonly BlockSpan[]): boolean {
+  const dates: (OrderKey | null)[] = []
+  for (const { contentStart, contentEnd } of blocks) {
+    const date = readMail(text, contentStart, contentEnd)
+    if (date === undefined) return false
+    dates.push(date)
+  }
+  return dates.every((date) => date === null) || isMonotone(dates, (date) => date ?? undefined)
 }
 
 /** The date of a mail; null: it has none; undefined: it is no mail. */
@@ -189,11 +203,18 @@ function toNumbers(number: string): number[] {
 }
 
 /** Whether all have keys of one kind, and these rise or fall from each to the next; equal ones do neither. */
-function isMonotone(keys: readonly (OrderKey | null | undefined)[]): boolean {
-  const [first] = keys
-  if (!first || keys.some((key) => key?.kind !== first.kind)) return false
-  const steps = keys.slice(1).map((key, i) => compare(key!.value, keys[i]!.value))
-  return steps.some((step) => step !== 0) && (steps.every((step) => step >= 0) || steps.every((step) => step <= 0))
+function isMonotone<Item>(items: readonly Item[], keyOf: (item: Item) => OrderKey | undefined): boolean {
+  let before: OrderKey | undefined
+  let direction = 0
+  for (const item of items) {
+    const key = keyOf(item)
+    if (key === undefined || (before !== undefined && key.kind !== before.kind)) return false
+    const step = before === undefined ? 0 : Math.sign(compare(key.value, before.value))
+    if (step * direction < 0) return false
+    direction ||= step
+    before = key
+  }
+  return direction !== 0
 }
 
 function compare(a: readonly number[], b: readonly number[]): number {

@@ -16,6 +16,9 @@ export interface RankField extends Span {
 const NUMBER = /^-?\d{1,12}(?:\.\d{1,30})?(?:e[+-]?\d{1,3})?[ \t]?%?$/i
 const LONGEST_VALUE = 48
 
+// what a name of such a field has in it
+const MAY_RANK = /score|simil|distan|relev|certain|rank/i
+
 // how deep fields of a result stand: `metadata.score`
 const MOST_DEPTH = 3
 
@@ -67,6 +70,8 @@ function areAdjacent(text: string, members: readonly (readonly [string, JsonMemb
 
 /** The attributes of a tag that only rank its element. */
 export function findRankAttributes(text: string, tag: Tag, label: Span | undefined): RankField[] {
+  // most tags have no attribute but their label
+  if (!MAY_RANK.test(text.slice(tag.start, tag.end))) return []
   return readAttributes(text, tag).flatMap(({ name, start, valueStart, valueEnd, end }): RankField[] => {
     if (label?.start === valueStart || !rankingField.test(toFieldName(name))) return []
     const value = toNumber(text, valueStart, valueEnd)
