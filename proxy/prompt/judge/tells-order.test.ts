@@ -87,6 +87,7 @@ describe('a list of texts is left alone', () => {
 
   it.each<[what: string, blocks: string[]]>([
     ['mails that do not stand by date', [2, 1, 3].map((n) => mail(n) + texts[n - 1])],
+    ['documents with names of which one comes twice', [`Oslo: ${texts[0]}`, `Rome: ${texts[1]}`, `Oslo: ${texts[0]}`]],
     ['chunks of one size, cut anywhere', texts.map((text) => text.slice(4, -3))],
     ['a first chunk that begins a sentence', [texts[0]!.slice(0, -8), texts[1]!.slice(4, -9), texts[2]!.slice(4, -5)]],
     ['documents that hold a talk each', texts.map((text) => `Human: ${text}\nAssistant: I see.`)],
