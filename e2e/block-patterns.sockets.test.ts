@@ -20,7 +20,10 @@ afterEach(async () => {
 
 async function restart(patterns: Config['blocks']['patterns'], patternMilliseconds = 1000): Promise<void> {
   await proxy.close()
-  proxy = await startTestProxy({ url: engine.url }, { blocks: { patterns, patternMilliseconds, separator: '' } })
+  proxy = await startTestProxy(
+    { url: engine.url },
+    { blocks: { patterns, patternMilliseconds, separator: '', volatileFields: 'keep' } },
+  )
 }
 
 const own = { name: 'own', pattern: '^@@ (?<label>\\S+)\\n(?<block>[^@]+)', flags: 'm' }

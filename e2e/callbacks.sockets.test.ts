@@ -233,6 +233,15 @@ describe('the control plane', () => {
     expect((await fetch(`${proxy.adminUrl}/nothing`)).status).toBe(404)
   })
 
+  test('explains by what equal documents differ', async () => {
+    const results = ['a', 'b'].map((letter, i) => ({ content: `${letter} `.repeat(80), score: 0.9 - i / 10 }))
+    const content = `Documents:\n${JSON.stringify(results)}\n\nQuestion: why?`
+    const explained = await (await post('/v1/explain', { messages: [{ role: 'user', content }] })).json()
+    expect(explained).toMatchObject({
+      lists: [{ blocks: 2, volatile: 'keep', differs_by: 'score', remedy: expect.stringContaining('blocks.volatile') }],
+    })
+  })
+
   test('explains a request without sending or remembering anything', async () => {
     await send('r-1', 'a', 'b')
     const explain = async (): Promise<Record<string, unknown>> =>

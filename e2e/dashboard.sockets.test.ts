@@ -97,6 +97,41 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in Chromium', () => {
     expect(await page.content()).not.toContain('Block a.')
   })
 
+  test('lists recent prompts in which nothing was found by shape, with what would help, and what is known of chunks', async () => {
+    const long = 'What a secret sentence. '.repeat(200)
+    for (const content of [`${long}\n\n[1] ${long}\n[2] ${long}`, long, long]) {
+      await postJson(`${url}/v1/chat/completions`, { model: 'm', messages: [{ role: 'user', content }] })
+    }
+    const chunks = ['First', 'Second'].map((text) => ({
+      text: `${text} chunk of a corpus that somebody has registered.`,
+    }))
+    await fetch(`${adminUrl}/v1/chunks`, { method: 'PUT', body: JSON.stringify({ chunks }) })
+    const content = `Context: ${chunks[1]!.text}\n\nWhy?`
+    await postJson(`${url}/v1/chat/completions`, { model: 'm', messages: [{ role: 'user', content }] })
+    const fresh = await openPage(adminUrl)
+    const rows = fresh.locator('#shapes tr')
+    await rows.first().waitFor()
+    const listed = await rows.allTextContents()
+    expect(listed).toEqual([
+      expect.stringMatching(/^chat_completions user, shortno_blocks2none/),
+      expect.stringMatching(/user, from 4.1K charactersno_blocks2if it holds documents/),
+      expect.stringMatching(/user, from 8.2K charactersno_evidence1announce the list/),
+    ])
+    const { shapes } = (await (await fetch(`${adminUrl}/v1/shapes`)).json()) as { shapes: object[] }
+    expect(shapes).toHaveLength(3)
+    expect(shapes.at(-1)).toMatchObject({ api: 'chat_completions', role: 'user', reason: 'no_evidence', count: 1 })
+    expect(JSON.stringify(shapes)).not.toContain('secret')
+    expect(await fresh.locator('#chunk-figures').textContent()).toMatch(/known2registered2.*found in prompts1/)
+    expect(await fresh.locator('#chunk-note').textContent()).toMatch(/^Last found in a prompt \d+ s ago/)
+    await fresh.fill(
+      '#body',
+      JSON.stringify({ messages: [{ role: 'user', content: `Hello.\n[1] ${long}\n[2] ${long}` }] }),
+    )
+    await fresh.click('#explain button[type=submit]')
+    await fresh.locator('#notes li', { hasText: 'no_evidence: announce the list' }).waitFor()
+    await fresh.close()
+  })
+
   test('explains a pasted request: its blocks, their order, what the model is told, before and after', async () => {
     const body = ragRequest('fourth', [blocks[3]!, blocks[1]!, blocks[0]!])
     await page.fill('#body', JSON.stringify(body))
@@ -114,7 +149,7 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in Chromium', () => {
     await page.locator('#summary', { hasText: 'unchanged: unexpected_shape' }).waitFor()
     await page.selectOption('#api', '')
     // nothing of it was sent
-    expect((await stats()).outcomes).toEqual({ finished: 4 })
+    expect((await stats()).outcomes).toEqual({ finished: 8 })
   })
 
   test('says what is wrong with a body that cannot be explained', async () => {

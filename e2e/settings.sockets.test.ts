@@ -52,6 +52,7 @@ describe('the configuration', () => {
   test('words annotations and explicit blocks', async () => {
     const wording = {
       order: 'Wichtigste zuerst: {order}.',
+      volatile: 'Werte: {values}.',
       location: 'Siehe {label}, oben.',
       block: '<<{k}>> {text} <<>>',
     }
@@ -165,7 +166,11 @@ describe('a reload', () => {
     expect(sent()).toContain('Order: [3] > [2] > [1]')
     proxy!.reload(
       configOf({
-        blocks: { patterns: [{ pattern: '^\\$ (\\w+)$', flags: 'm' }], patternMilliseconds: 1000, separator: '' },
+        blocks: {
+          ...defaultConfig().blocks,
+          patterns: [{ pattern: '^\\$ (\\w+)$', flags: 'm' }],
+          patternMilliseconds: 1000,
+        },
       }),
     )
     const found = await ask({ messages: [{ role: 'user', content: '$ a\n$ b\n$ c\nq' }] })
@@ -197,7 +202,7 @@ describe('a reload', () => {
     expect((await ask(documentRequest('q', 'AB'), key)).status).toBe(200)
     expect(engine.requests.at(-1)!.headers).not.toHaveProperty('authorization')
     const broken: Partial<Config>[] = [
-      { mode: 'off', keys, blocks: { patterns: [{ pattern: '(' }], patternMilliseconds: 50, separator: '' } },
+      { mode: 'off', keys, blocks: { ...defaultConfig().blocks, patterns: [{ pattern: '(' }] } },
       { mode: 'off', keys, trustedPeers: ['everybody'] },
     ]
     for (const config of broken) {

@@ -21,6 +21,23 @@ export function annotateOrder(
   return template.replace('{order}', () => ranked.join(' > '))
 }
 
+/** The text that tells what was cut out of blocks; `{values}` is replaced by each block's label and its values. */
+export const defaultValuesAnnotation = 'Values of the search: {values}.'
+
+/**
+ * What fields said of each block, by its label as sent. `labels[i]` is the label of the block in place i as sent, which
+ * was `order[i]` as received; `values` are in the order received. Undefined when there are none.
+ */
+export function annotateValues(
+  values: readonly string[],
+  order: readonly number[],
+  labels: readonly string[],
+  template: string = defaultValuesAnnotation,
+): string | undefined {
+  const told = order.flatMap((from, place) => (values[from] ? [`${labels[place]} ${values[from]}`] : []))
+  return told.length === 0 ? undefined : template.replace('{values}', () => told.join(', '))
+}
+
 /** The text of the location annotation; `{label}` is replaced by the label of the block that is pointed to. */
 export const defaultLocationAnnotation = 'Please refer to {label} in the previous conversation.'
 

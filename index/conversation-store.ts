@@ -8,6 +8,8 @@ export interface SentOrder {
   /** place in the message as received, for each place as sent */
   readonly order: readonly number[]
   readonly annotation: string | undefined
+  /** fields that ranked its blocks were cut out of them */
+  readonly isCut?: true
   /** what stood earlier in the prompt and was pointed to instead */
   readonly pointers: readonly SentPointer[]
 }

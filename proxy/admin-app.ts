@@ -27,7 +27,7 @@ export interface AdminDependencies {
   readonly drain: Drain
   /** needed by callers that are not on this machine; without one they are refused */
   readonly token: () => string | undefined
-  readonly telemetry: Pick<Telemetry, 'metrics' | 'log' | 'hot' | 'divergence'>
+  readonly telemetry: Pick<Telemetry, 'metrics' | 'log' | 'hot' | 'divergence' | 'recent'>
   readonly history: History
   readonly version: string
   /** Sends a replica no more requests, or sends it requests again; false when it is not known. */
@@ -68,6 +68,7 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
     return c.body(explanation, 200, { 'content-type': 'application/json' })
   })
   addFigures(app, dependencies)
+  app.get('/v1/shapes', (c) => c.json({ shapes: telemetry.recent.shapes }))
   addChunkRoutes(app, pipeline)
   addReplicaSwitches(app, dependencies)
   // for a stop hook, which cannot send a signal to another container
@@ -98,6 +99,8 @@ function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies): void
   app.get('/v1/mirror', async (c) => c.json({ replicas: await describe() }))
   app.get('/v1/stats', async (c) => {
     const sources = {
+      recent: telemetry.recent,
+      chunks: pipeline.chunks,
       registry: telemetry.metrics.registry,
       history,
       hot: telemetry.hot,

@@ -129,6 +129,7 @@ function toSettings(config: Config, { keys }: KeyStore): Settings {
     mode: config.mode,
     options: config.options,
     wording: config.wording,
+    volatileFields: config.blocks.volatileFields,
     bodyLimit: config.bodyLimitBytes,
     maxWaitMilliseconds: config.maxWaitSeconds * 1000,
     keepAliveMilliseconds: config.keepAliveSeconds * 1000,

@@ -7,6 +7,7 @@ import { type Candidate, type PlannedRoute, type PlanState, planRoute, type Rout
 import type { BodySplice } from './prompt/body/splice-body.ts'
 import { spliceTexts } from './prompt/body/splice-texts.ts'
 import { citationMapOf } from './prompt/citation-map.ts'
+import type { VolatileFields } from './prompt/cut-ranks.ts'
 import type { PatternLists, PlacedRefusal } from './prompt/find-contexts.ts'
 import { type Layout, layOutPrompts } from './prompt/lay-out-prompt.ts'
 import { type PlacedContext, placeExplicitContext } from './prompt/place-explicit-context.ts'
@@ -62,6 +63,8 @@ export interface DecisionInput {
   /** as configured and as the header has them */
   readonly options: RequestOptions
   readonly wording: Wording
+  /** what becomes of fields that only rank blocks; undefined: they are kept */
+  readonly volatileFields?: VolatileFields | undefined
   readonly patternLists?: PatternLists | undefined
   /** finds lists whose borders are known */
   readonly certain?: CertainLists | undefined
@@ -144,7 +147,7 @@ function layOutSet(
   prompt: PromptBody,
   set: PromptSet,
   placed: PlacedContext | undefined,
-  { tenant, conversation, options, wording, patternLists, certain }: DecisionInput,
+  { mode, tenant, conversation, options, wording, volatileFields, patternLists, certain }: DecisionInput,
   store: ConversationStore,
 ): Layout {
   const merged = { ...options, ...prompt.explicit?.options }
@@ -157,6 +160,8 @@ function layOutSet(
     blockTemplate: wording.block,
     patternLists,
     certain: certain?.finder,
+    // in shadow mode all goes as received
+    volatileFields: mode === 'on' ? volatileFields : 'keep',
     unmapped: {
       inAnswer: merged.citations !== false && asksForData(prompt.members),
       inCalls: Array.isArray(tools) && tools.length > 0,

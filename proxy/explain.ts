@@ -5,7 +5,8 @@ import { parseJson } from './parse-json.ts'
 import type { Pipeline } from './pipeline.ts'
 import { type PromptApi, promptApis } from './prompt/body/prompt.ts'
 import { isObject, isParts } from './prompt/body/prompt-builder.ts'
-import { explainRefusal } from './prompt/judge/explain-refusal.ts'
+import type { PromptContext } from './prompt/body/prompt-context.ts'
+import { differingRemedy, explainRefusal } from './prompt/judge/explain-refusal.ts'
 import { type PromptBody, writeBody } from './prompt/prompt-body.ts'
 import { toCall } from './read-call.ts'
 import { withoutByteOrderMark } from './read-received.ts'
@@ -61,6 +62,7 @@ export async function explain(
       first_block: starts[i]!,
       blocks: found.slots.length,
       found_by: found.certain?.by ?? (found.isResult ? 'tool_result' : 'prompt'),
+      ...describeRanks(found),
     })),
     known_chunks: { ...call.certain.counts, known: pipeline.chunks.size },
     predicted_cached_tokens: decision.predictedCachedTokens,
@@ -72,6 +74,14 @@ export async function explain(
   const { prompt } = call.received
   const sent = prompt ? writeBody(prompt, decision.splices ?? []).toString() : asJson(body)
   return `${JSON.stringify(explanation).slice(0, -1)},"body":${sent}}`
+}
+
+/** Fields that only rank the blocks of a list: whether equal documents differ by them, and what would help. */
+function describeRanks({ cut, slots, isSpokenOf }: PromptContext): object {
+  if (cut) return { volatile: cut.areTold ? 'move' : 'drop' }
+  return !isSpokenOf && slots.some(({ ranks }) => ranks)
+    ? { volatile: 'keep', differs_by: 'score', remedy: differingRemedy }
+    : {}
 }
 
 /** What looks like a list of blocks and is not touched: why, where, and what would help. */

@@ -66,10 +66,13 @@ export async function runPipeline(pipeline: Pipeline, api: PromptApi, exchange: 
   const charge = chargeCall(pipeline, call, routed.decision)
   const request = pipeline.requestIds.take(wantedId(routed, exchange), (id) => idsOfPrompts(call, routed, id))
   noteReceived(pipeline, call, request)
-  noteChunks(pipeline, call)
+  noteFound(pipeline, call, routed)
   const ended = pipeline.chunks.prompted(call.caller.tenant)
   try {
-    exchange.telemetry.decided({ id: request, tenant: call.caller.tenant, model: call.model }, routed.decision)
+    exchange.telemetry.decided(
+      { id: request, tenant: call.caller.tenant, model: call.model, knownChunks: call.certain.counts.matched },
+      routed.decision,
+    )
     return await untilReached(pipeline, exchange, {
       first: routed,
       send: (chosen) => sendCall(pipeline, exchange, call, chosen, request, charge),
@@ -95,9 +98,14 @@ function noteReceived({ telemetry, log }: Pipeline, { settings, body, received }
   log.error({ request, error: received.fault }, 'request not tidied up because of a fault of ours')
 }
 
-/** What is told of the known chunks in it. */
-function noteChunks({ telemetry: { metrics } }: Pipeline, { certain }: Call): void {
+/** What is told of what was found in it, and of the known chunks. */
+function noteFound({ telemetry }: Pipeline, { api, received, certain }: Call, { decision }: RoutedCall): void {
+  const { metrics, recent } = telemetry
   const { matched, lists, refused } = certain.counts
+  const { skipped, refusals, contexts } = decision
+  const differs = contexts.some(({ found }) => found.slots.some(({ ranks }) => ranks !== undefined))
+  const { set } = received.prompt ?? {}
+  if (set) recent.note({ api, set, skipped, refusals, chunks: { matched, refused }, differs })
   if (matched === 0) return
   metrics.chunksMatched.inc(matched)
   metrics.chunkLists.inc({ outcome: 'found' }, lists)

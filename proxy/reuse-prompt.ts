@@ -201,7 +201,7 @@ class PromptReuse {
       ? deduplicateContext(fresh, this.#shown, wording.location)
       : repeatPointers(fresh, [], this.#shown)
     const labels = fresh.map(({ label }) => label)
-    const annotation = options.annotate === false ? undefined : renderAnnotation(found, order, labels, wording.order)
+    const annotation = options.annotate === false ? undefined : renderAnnotation(found, order, labels, wording)
     return { order, annotation, pointers, found, scope, searchPath }
   }
 
@@ -272,7 +272,10 @@ class PromptReuse {
 
   #remember({ keys, contextKeys = [], explicit }: LaidOutMessage, reused: readonly ReusedContext[]): void {
     if (reused.length === 0) return
-    const contexts = reused.map(({ order, annotation, pointers }) => ({ order, annotation, pointers }))
+    const contexts = reused.map(({ order, annotation, pointers, found: { cut } }): SentOrder => {
+      const sent = { order, annotation, pointers }
+      return cut ? { isCut: true, ...sent } : sent
+    })
     for (const [i, own] of contextKeys.entries()) {
       for (const key of own) this.#turns.set(key, { kind: 'ordered', contexts: [contexts[i]!] })
     }

@@ -50,8 +50,9 @@ function toCandidate({ id, mirror, cacheConfig, reuse }: Replica, { processed }:
 /** What is decided about. */
 export function toDecisionInput(call: Call): DecisionInput {
   const { received, settings, caller, conversation, options, patternLists, certain } = call
-  const { mode, wording } = settings
-  return { received, mode, tenant: caller.tenant, conversation, options, wording, patternLists, certain }
+  const { mode, wording, volatileFields } = settings
+  const { tenant } = caller
+  return { received, mode, tenant, conversation, options, wording, volatileFields, patternLists, certain }
 }
 
 function select(

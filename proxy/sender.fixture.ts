@@ -8,6 +8,7 @@ import { defaultSeparator } from './chunks/separators.ts'
 import { type Decision, decide, type Mode } from './decide.ts'
 import type { Candidate } from './plan-route.ts'
 import type { PromptApi } from './prompt/body/prompt.ts'
+import type { VolatileFields } from './prompt/cut-ranks.ts'
 import { writeBody } from './prompt/prompt-body.ts'
 import { readReceived } from './read-received.ts'
 import type { RequestOptions } from './request-options.ts'
@@ -23,6 +24,7 @@ export interface SendOptions {
   readonly tenant?: string
   readonly mode?: Mode
   readonly options?: RequestOptions
+  readonly volatileFields?: VolatileFields
 }
 
 const engine = 'engine' as ReplicaId
@@ -57,6 +59,7 @@ export class Sender {
         conversation: options.conversation,
         options: options.options ?? {},
         wording: defaultWording,
+        volatileFields: options.volatileFields,
         certain: new CertainLists(this.chunks.finderFor(tenant), received.separated),
       },
       { candidates: [this], store: this.store, select: () => 0, now: () => 0 },

@@ -1,5 +1,6 @@
 import type { Mode } from './decide.ts'
 import type { HygieneSettings } from './hygiene/apply-hygiene.ts'
+import type { VolatileFields } from './prompt/cut-ranks.ts'
 import type { RequestOptions } from './request-options.ts'
 import type { Wording } from './wording.ts'
 
@@ -9,6 +10,8 @@ export interface Settings {
   /** for requests that do not say */
   readonly options: RequestOptions
   readonly wording: Wording
+  /** what becomes of fields that only rank blocks */
+  readonly volatileFields: VolatileFields
   readonly bodyLimit: number
   /** how long a request may wait before it is sent */
   readonly maxWaitMilliseconds: number

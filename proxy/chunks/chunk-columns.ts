@@ -1,6 +1,6 @@
 import type { ChunkFacts, ChunkRecord } from './chunk-record.ts'
 
-const [sure, orderUnsure, first, last] = [1, 2, 4, 8]
+const [sure, orderUnsure, first, last, repeated] = [1, 2, 4, 8, 16]
 /** White space at the ends of chunks has so many kinds; longer, or rarer, counts as none. */
 const mostEnds = 0xffff
 const longestEnd = 64
@@ -21,6 +21,8 @@ export interface GivenOrder {
   readonly areAlone: boolean
   /** other chunks were learned at the same time as both */
   readonly isUnsure: boolean
+  /** one export held both twice, the second right behind the first and the first right behind the second */
+  readonly isEitherWay: boolean
 }
 
 /** What is kept of each chunk, in typed columns: 74 bytes. */
@@ -82,6 +84,8 @@ export class ChunkColumns {
     if (facts.isSure) this.makeSure(chunk)
     // an order goes before none, and what came with others before what came alone
     const isBetter = this.#sources[chunk] === 0 || !(facts.isFirst && facts.isLast)
+    const isRepeated = facts.exportOrder !== undefined && this.#firstOrders[chunk]! >= facts.exportOrder
+    if (isRepeated && this.#sources[chunk] === facts.source) this.#flags[chunk] = this.#flags[chunk]! | repeated
     if (facts.source !== 0 && isBetter) this.#setOrder(chunk, facts)
     if (facts.id[0] !== 0 || facts.id[1] !== 0) this.#ids.set(facts.id, 2 * chunk)
   }
@@ -145,14 +149,18 @@ export class ChunkColumns {
       isSeam: (own & last) !== 0 && (other & first) !== 0,
       areAlone: (own & other & (first | last)) === (first | last),
       isUnsure: (own & other & orderUnsure) !== 0,
+      isEitherWay: (own & other & repeated) !== 0 && this.#isBehind(from, to) && this.#isBehind(to, from),
     }
   }
 
   /** Where each was given last, unless one stood right behind the other before. */
   #placesBetween(from: number, to: number): number {
-    const [first, last] = [this.#firstOrders[to]!, this.#orders[to]!]
+    return this.#isBehind(from, to) ? 1 : this.#orders[to]! - this.#orders[from]!
+  }
+
+  #isBehind(from: number, to: number): boolean {
     const behind = [this.#firstOrders[from]! + 1, this.#orders[from]! + 1]
-    return behind.includes(first) || behind.includes(last) ? 1 : last - this.#orders[from]!
+    return behind.includes(this.#firstOrders[to]!) || behind.includes(this.#orders[to]!)
   }
 
   #setOrder(chunk: number, facts: ChunkFacts): void {
@@ -160,7 +168,7 @@ export class ChunkColumns {
     this.#sources[chunk] = facts.source
     this.#orders[chunk] = facts.order
     const ends = (facts.isFirst ? first : 0) | (facts.isLast ? last : 0)
-    this.#flags[chunk] = (this.#flags[chunk]! & sure) | (facts.isOrderUnsure ? orderUnsure : 0) | ends
+    this.#flags[chunk] = (this.#flags[chunk]! & (sure | repeated)) | (facts.isOrderUnsure ? orderUnsure : 0) | ends
   }
 
   #numberOf(end: string): number {

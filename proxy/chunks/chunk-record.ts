@@ -8,6 +8,8 @@ export interface ChunkFacts {
   readonly source: number
   /** its place in that order */
   readonly order: number
+  /** where the first of one export stands in that order; undefined: it came in no export */
+  readonly exportOrder?: number
   /** others were learned at the same time: only within what came together its order is certain */
   readonly isOrderUnsure: boolean
   /** the first and the last of what came together */

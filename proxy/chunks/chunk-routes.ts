@@ -11,7 +11,7 @@ import { readChunks } from './read-chunks.ts'
 /** Where an operator tells which chunks there are (CONTRACT §4). */
 export function addChunkRoutes(
   app: Hono<ServerEnv>,
-  { chunks, settings }: Pick<Pipeline, 'chunks' | 'settings'>,
+  { chunks, settings, telemetry }: Pick<Pipeline, 'chunks' | 'settings' | 'telemetry'>,
 ): void {
   app.get('/v1/chunks', (c) =>
     c.json({
@@ -20,6 +20,7 @@ export function addChunkRoutes(
       capacity: chunks.capacity,
       bytes: chunks.size * bytesPerChunk,
       learns: settings().learning.isOn,
+      last_match_seconds_ago: telemetry.recent.secondsSinceChunks,
     }),
   )
   app.put('/v1/chunks', async (c) => {

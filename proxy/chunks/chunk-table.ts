@@ -218,16 +218,19 @@ export class ChunkTable {
    * each. Sampled are an eighth of all anchors: the others are looked up only where a chunk may have them.
    */
   #chooseAnchor(scope: Scope, text: FoldedText): number {
-    const sampled = this.#chooseAmong(scope, text, true)
-    return sampled >= 0 ? sampled : this.#chooseAmong(scope, text, false)
+    // a sign in front of all is no place to be looked up at where the text has another sign in front of it
+    const from = text.beginsWithSign ? 1 : 0
+    const sampled = this.#chooseAmong(scope, text, true, from)
+    const chosen = sampled >= 0 ? sampled : this.#chooseAmong(scope, text, false, from)
+    return chosen < 0 && from > 0 ? this.#chooseAmong(scope, text, false, 0) : chosen
   }
 
-  #chooseAmong(scope: Scope, text: FoldedText, wantsSampled: boolean): number {
+  #chooseAmong(scope: Scope, text: FoldedText, wantsSampled: boolean, from: number): number {
     const { starts, startCount, length } = text
     let best = -1
     let fewest = mostAlike
     let tried = 0
-    for (let i = 0; i < startCount && tried < mostAnchors && starts[i]! + anchorLength <= length; i++) {
+    for (let i = from; i < startCount && tried < mostAnchors && starts[i]! + anchorLength <= length; i++) {
       const anchor = text.anchorAt(starts[i]!)
       if (isSampled(anchor) !== wantsSampled) continue
       tried += 1

@@ -69,6 +69,16 @@ describe('borders', () => {
     expect(blocksIn(chunks, `【已知信息】${b}\n\n${a}\n\n【问题】x`)).toEqual([[b, a]])
   })
 
+  test('a chunk that begins with a sign begins behind another sign, too', async () => {
+    const headed = Array.from({ length: 40 }, (_, n) => `## ${documentText(n + 20)}`)
+    for (const text of headed) {
+      const own = createKnown()
+      await own.put([{ text }, { text: b }], undefined)
+      expect(blocksIn(own, `【已知信息】${text}\n\n${a}\n\n${b}`)).toEqual([])
+      expect(findIn(own, `【已知信息】${text}\n\n${a}\n\n${b}`).matched).toBe(2)
+    }
+  })
+
   test('white space is of no account: embedding clients write spaces for line ends, templates trim', async () => {
     await know(`\n\n${a.replaceAll('\n', ' ')} `, b)
     expect(blocksIn(chunks, `Context:\n${b}\n\n${a}\n\nQuestion: x`)).toEqual([[b, a]])

@@ -1,4 +1,5 @@
 import { type BlockSpan, type ContextList, mostBlocks } from '../prompt/judge/context-list.ts'
+import { tellsOrder } from '../prompt/judge/tells-order.ts'
 import type { ChunkHandle } from './chunk-columns.ts'
 import type { ChunkTable } from './chunk-table.ts'
 import { type FoldedText, longestText } from './folded-text.ts'
@@ -132,6 +133,7 @@ function toList(text: string, table: ChunkTable, run: readonly PlacedChunk[]): K
     const [first, last] = [spans[from]!, spans[to]!]
     return { start: first.start, end: last.end, contentStart: first.contentStart, contentEnd: last.contentEnd }
   })
+  if (tellsOrder(text, blocks)) return 'one_text'
   const alone = groups.filter(({ from, to }) => from === to)
   const chunks = alone.flatMap(({ from }) => run[from]!.chunks.map((chunk) => table.handleOf(chunk)))
   return { blocks, positional: false, labelPrefix: '', end: blocks.at(-1)!.end, chunks }

@@ -42,6 +42,11 @@ export class FoldedText {
     return this.#places[low - 1]! + at - this.starts[low - 1]!
   }
 
+  /** Whether it begins with neither a letter nor a digit. */
+  get beginsWithSign(): boolean {
+    return this.length > 0 && kinds[this.#units[0]!] === sign
+  }
+
   /** A hash of `length` folded characters: where it differs, they do. */
   hashOf(start: number, length: number): number {
     return (this.#hashes[start + length]! - Math.imul(this.#hashes[start]!, powerOf(length))) | 0

@@ -118,7 +118,8 @@ export class KnownChunks implements ChunkSink {
   /** Registers chunks, for one tenant or for everyone; requests go on meanwhile. */
   async put(chunks: readonly GivenChunk[], tenant: string | undefined): Promise<PutReport> {
     const report: PutReport = { added: 0, known: 0, too_short: 0, crowded: 0 }
-    let order = this.#order
+    const exportOrder = this.#order
+    let order = exportOrder
     // what comes together stands together, whatever else comes meanwhile
     this.#order += chunks.length
     await inSlices(chunks, ({ id, text }) => {
@@ -126,6 +127,7 @@ export class KnownChunks implements ChunkSink {
         isSure: true,
         source: this.#options.source,
         order: order++,
+        exportOrder,
         isOrderUnsure: false,
         isFirst: false,
         isLast: false,

@@ -27,6 +27,15 @@ test('known chunks are ordered as the engine holds them, by splices', async () =
   expect(sender.decide({ messages: [user('third', [1, 2, 0])] })).toMatchObject({ blocks: 3, moved: 3 })
 })
 
+test.each(['What does the second paragraph say?', 'Summarise the last part.'])(
+  'known chunks stay where one is spoken of by its place: %s',
+  async (question) => {
+    await rerank(sender.chunks, 'q', docs)
+    sender.send([user('first', [0, 1, 2])])
+    expect(sender.send([user(question, [2, 0, 1])])).toEqual([user(question, [2, 0, 1])])
+  },
+)
+
 test('a turn is sent again as it was sent, although its chunks are forgotten', async () => {
   await rerank(sender.chunks, 'q', docs)
   sender.send([user('first', [0, 1, 2])])

@@ -23,7 +23,9 @@ export function mayGoOn(table: ChunkTable, before: Place, behind: Place, isRuled
 
 function mayFollow(given: GivenOrder | undefined, isRuled: boolean): boolean {
   if (!given) return false
-  const { places, isSeam, areAlone, isUnsure } = given
+  const { places, isSeam, areAlone, isUnsure, isEitherWay } = given
+  // a text has one order
+  if (isEitherWay) return false
   const most = areAlone ? alonePlaces : isRuled ? ruledPlaces : 1
   if (places > 0 && places <= most) return true
   return isUnsure && isSeam && Math.abs(places) <= (areAlone ? unsurePlaces : unsureSeam)

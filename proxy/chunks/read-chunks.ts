@@ -33,13 +33,20 @@ export function toChunk(item: unknown, place: string): GivenChunk {
     throw invalid(`${place} is no chunk: write {"id"?,"text"}, or a text.`)
   }
   const { id, text } = item as { id?: unknown; text?: unknown }
-  if (typeof text !== 'string') {
+  if (text !== undefined && typeof text !== 'string')
+    throw invalid(`${place}: 'text' has to be a text, not ${kindOf(text)}.`)
+  if (text === undefined) {
     const names = Object.keys(item).slice(0, 8).join(', ') || 'nothing'
     throw invalid(`${place} has no text: its text has to be in 'text' (it has ${names}).`)
   }
   if (id === undefined || id === null) return { text }
   if (typeof id !== 'string' && typeof id !== 'number') throw invalid(`${place}: 'id' has to be a text or a number.`)
   return { id: String(id), text }
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'a list' : `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`
 }
 
 /** The chunk in a line of JSONL; undefined for an empty one. */

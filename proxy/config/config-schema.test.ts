@@ -41,11 +41,12 @@ test('what nothing is configured for is what the contract says', () => {
     mirroredRequests: 50_000,
     wording: {
       order: 'Please read the context in the following priority order: {order} and answer the question.',
+      volatile: 'Values of the search: {values}.',
       location: 'Please refer to {label} in the previous conversation.',
       block: '[Doc_{k}] {text}',
     },
     options: { reorder: true, dedup: true, annotate: true, schedule: true, citations: true },
-    blocks: { patterns: [], patternMilliseconds: 50, separator: '\u2063reprise\u2063' },
+    blocks: { patterns: [], patternMilliseconds: 50, separator: '\u2063reprise\u2063', volatileFields: 'keep' },
     chunks: { maxChunks: 1_000_000, maxBytes: 100_000_000, learn: true, bodyBytes: 8 * 1024 * 1024 },
     hygiene: { sortTools: false, moveVolatileHeaders: false },
     trustedPeers: [],

@@ -1,6 +1,7 @@
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { Mode } from '../decide.ts'
 import type { BlockPattern } from '../patterns/block-pattern.ts'
+import type { VolatileFields } from '../prompt/cut-ranks.ts'
 import type { RequestSwitches } from '../request-options.ts'
 import type { Wording } from '../wording.ts'
 
@@ -98,6 +99,7 @@ export interface Config {
     readonly patternMilliseconds: number
     /** what applications put between documents, and no engine sees; empty: nothing */
     readonly separator: string
+    readonly volatileFields: VolatileFields
   }
   readonly chunks: {
     readonly maxChunks: number

@@ -44,6 +44,12 @@ export const reuseSchemas: Record<string, SettingSchema> = {
       'has to contain {order}',
       defaultWording.order,
     ),
+    volatile: matching(
+      'Tells what was cut out of blocks (`blocks.volatile`); `{values}` becomes each label with its values.',
+      '\\{values\\}',
+      'has to contain {values}',
+      defaultWording.volatile,
+    ),
     location: matching(
       'Stands in place of a block that was sent before; `{label}` becomes its label.',
       '\\{label\\}',
@@ -82,6 +88,13 @@ export const reuseSchemas: Record<string, SettingSchema> = {
       pattern: '^(?:|[\\s\\S]{4,64})$',
       $comment: 'has to have 4 to 64 characters, or none',
       default: defaultSeparator,
+    },
+    volatile: {
+      description:
+        'Numbers that only rank a block, as a score in its JSON or tag: `move` tells them behind the list, `drop` leaves ' +
+        'them out, `keep` sends them where they are, and equal documents differ with every question.',
+      enum: ['move', 'drop', 'keep'],
+      default: 'keep',
     },
   }),
   chunks: group('The chunks whose borders are known: digests of them are kept, and never a text.', {

@@ -1,6 +1,7 @@
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { Mode } from '../decide.ts'
 import type { BlockPattern } from '../patterns/block-pattern.ts'
+import type { VolatileFields } from '../prompt/cut-ranks.ts'
 import type { KeyRecord } from './config.ts'
 
 /** YAML 1.1 writers turn a bare `on` into `true`. */
@@ -25,10 +26,10 @@ export interface Settings {
   engine_api_key?: string
   ordering: { policy: 'reprise' | 'paper'; max_displacement?: number }
   mirror: { requests: number }
-  annotations: { order: string; location: string }
+  annotations: { order: string; volatile: string; location: string }
   explicit: { template: string }
   options: { reorder: Switch; dedup: Switch; annotate: Switch; schedule: Switch; citations: 'remap' | 'keep' }
-  blocks: { patterns: BlockPattern[]; pattern_milliseconds: number; separator: string }
+  blocks: { patterns: BlockPattern[]; pattern_milliseconds: number; separator: string; volatile: VolatileFields }
   chunks: { max_chunks: number; max_bytes: number; learn: boolean; body_bytes: number }
   hygiene: { sort_tools: boolean; move_volatile_headers: boolean }
   tenants: { trusted_peers: string[]; salt_secret?: string }

@@ -28,6 +28,7 @@ export function toConfig(settings: Settings): Config {
       patterns: blocks.patterns,
       patternMilliseconds: blocks.pattern_milliseconds,
       separator: blocks.separator,
+      volatileFields: blocks.volatile,
     },
     chunks: {
       maxChunks: chunks.max_chunks,

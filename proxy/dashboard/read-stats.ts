@@ -1,13 +1,17 @@
 import type { Registry } from 'prom-client'
+import type { KnownChunks } from '../chunks/known-chunks.ts'
 import type { HotBlocks } from '../telemetry/hot-blocks.ts'
+import type { RecentPrompts } from '../telemetry/recent-prompts.ts'
 import type { ReplicaDescription } from './describe-replicas.ts'
 import type { History } from './history.ts'
-import { readByLabel, readCounts } from './read-counts.ts'
+import { readByLabel, readCounts, readValues } from './read-counts.ts'
 
 export interface StatsSources {
   readonly registry: Registry
   readonly history: History
   readonly hot: HotBlocks
+  readonly recent: Pick<RecentPrompts, 'shapes' | 'secondsSinceChunks'>
+  readonly chunks: Pick<KnownChunks, 'size' | 'sizes' | 'capacity'>
   readonly replicas: readonly ReplicaDescription[]
   readonly version: string
   readonly mode: string
@@ -17,6 +21,23 @@ export interface StatsSources {
 }
 
 const hottest = 12
+
+/** How many chunks are known, from where, and when prompts held some of them. */
+async function describeChunks({ registry, chunks, recent }: StatsSources): Promise<Record<string, unknown>> {
+  const { learned } = chunks.sizes()
+  const values = await readValues(registry, 'chunks_matched_total')
+  return {
+    known: chunks.size,
+    capacity: chunks.capacity,
+    learned,
+    registered: chunks.size - learned,
+    /** since the start, those forgotten since too */
+    by_source: await readByLabel(registry, 'chunks_learned_total', 'source'),
+    matched: values.reduce((sum, { value }) => sum + value, 0),
+    lists: await readByLabel(registry, 'chunk_lists_total', 'outcome'),
+    last_match_seconds_ago: recent.secondsSinceChunks,
+  }
+}
 
 /** What the dashboard shows, but for what is read from the other endpoints: numbers and ids, no text of any prompt. */
 export async function readStats(sources: StatsSources): Promise<Record<string, unknown>> {
@@ -36,6 +57,8 @@ export async function readStats(sources: StatsSources): Promise<Record<string, u
     skipped: await readByLabel(registry, 'skipped_total', 'reason'),
     fail_open: await readByLabel(registry, 'fail_open_total', 'reason'),
     stream_aborts: await readByLabel(registry, 'stream_aborts_total', 'phase'),
+    shapes: sources.recent.shapes,
+    known_chunks: await describeChunks(sources),
     replicas,
     top_blocks: describeBlocks(sources.hot, sources.estimateTokens),
     samples: samples.map((sample) => ({

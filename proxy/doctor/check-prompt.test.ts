@@ -117,3 +117,12 @@ test('what looks like a list and is left alone is named with its reason, its pla
     expect.stringMatching(/messages\.1\.content, line 3: '\[1\] It rained.*no_evidence → announce the list/),
   ])
 })
+
+test('scores in blocks are named with what would help', () => {
+  const scored = [1, 2].map((n) => `<document score="0.${n}">${'A'.repeat(n)}</document>`).join('\n')
+  expect(check(chat('Answer.', `${scored}\n\nQuestion: which?`))[1]).toEqual([
+    'volatile_fields',
+    'warning',
+    expect.stringMatching(/'score', which changes.*blocks\.volatile: move/),
+  ])
+})

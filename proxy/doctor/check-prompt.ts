@@ -1,7 +1,7 @@
 import type { PromptApi, PromptMessage, PromptText } from '../prompt/body/prompt.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import { type PlacedRefusal, searchMessage } from '../prompt/find-contexts.ts'
-import { explainRefusal } from '../prompt/judge/explain-refusal.ts'
+import { differingRemedy, explainRefusal } from '../prompt/judge/explain-refusal.ts'
 import { readPromptBody } from '../prompt/prompt-body.ts'
 import type { Finding } from './finding.ts'
 import { judgeVolatileText } from './judge-volatile-text.ts'
@@ -31,10 +31,24 @@ export function checkPrompt({ json, file }: PromptSource): Finding[] {
     const found = `${blocks.found}; your own requests are not checked: give one with --prompt FILE`
     return [{ ...blocks, found }]
   }
-  return [blocks, ...leftAlone.slice(0, mostRefusals), ...judgeVolatileText(messages, texts, found)]
+  return [
+    blocks,
+    ...leftAlone.slice(0, mostRefusals),
+    ...judgeRanks(found.flat()),
+    ...judgeVolatileText(messages, texts, found),
+  ]
 }
 
 const mostRefusals = 3
+
+/** Scores in blocks, by which equal documents differ. */
+function judgeRanks(contexts: readonly PromptContext[]): Finding[] {
+  const ranks = contexts.flatMap(({ slots }) => slots.flatMap(({ ranks }) => ranks ?? []))
+  if (ranks.length === 0) return []
+  const names = [...new Set(ranks.map(({ name }) => `'${name}'`))].join(', ')
+  const found = `blocks bear ${names}, which changes with every question: equal documents differ by it, and are not reused`
+  return [{ check: 'volatile_fields', level: 'warning', found, fix: differingRemedy }]
+}
 
 /** What looks like a list of blocks and is not touched. */
 function toFinding(texts: readonly PromptText[], { refused, text, start, end }: PlacedRefusal): Finding {

@@ -1,5 +1,6 @@
 import type { EngineSettings } from '../config/settings.ts'
 import { withoutPassword } from '../config/without-password.ts'
+import { checkChunks } from './check-chunks.ts'
 import { checkEngine } from './check-engine.ts'
 import { type CheckedEngine, checkMirror, type MirrorAtStart, readMirror } from './check-mirror.ts'
 import { checkPrompt } from './check-prompt.ts'
@@ -73,7 +74,10 @@ function openProxy(
     check: async (before, engine) =>
       'finding' in before
         ? [before.finding]
-        : checkMirror(connection, adminUrl, before.replicas, { ...engine, url, id }),
+        : [
+            ...(await checkMirror(connection, adminUrl, before.replicas, { ...engine, url, id })),
+            ...(await checkChunks(connection)),
+          ],
     close: () => connection.close(),
   }
 }

@@ -12,6 +12,7 @@ import { TurnMemory } from '../store/turn-memory.ts'
 import { contextPlaceholder } from './body/explicit-context.ts'
 import type { Prompt, PromptMessage } from './body/prompt.ts'
 import type { PromptContext } from './body/prompt-context.ts'
+import { cutRanks, type VolatileFields } from './cut-ranks.ts'
 import { digestContexts, digestMessage } from './digest-message.ts'
 import { type FoundContexts, type PatternLists, type PlacedRefusal, searchMessage } from './find-contexts.ts'
 import { type PlacedContext, placeBlocks } from './place-explicit-context.ts'
@@ -84,6 +85,8 @@ export interface LayoutState {
   /** finds lists whose borders are known */
   readonly certain?: CertainFinder | undefined
   readonly unmapped?: UnmappedNames | undefined
+  /** what becomes of fields that only rank blocks; undefined: they are kept */
+  readonly volatileFields?: VolatileFields | undefined
 }
 
 /** Two chunks have so many characters at least that are learned or registered one by one. */
@@ -132,7 +135,14 @@ class LayoutWriter {
     if (opening) this.#chain = digestOf(this.#chain + opening.digest)
     const lastAnswer = messages.findLastIndex(({ role }) => role === 'assistant')
     const laidOut = read.map((message, place) => this.#layOut(message, place < lastAnswer))
-    return { preamble, messages: markSpokenOf(laidOut, this.#texts, this.#state.unmapped) }
+    const marked = markSpokenOf(laidOut, this.#texts, this.#state.unmapped)
+    return { preamble, messages: cutRanks(marked, this.#texts, this.#volatileFields()) }
+  }
+
+  /** Without words behind a list there is no place to tell values in. */
+  #volatileFields(): VolatileFields {
+    const { volatileFields = 'keep', options } = this.#state
+    return volatileFields === 'move' && options.annotate === false ? 'keep' : volatileFields
   }
 
   #read(message: PromptMessage): ReadMessage {

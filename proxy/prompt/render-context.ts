@@ -1,5 +1,6 @@
-import { annotateOrder } from '#index/annotate-context.ts'
+import { annotateOrder, annotateValues } from '#index/annotate-context.ts'
 import type { SentPointer } from '#index/deduplicate-context.ts'
+import type { Wording } from '../wording.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
 import type { Piece, TextSplice } from './body/text-splice.ts'
 
@@ -49,14 +50,20 @@ export function labelsAsSent(texts: readonly string[], context: PromptContext, o
   })
 }
 
-/** The order annotation for a context that is sent in `order`; undefined when nothing moved, or no words fit in. */
+/**
+ * What is told behind a context that is sent in `order`: its ranking, where something moved, and what fields said that
+ * were cut out of its blocks. Undefined when there is nothing to tell, or no words fit in.
+ */
 export function renderAnnotation(
-  context: PromptContext,
+  { annotateAt, cut }: PromptContext,
   order: readonly number[],
   labels: readonly string[],
-  template: string,
+  wording: Pick<Wording, 'order' | 'volatile'>,
 ): string | undefined {
-  return context.annotateAt && annotateOrder(order, labels, template)
+  if (!annotateAt) return undefined
+  const ranking = annotateOrder(order, labels, wording.order)
+  const values = cut?.areTold ? annotateValues(cut.values, order, labels, wording.volatile) : undefined
+  return ranking && values ? `${ranking} ${values}` : (ranking ?? values)
 }
 
 /** An annotation set apart by blank lines, in the line ends of the text it goes into. */

@@ -1,5 +1,6 @@
 import { type BlockId, toBlockId } from '#index/context-block.ts'
 import type { CertainList } from '../chunks/certain-list.ts'
+import type { Span } from '../json-spans.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
 import type { BlockSpan, ContextList } from './judge/context-list.ts'
 
@@ -10,44 +11,60 @@ export function toContext(
   locate: (offset: number) => { text: number; start: number },
 ): PromptContext {
   const end = locate(list.end)
-  const { positional } = list
-  const contents = list.blocks.map((block) => toBlockId(contentOf(whole, block, positional)))
-  return {
+  const { positional, labelPrefix, certain } = list
+  const held = list.blocks.map(({ start, end, contentStart, contentEnd, label }): HeldBlock => {
+    const block = { start, end, content: { start: contentStart, end: contentEnd } }
+    return label ? { label, ...block } : block
+  })
+  const { blocks, contents } = identifyBlocks(whole, held, positional)
+  const context: PromptContext = {
     slots: list.blocks.map((block) => toSlot(block, locate(block.start))),
-    blocks: list.blocks.map((block, i) => toBlockId(around(whole, block, positional, contents[i]!))),
+    blocks,
     contents,
     positional,
-    labelPrefix: list.labelPrefix,
+    labelPrefix,
     annotateAt: { text: end.text, offset: list.end - end.start },
     isResult: false,
-    ...(list.certain && { certain: list.certain }),
   }
+  return certain ? { certain, ...context } : context
 }
 
-/** What a block holds; without a label that belongs to its place where that stands inside, as in JSON. */
-function contentOf(text: string, { contentStart, contentEnd, label }: BlockSpan, positional: boolean): string {
-  if (!positional || !label || label.start < contentStart || label.end > contentEnd) {
-    return text.slice(contentStart, contentEnd)
-  }
-  return `${text.slice(contentStart, label.start)}\0${text.slice(label.end, contentEnd)}`
+/** A block in a text. */
+type HeldBlock = Pick<ContextSlot, 'start' | 'end' | 'content' | 'label'>
+
+/** The identities of blocks of a text: of all that an engine sees of them, and of what a reader does. */
+export function identifyBlocks(
+  text: string,
+  held: readonly HeldBlock[],
+  positional: boolean,
+): Pick<PromptContext, 'blocks' | 'contents'> {
+  const contents = held.map(({ content, label }) => toBlockId(without(text, content, positional ? label : undefined)))
+  return { blocks: held.map((block, i) => toBlockId(around(text, block, positional, contents[i]!))), contents }
+}
+
+/** A stretch of a text; without a label that belongs to its place where that stands inside, as in JSON. */
+function without(text: string, { start, end }: Span, label: Span | undefined): string {
+  if (!label || label.start < start || label.end > end) return text.slice(start, end)
+  return `${text.slice(start, label.start)}\0${text.slice(label.end, end)}`
 }
 
 /**
  * All of a block but a label that belongs to its place, its content by its identity: blocks are the same when the
  * engine would see the same bytes.
  */
-function around(text: string, block: BlockSpan, positional: boolean, content: BlockId): string {
-  const { start, end, contentStart, contentEnd, label } = block
-  const without = (from: number, to: number): string => {
-    if (!positional || !label || label.start < from || label.end > to) return text.slice(from, to)
-    return `${text.slice(from, label.start)}\0${text.slice(label.end, to)}`
-  }
-  return `${without(start, contentStart)}\0${content}\0${without(contentEnd, end)}`
+function around(text: string, block: HeldBlock, positional: boolean, content: BlockId): string {
+  const label = positional ? block.label : undefined
+  const front = without(text, { start: block.start, end: block.content.start }, label)
+  return `${front}\0${content}\0${without(text, { start: block.content.end, end: block.end }, label)}`
 }
 
 function toSlot(block: BlockSpan, part: { text: number; start: number }): ContextSlot {
-  const content = { start: block.contentStart - part.start, end: block.contentEnd - part.start }
-  const slot = { text: part.text, start: block.start - part.start, end: block.end - part.start, content }
-  if (!block.label) return slot
-  return { label: { start: block.label.start - part.start, end: block.label.end - part.start }, ...slot }
+  const shift = ({ start, end }: Span): Span => ({ start: start - part.start, end: end - part.start })
+  const content = shift({ start: block.contentStart, end: block.contentEnd })
+  const { start, end } = shift(block)
+  const slot = { text: part.text, start, end, content }
+  const labelled = block.label ? { label: shift(block.label), ...slot } : slot
+  if (block.ranks === undefined) return labelled
+  const ranks = block.ranks.map((field) => ({ name: field.name, value: field.value, ...shift(field) }))
+  return { ranks, ...labelled }
 }

@@ -24,6 +24,7 @@ const order = {
   properties: {
     order: { type: 'array', maxItems: 1 << 16, items: index },
     annotation: words,
+    isCut: { const: true },
     pointers: {
       type: 'array',
       maxItems: 1 << 16,
@@ -110,14 +111,17 @@ function isSound({ order, pointers }: SentOrder): boolean {
 
 /** JSON leaves out what is undefined. */
 function withAbsent(sent: SentTurn): SentTurn {
-  const restore = ({ order, annotation, pointers }: SentOrder): SentOrder => ({
-    order,
-    annotation,
-    pointers: pointers.map((pointer) => ({
-      ...pointer,
-      hint: { begins: pointer.hint.begins, ends: pointer.hint.ends },
-    })),
-  })
+  const restore = ({ order, annotation, isCut, pointers }: SentOrder): SentOrder => {
+    const sent = {
+      order,
+      annotation,
+      pointers: pointers.map((pointer) => ({
+        ...pointer,
+        hint: { begins: pointer.hint.begins, ends: pointer.hint.ends },
+      })),
+    }
+    return isCut ? { isCut, ...sent } : sent
+  }
   if (sent.kind === 'ordered') {
     const contexts = sent.contexts.map(restore)
     return sent.spans ? { kind: 'ordered', contexts, spans: sent.spans } : { kind: 'ordered', contexts }

@@ -13,6 +13,7 @@ export interface RequestRecord {
   readonly model: string | undefined
   /** the kind of engine, as in `vllm` */
   readonly provider: string | undefined
+  readonly knownChunks: number
   readonly blocks: number
   readonly moved: number
   readonly deduplicated: number
@@ -46,6 +47,7 @@ export function logRequest(log: Logger, record: RequestRecord): void {
       replica: record.replica,
       status: record.status,
       outcome: record.outcome,
+      known_chunks: record.knownChunks,
       blocks: record.blocks,
       moved: record.moved,
       deduplicated: record.deduplicated,

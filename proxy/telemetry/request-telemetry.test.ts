@@ -74,7 +74,7 @@ async function valuesOf(name: string): Promise<Record<string, number>> {
 function run(sent: SentPrompt, rest: Partial<DecidedRequest> = {}): void {
   const request = begin()
   now += 10
-  request.decided({ id: 'r-1', tenant: 'acme', model: 'm' }, decisionOf(sent, rest))
+  request.decided({ id: 'r-1', tenant: 'acme', model: 'm', knownChunks: 3 }, decisionOf(sent, rest))
   now += 20
   request.admitted('gpu-0', 'vllm')
   now += 30
@@ -98,6 +98,7 @@ describe('a request that was answered', () => {
         replica: 'gpu-0',
         status: 200,
         outcome: 'finished',
+        known_chunks: 3,
         blocks: 2,
         moved: 1,
         deduplicated: 0,

@@ -20,6 +20,15 @@ export interface DecidedRequest {
   readonly sent: readonly SentPrompt[]
 }
 
+/** What is told of a request by what it asks for. */
+interface TellingRequest {
+  readonly id: string
+  readonly tenant: string
+  readonly model?: string | undefined
+  /** how many known chunks its prompt holds */
+  readonly knownChunks?: number
+}
+
 /** What the engine says it did. */
 export interface ReportedUsage {
   readonly promptTokens: number
@@ -42,7 +51,7 @@ export class RequestTelemetry {
   readonly #route: string
   readonly #received: number
   readonly #span: RequestSpan | undefined
-  #request: { id: string; tenant: string; model: string | undefined } | undefined
+  #request: TellingRequest | undefined
   /** what its client was told to name it by; undefined: it was not refused by us */
   #refusedAs: string | undefined
   #decided: DecidedRequest | undefined
@@ -62,9 +71,9 @@ export class RequestTelemetry {
   }
 
   /** The request was read and decided upon, and counts as sent from now on. */
-  decided(request: { id: string; tenant: string; model?: string | undefined }, decided: DecidedRequest): void {
+  decided(request: TellingRequest, decided: DecidedRequest): void {
     const { metrics, seen, hot, now } = this.#to
-    this.#request = { ...request, model: request.model }
+    this.#request = request
     this.#decided = decided
     this.#decidedAt = now()
     if (decided.skipped !== undefined) metrics.skipped.inc({ reason: decided.skipped })
@@ -181,6 +190,7 @@ export class RequestTelemetry {
       status,
       outcome,
       model: request?.model,
+      knownChunks: request?.knownChunks ?? 0,
       blocks: decided?.blocks ?? 0,
       moved: decided?.moved ?? 0,
       deduplicated: decided?.deduplicated ?? 0,

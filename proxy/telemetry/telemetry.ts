@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Metrics } from '../metrics.ts'
 import { Divergence } from './divergence.ts'
 import type { HotBlocks } from './hot-blocks.ts'
+import { RecentPrompts } from './recent-prompts.ts'
 import { SeenBlocks } from './seen-blocks.ts'
 import type { Tracing } from './tracing.ts'
 
@@ -13,11 +14,12 @@ export interface Telemetry {
   readonly seen: SeenBlocks
   readonly hot: HotBlocks
   readonly divergence: Divergence
+  readonly recent: RecentPrompts
   /** milliseconds, as of `performance.now()` */
   readonly now: () => number
 }
 
 /** A place for what is told about requests; nothing is remembered yet, unless `hot` has something of other proxies. */
-export function createTelemetry(to: Omit<Telemetry, 'seen' | 'divergence'>): Telemetry {
-  return { seen: new SeenBlocks(), divergence: new Divergence(), ...to }
+export function createTelemetry(to: Omit<Telemetry, 'seen' | 'divergence' | 'recent'>): Telemetry {
+  return { seen: new SeenBlocks(), divergence: new Divergence(), recent: new RecentPrompts(to.now), ...to }
 }

@@ -42,7 +42,7 @@ test('a span of a request that failed says how, and what is unknown is left out'
   const none = { predictedCachedTokens: undefined, cachedTokens: undefined, promptTokens: undefined, ...reused }
   const times = { queueMilliseconds: undefined, overheadMilliseconds: undefined, firstByteMilliseconds: undefined }
   const record = { ...unknown, ...none, ...times, completionTokens: undefined, skipped: undefined, milliseconds: 1 }
-  const counts = { blocks: 0, moved: 0, deduplicated: 0 }
+  const counts = { knownChunks: 0, blocks: 0, moved: 0, deduplicated: 0 }
   expect(spanAttributes({ ...record, ...counts, route: 'messages', outcome: 'queue_full', status: 429 })).toEqual({
     'http.request.method': 'POST',
     'http.response.status_code': 429,

@@ -47,9 +47,22 @@ function showExplanation(explained, received) {
   find('summary').replaceChildren(verdict, ...facts.map((fact) => element('span', { class: 'pill' }, fact)))
   find('moves-box').replaceChildren(...drawMoves(blocks, order))
   const notes = annotations.map((note) => element('blockquote', { class: 'quote' }, note.trim()))
-  find('notes').replaceChildren(...(notes.length > 0 ? [element('h3', {}, 'Told to the model'), ...notes] : []))
+  const told = notes.length > 0 ? [element('h3', {}, 'Told to the model'), ...notes] : []
+  find('notes').replaceChildren(...told, ...drawRemedies(explained))
   showDiff(received, explained.body)
   find('explained').hidden = false
+}
+
+/** What is left alone and by what equal blocks differ, with what would help. */
+function drawRemedies({ lists, left_alone: leftAlone }) {
+  const differing = lists
+    .filter(({ differs_by: by }) => by)
+    .map(({ blocks, differs_by: by, remedy }) => element('li', {}, `${blocks} blocks differ by ${by}: ${remedy}`))
+  const alone = leftAlone.map(({ at, line, begins, reason, remedy }) =>
+    element('li', {}, `${at}, line ${line}, `, element('q', {}, begins), ` ${reason}: ${remedy}`),
+  )
+  const items = [...differing, ...alone]
+  return items.length > 0 ? [element('h3', {}, 'Left alone, and what would help'), element('ul', {}, ...items)] : []
 }
 
 /** The blocks as received and as sent, each joined with itself. */

@@ -1,5 +1,6 @@
 import { drawChart, niceTop, onAxis } from './draw-chart.js'
 import { bar, clock, element, find, percent, short, whole } from './page-elements.js'
+import { showChunks, showShapes } from './show-found.js'
 import { showBlocks, showHotBlocks, showOutcomes, showReplicas, showSkipped } from './show-lists.js'
 import { bucketsOf, ratioOf, totalOf } from './sum-samples.js'
 
@@ -28,6 +29,8 @@ export function showFigures(stats, range) {
   showSkipped(stats.skipped)
   showReplicas(stats.replicas)
   showHotBlocks(stats.top_blocks)
+  showShapes(stats.shapes)
+  showChunks(stats.known_chunks)
 }
 
 function showHeader({ version, mode, draining }) {

@@ -1,6 +1,7 @@
 import type { BlockId } from '#index/context-block.ts'
 import type { CertainBorders } from '../../chunks/certain-list.ts'
 import type { Span } from '../../json-spans.ts'
+import type { RankField } from '../scan/find-rank-fields.ts'
 
 /** A place in a prompt that holds one block. Offsets are in the text `text` of the body (a place in its texts). */
 export interface ContextSlot extends Span {
@@ -9,6 +10,8 @@ export interface ContextSlot extends Span {
   readonly content: Span
   /** the part of the label that counts or names */
   readonly label?: Span
+  /** fields that only rank it, in order */
+  readonly ranks?: readonly RankField[]
 }
 
 /** A slot and what its block holds. */
@@ -30,6 +33,14 @@ export function slotsByText(contexts: readonly PromptContext[]): ReadonlyMap<num
   return byText
 }
 
+/** What fields said that have been cut out of blocks. */
+export interface CutRanks {
+  /** by slot, as `score 0.91` */
+  readonly values: readonly string[]
+  /** whether the prompt tells them in another place */
+  readonly areTold: boolean
+}
+
 /** Consecutive blocks of one message: a context, as found in a prompt. */
 export interface PromptContext {
   readonly slots: readonly ContextSlot[]
@@ -46,6 +57,8 @@ export interface PromptContext {
   readonly isResult: boolean
   /** words that are sent as they are name its blocks by their place: they stay in the order received */
   readonly isSpokenOf?: boolean
+  /** fields that ranked its blocks have been cut out of its texts: what they said, by slot; undefined: as received */
+  readonly cut?: CutRanks | undefined
   /** where its borders come from, where no mark in the prompt shows them */
   readonly certain?: CertainBorders | undefined
 }

@@ -1,6 +1,8 @@
+import type { Span } from '../../json-spans.ts'
 import type { BlockSpan, ContextList } from '../judge/context-list.ts'
 import { readAnnouncement } from '../judge/read-evidence.ts'
 import type { Reason, Refusal } from '../judge/reasons.ts'
+import { tellsOrder } from '../judge/tells-order.ts'
 import { readCue } from '../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd } from '../scan/find-edges.ts'
 import type { Region } from '../scan/find-elements.ts'
@@ -8,6 +10,7 @@ import { FenceWalk } from '../scan/find-fences.ts'
 import { type JsonElement, type JsonMember, type JsonValue, readJsonValue } from '../scan/find-json-value.ts'
 import { isRunning } from '../scan/find-labels.ts'
 import type { Marks } from '../scan/find-marks.ts'
+import { findRankMembers } from '../scan/find-rank-fields.ts'
 import { datedField, orderedField, toFieldName } from '../scan/ordered-fields.ts'
 import { materialWords, strongLists } from '../scan/vocabulary.ts'
 import { findOwn } from './find-own.ts'
@@ -61,13 +64,12 @@ export function findJsonLists(marks: Marks, region: Region): JsonLists {
   for (const { start } of values) {
     if (start < at) continue
     at = fences.pass(at, start, region.end)
-    if (at > start) continue
-    const value = readJsonValue(text, start)
-    // where one attempt broke off the next one may begin, so that no character is read twice
-    at = typeof value === 'number' ? value : value.end
-    const list = typeof value === 'number' ? undefined : readList(marks, region, start, value)
-    if (typeof list === 'string') refusals.push({ refused: list, at: { start, end: at } })
-    else if (list !== undefined) lists.push(list)
+    const fenceEnd = at > start ? at : undefined
+    if (fenceEnd !== undefined && !isFencedAlone(text, start)) continue
+    const read = readValue(marks, region, start, fenceEnd)
+    at = read.at
+    if (typeof read.list === 'string') refusals.push({ refused: read.list, at: { start, end: at } })
+    else if (read.list !== undefined) lists.push(read.list)
   }
   return lists.length > MOST_LISTS ? { lists: [], refusals } : { lists, refusals }
 }
@@ -84,14 +86,38 @@ interface Situation {
   readonly isUnnamedTool: boolean
 }
 
+/** The list at `start`, if there is one, and where reading goes on. */
+function readValue(
+  marks: Marks,
+  region: Region,
+  start: number,
+  fenceEnd: number | undefined,
+): { readonly at: number; readonly list?: ContextList | Reason | undefined } {
+  const value = readJsonValue(marks.text, start)
+  // where one attempt broke off the next one may begin, so that no character is read twice
+  if (typeof value === 'number') return { at: fenceEnd ?? value }
+  return { at: fenceEnd ?? value.end, list: readList(marks, region, start, value, fenceEnd) }
+}
+
+/** Whether an array is the first thing in fenced code that is JSON, or of no language. */
+function isFencedAlone(text: string, start: number): boolean {
+  if (text.charCodeAt(start) !== OPEN_BRACKET) return false
+  const fence = findContentEnd(text, Math.max(start - 200, 0), start)
+  return /(?:^|\n)[ \t]*(?:`{3,}|~{3,})(?:json)?$/i.test(text.slice(Math.max(fence - 24, 0), fence))
+}
+
+/** `fenceEnd` is where the fenced code ends that holds the value and nothing else. */
 function readList(
   marks: Marks,
   region: Region,
   start: number,
   { end, arrays }: JsonValue,
+  fenceEnd: number | undefined,
 ): ContextList | Reason | undefined {
   const { text } = marks
   if (end > region.end) return undefined
+  // fenced, it is what an example looks like, too
+  if (fenceEnd !== undefined && !(isAnnounced(text, start) && isFence(text, end, fenceEnd))) return undefined
   // code and prose go on behind what looks like JSON
   if (findContentStart(text, end, findLineEnd(text, end)) < findLineEnd(text, end) && !/[<"'`]/.test(text[end] ?? ''))
     return undefined
@@ -106,7 +132,7 @@ function readList(
   const named = arrays.filter(({ name }) => name === undefined || name === '' || LIST_NAMES.test(name))
   const judged = named
     .filter(({ name, elements }) => haveTexts(text, elements, name, situation))
-    .map(({ name, elements }) => ({ elements, reason: judgeElements(elements, name, situation) }))
+    .map(({ name, elements }) => ({ elements, reason: judgeList(text, elements, name, situation) }))
   const taken = judged.filter(({ reason }) => reason === undefined).map(({ elements }) => elements)
   const strings = isStrings ? named.map(({ elements }) => elements).filter((texts) => isTexts(text, texts)) : []
   const refused = judged.find(({ reason }) => reason !== undefined)?.reason
@@ -114,7 +140,17 @@ function readList(
     (best, elements) => (best === undefined || lengthOf(elements) > lengthOf(best) ? elements : best),
     undefined,
   )
-  return largest === undefined ? refused : toList(text, largest, end)
+  return largest === undefined ? refused : toList(text, largest, fenceEnd ?? end)
+}
+
+function judgeList(
+  text: string,
+  elements: readonly JsonElement[],
+  name: string | undefined,
+  situation: Situation,
+): Reason | undefined {
+  const refused = judgeElements(elements, name, situation)
+  return refused ?? (tellsOrder(text, elements.map(toTextSpan)) ? 'ordered_texts' : undefined)
 }
 
 /**
@@ -147,6 +183,13 @@ function hasField({ members }: JsonElement, pattern: RegExp): boolean {
   return false
 }
 
+/** Where the text of a result stands, without its quotes. */
+function toTextSpan({ start, end, members }: JsonElement): BlockSpan {
+  const [, own] = [...(members ?? [])].find(([name]) => TEXT_NAMES.test(name)) ?? []
+  const [contentStart, contentEnd] = own ? [own.start + 1, own.end - 1] : [start, end]
+  return { start, end, contentStart, contentEnd }
+}
+
 /** How many kinds of fields all of these have that texts which were searched for have. */
 function countFields(elements: readonly JsonElement[]): number {
   const kinds = [RANKED, RETRIEVED, NUMBERED, ORIGIN]
@@ -177,11 +220,18 @@ function hasText(text: string, members: ReadonlyMap<string, JsonMember>, shortes
   })
 }
 
+/** Whether nothing but a fence stands between these. */
+function isFence(text: string, from: number, to: number): boolean {
+  return to - from <= 100 && /^\s*(?:`{3,}|~{3,})\s*$/.test(text.slice(from, to))
+}
+
 function toList(text: string, elements: readonly JsonElement[], end: number): ContextList {
   const labels = findLabels(text, elements)
-  const blocks = elements.map(({ start, end }, i): BlockSpan => {
+  const blocks = elements.map(({ start, end, members }, i): BlockSpan => {
+    const ranks = members === undefined ? [] : findRankMembers(text, members, labels?.[i])
     const span = { start, end, contentStart: start, contentEnd: end }
-    return labels === undefined ? span : { label: labels[i]!, ...span }
+    const block = labels === undefined ? span : { label: labels[i]!, ...span }
+    return ranks.length === 0 ? block : { ranks, ...block }
   })
   const positional = isRunning(blocks.map(({ label }) => label && text.slice(label.start, label.end)))
   return { blocks, positional, labelPrefix: '', form: 'json', weight: 'strong', end }
@@ -207,7 +257,7 @@ function isTexts(text: string, elements: readonly JsonElement[]): boolean {
 }
 
 /** The numbers or plain names by which the elements are told apart, if all have the same member for it. */
-function findLabels(text: string, elements: readonly JsonElement[]): JsonMember[] | undefined {
+function findLabels(text: string, elements: readonly JsonElement[]): Span[] | undefined {
   for (const name of LABEL_NAMES) {
     const labels = elements.map(({ members }) => toLabel(text, members?.get(name)))
     if (!labels.every((label) => label !== undefined)) continue
@@ -217,7 +267,7 @@ function findLabels(text: string, elements: readonly JsonElement[]): JsonMember[
   return undefined
 }
 
-function toLabel(text: string, member: JsonMember | undefined): JsonMember | undefined {
+function toLabel(text: string, member: JsonMember | undefined): Span | undefined {
   if (member === undefined) return undefined
   const quoted = text.charCodeAt(member.start) === 34 ? 1 : 0
   const label = { start: member.start + quoted, end: member.end - quoted }

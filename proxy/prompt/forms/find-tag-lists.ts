@@ -1,11 +1,13 @@
 import { type BlockSpan, type ContextList, mostBlocks } from '../judge/context-list.ts'
+import { areInOrder } from '../judge/tells-order.ts'
 import { readCue } from '../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom } from '../scan/find-edges.ts'
 import { genericTags, isKin, isWeakTag, type KinElement, type Region } from '../scan/find-elements.ts'
 import { isRunning } from '../scan/find-labels.ts'
 import type { Marks } from '../scan/find-marks.ts'
+import { findRankAttributes } from '../scan/find-rank-fields.ts'
 import { readAttributes } from '../scan/find-tags.ts'
-import { orderedField, toFieldName } from '../scan/ordered-fields.ts'
+import { datedField, orderedField, toFieldName } from '../scan/ordered-fields.ts'
 
 // the first of these that all of a list's blocks carry labels them
 const LABEL_ATTRIBUTES = ['index', 'id', 'number', 'n', 'position', 'rank', 'doc_id']
@@ -86,7 +88,7 @@ function toList(text: string, row: readonly KinElement[], inContainer: boolean):
   const ids = blocks.map(({ label }) => textOf(text, label))
   return {
     blocks,
-    isOrdered: row.some(({ open }) => isOrdered(text, open)),
+    isOrdered: row.some(({ open }) => isOrdered(text, open)) || areDated(text, row),
     positional: isRunning(ids),
     labelPrefix: '',
     end: row.at(-1)!.end,
@@ -104,6 +106,17 @@ function isOrdered(text: string, open: KinElement['open']): boolean {
   )
 }
 
+/** Whether dates in the elements' tags rise or fall through all of them: those of what was searched for stand by rank. */
+function areDated(text: string, row: readonly KinElement[]): boolean {
+  const dates: string[] = []
+  for (const { open } of row) {
+    const date = readAttributes(text, open).find(({ name }) => datedField.test(toFieldName(name)))
+    if (date === undefined) return false
+    dates.push(text.slice(date.valueStart, Math.min(date.valueEnd, date.valueStart + 64)))
+  }
+  return areInOrder(dates)
+}
+
 function textOf(text: string, label: BlockSpan['label']): string | undefined {
   return label && text.slice(label.start, label.end)
 }
@@ -115,7 +128,9 @@ function areDistinct(values: readonly (string | undefined)[]): boolean {
 function toBlock(text: string, { start, end, open, close }: KinElement, label: BlockSpan['label']): BlockSpan {
   const contentStart = findContentStart(text, open.end, close.start)
   const contentEnd = findContentEnd(text, contentStart, close.start)
-  return { start, end, contentStart, contentEnd, ...(label && { label }) }
+  const ranks = findRankAttributes(text, open, label)
+  const block = { start, end, contentStart, contentEnd, ...(label && { label }) }
+  return ranks.length === 0 ? block : { ranks, ...block }
 }
 
 function readLabels(text: string, element: KinElement): Map<string, BlockSpan['label']> {

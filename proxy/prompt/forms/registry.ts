@@ -40,6 +40,7 @@ export const forms: readonly Form[] = [
       `Doc 1(Title: Oslo) ${rain}\nDoc 2(Title: Rome) ${sun}${ask}`,
       `Source ID [a1]:\n${rain}\nSource ID [b2]:\n${sun}${ask}`,
       `文档1：${rain}\n文档2：${sun}\n\n问题：为什么？`,
+      `Retrieved documents:\n[doc1]: ${rain}\n[doc2]: ${sun}${ask}`,
       `Sources:\n[a.md]: ${rain}\n[b.md]: ${sun}${ask}`,
       `Facts:\n==== [File:a.md;Relevance:83%]:\n${rain}\n==== [File:b.md;Relevance:71%]:\n${sun}\n======\nAnswer.`,
       `Sources:\nid|text\n17|"${rain}"\n4|"${sun}"\n\nAnswer.`,
@@ -73,6 +74,7 @@ export const forms: readonly Form[] = [
     needs: 'nothing',
     examples: [
       `Source: a.md\nContent: ${rain}\n\nSource: b.md\nContent: ${sun}${ask}`,
+      `Source ID: 7\nArticle Title: A\n${rain}\n\nSource ID: 9\nArticle Title: B\n${sun}${ask}`,
       `file_path: a.md\n\n${rain}\n\nfile_path: b.md\n\n${sun}${ask}`,
       `Information: "Source: a.md\nTitle: A\nContent: ${rain}\n\nSource: b.md\nTitle: B\nContent: ${sun}\n"\n---\nAnswer.`,
       `- Use this context: Filename: a.md\nSource: 0\n${rain}\n\nFilename: b.md\nSource: 1\n${sun}\n- Be brief: yes\n\nTask: why?`,
@@ -100,6 +102,7 @@ export const forms: readonly Form[] = [
     needs: 'nothing',
     examples: [
       `<document index="1">${rain}</document>\n<document index="2">${sun}</document>\n\nWhy?`,
+      `<Cites>\n<Cite>${rain}</Cite>\n<Cite>${sun}</Cite>\n</Cites>${ask}`,
       `<contents><content>${rain}</content>\n<content>${sun}</content></contents>\n\nWhy?`,
       `已知信息：\n<data>${rain}</data>\n<data>${sun}</data>\n避免提及<data></data>\n问题：\n为什么？`,
       `Task.\n\n<file_content path="src/a.md">\n${rain}\n</file_content>\n\n<file_content path="src/b.md">\n${sun}\n</file_content>`,
@@ -127,6 +130,10 @@ export const forms: readonly Form[] = [
         { text: rain, score: 0.9 },
         { text: sun, score: 0.8 },
       ]),
+      `## References:\n\`\`\`json\n${JSON.stringify([
+        { id: 1, content: rain, url: 'a' },
+        { id: 2, content: sun, url: 'b' },
+      ])}\n\`\`\`${ask}`,
       `Here are some documents:\n${JSON.stringify({
         documents: [
           { document: 1, date: '2026', content: rain },
@@ -136,6 +143,10 @@ export const forms: readonly Form[] = [
     ],
     alike: [
       JSON.stringify({ chunks: [{ text: rain }, { text: sun }] }),
+      `Return this:\n\`\`\`json\n${JSON.stringify([
+        { id: 1, content: rain, url: 'a' },
+        { id: 2, content: sun, url: 'b' },
+      ])}\n\`\`\`${ask}`,
       JSON.stringify([
         { page: 1, text: rain },
         { page: 2, text: sun },
@@ -170,6 +181,7 @@ export const forms: readonly Form[] = [
       `Documents:\n\n${rain}\n\n---\n\n${sun}\n\n---\n\nThe end.${ask}`.replace('\n\n---\n\nThe end.', '\n\n---'),
     ],
     alike: [
+      `<Notes>\n${rain}\n------\n${sun}\n</Notes>${ask}`,
       `Context:\n${rain}\n\n----------------\nTERMS\n----------------\n\n${sun}${ask}`,
       `Context:\n# A\n\n${rain}\n\n---\n\n## B\n\n${sun}\n\n---\n\n## C\n\nEnd.${ask}`,
     ],

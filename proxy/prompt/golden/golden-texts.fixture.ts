@@ -71,6 +71,7 @@ function* writeTexts(): Generator<[string, string]> {
   yield* writeTagged()
   yield* writeBare()
   yield* writeJson()
+  yield* writeOrdered()
 }
 
 function* writeLabelled(): Generator<[string, string]> {
@@ -121,6 +122,34 @@ function* writeJson(): Generator<[string, string]> {
     for (const [what, own] of Object.entries(members)) {
       const json = JSON.stringify({ [list]: bodies.map((content, i) => ({ ...own(i + 1), content })) })
       yield [`JSON ${list} with ${what}`, json]
+    }
+  }
+}
+
+/** What texts begin with that tell an order, and one that does not. */
+const begun: Readonly<Record<string, (place: number) => string>> = {
+  days: (n) => `2026-0${n}-12: `,
+  clocks: (n) => `[10:0${n}:12] `,
+  chapters: (n) => `Chapter ${n}\n\n`,
+  releases: (n) => `## v1.${n}.0\n`,
+  speakers: (n) => `${n === 2 ? 'Bo' : 'Ann'}: `,
+  mails: (n) => `From: a@x.org\nTo: b@x.org\nDate: ${n} Jun 2026 10:00\n\n`,
+  hunks: (n) => `@@ -${n} +${n} @@\n`,
+  topics: (n) => `Topic ${'abc'[n - 1]}. `,
+}
+
+function* writeOrdered(): Generator<[string, string]> {
+  for (const [what, begin] of Object.entries(begun)) {
+    for (const places of [
+      [1, 2, 3],
+      [3, 2, 1],
+      [2, 1, 3],
+    ]) {
+      const texts = bodies.map((body, i) => begin(places[i]!) + body)
+      const labelled = texts.map((text, i) => `Document ${i + 1}: ${text}`).join('\n\n')
+      const tagged = texts.map((text) => `<document>\n${text}\n</document>`).join('\n')
+      yield [`${what} ${places.join()}, labelled`, frames.asked!(labelled)]
+      yield [`${what} ${places.join()}, tagged`, frames.asked!(tagged)]
     }
   }
 }

@@ -1,3 +1,4 @@
+import type { RankField } from '../scan/find-rank-fields.ts'
 import type { Weight } from '../scan/vocabulary.ts'
 
 /** Where one context block stands in a text; all offsets are UTF-16 indices into it. */
@@ -13,6 +14,8 @@ export interface BlockSpan {
    * in front of the content, but inside it in JSON (`{"id":3,…}`) and possibly in the match of a user's pattern.
    */
   readonly label?: { readonly start: number; readonly end: number }
+  /** Fields that only rank it, in order. */
+  readonly ranks?: readonly RankField[]
 }
 
 /** Consecutive context blocks in one text. */

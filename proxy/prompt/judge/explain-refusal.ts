@@ -20,12 +20,22 @@ const remedies: Readonly<Record<Reason, string>> = {
   spans_parts: 'let every document begin and end in one text part',
   no_evidence: `announce the list (as \`Documents:\`) and ask below it (\`Question: …\`), or ${mark}`,
   ordered_fields: `dates, pages, speakers or steps say that the order means something; where it does not, ${mark}`,
+  ordered_texts: 'none: dates, numbers, mails or sentences that go on stay in their order; `reprise.blocks` moves them',
   one_text: 'what a tool reads, runs or lists is one text; call a tool that searches by such a name',
   example: 'none: examples stay as they are',
   bibliography: 'none: notes and links stay as they are',
   directions: 'none: steps, options and rows stay as they are',
   talk: 'none: what is said in turns stays as it is',
   markup: `elements of other markup stay as they are; for documents, ${mark}`,
+}
+
+/** What helps where blocks of equal documents differ by a score. */
+export const differingRemedy =
+  '`blocks.volatile: move` in the configuration tells scores behind the list, so that equal documents are equal'
+
+/** The one thing that would help where something was left alone for this reason. */
+export function remedyFor(reason: Reason): string {
+  return remedies[reason]
 }
 
 const LONGEST_BEGINNING = 60

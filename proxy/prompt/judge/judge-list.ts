@@ -1,10 +1,12 @@
 import { findContentEnd, findIndexFrom } from '../scan/find-edges.ts'
 import { isKin } from '../scan/find-elements.ts'
 import type { Marks } from '../scan/find-marks.ts'
+import { readFields } from '../scan/find-record-head.ts'
 import { areWorded } from './are-worded.ts'
-import type { ContextList } from './context-list.ts'
+import type { BlockSpan, ContextList } from './context-list.ts'
 import { type Evidence, readEvidence } from './read-evidence.ts'
 import type { Reason } from './reasons.ts'
+import { tellsOrder } from './tells-order.ts'
 
 // what is written in elements like these is no material, but shows what to write, or in what order things are
 const OF_EXAMPLES =
@@ -16,10 +18,14 @@ const EXAMPLE = /\bexamples?\b|beispiel|ejemplo|exemple|示例|例子|例/i
 const MARKDOWN_HEADING = /(?:^|\n)#{1,6}[ \t]+([^\n]{0,120})/g
 const FURTHEST = 4_000
 
+// what whole files of markup begin with, and what holds settings and feeds
+const FOREIGN =
+  /^(?:\?xml|rss|rdf|feed|channel|atom|html|head|body|svg|build|project|configuration|config|settings|plugins?|dependencies|manifest|resources|web-app|beans|schema|definitions|testsuites?|suite|playlist|urlset|sitemapindex|opml|kml|gpx|tei|book|bibliography|menu|catalog|inventory|table|ul|ol|video|audio|picture)$/
+
 const OF_LAWS = /^(?:article|fact|citation|段落)/i
 const OF_ONE_TEXT =
   /\b(?:the|this|that|following|a|an) (?:following )?(?:text|story|judge?ment|ruling|opinion|poem|speech|recipe|letter|contract|agreement|law|statute|transcript|chapter|essay|report|paper|novel|tale|manual|guide|list|steps|rules|instructions)\b|(?:der|den|diesen|folgenden?) (?:text|artikel|vertrag|roman)|(?:le|ce|du) (?:texte|récit|contrat)|(?:el|este|del) (?:texto|relato|contrato)|文章|步骤|故事|本文/i
-// `context1: …` is how a template calls a variable
+// `context1: …` is how a template calls a variable, and `[doc1]` is not
 const VARIABLE = /^[a-z]+$/
 
 /** Why this list, for which nothing but its form speaks so far, is left alone; undefined: it is one of retrieved texts. */
@@ -29,11 +35,29 @@ export function judgeList(marks: Marks, list: ContextList): Reason | undefined {
   if (list.form === undefined || list.blocks.length < 2) return undefined
   if (marks.source === 'read') return 'one_text'
   if (list.isOrdered) return 'ordered_fields'
+  // what is known of somebody may bear numbers and dates
+  if (list.form !== 'memories' && tellsOrder(text, textsOf(text, list))) return 'ordered_texts'
   if (isExample(marks, start, list.end)) return 'example'
-  if (list.form === 'label' && VARIABLE.test(list.labelPrefix)) return 'no_evidence'
+  if (list.form === 'label' && isVariable(text, list)) return 'no_evidence'
+  if (list.form === 'tag' && list.weight === 'weak' && isOfMarkup(marks, start, list.end)) return 'markup'
   if (list.weight === 'strong') return undefined
   const evidence = readEvidence(text, start, list.end, turnStart(marks, start))
   return isSupported(marks, list, evidence) ? undefined : 'no_evidence'
+}
+
+/** The blocks without fields in front of their texts. */
+function textsOf(text: string, { form, blocks }: ContextList): readonly BlockSpan[] {
+  if (form !== 'record') return blocks
+  return blocks.map((block) => ({
+    ...block,
+    contentStart: readFields(text, block.contentStart)?.end ?? block.contentStart,
+  }))
+}
+
+function isVariable(text: string, { labelPrefix, blocks: [first] }: ContextList): boolean {
+  if (!VARIABLE.test(labelPrefix)) return false
+  const before = first?.label === undefined ? '' : text[first.label.start - labelPrefix.length - 1]
+  return before !== '[' && before !== '【'
 }
 
 function turnStart({ turns }: Marks, at: number): number {
@@ -88,6 +112,15 @@ function showsHow(text: string, start: number): boolean {
       .split('\n')
       .at(-1)!,
   )
+}
+
+/** Whether elements that may be anything stand in an element of other markup, as in `<rss><channel><item>`. */
+function isOfMarkup({ tags }: Marks, start: number, end: number): boolean {
+  for (let i = findIndexFrom(tags, start) - 1, seen = 0; i >= 0 && seen < 2_000; i--, seen++) {
+    const { partner, closing, name } = tags[i]!
+    if (!closing && partner !== undefined && partner.start >= end && FOREIGN.test(name)) return true
+  }
+  return false
 }
 
 /** Whether a list stands in what shows how to write, not in what is given. */

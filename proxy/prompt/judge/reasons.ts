@@ -14,6 +14,8 @@ export type Reason =
   | 'no_evidence'
   /** fields that say that the order means something: dates, pages, speakers, steps */
   | 'ordered_fields'
+  /** the texts tell an order: dates or numbers that rise, mails, patches, what speakers say in turn, sentences that go on */
+  | 'ordered_texts'
   /** what a tool read, ran or listed is one text */
   | 'one_text'
   /** an example of what is asked for or how to answer */

@@ -307,3 +307,67 @@ it('words that name blocks again and again are read in linear time', () => {
   }
   expect(process.cpuUsage(started).user).toBeLessThan(4_000_000)
 })
+
+describe('a system prompt', () => {
+  it.each([
+    'The documents are in chronological order.',
+    'The documents are sorted by date, newest first.',
+    'Die Dokumente stehen in chronologischer Reihenfolge.',
+    'Die Quellen sind zeitlich geordnet, die älteste zuerst.',
+    'Les documents sont classés par ordre chronologique.',
+    'Los documentos están en orden cronológico.',
+    '文档按时间顺序排列。',
+    '以下内容从旧到新排列。',
+    '文書は時系列順に並んでいます。',
+  ])('keeps lists of all messages in their order by %j', (content) => {
+    const system: Message = { role: 'system', content }
+    expect(isMoved((...blocks) => [system, user(`${numbered(...blocks)}\n\nQuestion: why?`)])).toBe(false)
+  })
+
+  it.each([
+    'Follow these steps in this order: read, think, answer.',
+    'List sources in order of relevance.',
+    'The documents are sorted by relevance.',
+    'Rank nothing, and say first what you know.',
+  ])('does not by %j', (content) => {
+    const system: Message = { role: 'system', content }
+    expect(isMoved((...blocks) => [system, user(`${numbered(...blocks)}\n\nQuestion: why?`)])).toBe(true)
+  })
+})
+
+describe.each(forms)('a list of %s stays beside', (_, list) => {
+  it.each([
+    ['labels by number', '1: positive\n2: negative'],
+    ['summaries by number', 'Summary 1: It rises.\nSummary 2: It flows.'],
+    ['elements, one for each', '<labels>\n<label>good</label>\n<label>bad</label>\n</labels>'],
+    [
+      'translations',
+      '<translations>\n<translation>A</translation>\n<translation lang="de">B</translation>\n</translations>',
+    ],
+  ])('%s', (_, words) => {
+    expect(isMoved((...blocks) => [user(`${list(...blocks)}\n\nQuestion: are these right?\n${words}`)])).toBe(false)
+    expect(isMoved((...blocks) => [user(`${words}\n\n${list(...blocks)}\n\nQuestion: are these right?`)])).toBe(false)
+  })
+
+  it.each([
+    ['as many of another number', '1: positive\n2: negative\n3: none'],
+    ['one element', '<rules>Be brief.</rules>'],
+    ['times', '12: noon\n24: midnight'],
+  ])('but not beside %s', (_, words) => {
+    expect(isMoved((...blocks) => [user(`${words}\n\n${list(...blocks)}\n\nQuestion: are these right?`)])).toBe(true)
+  })
+
+  it.each([
+    'Summarise them line by line.',
+    'Return a JSON array with one entry per document.',
+    'Reply as a JSON array in the same order.',
+    'What are their topics, respectively?',
+    'Répondez dans le même ordre.',
+    'Responde en el mismo orden.',
+    'Antworte in der gleichen Reihenfolge.',
+    '请以相同的顺序回答。',
+    '同じ順番で答えてください。',
+  ])('an answer by position: %s', (words) => {
+    expect(isMoved((...blocks) => [user(`${list(...blocks)}\n\nQuestion: ${words}`)])).toBe(false)
+  })
+})

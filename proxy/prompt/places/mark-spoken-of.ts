@@ -1,8 +1,9 @@
 import type { PromptMessage } from '../body/prompt.ts'
 import { type PromptContext, placeLabels, slotsByText } from '../body/prompt-context.ts'
 import { findEndBehindClosing } from '../borders/find-numbered-closings.ts'
+import { findParallelLists } from './find-parallel-lists.ts'
 import { namesItself } from './names-itself.ts'
-import { type Remarks, readCitations, readRemarks } from './read-remarks.ts'
+import { type Remarks, readCitations, readRemarks, saysByTime } from './read-remarks.ts'
 
 interface Found {
   readonly message: PromptMessage
@@ -30,29 +31,72 @@ export function markSpokenOf<Message extends Found>(
   unmapped: UnmappedNames = { inAnswer: false, inCalls: false },
 ): Message[] {
   const marked = [...messages]
-  const later = { bracketed: new Set<string>(), worded: new Set<string>(), isCounted: false, isOrdered: false }
   const first = messages.findIndex(isOpen)
-  for (let place = messages.length - 1; place >= first && first >= 0; place--) {
+  if (first < 0) return marked
+  const later = {
+    bracketed: new Set<string>(),
+    worded: new Set<string>(),
+    isCounted: false,
+    isPartCounted: false,
+    // an order that is spoken of is that of the message's own
+    isOrdered: false,
+  }
+  const isByTime = messages.some((message) => isOfSystem(message) && saysByTime(wordsOutside(message, texts)))
+  for (let place = messages.length - 1; place >= first; place--) {
     const message = messages[place]!
     const { role } = message.message
     const isOwn = isOpen(message)
-    if (!isOwn && role !== 'user' && role !== 'assistant') continue
-    const own = readOutside(message, texts)
+    if (!isOwn && !isHeard(role)) continue
+    const words = wordsOutside(message, texts)
+    const own = role === 'assistant' ? readCitations(words) : readRemarks(words)
     if (isOwn) {
-      const contexts = message.contexts.map((context) => {
-        const isSpokenOf = own.isOrdered || speaksOf(own, context, texts) || speaksOf(later, context, texts)
-        return isMovable(context) && (isSpokenOf || namesItself(context, texts) || isBound(context, unmapped))
-          ? { ...context, isSpokenOf: true }
-          : context
-      })
-      marked[place] = { ...message, contexts }
+      const said = { words, remarks: [own, later], isByTime }
+      marked[place] = { ...message, contexts: message.contexts.map((context) => mark(context, said, texts, unmapped)) }
     }
-    if (role !== 'user' && role !== 'assistant') continue
+    if (!isHeard(role)) continue
     for (const name of own.bracketed) later.bracketed.add(name)
     for (const name of own.worded) later.worded.add(name)
     later.isCounted ||= own.isCounted
+    later.isPartCounted ||= own.isPartCounted
   }
   return marked
+}
+
+/** Whether those who speak like this are taken to speak of what stands in front. */
+function isHeard(role: string): boolean {
+  return role === 'user' || role === 'assistant'
+}
+
+/** What is said of the contexts of a message: around them, and in messages behind. */
+interface Said {
+  readonly words: string
+  readonly remarks: readonly Remarks[]
+  readonly isByTime: boolean
+}
+
+function mark(context: PromptContext, said: Said, texts: readonly string[], unmapped: UnmappedNames): PromptContext {
+  if (!isMovable(context)) return context
+  const isStaying =
+    isInOrder(context, said) ||
+    said.remarks.some((remarks) => speaksOf(remarks, context, texts)) ||
+    namesItself(context, texts) ||
+    isBound(context, unmapped)
+  return isStaying ? { ...context, isSpokenOf: true } : context
+}
+
+/** Whether words say that blocks stand in order, or list as much beside them as there are blocks. */
+function isInOrder({ slots }: PromptContext, { words, remarks, isByTime }: Said): boolean {
+  return (
+    isByTime ||
+    remarks.some(({ isOrdered }) => isOrdered) ||
+    saysByTime(words) ||
+    findParallelLists(words).has(slots.length)
+  )
+}
+
+/** What a system prompt says of the order of time it says of all that follows; of its own lists it says so anyway. */
+function isOfSystem({ message: { role } }: Found): boolean {
+  return role === 'system' || role === 'developer'
 }
 
 function isOpen({ contexts, past }: Found): boolean {
@@ -69,7 +113,7 @@ function isMovable({ slots, isResult }: PromptContext): boolean {
 }
 
 /** What a message says outside of its blocks. */
-function readOutside({ message, contexts }: Found, texts: readonly string[]): Remarks {
+function wordsOutside({ message, contexts }: Found, texts: readonly string[]): string {
   const slots = slotsByText(contexts)
   const pieces = message.texts.flatMap((place) => {
     let at = 0
@@ -82,13 +126,13 @@ function readOutside({ message, contexts }: Found, texts: readonly string[]): Re
     })
     return [...around, texts[place]!.slice(at)]
   })
-  const read = message.role === 'assistant' ? readCitations : readRemarks
-  return read(pieces.join('\n\n'))
+  return pieces.join('\n\n')
 }
 
 function speaksOf(remarks: Remarks, context: PromptContext, texts: readonly string[]): boolean {
   if (remarks.isCounted) return true
   const labels = placeLabels(context, texts)
   const isLabelled = context.slots.some(({ label }) => label)
+  if (remarks.isPartCounted && !isLabelled) return true
   return labels.some((label) => remarks.worded.has(label) || (isLabelled && remarks.bracketed.has(label)))
 }

@@ -6,6 +6,8 @@ export interface Remarks {
   readonly worded: ReadonlySet<string>
   /** as `the second document` */
   readonly isCounted: boolean
+  /** as `the second paragraph`, which may be a block where none has a label */
+  readonly isPartCounted: boolean
   /** as `in this order` */
   readonly isOrdered: boolean
 }
@@ -44,6 +46,25 @@ const COUNTED = new RegExp(
   ].join('|'),
   'iu',
 )
+// what unlabelled blocks may be called
+const PART_COUNTED = new RegExp(
+  `(?<!\\p{L})(?:the |each |every )?${PLACE} (?:paragraphs?|sections?|parts?|texts?|items?|entry|entries|points?|notes?|excerpt)(?!\\p{L})|(?<!\\p{L})(?:paragraph|section|part|text|item|entry) (?:\\d{1,2}|${NUMERAL})(?!\\p{L})|(?<!\\p{L})(?:erste|zweite|dritte|vierte|letzte)[nrsm]? (?:absatz|absätze|teil|eintrag)`,
+  'iu',
+)
+// the order of time, in words that say so of texts and of nothing else
+const BY_TIME = new RegExp(
+  [
+    '(?<!\\p{L})chronological(?:ly)?(?!\\p{L})|(?<!\\p{L})in (?:time|date|temporal) order(?!\\p{L})',
+    '(?<!\\p{L})(?:sorted|ordered|arranged|listed|given) (?:by|from) (?:date|time|age|oldest|newest|latest|most recent|earliest)(?!\\p{L})',
+    '(?<!\\p{L})(?:oldest|newest|latest|earliest|most recent)(?: (?:to|through) (?:newest|oldest|latest|earliest|most recent)| (?:ones? |documents? |entries |messages? |results? )?(?:come |comes )?first)(?!\\p{L})',
+    'chronologisch|zeitlich(?:er|en)? (?:geordnet|sortiert|reihenfolge|abfolge)|nach (?:datum|zeit) (?:geordnet|sortiert)|(?:älteste|neueste|jüngste)[nrs]? zuerst',
+    'ordre chronologique|chronologiquement|(?:triés?|classés?|rangés?) par date|du plus (?:ancien|récent) au plus (?:récent|ancien)',
+    'orden cronológico|cronológicamente|(?:ordenad[oa]s|clasificad[oa]s) por fecha|del? más (?:antiguo|reciente) al? más (?:reciente|antiguo)',
+    '(?:按|依)照?(?:发布|发生)?(?:时间|日期|先后)(?:的)?(?:先后)?(?:顺序|次序|排序|排列|升序|降序)|时间顺序|先后顺序|(?:由|从)(?:旧|新|早|晚|远|近)(?:到|至)(?:新|旧|晚|早|近|远)',
+    '時系列|時間順|日付順|年代順|(?:古|新し)い(?:もの)?(?:から)?順',
+  ].join('|'),
+  'iu',
+)
 const FOR_EACH = `(?:for|score|rate|translate|summari[sz]e|classify|label|judge|grade|rewrite) (?:each|every)(?: of the)? (?:${NUMBERED})`
 const DATA = '(?:json|csv|xml|yaml|sql|table|spreadsheet)'
 // what is to come out one for each, as a table, or is told apart by time
@@ -51,14 +72,16 @@ const ALIGNED = new RegExp(
   [
     `(?<!\\p{L})${FOR_EACH}(?!\\p{L})(?![^.\\n]{0,40}\\b(?:cit|you use))`,
     `(?<!\\p{L})(?:convert|transform|reformat|turn|export|parse)(?!\\p{L})[^.\\n]{0,60}(?<!\\p{L})${DATA}(?!\\p{L})`,
-    '(?<!\\p{L})(?:oldest|newest|latest|earliest|most recent)(?: (?:to|through) (?:newest|oldest|latest|earliest|most recent)| first)(?!\\p{L})',
-    '(?<!\\p{L})chronological(?:ly)?(?!\\p{L})|(?<!\\p{L})in (?:time|date|temporal|alphabetical|reverse) order(?!\\p{L})',
+    '(?<!\\p{L})in (?:alphabetical|reverse) order(?!\\p{L})',
+    '(?<!\\p{L})(?:line by line|one by one|document by document)(?!\\p{L})',
+    `(?<!\\p{L})one (?:\\p{L}+ ){1,2}(?:per|for each|for every) (?:${NUMBERED})(?!\\p{L})`,
+    `(?<!\\p{L})(?:they|their|them|these|${NUMBERED})(?!\\p{L})[^.\\n?]{0,80}(?<!\\p{L})respectively(?!\\p{L})`,
     '(?<!\\p{L})(?:page by page|step by step through)(?!\\p{L})|(?<!\\p{L})who \\p{L}+ (?:first|last)(?!\\p{L})',
   ].join('|'),
   'iu',
 )
 const ORDERED =
-  /(?<!\p{L})in (?:(?:this|that|the (?:given|same|above|listed|following|right|correct|original|stated)) order(?!\p{L})|the order (?:given|listed|shown|above|in which|they|of the)|order(?!\p{L}| to | of relevance| that | for ))|in (?:dieser|derselben|der (?:gegebenen|angegebenen|richtigen)) reihenfolge|按顺序/iu
+  /(?<!\p{L})in (?:(?:this|that|the (?:given|same|above|listed|following|right|correct|original|stated)) order(?!\p{L})|the order (?:given|listed|shown|above|in which|they|of the)|order(?!\p{L}| to | of relevance| that | for ))|in (?:dieser|derselben|der (?:gegebenen|angegebenen|gleichen|richtigen)) reihenfolge|dans (?:cet ordre|le même ordre|l['’]ordre (?:donné|indiqué))|en (?:este|el mismo) orden|按顺序|(?:按照?|以)(?:上述|以上|下列|给定|原来?)的?顺序|(?:相同|同样)的?顺序|この順(?:番|序)|順番(?:に|通り)|同じ順/iu
 
 // how a prompt tells its model to cite: the numbers in it are anyone's
 const CITING =
@@ -79,8 +102,14 @@ export function readRemarks(text: string): Remarks {
     bracketed: namesIn(text, BRACKETED, isExample),
     worded: namesIn(text, WORDED, isExample),
     isCounted: COUNTED.test(text),
+    isPartCounted: PART_COUNTED.test(text),
     isOrdered: ORDERED.test(text) || ALIGNED.test(readEnds(text)),
   }
+}
+
+/** Whether a text says that something stands in the order of time. */
+export function saysByTime(text: string): boolean {
+  return BY_TIME.test(readEnds(text))
 }
 
 /** What is asked stands in front of what it is about, or behind it. */
@@ -95,6 +124,7 @@ export function readCitations(text: string): Remarks {
     bracketed: namesIn(text, BRACKETED, isNone),
     worded: namesIn(text, WORDED, isNone),
     isCounted: false,
+    isPartCounted: false,
     isOrdered: false,
   }
 }

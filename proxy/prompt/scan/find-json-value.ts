@@ -8,8 +8,12 @@ export interface JsonElement {
 
 /** Where the value of a member stands; strings with their quotes. */
 export interface JsonMember {
+  /** Where its name begins, with its quote. */
+  readonly keyStart: number
   readonly start: number
   readonly end: number
+  /** Of an object: its own. */
+  readonly members: ReadonlyMap<string, JsonMember> | undefined
 }
 
 /** A JSON value in a text, and the arrays in it that hold more than one element. */
@@ -112,7 +116,7 @@ class Reader {
       this.#skipSpace()
       const start = this.at
       if (!this.read(depth + 1, key)) return false
-      members.set(key, { start, end: this.at })
+      members.set(key, { keyStart, start, end: this.at, members: this.#members })
       const next = this.#skipSpace()
       if (next === CLOSE_BRACE) {
         this.#members = members

@@ -16,18 +16,18 @@ export interface RecordHead {
 // `├── Title: Rome`: some templates draw a tree
 const FIELD = /(?:[├└│─|]{1,4}[ \t]?)?([\p{L}][\p{L}\p{N}_ ]{0,30})[:：](?=\s|\p{Script=Han})/uy
 const NAMING =
-  /^(?:(?:[a-z]{2,12} )?title|source|source url|url|uri|link|file|file[_ ]?name|file[_ ]?path|path|page_label|document|document[_ ]?(?:id|title|name)?|doc[_ ]?id|name|id|标题|来源|链接|文件|文件名|文档|タイトル|出典|titel|quelle|datei|dateiname|titre|fichier|título|fuente|archivo)$/i
+  /^(?:(?:[a-z]{2,12} )?title|source|source[_ ]?(?:url|id|name)|url|uri|link|file|file[_ ]?name|file[_ ]?path|path|page_label|document|document[_ ]?(?:id|title|name)?|doc[_ ]?id|name|id|标题|来源|链接|文件|文件名|文档|タイトル|出典|titel|quelle|datei|dateiname|titre|fichier|título|fuente|archivo)$/i
 const DESCRIBING =
   /^(?:author|authors|page|date|published|score|relevance|high relevancy|(?:[a-z]{2,12} )?(?:relevancy|score|similarity)|section|category|type|language|site|domain|chunk|metadata|tags|updated|日期|作者|页码|分数|相关度|seite|datum|autor|auteur|fecha|página)$/i
 const CONTENT =
   /^(?:content|contents|text|snippet|body|summary|passage|abstract|excerpt|page[_ ]content|内容|正文|文本|本文|inhalt|contenu|texte|contenido|texto)$/i
 // fields whose value may be the record's number
-const COUNTING = /^(?:id|source|no|number|index|rank|document|doc|编号|序号)$/i
+const COUNTING = /^(?:id|source|source[_ ]?id|no|number|index|rank|document|doc|编号|序号)$/i
 const KEY = /^[ \t]*[\w.-]{1,60}:$/
 const IDENTIFIER = /^[a-z][a-z0-9_]*$/
 // a field of these says where a text was found; a title has any text
 const ORIGIN =
-  /^(?:source|source url|url|uri|link|file|file[_ ]?name|file[_ ]?path|path|page_label|document[_ ]?(?:id|title|name)?|doc[_ ]?id|(?:wikipedia|document|article|page) title|来源|链接|文件|文件名|出典|quelle|datei|dateiname|fichier|fuente|archivo)$/i
+  /^(?:source|source[_ ]?(?:url|id|name)|url|uri|link|file|file[_ ]?name|file[_ ]?path|path|page_label|document[_ ]?(?:id|title|name)?|doc[_ ]?id|(?:wikipedia|document|article|page) title|来源|链接|文件|文件名|出典|quelle|datei|dateiname|fichier|fuente|archivo)$/i
 
 // a metadata header is short, and a text of such lines alone is no record
 const MOST_FIELDS = 16

@@ -15,6 +15,7 @@ export interface Tag {
 /** An attribute of a tag; the value's offsets exclude its quotes. */
 export interface Attribute {
   readonly name: string
+  readonly start: number
   readonly valueStart: number
   readonly valueEnd: number
   readonly end: number
@@ -125,15 +126,15 @@ function readAttribute(text: string, start: number): Attribute | undefined {
   if (nameEnd === start) return undefined
   const name = text.slice(start, nameEnd).toLowerCase()
   const equals = findContentStart(text, nameEnd, text.length)
-  if (text.charCodeAt(equals) !== EQUALS) return { name, valueStart: nameEnd, valueEnd: nameEnd, end: nameEnd }
+  if (text.charCodeAt(equals) !== EQUALS) return { name, start, valueStart: nameEnd, valueEnd: nameEnd, end: nameEnd }
   const valueStart = findContentStart(text, equals + 1, text.length)
   const quote = text.charCodeAt(valueStart)
   if (quote === QUOTE || quote === APOSTROPHE) {
     const valueEnd = findQuote(text, valueStart + 1, quote)
-    return valueEnd === -1 ? undefined : { name, valueStart: valueStart + 1, valueEnd, end: valueEnd + 1 }
+    return valueEnd === -1 ? undefined : { name, start, valueStart: valueStart + 1, valueEnd, end: valueEnd + 1 }
   }
   const valueEnd = findWordEnd(text, valueStart, true)
-  return valueEnd === valueStart ? undefined : { name, valueStart, valueEnd, end: valueEnd }
+  return valueEnd === valueStart ? undefined : { name, start, valueStart, valueEnd, end: valueEnd }
 }
 
 function findQuote(text: string, from: number, quote: number): number {

@@ -6,6 +6,10 @@ export const orderedField: RegExp =
 export const datedField: RegExp =
   /^(?:timestamp|date|datetime|pubdate|created|createdat|updated|updatedat|lastupdated|published|publishedat|publisheddate|modified|modifiedat|lastmodified|day|month|year|hour|when|age|ts|rev|revision|v|author|authors|page|pagenumber|pagelabel|paragraph|part|section|indexindocument|chunkindex|chunkid|sequencenumber|datum|uhrzeit|fecha|hora|heure|日期|时间|日付|日時|時刻)$/
 
+/** Fields that only rank what was found: their values change with every question. */
+export const rankingField: RegExp =
+  /^(?:(?:relevance|relevancy|rerank|reranker|reranking|retrieval|search|similarity|vector|bm25|hybrid|semantic|fusion|rrf|dense|sparse|cosine|match|@search\.|@search\.reranker)?scores?|similarity|distance|relevance|relevancy|certainty|rank|ranking)$/
+
 /** A field's name without case and separators: `publishedAt` and `published_at` become `publishedat`. */
 export function toFieldName(name: string): string {
   return name.replaceAll(/[_-]/g, '').toLowerCase()

@@ -6,6 +6,10 @@ const SEARCHING =
 const READING =
   /(?:^|_)(?:read|open|cat|view|show|load|run|exec(?:ute)?|command|shell|bash|terminal|console|git|log|logs|history|transcri\w*|diff|list|ls|tail|head|split|parse|page|pages|timeline|feed|activity|messages?|comments?|channel|thread|inbox|calendar|steps?|recipe|procedure|describe|schema|sql|select)(?:_|$)/
 
+// what follows one another in time stays so, although it is searched
+const TIMED =
+  /(?:^|_)(?:logs?|e_?mails?|mails?|commits?|threads?|messages?|chats?|conversations?|events?|timelines?|history|inbox|calendar|transcripts?|feeds?|activity|activities|channels?|comments?|diffs?|changelogs?|audits?|traces?|alerts?|notifications?|posts?|tweets?|meetings?|appointments?)(?:_|$)/
+
 /** What a tool of this name does; undefined: its name is not known. */
 export function toToolKind(name: string | undefined): ToolKind | undefined {
   if (name === undefined || name === '') return undefined
@@ -13,6 +17,7 @@ export function toToolKind(name: string | undefined): ToolKind | undefined {
     .replace(/([a-z\d])([A-Z])/g, '$1_$2')
     .replace(/[^A-Za-z]+/g, '_')
     .toLowerCase()
+  if (TIMED.test(words)) return 'read'
   if (SEARCHING.test(words)) return 'search'
   return READING.test(words) ? 'read' : 'other'
 }

@@ -42,6 +42,7 @@ export const nouns: readonly Noun[] = [
   { language: 'en', singular: 'extract', plural: 'extracts', label: 'strong', tag: 'strong', announces: 'strong' },
   { language: 'en', singular: 'evidence', plural: 'evidence', label: 'strong', tag: 'weak', announces: 'strong' },
   { language: 'en', singular: 'citation', plural: 'citations', label: 'weak' },
+  { language: 'en', singular: 'cite', plural: 'cites', tag: 'weak', announces: 'strong' },
   { language: 'en', singular: 'fact', plural: 'facts', label: 'weak', tag: 'weak', announces: 'strong' },
   { language: 'en', singular: 'data', plural: 'data', tag: 'weak' },
   { language: 'en', singular: 'content', plural: 'contents', tag: 'weak', announces: 'weak' },

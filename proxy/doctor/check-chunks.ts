@@ -1,0 +1,25 @@
+import { type EngineConnection, isGood } from './engine-connection.ts'
+import type { Finding } from './finding.ts'
+
+/** What a running proxy knows of chunks; nothing where it does not tell. */
+export async function checkChunks(connection: EngineConnection): Promise<Finding[]> {
+  const reply = await connection.get('/v1/chunks')
+  return isGood(reply) ? judgeChunks(reply.json) : []
+}
+
+/** Judges what `GET /v1/chunks` answers. */
+export function judgeChunks(json: unknown): Finding[] {
+  const { chunks, learned, learns, last_match_seconds_ago: last } = (json ?? {}) as Record<string, unknown>
+  if (typeof chunks !== 'number' || typeof learned !== 'number') return []
+  const check = 'known_chunks'
+  if (chunks === 0) {
+    const found = `no chunk is known${learns === false ? ', and none is learned (chunks.learn)' : ''}: documents that are parted by blank lines alone are not found`
+    const fix = 'send embeddings and reranks through the proxy, or register chunks: docs/chunks.md'
+    return [{ check, level: 'not_checked', found, fix }]
+  }
+  const known = `${chunks} chunks are known, ${learned} of them learned and ${chunks - learned} registered`
+  if (typeof last === 'number') return [{ check, level: 'ok', found: `${known}; a prompt held some ${last} s ago` }]
+  const fix =
+    'see GET /v1/shapes for what is left alone; a chunk has to stand in the prompt as it was embedded or registered'
+  return [{ check, level: 'warning', found: `${known}, and no prompt held any of them`, fix }]
+}

@@ -1,0 +1,138 @@
+import type { Span } from '../json-spans.ts'
+import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
+import type { LaidOutMessage } from './lay-out-prompt.ts'
+import { findIndexFrom } from './scan/find-edges.ts'
+import type { RankField } from './scan/find-rank-fields.ts'
+import { identifyBlocks } from './to-context.ts'
+
+/**
+ * What becomes of fields that only rank blocks, as a score does: they are told behind the list, left out, or kept. Where
+ * they are kept, equal documents differ with every question, and nothing behind the first is reused.
+ */
+export type VolatileFields = 'move' | 'drop' | 'keep'
+
+/** A message, and what of it is cut. */
+interface MessageToCut {
+  readonly message: LaidOutMessage
+  readonly isCut: readonly boolean[]
+}
+
+/**
+ * Cuts the fields that rank blocks out of `texts`, and moves the slots of what follows them. A list stays as it is whose
+ * place is spoken of, and so does one that has no place to tell the values in, unless they are to be dropped. What was
+ * sent before is cut if it was cut then.
+ */
+export function cutRanks(
+  messages: readonly LaidOutMessage[],
+  texts: string[],
+  fields: VolatileFields,
+): readonly LaidOutMessage[] {
+  return messages.map((message) => {
+    const isCut = message.contexts.map((context, i) => isToBeCut(context, message.past[i], fields))
+    return isCut.includes(true) ? cutMessage({ message, isCut }, texts, fields !== 'drop') : message
+  })
+}
+
+function isToBeCut(
+  { slots, isSpokenOf, annotateAt }: PromptContext,
+  past: LaidOutMessage['past'][number],
+  fields: VolatileFields,
+): boolean {
+  if (slots.every(({ ranks }) => ranks === undefined)) return false
+  if (past !== undefined) return past.isCut === true
+  if (fields === 'keep' || isSpokenOf) return false
+  return fields === 'drop' || annotateAt !== undefined
+}
+
+function cutMessage({ message, isCut }: MessageToCut, texts: string[], areTold: boolean): LaidOutMessage {
+  const fields = new Map<number, RankField[]>()
+  for (const { text, ranks = [] } of message.contexts.flatMap(({ slots }, i) => (isCut[i] ? slots : []))) {
+    const known = fields.get(text)
+    if (known) known.push(...ranks)
+    else fields.set(text, [...ranks])
+  }
+  const cuts = new Map([...fields].map(([text, own]) => [text, new Cuts(own)]))
+  for (const [text, own] of cuts) texts[text] = own.leaveOut(texts[text]!)
+  const contexts = message.contexts.map((context, i) => {
+    const moved = moveContext(context, (text, offset) => cuts.get(text)?.move(offset) ?? offset)
+    return isCut[i] ? toCut(moved, context, texts, areTold) : moved
+  })
+  return { ...message, contexts }
+}
+
+function toCut(
+  moved: PromptContext,
+  { slots }: PromptContext,
+  texts: readonly string[],
+  areTold: boolean,
+): PromptContext {
+  const { annotateAt, positional, labelPrefix, isResult } = moved
+  const held = moved.slots.map(({ ranks: _, ...slot }) => slot)
+  const ids = held.map((slot) => identifyBlocks(texts[slot.text]!, [slot], positional))
+  return {
+    cut: {
+      areTold,
+      values: slots.map(({ ranks = [] }) => ranks.map(({ name, value }) => `${name} ${value}`).join(' ')),
+    },
+    slots: held,
+    blocks: ids.map(({ blocks }) => blocks[0]!),
+    contents: ids.map(({ contents }) => contents[0]!),
+    positional,
+    labelPrefix,
+    annotateAt,
+    isResult,
+  }
+}
+
+/** What is cut out of one text. */
+class Cuts {
+  readonly #spans: readonly Span[]
+  /** how long all in front of each are together */
+  readonly #before: number[] = []
+
+  constructor(spans: readonly Span[]) {
+    this.#spans = spans.toSorted((a, b) => a.start - b.start)
+    let length = 0
+    for (const { start, end } of this.#spans) {
+      this.#before.push(length)
+      length += end - start
+    }
+    this.#before.push(length)
+  }
+
+  leaveOut(text: string): string {
+    const ends = [0, ...this.#spans.map(({ end }) => end)]
+    return ends.map((from, i) => text.slice(from, this.#spans[i]?.start)).join('')
+  }
+
+  /** Where a place stands afterwards that is not inside of what is cut. */
+  move(offset: number): number {
+    return offset - this.#before[findIndexFrom(this.#spans, offset)]!
+  }
+}
+
+function moveContext(context: PromptContext, move: (text: number, offset: number) => number): PromptContext {
+  const { annotateAt, slots, blocks, contents, positional, labelPrefix, isResult, isSpokenOf, certain } = context
+  const moved = {
+    slots: slots.map((slot) => moveSlot(slot, move)),
+    blocks,
+    contents,
+    positional,
+    labelPrefix,
+    annotateAt: annotateAt && { text: annotateAt.text, offset: move(annotateAt.text, annotateAt.offset) },
+    isResult,
+  }
+  const known = certain ? { certain, ...moved } : moved
+  return isSpokenOf ? { isSpokenOf, ...known } : known
+}
+
+function moveSlot(
+  { text, start, end, content, label, ranks }: ContextSlot,
+  move: (text: number, offset: number) => number,
+): ContextSlot {
+  const moveSpan = (span: Span): Span => ({ start: move(text, span.start), end: move(text, span.end) })
+  const slot = { text, start: move(text, start), end: move(text, end), content: moveSpan(content) }
+  const labelled = label ? { label: moveSpan(label), ...slot } : slot
+  if (!ranks) return labelled
+  return { ranks: ranks.map((field) => ({ name: field.name, value: field.value, ...moveSpan(field) })), ...labelled }
+}

@@ -1,0 +1,43 @@
+import { isKin } from '../scan/find-elements.ts'
+import { labelNouns } from '../scan/vocabulary.ts'
+
+// `1: positive`, `Summary 2: …`, `Label 3 - …`: a line for each block, by its number
+const NUMBERED = /^[ \t]*(?:[-*#>]{1,6}[ \t]*)?\**(?:(\p{L}[\p{L} ]{0,30}?)[ \t]?#?)?(\d{1,4})\**[ \t]?[:：=]/gmu
+const OPENING = /<([A-Za-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?>/g
+
+const LABEL = new RegExp(`^(?:${labelNouns})$`, 'iu')
+
+// more than these are no list beside one of documents
+const MOST = 10_000
+
+/**
+ * How many members the lists have that stand in these words: lines of one name that count from 1 on (or 0), and elements
+ * of one name. Where as many documents stand beside them, each is told to belong to one by its place.
+ */
+export function findParallelLists(words: string): ReadonlySet<number> {
+  const counts = new Set<number>()
+  const lines = new Map<string, { next: number; count: number }>()
+  for (const [, name = '', number] of matches(words, NUMBERED)) {
+    // examples of how to cite number documents, too
+    if (LABEL.test(name)) continue
+    const run = lines.get(name.toLowerCase())
+    if (run && Number(number) === run.next) lines.set(name.toLowerCase(), { next: run.next + 1, count: run.count + 1 })
+    else if (!run && Number(number) < 2) lines.set(name.toLowerCase(), { next: Number(number) + 1, count: 1 })
+  }
+  for (const { count } of lines.values()) counts.add(count)
+  const elements = new Map<string, number>()
+  for (const [, name] of matches(words, OPENING)) {
+    if (!isKin(name!.toLowerCase())) elements.set(name!, (elements.get(name!) ?? 0) + 1)
+  }
+  for (const count of elements.values()) counts.add(count)
+  counts.delete(1)
+  return counts
+}
+
+function* matches(words: string, pattern: RegExp): Generator<RegExpMatchArray> {
+  let count = 0
+  for (const match of words.matchAll(pattern)) {
+    if (++count > MOST) return
+    yield match
+  }
+}
