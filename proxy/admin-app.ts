@@ -63,7 +63,7 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
     return c.body(await registry.metrics(), 200, { 'content-type': registry.contentType })
   })
   app.post('/v1/explain', async (c) => {
-    const body = await readBody(c.env.incoming, pipeline.settings().bodyLimit)
+    const body = await readBody(c.env.incoming, { limit: pipeline.settings().bodyLimit })
     const explanation = await explain(pipeline, c.env.incoming, body, c.req.query('api'))
     return c.body(explanation, 200, { 'content-type': 'application/json' })
   })
@@ -128,7 +128,7 @@ function addCallbacks(app: Hono<ServerEnv>, { replicas, telemetry }: AdminDepend
     return c.json(acknowledgement, 409)
   }
   const read = (c: HonoContext<ServerEnv>) => async (): Promise<unknown> =>
-    parseJson((await readBody(c.env.incoming, eventBodyLimit)).toString())
+    parseJson((await readBody(c.env.incoming, { limit: eventBodyLimit })).toString())
   const find = (c: HonoContext<ServerEnv>): ReplicaMirror => {
     const replica = byName.get(c.req.param('replica')!)
     if (!replica) throw unknownReplica(c.req.param('replica')!)

@@ -1,6 +1,8 @@
 import { KeyStore } from './access/key-store.ts'
 import { RateLimits } from './access/rate-limits.ts'
 import { createTenancy, type Tenancy } from './access/tenancy.ts'
+import { BodyMemory } from './bounds/body-memory.ts'
+import { HeavyTurns } from './bounds/heavy-turns.ts'
 import type { Config } from './config/config.ts'
 import { toAdmissionLimits, toBreakerOptions } from './create-replicas.ts'
 import type { Log } from './log.ts'
@@ -43,6 +45,7 @@ export function createPipeline(
   const sharedChunks = redis && createSharedChunks(chunks, redis, telemetry)
   const rateLimits = new RateLimits()
   const keyStore = new KeyStore(config.keys, { log, onChange: (keys) => rateLimits.retain(keys.entries) })
+  const bodyMemory = new BodyMemory(config.bodyMemoryBytes, (bytes) => telemetry.metrics.bodyBytes.set(bytes))
   let settings = toSettings(config, keyStore)
   let tenancy = createLiveTenancy(config, keyStore)
   let patterns = createPatterns(config, telemetry, log)
@@ -55,6 +58,8 @@ export function createPipeline(
       replicas,
       credentials: new Map(config.engines.map(({ id, apiKey }) => [id as never, { apiKey }])),
       rateLimits,
+      heavyTurns: new HeavyTurns(),
+      bodyMemory,
       processed,
       store: shared ?? memory,
       sharedTurns: shared,
@@ -73,6 +78,7 @@ export function createPipeline(
       // whether keys are asked for is the store's to say: a reload never lets everyone in
       keyStore.reload(next.keys)
       settings = toSettings(next, keyStore)
+      bodyMemory.setLimit(next.bodyMemoryBytes)
       for (const { admission, breaker } of replicas.all) {
         admission.setLimits(toAdmissionLimits(next))
         breaker.setOptions(toBreakerOptions(next))
@@ -130,6 +136,7 @@ function toSettings(config: Config, { keys }: KeyStore): Settings {
     options: config.options,
     wording: config.wording,
     bodyLimit: config.bodyLimitBytes,
+    workLimits: config.workLimits,
     maxWaitMilliseconds: config.maxWaitSeconds * 1000,
     keepAliveMilliseconds: config.keepAliveSeconds * 1000,
     hygiene: config.hygiene,

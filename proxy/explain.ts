@@ -12,6 +12,8 @@ import { withoutByteOrderMark } from './read-received.ts'
 import { recallAhead } from './recall-ahead.ts'
 import { routeCall } from './route-call.ts'
 
+// what the control plane reads is its caller's own
+const noShare = { grow: () => {}, release: () => {} }
 // of a long log of JSON the first few tell enough
 const mostRefusals = 20
 
@@ -30,12 +32,16 @@ export async function explain(
   const mode = settings.mode === 'off' ? 'off' : 'on'
   const call = await toCall(
     { ...pipeline, settings: () => ({ ...settings, mode }) },
-    readApi(api, body),
+    readApi(api, body, settings.workLimits.bytes),
     incoming,
-    body,
+    { body, share: noShare },
     // the control plane has let its caller in already
     pipeline.tenancy().suppose(incoming),
   )
+  if (call.received.whole) {
+    const message = `What would be sent for a body of more than ${settings.workLimits.bytes} bytes is what was received: explain a smaller one.`
+    throw new ProxyError('body_too_large', message)
+  }
   const layout = await recallAhead(pipeline, call)
   const { replica, decision } = routeCall(pipeline, call, undefined, layout())
   const { contexts } = decision
@@ -93,7 +99,9 @@ function asJson(body: Buffer): string {
   }
 }
 
-function readApi(named: string | undefined, body: Buffer): PromptApi {
+function readApi(named: string | undefined, body: Buffer, limit: number): PromptApi {
+  // what is too large to be rewritten is too large to be explained, whatever its API
+  if (named === undefined && body.length > limit) return 'chat_completions'
   if (named === undefined) return guessApi(parseJson(withoutByteOrderMark(body).toString()))
   const api = promptApis.find((name) => name === named)
   if (api) return api

@@ -8,6 +8,7 @@ export interface Metrics {
   readonly registry: Registry
   readonly requests: Counter<'route' | 'outcome'>
   readonly inFlight: Gauge<'replica'>
+  readonly bodyBytes: Gauge
   readonly promptTokens: Counter
   readonly cachedTokens: Counter<'source'>
   readonly reusedTokens: Counter
@@ -52,6 +53,11 @@ export function createMetrics(sources: MetricSources): Metrics {
       name: 'reprise_in_flight',
       help: 'Requests at a replica',
       labelNames: ['replica'],
+      registers: [registry],
+    }),
+    bodyBytes: new Gauge({
+      name: 'reprise_body_bytes',
+      help: 'Memory of request bodies in flight',
       registers: [registry],
     }),
     promptTokens: count('prompt_tokens_total', 'Prompt tokens as the engine counted them'),

@@ -1,3 +1,4 @@
+import type { WorkLimits } from './bounds/work-limits.ts'
 import type { Mode } from './decide.ts'
 import type { HygieneSettings } from './hygiene/apply-hygiene.ts'
 import type { RequestOptions } from './request-options.ts'
@@ -10,6 +11,8 @@ export interface Settings {
   readonly options: RequestOptions
   readonly wording: Wording
   readonly bodyLimit: number
+  /** how much of one request is rewritten */
+  readonly workLimits: WorkLimits
   /** how long a request may wait before it is sent */
   readonly maxWaitMilliseconds: number
   /** silence after which a stream gets a comment; 0: never */

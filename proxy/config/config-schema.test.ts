@@ -51,6 +51,8 @@ test('what nothing is configured for is what the contract says', () => {
     trustedPeers: [],
     keys: { file: undefined, records: [], forwardClientAuthorization: false },
     bodyLimitBytes: 64 * 1024 * 1024,
+    bodyMemoryBytes: 512 * 1024 * 1024,
+    workLimits: { bytes: 8 * 1024 * 1024, texts: 4_096, milliseconds: 50 },
     groupWindowMilliseconds: 20,
     inFlightPerReplica: 4096,
     waitingRequests: 10_000,

@@ -6,6 +6,22 @@ import { flag, group, matching, milliseconds, type SettingSchema, seconds, text,
 
 const limits = group('What is refused, and what has to wait.', {
   body_bytes: whole('Largest request body.', 1, 64 * 1024 * 1024),
+  body_memory_bytes: whole(
+    'Request bodies in flight together; what is beyond is told to come back (429). At least body_bytes, or the largest are never taken.',
+    1,
+    512 * 1024 * 1024,
+  ),
+  rewrite_bytes: whole(
+    'Largest body that is read and rewritten; a larger one is forwarded as received.',
+    1,
+    8 * 1024 * 1024,
+  ),
+  rewrite_texts: whole('Most messages, or texts in them, of a request that is rewritten.', 1, 4_096),
+  rewrite_milliseconds: milliseconds(
+    'How long ordering the blocks of one large request may take, at a stretch, before it is forwarded as received.',
+    1,
+    50,
+  ),
   in_flight_per_replica: whole(
     'Requests that an engine is given at a time; others wait their turn, shared fairly between tenants. Near what the engine runs at once, fairness bites.',
     1,

@@ -1,4 +1,5 @@
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
+import type { WorkLimits } from '../bounds/work-limits.ts'
 import type { Mode } from '../decide.ts'
 import type { BlockPattern } from '../patterns/block-pattern.ts'
 import type { RequestSwitches } from '../request-options.ts'
@@ -113,6 +114,9 @@ export interface Config {
   readonly saltSecret?: string | undefined
   readonly keys: KeysConfig
   readonly bodyLimitBytes: number
+  /** of all requests in flight together */
+  readonly bodyMemoryBytes: number
+  readonly workLimits: WorkLimits
   readonly groupWindowMilliseconds: number
   readonly inFlightPerReplica: number
   readonly waitingRequests: number

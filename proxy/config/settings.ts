@@ -35,6 +35,10 @@ export interface Settings {
   keys: { file?: string; entries: KeyRecord[]; forward_client_authorization: boolean }
   limits: {
     body_bytes: number
+    body_memory_bytes: number
+    rewrite_bytes: number
+    rewrite_texts: number
+    rewrite_milliseconds: number
     in_flight_per_replica: number
     waiting_requests: number
     max_wait_seconds: number

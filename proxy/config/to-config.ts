@@ -44,6 +44,12 @@ export function toConfig(settings: Settings): Config {
       forwardClientAuthorization: keys.forward_client_authorization,
     },
     bodyLimitBytes: limits.body_bytes,
+    bodyMemoryBytes: limits.body_memory_bytes,
+    workLimits: {
+      bytes: limits.rewrite_bytes,
+      texts: limits.rewrite_texts,
+      milliseconds: limits.rewrite_milliseconds,
+    },
     groupWindowMilliseconds: limits.group_window_milliseconds,
     inFlightPerReplica: limits.in_flight_per_replica,
     waitingRequests: limits.waiting_requests,

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { SentPrompt } from '#index/cache-event.ts'
+import { tooLarge } from '../bounds/work-limits.ts'
 import { logRequest, type RequestRecord } from './access-log.ts'
 import { divergentTokens } from './divergence.ts'
 import type { Telemetry } from './telemetry.ts'
@@ -68,7 +69,7 @@ export class RequestTelemetry {
     this.#decided = decided
     this.#decidedAt = now()
     if (decided.skipped !== undefined) metrics.skipped.inc({ reason: decided.skipped })
-    if (decided.fault !== undefined || isIncomplete(decided)) {
+    if (decided.fault !== undefined || isCounted(decided)) {
       metrics.failOpen.inc({ reason: decided.skipped ?? 'unknown' })
     }
     const { parse, index } = decided.timing
@@ -212,7 +213,7 @@ const longestId = 200
 /** How a request ended that the engine answered with an error of its own. */
 const engineError = 'engine_error'
 
-/** Whether documents of a past turn are missing that were given beside it. */
-function isIncomplete({ skipped }: DecidedRequest): boolean {
-  return skipped === 'unknown_turn' || skipped === 'ambiguous_turn'
+/** Whether documents of a past turn are missing that were given beside it, or it takes too long to rewrite. */
+function isCounted({ skipped }: DecidedRequest): boolean {
+  return skipped === 'unknown_turn' || skipped === 'ambiguous_turn' || skipped === tooLarge
 }
