@@ -65,7 +65,7 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
     listen: text('Where applications connect: HOST:PORT.', '127.0.0.1:8080'),
     engines: {
       type: 'array',
-      description: 'The engines; none: an embedded emulator, which answers with canned text.',
+      description: 'The engines: one at least, unless `--emulate` is given.',
       items: engineSchema,
       default: [],
     },

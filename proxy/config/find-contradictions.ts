@@ -20,6 +20,8 @@ export function findContradictions(settings: Settings): SettingFault[] {
   }
   tryTo(['listen'], () => readListenAddress(settings.listen))
   tryTo(['admin', 'listen'], () => readListenAddress(settings.admin.listen))
+  if (settings.listen === settings.admin.listen && !settings.listen.endsWith(':0'))
+    add(['admin', 'listen'], 'is where applications connect (listen): give each an address of its own')
   if (settings.ordering.policy === 'paper' && settings.ordering.max_displacement !== undefined)
     add(['ordering', 'max_displacement'], "bounds the ordering 'reprise': the paper's knows no bound")
   faults.push(...redisFaults(settings.redis))
