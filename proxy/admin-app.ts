@@ -2,6 +2,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono, type Context as HonoContext } from 'hono'
 import type { RequestId } from '#index/context-block.ts'
 import { mayControl } from './access/may-control.ts'
+import type { TenantSource } from './access/tenancy.ts'
 import type { Drain, ServerEnv } from './app.ts'
 import { addChunkRoutes } from './chunks/chunk-routes.ts'
 import { readDashboardPage } from './dashboard/dashboard-page.ts'
@@ -25,6 +26,10 @@ export interface AdminDependencies {
   readonly pipeline: Pipeline
   readonly replicas: readonly ReplicaMirror[]
   readonly drain: Drain
+  /** whether `readyz` tells of the proxy alone, or of an engine that takes requests as well */
+  readonly readyz: () => 'proxy' | 'engine'
+  /** what tells tenants apart, and whether keys are asked for */
+  readonly tenants: () => { readonly from: TenantSource; readonly keys: boolean }
   /** needed by callers that are not on this machine; without one they are refused */
   readonly token: () => string | undefined
   readonly telemetry: Pick<Telemetry, 'metrics' | 'log' | 'hot' | 'divergence'>
@@ -44,8 +49,9 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
   app.notFound((c) => answerError(new ProxyError('not_found', 'There is no such path.'), c, telemetry.log))
   app.get('/healthz', (c) => c.json({ status: 'ok' }))
   app.get('/readyz', (c) => {
-    const isReady = !drain.isDraining && pipeline.replicas.candidates().length > 0
-    return isReady ? c.json({ status: 'ready' }) : c.json({ status: 'draining' }, 503)
+    if (drain.isDraining || pipeline.replicas.candidates().length === 0) return c.json({ status: 'draining' }, 503)
+    const isDown = dependencies.readyz() === 'engine' && pipeline.replicas.all.every(({ state }) => state !== 'ready')
+    return isDown ? c.json({ status: 'no_engine' }, 503) : c.json({ status: 'ready' })
   })
   // the page holds no data: it asks for the token and for the data with it
   app.get('/', (c) => c.body(page.html, 200, page.headers))
@@ -89,7 +95,7 @@ function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies): void
     telemetry.hot.clear()
     return c.json({ status: 'cleared' })
   })
-  app.get('/v1/mirror', async (c) => c.json({ replicas: await describe() }))
+  app.get('/v1/mirror', async (c) => c.json({ replicas: await describe(), tenants: dependencies.tenants() }))
   app.get('/v1/stats', async (c) => {
     const sources = {
       registry: telemetry.metrics.registry,

@@ -15,6 +15,7 @@ import { readListenAddress, readNumber, readShare, readUrl } from './config/read
 import { addServeFlags, type ServeFlags, toFlagLayer } from './config/serve-flags.ts'
 import { addDoctorCommand } from './doctor/command.ts'
 import { startProxy } from './main.ts'
+import { readVersion } from './telemetry/read-version.ts'
 
 interface EmulateOptions {
   listen: ListenAddress
@@ -29,6 +30,7 @@ interface EmulateOptions {
 
 const program = new Command('reprise')
   .description('lets an LLM engine reuse the context it already holds')
+  .version(readVersion())
   .exitOverride()
   // commander puts what was probably meant on a line of its own
   .configureOutput({ outputError: (text, write) => write(`${text.trim().replaceAll('\n', ' ')}\n`) })

@@ -5,6 +5,7 @@ import { BodyMemory } from './bounds/body-memory.ts'
 import { HeavyTurns } from './bounds/heavy-turns.ts'
 import type { Config } from './config/config.ts'
 import { toAdmissionLimits, toBreakerOptions } from './create-replicas.ts'
+import { SeldomWarnings } from './kv-events/seldom-warnings.ts'
 import type { Log } from './log.ts'
 import { PatternFinder } from './patterns/pattern-finder.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -118,15 +119,17 @@ function createSharedChunks(
   return new SharedChunks({ chunks, redis: connection, namespace, ttlSeconds, proxy, onFault, wallClock: Date.now })
 }
 
-function createLiveTenancy({ trustedPeers }: Config, { keys }: KeyStore): Tenancy {
-  return createTenancy({ keys, trustedPeers })
+function createLiveTenancy({ trustedPeers, tenantsFrom: from }: Config, { keys }: KeyStore): Tenancy {
+  return createTenancy({ keys, trustedPeers, from })
 }
 
-function createPatterns({ blocks }: Config, { metrics }: Telemetry, log: Log): PatternFinder | undefined {
+function createPatterns({ blocks }: Config, { metrics, now }: Telemetry, log: Log): PatternFinder | undefined {
   if (blocks.patterns.length === 0) return undefined
+  const warnings = new SeldomWarnings((details, message) => log.warn(details, message), now)
   return new PatternFinder(blocks.patterns, { timeoutMs: blocks.patternMilliseconds }, ({ reason, pattern }) => {
     metrics.failOpen.inc({ reason })
-    log.warn({ reason, pattern }, 'blocks were not looked for by all patterns')
+    warnings.flush()
+    warnings.warn({ reason, pattern }, 'blocks were not looked for by all patterns')
   })
 }
 
@@ -143,6 +146,8 @@ function toSettings(config: Config, { keys }: KeyStore): Settings {
     separator: config.blocks.separator,
     learning: { isOn: config.chunks.learn, bodyBytes: config.chunks.bodyBytes },
     logPrompts: config.logPrompts,
+    logRequests: config.logRequests,
+    allowedPaths: config.keys.allowedPaths ?? [],
     keepsClientKey: !keys.isOpen && !config.keys.forwardClientAuthorization,
     saltSecret: config.saltSecret,
   }

@@ -233,8 +233,9 @@ function reuse(
   const plan = { tenant, options, wording, budget }
   const routes = state.candidates.map((candidate) => planRoute(layout, candidate, plan))
   const candidate = state.select(routes)
-  const chosen = state.candidates[candidate]!
-  const route = mode === 'shadow' ? planAsReceived(layout, chosen, plan) : routes[candidate]!
+  // what is not done has no part in what is predicted, here or on other replicas
+  const sent = mode === 'shadow' ? state.candidates.map((other) => planAsReceived(layout, other, plan)) : routes
+  const route = sent[candidate]!
   const { contexts, reused } = route
   const splices = [...explicitSplices(prompt), ...spliceTexts(prompt, { texts: layout.texts, splices: reused.splices })]
   const isUnchanged = splices.length === 0 && received.tidied.length === 0
@@ -249,7 +250,7 @@ function reuse(
     promptTokens: route.promptTokens,
     predictedCachedTokens: route.predictedCachedTokens,
     predictedReusedTokens: route.predictedReusedTokens,
-    mostPredictedCachedTokens: Math.max(...routes.map(({ predictedCachedTokens }) => predictedCachedTokens)),
+    mostPredictedCachedTokens: Math.max(...sent.map(({ predictedCachedTokens }) => predictedCachedTokens)),
     citations: options.citations === false ? [] : citationMapOf(layout.texts, contexts),
     // a document that is missing is told of, whatever was done with the others
     skipped: layout.unresolved ?? (isUnchanged ? reasonFor(input, layout, route) : undefined),

@@ -72,6 +72,7 @@ export async function explain(
     predicted_cached_tokens: decision.predictedCachedTokens,
     predicted_reused_tokens: decision.predictedReusedTokens ?? null,
     replica: replica.id,
+    tenant: call.caller.tenant,
     skipped: decision.skipped ?? null,
     left_alone: explainRefusals(call.received.prompt, decision),
   }

@@ -5,11 +5,13 @@ import { type Emulator, emulatorDefaults, startEmulator } from '#engine-adapters
 import type { EngineTls } from '#engine-adapters/engine-client.ts'
 import { ProcessedBlocks } from '#index/processed-blocks.ts'
 import { readEngineTls, readListenerTls } from './access/read-certificates.ts'
+import { asksForKeys } from './access/read-key-records.ts'
 import { createAdminApp } from './admin-app.ts'
 import { createApp, type ServerEnv } from './app.ts'
 import { createCountedChunks } from './chunks/create-counted-chunks.ts'
 import type { Config, EngineConfig, ListenAddress } from './config/config.ts'
-import { createPipeline } from './create-pipeline.ts'
+import { withoutPassword } from './config/without-password.ts'
+import { createPipeline, type LivePipeline } from './create-pipeline.ts'
 import { createReplicas } from './create-replicas.ts'
 import { History } from './dashboard/history.ts'
 import { readCounts } from './dashboard/read-counts.ts'
@@ -20,11 +22,11 @@ import { createSharedRedis } from './redis/create-shared-redis.ts'
 import type { HealthCheckOptions } from './replicas/health-checks.ts'
 import { lookAfterReplicas } from './replicas/look-after-replicas.ts'
 import { ReplicaSet } from './replicas/replica-set.ts'
+import { findWarnings } from './start-warnings.ts'
 import { MemoryHotBlocks } from './telemetry/memory-hot-blocks.ts'
 import { readVersion } from './telemetry/read-version.ts'
-import { createTelemetry } from './telemetry/telemetry.ts'
+import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts'
 import { createTracing } from './telemetry/tracing.ts'
-import { sharedCacheWarning } from './warn-of-shared-cache.ts'
 
 /** How long a client may take to send its request: a callback that stalls would hold up those behind it. */
 const requestUploadSeconds = 300
@@ -53,8 +55,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const tls = readCertificates(config)
   const log = createLog(config.logLevel)
   const redis = config.redis && createSharedRedis(config.redis, log)
-  const warning = sharedCacheWarning(config)
-  if (warning !== undefined) log.warn(warning)
+  for (const warning of findWarnings(config)) log.warn(warning)
   const drain = { isDraining: false }
   let current = config
   // the emulator has to be told where its callbacks go before there is an engine to build the rest on
@@ -68,7 +69,8 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const hot = redis?.hot ?? new MemoryHotBlocks()
   const { chunks, metrics } = createCountedChunks(config, replicas, { version, hot, redis })
   const tracing = await createTracing(process.env, version, (message) => log.warn(message))
-  const telemetry = createTelemetry({ metrics, log, tracing, hot, now: () => performance.now() })
+  const logsRequests = (): boolean => current.logRequests
+  const telemetry = createTelemetry({ metrics, log, tracing, hot, logsRequests, now: () => performance.now() })
   const live = createPipeline(config, { replicas, processed, chunks, telemetry, log, redis })
   followEngines(replicas, engines, telemetry)
   const history = new History({ read: () => readCounts(metrics.registry), now: Date.now })
@@ -77,6 +79,8 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
       pipeline: live.pipeline,
       replicas: replicas.all.map(({ replicaMirror }) => replicaMirror),
       drain,
+      readyz: () => current.readyz,
+      tenants: () => ({ from: current.tenantsFrom, keys: asksForKeys(current.keys) }),
       token: () => current.adminToken,
       telemetry,
       history,
@@ -89,6 +93,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const data = await listen(createApp(live.pipeline, drain), config.listen, requestUploadSeconds, tls.listener)
   const upkeep = lookAfterReplicas(replicas.all, engines, toHealthOptions(config), telemetry)
   history.start()
+  log.info({ version, url: data.url, admin_url: admin.url, ...describeStart(config, engines) }, 'started')
   return {
     url: data.url,
     adminUrl: admin.url,
@@ -105,16 +110,39 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
     },
     close: async () => {
       drain.isDraining = true
+      log.info({ version, drain_seconds: current.drainSeconds }, 'draining: new requests are refused')
       await data.close(current.drainSeconds * 1000)
-      upkeep.close()
-      await live.close()
-      await Promise.all(replicas.all.map((replica) => replica.close()))
-      await emulator?.close()
-      await admin.close(0)
-      history.stop()
-      await tracing?.close()
+      await stopAll({ upkeep, live, replicas, emulator, admin, history, tracing })
+      log.info({ version }, 'stopped')
     },
   }
+}
+
+/** What ends once no request is in flight. */
+interface Running {
+  readonly upkeep: { close(): void }
+  readonly live: LivePipeline
+  readonly replicas: ReplicaSet
+  readonly emulator: Emulator | undefined
+  readonly admin: Listener
+  readonly history: History
+  readonly tracing: Telemetry['tracing']
+}
+
+async function stopAll({ upkeep, live, replicas, emulator, admin, history, tracing }: Running): Promise<void> {
+  upkeep.close()
+  await live.close()
+  await Promise.all(replicas.all.map((replica) => replica.close()))
+  await emulator?.close()
+  await admin.close(0)
+  history.stop()
+  await tracing?.close()
+}
+
+/** What a proxy is started with, for the log. */
+function describeStart({ mode, tenantsFrom }: Config, engines: readonly EngineConfig[]): object {
+  const listed = engines.map(({ id, kind, url }) => ({ id, kind, url: withoutPassword(url) }))
+  return { node: process.versions.node, engines: listed, mode, tenants_from: tenantsFrom }
 }
 
 interface Certificates {

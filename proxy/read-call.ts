@@ -44,10 +44,11 @@ type Reading = Pick<Pipeline, 'settings' | 'tenancy' | 'patterns' | 'chunks' | '
 export async function readCall(
   pipeline: Reading,
   api: PromptApi,
-  { incoming, clientLeft }: Pick<Exchange, 'incoming' | 'clientLeft'>,
+  { incoming, clientLeft, telemetry }: Pick<Exchange, 'incoming' | 'clientLeft' | 'telemetry'>,
 ): Promise<Call> {
   // who may not ask is not listened to
   const caller = pipeline.tenancy().identify(incoming)
+  telemetry.calledBy(caller)
   const share = pipeline.bodyMemory.begin()
   const turn = (): Promise<void> => pipeline.heavyTurns.take()
   const body = await readBody(incoming, { limit: pipeline.settings().bodyLimit, share, turn })

@@ -24,6 +24,10 @@ export interface Settings {
   readonly learning: { readonly isOn: boolean; readonly bodyBytes: number }
   /** whether the log may hold text of prompts */
   readonly logPrompts: boolean
+  /** whether each request has a line in the log */
+  readonly logRequests: boolean
+  /** paths of the engine that bearers of a key may use besides inference */
+  readonly allowedPaths: readonly string[]
   /** whether the caller's API key was meant for us and is not for the engine */
   readonly keepsClientKey: boolean
   /** behind the cache salts of tenants */

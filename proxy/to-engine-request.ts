@@ -5,7 +5,7 @@ import type { RequestId } from '#index/context-block.ts'
 import { withEngineCredentials } from './access/engine-credentials.ts'
 import { toStream } from './bounds/whole-body.ts'
 import type { Decision } from './decide.ts'
-import { requestHeaders } from './forwarded-headers.ts'
+import { forwardedFor, requestHeaders } from './forwarded-headers.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
 import { writeReuseWish } from './prompt/body/reuse-wish.ts'
 import { memberSplices, type PromptBody, writeBody } from './prompt/prompt-body.ts'
@@ -45,6 +45,7 @@ export function toEngineRequest(
     headers: requestHeaders(rawHeaders, {
       'content-length': String(parts.reduce((sum, { length }) => sum + length, 0)),
       ...tags.headers,
+      ...forwardedFor(incoming),
       ...telemetry.headers,
       // what is encoded cannot be rewritten, and no comments of ours can stand in it
       ...(decision.citations.length > 0 || isKeptAlive({ settings, isStream })

@@ -41,6 +41,12 @@ const limits = group('What is refused, and what has to wait.', {
 })
 
 const health = group('How engines are looked after where there are several; a single one is not asked.', {
+  readyz: {
+    description:
+      'When the control plane says that it is ready. `proxy`: while the proxy takes requests, even if every engine is down, so that its errors reach the client. `engine`: while an engine takes requests as well.',
+    enum: ['proxy', 'engine'],
+    default: 'proxy',
+  },
   interval_seconds: seconds('Time between two checks; 0: no checks.', 0, 5),
   path: matching('The path that is asked.', '^/', 'has to begin with /', '/health'),
   timeout_seconds: seconds('How long an engine may take to answer.', 1, 2),
@@ -82,6 +88,7 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
         default: 'info',
       },
       prompts: flag('Whether logs may hold text of prompts.', false),
+      requests: flag('Whether each request has a line.', true),
     }),
     health,
     breaker,

@@ -28,6 +28,8 @@ export function findContradictions(settings: Settings): SettingFault[] {
   for (const reason of pairFaults(settings.tls)) add(['tls'], reason)
   if (settings.tls.client_ca !== undefined && settings.tls.cert === undefined)
     add(['tls', 'client_ca'], 'needs cert and key beside it')
+  if (settings.tenants.from === 'header' && settings.tenants.trusted_peers.length === 0)
+    add(['tenants', 'from'], 'needs trusted_peers: nobody else may name a tenant')
   for (const [i, peer] of settings.tenants.trusted_peers.entries())
     tryTo(['tenants', 'trusted_peers', i], () => readPeers([peer]))
   faults.push(...engineFaults(settings.engines), ...patternFaults(settings.blocks.patterns))

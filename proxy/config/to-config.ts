@@ -36,11 +36,13 @@ export function toConfig(settings: Settings): Config {
       bodyBytes: chunks.body_bytes,
     },
     hygiene: { sortTools: hygiene.sort_tools, moveVolatileHeaders: hygiene.move_volatile_headers },
+    tenantsFrom: settings.tenants.from,
     trustedPeers: settings.tenants.trusted_peers,
     saltSecret: settings.tenants.salt_secret,
     keys: {
       file: keys.file,
       records: keys.entries,
+      allowedPaths: keys.allow_engine_paths,
       forwardClientAuthorization: keys.forward_client_authorization,
     },
     bodyLimitBytes: limits.body_bytes,
@@ -56,11 +58,13 @@ export function toConfig(settings: Settings): Config {
     maxWaitSeconds: limits.max_wait_seconds,
     keepAliveSeconds: settings.keep_alive_seconds,
     drainSeconds: settings.drain_seconds,
+    readyz: health.readyz,
     health: { intervalSeconds: health.interval_seconds, path: health.path, timeoutSeconds: health.timeout_seconds },
     breaker: { failures: breaker.failures, openSeconds: breaker.open_seconds },
     redis: toRedis(settings.redis),
     logLevel: settings.logs.level,
     logPrompts: settings.logs.prompts,
+    logRequests: settings.logs.requests,
   }
 }
 

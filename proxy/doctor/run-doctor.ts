@@ -1,5 +1,6 @@
 import type { EngineSettings } from '../config/settings.ts'
 import { withoutPassword } from '../config/without-password.ts'
+import { bearersWarning } from '../start-warnings.ts'
 import { checkEngine } from './check-engine.ts'
 import { type CheckedEngine, checkMirror, type MirrorAtStart, readMirror } from './check-mirror.ts'
 import { checkPrompt } from './check-prompt.ts'
@@ -49,6 +50,8 @@ export async function runDoctor(options: DoctorOptions, signal: AbortSignal): Pr
   }
 }
 
+const byBearer: Finding = { check: 'tenants', level: 'ok', found: bearersWarning }
+
 const notAsked: Finding = {
   check: 'mirror',
   level: 'not_checked',
@@ -73,7 +76,10 @@ function openProxy(
     check: async (before, engine) =>
       'finding' in before
         ? [before.finding]
-        : checkMirror(connection, adminUrl, before.replicas, { ...engine, url, id }),
+        : [
+            ...(before.isByBearer ? [byBearer] : []),
+            ...(await checkMirror(connection, adminUrl, before.replicas, { ...engine, url, id })),
+          ],
     close: () => connection.close(),
   }
 }
