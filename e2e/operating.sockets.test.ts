@@ -68,7 +68,9 @@ test('every line of a request says who sent it, of those that are refused too', 
 })
 
 test('a key is for inference: what controls the engine needs to be allowed', async () => {
-  const { listening } = await serve({ keys: { entries: [{ tenant: 'acme', sha256: sha256('sk-1') }], allow_engine_paths: ['/metrics', '/v1/files/*'] } })
+  const { listening } = await serve({
+    keys: { entries: [{ tenant: 'acme', sha256: sha256('sk-1') }], allow_engine_paths: ['/metrics', '/v1/files/*'] },
+  })
   const ask = (path: string): Promise<Response> => fetch(listening.url + path, { method: 'POST', headers: bearer })
   const refused = await ask('/reset_prefix_cache?x=1')
   expect([refused.status, (await errorOf(refused)).code]).toEqual([403, 'forbidden'])

@@ -61,13 +61,11 @@ async function messagesOf(response: Response): Promise<Answer[]> {
 }
 
 /** Waits until nothing runs in the engine; resolves to the milliseconds that took. */
-async function untilIdle(): Promise<number> {
-  const started = performance.now()
+async function untilIdle(): Promise<void> {
   await vi.waitFor(
     async () => expect(await (await post('/reset_prefix_cache', '')).json()).toEqual({ success: true }),
     { timeout: 5000, interval: 5 },
   )
-  return performance.now() - started
 }
 
 describe('POST /v1/chat/completions', () => {
@@ -406,7 +404,7 @@ describe('other routes', () => {
 })
 
 describe('a client that leaves', () => {
-  async function leave(after: number, bodies: Json[], options: Partial<EmulatorOptions>): Promise<number> {
+  async function leave(after: number, bodies: Json[], options: Partial<EmulatorOptions>): Promise<void> {
     await start(options)
     const client = new AbortController()
     const calls = bodies.map((body) =>
@@ -415,23 +413,23 @@ describe('a client that leaves', () => {
     const outcomes = Promise.allSettled(calls)
     await delay(after)
     client.abort()
-    const taken = await untilIdle()
+    // what it was computing would take minutes
+    await untilIdle()
     expect((await outcomes).every((outcome) => outcome.status === 'rejected')).toBe(true)
-    return taken
   }
 
   it('stops a prefill', async () => {
-    expect(await leave(100, [chat(question)], { prefillTokensPerSecond: 1 })).toBeLessThan(200)
+    await leave(100, [chat(question)], { prefillTokensPerSecond: 1 })
   })
 
   it('stops waiting in the queue', async () => {
     const bodies = [chat(question), chat(question, { stream: true }), chat('other')]
-    expect(await leave(100, bodies, { prefillTokensPerSecond: 1 })).toBeLessThan(200)
+    await leave(100, bodies, { prefillTokensPerSecond: 1 })
   })
 
   it('stops decoding', async () => {
     const bodies = [chat('Hi', { max_tokens: 10_000, stream: true }), chat('Hi', { max_tokens: 10_000 })]
-    expect(await leave(100, bodies, {})).toBeLessThan(200)
+    await leave(100, bodies, {})
   })
 
   it('stops decoding also when it has not read anything', async () => {
@@ -442,7 +440,7 @@ describe('a client that leaves', () => {
     response.pause()
     await delay(50)
     request.destroy()
-    expect(await untilIdle()).toBeLessThan(200)
+    await untilIdle()
   })
 })
 

@@ -110,15 +110,14 @@ describe('EngineCore', () => {
   })
 
   it('lets the next prompt in when the one in front of it is broken off', async () => {
-    const all = setUp({ rate: 10_000 })
+    // the first would take minutes
+    const all = setUp({ rate: 10 })
     const client = new AbortController()
     const prefilling = expect(all.start('slow', 1500, 1, client.signal)).rejects.toThrow()
     const queued = expect(all.start('queued', 1500, 1, client.signal, 2)).rejects.toThrow()
     const next = all.start('next', 10, 1, never, 3)
-    const started = performance.now()
     client.abort()
     await next
-    expect(performance.now() - started).toBeLessThan(100)
     await Promise.all([prefilling, queued])
   })
 
