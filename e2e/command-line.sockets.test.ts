@@ -87,6 +87,7 @@ test.each([
   [['serve', '--listen', '8080'], /write HOST:PORT/],
   [['serve', '--mode', 'maybe'], /Allowed choices are on, shadow, off/],
   [['serve', '--nonsense'], /unknown option/],
+  [['serv', '--help'], /unknown command 'serv' \(Did you mean serve\?\)/],
   [['serve', '--liste', '127.0.0.1:0'], /unknown option '--liste' \(Did you mean --listen\?\)/],
   [['serv'], /unknown command 'serv' \(Did you mean serve\?\)/],
   [['emulate', '--block-size', '0'], /whole number/],

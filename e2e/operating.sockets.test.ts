@@ -54,7 +54,8 @@ test('every line of a request says who sent it, of those that are refused too', 
   expect(await send({ authorization: 'Bearer sk-2' })).toBe(401)
   expect(await send(bearer, `${proxy.listening.url}/reset_prefix_cache`)).toBe(403)
   expect(await send(bearer)).toBe(200)
-  expect(await send(bearer)).toBe(429)
+  const limited = await postJson(chat, ragRequest('q', ['a']), { headers: bearer })
+  expect([limited.status, limited.headers.get('x-ratelimit-limit-requests')]).toEqual([429, '3'])
   const named = { client: '127.0.0.1', tenant: 'acme', key: 'acme-app' }
   await vi.waitFor(() =>
     expect(linesOf(proxy, 'request')).toEqual([
@@ -182,4 +183,12 @@ test('the engine gets the address of the client behind those in front of us, and
   const refused = await postJson(`${listening.url}/v1/chat/completions`, ragRequest('q', ['a']))
   expect((await errorOf(refused)).message).not.toContain(new URL(engine.url).port)
   engine = await startRecordingEngineDouble()
+})
+
+test('a path of the control plane that is asked by another method says by which', async () => {
+  const { listening } = await serve({})
+  const asked = await fetch(`${listening.admin_url}/v1/explain`)
+  expect([asked.status, asked.headers.get('allow')]).toEqual([405, 'POST'])
+  expect((await fetch(`${listening.admin_url}/v1/replicas/gpu-0/drain`)).status).toBe(405)
+  expect((await fetch(`${listening.admin_url}/v1/nothing`)).status).toBe(404)
 })

@@ -46,7 +46,7 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
   const page = readDashboardPage()
   const app = new Hono<ServerEnv>()
   app.onError((error, c) => answerError(error, c, telemetry.log))
-  app.notFound((c) => answerError(new ProxyError('not_found', 'There is no such path.'), c, telemetry.log))
+  app.notFound((c) => answerError(noSuchRoute(app, c.req.path), c, telemetry.log))
   app.get('/healthz', (c) => c.json({ status: 'ok' }))
   app.get('/readyz', (c) => {
     if (drain.isDraining || pipeline.replicas.candidates().length === 0) return c.json({ status: 'draining' }, 503)
@@ -158,6 +158,15 @@ function addCallbacks(app: Hono<ServerEnv>, { replicas, telemetry }: AdminDepend
     }
     return c.json({ evicted, unknown: ids.length - evicted })
   })
+}
+
+/** What is wrong with a request that nothing answers: its method, or its path. */
+function noSuchRoute({ routes }: Hono<ServerEnv>, path: string): ProxyError {
+  const matches = (pattern: string): boolean => new RegExp(`^${pattern.replaceAll(/:\w+/g, '[^/]+')}$`).test(path)
+  const known = routes.filter((route) => route.method !== 'ALL' && matches(route.path))
+  if (known.length === 0) return new ProxyError('not_found', 'There is no such path.')
+  const allow = [...new Set(known.map(({ method }) => method))].join(', ')
+  return new ProxyError('method_not_allowed', `This path takes ${allow} alone.`, { headers: { allow } })
 }
 
 const begunAnew = 'the mirror begins anew: what the engine held before is gone'

@@ -91,12 +91,19 @@ addDoctorCommand(program)
 addChunksCommand(program)
 
 try {
-  await program.parseAsync()
+  await program.parseAsync(withoutHelpOfNothing(process.argv))
 } catch (error) {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2)
   if (!(error instanceof ConfigError || error instanceof ReplayError)) throw error
   for (const line of error.message.split('\n')) process.stderr.write(`error: ${line}\n`)
   process.exit(error.exitCode)
+}
+
+/** Help is no answer to a command that does not exist: without it, commander says which was meant. */
+function withoutHelpOfNothing(argv: readonly string[]): string[] {
+  const [, , name = '-'] = argv
+  const isKnown = name.startsWith('-') || name === 'help' || program.commands.some((command) => command.name() === name)
+  return isKnown ? [...argv] : argv.filter((argument) => argument !== '--help' && argument !== '-h')
 }
 
 async function serve(flags: ServeFlags): Promise<void> {

@@ -272,9 +272,10 @@ function selectByLoad({ candidates, select }: DecisionState): number {
 
 function reasonFor(
   { mode, options }: DecisionInput,
-  { isUnsure }: Layout,
+  { isUnsure, refusals }: Layout,
   { contexts, isReuseEnough }: PlannedRoute,
 ): string {
+  if (refusals.some(({ refused }) => refused === 'too_many')) return 'too_many_blocks'
   if (contexts.every(({ order }) => order.length === 0)) return isUnsure ? 'unsure_borders' : 'no_blocks'
   if (mode === 'shadow') return 'shadow'
   if (options.reorder === false) return 'reorder_off'
