@@ -116,7 +116,7 @@ async function serve(flags: ServeFlags): Promise<void> {
   checkEngines(loaded.settings.engines.length, flags.emulate ?? false)
   const proxy = await startProxy(live.config)
   live.onReload((config) => proxy.reload(config))
-  process.on('SIGHUP', () => live.reload(proxy.log))
+  process.on('SIGHUP', () => live.reload(proxy.log.child({ version: readVersion() })))
   if (proxy.emulatorUrl) {
     process.stderr.write(
       `--emulate: no engine, but the embedded engine emulator at ${proxy.emulatorUrl}, which answers with canned text.\n`,

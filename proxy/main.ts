@@ -155,6 +155,8 @@ function readCertificates({ tls, engines }: Config): Certificates {
 }
 
 const embeddedId = 'emulator'
+/** It shares the event loop of the proxy; its model takes no prompt of a megabyte. */
+const embeddedBodyBytes = 2 * 1024 * 1024
 
 function embeddedEngine({ url }: Emulator): EngineConfig {
   return { url, kind: 'vllm', id: embeddedId }
@@ -163,7 +165,8 @@ function embeddedEngine({ url }: Emulator): EngineConfig {
 function startEmbedded(adminUrl: string, log: Log): Promise<Emulator> {
   const warn = (message: string): void => log.warn(message)
   const callbackUrl = `${adminUrl}/v1/replicas/${embeddedId}`
-  return startEmulator({ ...emulatorDefaults, host: '127.0.0.1', port: 0, callbackUrl, warn })
+  const bodyBytes = embeddedBodyBytes
+  return startEmulator({ ...emulatorDefaults, host: '127.0.0.1', port: 0, callbackUrl, bodyBytes, warn })
 }
 
 function toHealthOptions({ health }: Config): HealthCheckOptions {

@@ -15,7 +15,7 @@ export function findWarnings(config: Warned): string[] {
     tenantsFrom === 'key' && !hasKeys && bearersWarning,
     hasKeys && saltSecret === undefined && saltWarning,
     adminToken === undefined && !isLoopback(adminListen.host) && tokenWarning(adminListen.host),
-    sharedCacheWarning(config),
+    tenantsFrom !== 'none' && sharedCacheWarning(config),
   ]
   return warnings.filter((warning) => typeof warning === 'string')
 }

@@ -17,6 +17,8 @@ export interface StallFigures {
   /** why it was not rewritten */
   readonly skipped: string
   readonly slowestHealth: number
+  /** of a server that does nothing else, asked as often: what the machine does besides */
+  readonly slowestIdle: number
   /** of other requests, and how much more than without any of this shape */
   readonly p99: number
   readonly added: number
@@ -40,7 +42,9 @@ const others = createBodies({ bytes: 8_000, blocks: 5 })
 export async function* benchStall(): AsyncGenerator<StallFigures> {
   const engine = await startChildServer(['--import', 'tsx', 'e2e/bench/instant-engine-double.ts'])
   const proxy = await startReprise(engine.url)
+  const idle = await startChildServer(['--import', 'tsx', 'e2e/bench/instant-engine-double.ts'])
   const [attack, ordinary, admin] = [new Pool(proxy.url), new Pool(proxy.url), new Pool(proxy.adminUrl!)]
+  const nothing = new Pool(idle.url)
   try {
     await runOpenLoop(ordinary, others, { perSecond: othersPerSecond * 2, seconds: warmUpSeconds })
     const baseline = toPercentiles(await runFor(ordinary, baselineSeconds)).p99
@@ -49,6 +53,7 @@ export async function* benchStall(): AsyncGenerator<StallFigures> {
       for (const megabytes of sizes) {
         const body = write(Math.min(megabytes * 1e6, largest))
         const health = watchHealth(admin)
+        const control = watchHealth(nothing)
         const load = watchOthers(ordinary)
         await delay(200)
         const begun = performance.now()
@@ -56,14 +61,15 @@ export async function* benchStall(): AsyncGenerator<StallFigures> {
         for (let i = 0; i < sentEach; i++) skipped = await send(attack, pathOf(shape), body)
         const perMegabyte = (performance.now() - begun) / sentEach / (body.length / 1e6)
         await delay(200)
-        const [slowestHealth, durations] = await Promise.all([health.stop(), load.stop()])
+        const [slowestHealth, slowestIdle, durations] = await Promise.all([health.stop(), control.stop(), load.stop()])
         const { p99 } = toPercentiles(durations)
-        yield { shape, megabytes, perMegabyte, skipped, slowestHealth, p99, added: p99 - baseline }
+        yield { shape, megabytes, perMegabyte, skipped, slowestHealth, slowestIdle, p99, added: p99 - baseline }
       }
     }
   } finally {
-    await Promise.all([attack, ordinary, admin].map((pool) => pool.destroy()))
+    await Promise.all([attack, ordinary, admin, nothing].map((pool) => pool.destroy()))
     proxy.stop()
+    idle.stop()
     engine.stop()
   }
 }
