@@ -21,7 +21,7 @@ export function findWarnings(config: Warned): string[] {
 }
 
 /** What is said of a proxy without keys, at the start and by doctor. */
-export const bearersWarning =
+export const bearersWarning: string =
   'No API keys are configured: whatever bearer a client shows is a tenant of its own, and tenants share no cache, so that equal ' +
   'prompts under two bearers are computed twice. Where all may share: tenants.from: none. Else configure keys, or tenants.from: header.'
 
