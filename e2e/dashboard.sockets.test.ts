@@ -49,7 +49,7 @@ async function sendRequests(): Promise<void> {
 
 describe.skipIf(chromiumPath === undefined)('the dashboard in Chromium', () => {
   beforeAll(async () => {
-    const args = [reprise, 'serve', '--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0']
+    const args = [reprise, 'serve', '--emulate', '--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0']
     child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] })
     const [line] = await once(createInterface(child.stdout!), 'line')
     ;({ url, admin_url: adminUrl } = JSON.parse(line))

@@ -172,7 +172,7 @@ describe.runIf(process.platform === 'linux')('a full disk for logs', () => {
   })
 
   test('does not keep the embedded emulator from starting', async () => {
-    const reprise = await startReprise(['--log-level', 'debug'], { stderrPath: '/dev/full' })
+    const reprise = await startReprise(['--emulate', '--log-level', 'debug'], { stderrPath: '/dev/full' })
     started.push(reprise)
     for (let i = 0; i < 5; i++) {
       expect((await postJson(reprise.url + chat, ragRequest(`q${i}`, ['a', 'b']))).status).toBe(200)

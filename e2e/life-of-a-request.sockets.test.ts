@@ -64,10 +64,10 @@ describe('a chat completion request', () => {
     const body = write('['.repeat(20_000) + ']'.repeat(20_000))
     const response = await postJson(chatUrl, body)
     expect(response.status).toBe(200)
-    expect(response.headers.get('x-reprise-skipped')).toBe('internal_error')
+    expect(response.headers.get('x-reprise-skipped')).toBe('too_large_to_rewrite')
     expect(engine.requests[0]!.body.toString()).toBe(body)
     const metrics = await (await fetch(`${proxy.adminUrl}/metrics`)).text()
-    expect(metrics).toContain('reprise_fail_open_total{reason="internal_error"} 1')
+    expect(metrics).toContain('reprise_fail_open_total{reason="too_large_to_rewrite"} 1')
   })
 
   test('with nothing to gain goes byte for byte, whatever is in it', async () => {
@@ -137,17 +137,20 @@ describe('a chat completion request', () => {
     expect(engine.requests).toEqual([])
   })
 
-  test('of 20 MB with 2,000 blocks, empty ones among them, keeps them all', async () => {
-    const blocks = Array.from({ length: 2000 }, (_, i) => (i % 100 === 7 ? '' : `block ${i} ${'x'.repeat(10_000)}`))
+  test.each([
+    ['2 MB', 1_000, '2000'],
+    ['20 MB, which is too large to be rewritten,', 10_000, '0'],
+  ])('of %s with 2,000 blocks, empty ones among them, keeps them all', async (_, size, found) => {
+    const blocks = Array.from({ length: 2000 }, (_, i) => (i % 100 === 7 ? '' : `block ${i} ${'x'.repeat(size)}`))
     await postJson(chatUrl, ragRequest('q1', blocks))
     const response = await postJson(chatUrl, ragRequest('q2', blocks.toReversed()))
-    expect(response.headers.get('x-reprise-blocks')).toBe('2000')
+    expect(response.headers.get('x-reprise-blocks')).toBe(found)
     const contents = engine.requests.map(({ body }) => JSON.parse(body.toString()).messages[1].content as string)
     const [first, second] = contents.map((content) =>
       [...content.matchAll(/">\n([^<]*)\n<\/document>/g)].map(([, text]) => text),
     )
     expect(first).toEqual(blocks)
-    expect(second).toEqual(blocks)
+    expect(second).toEqual(found === '0' ? blocks.toReversed() : blocks)
   })
 
   test('made of markers only, or with a block that stands twice, loses nothing', async () => {

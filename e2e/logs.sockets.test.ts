@@ -16,7 +16,7 @@ afterEach(() => {
 })
 
 async function serve(stderr: 'pipe' | number): Promise<{ child: ChildProcess; url: string; adminUrl: string }> {
-  const args = [reprise, 'serve', '--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0']
+  const args = [reprise, 'serve', '--emulate', '--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0']
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', stderr] })
   started.push(child)
   const [line] = await once(createInterface(child.stdout!), 'line')

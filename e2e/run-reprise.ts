@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { ownEnvironment } from './own-environment.ts'
 
 const reprise = join(import.meta.dirname, '..', 'bin', 'reprise')
 
@@ -19,7 +20,7 @@ export class Reprises {
 
   /** Starts a command that listens. */
   async start(args: readonly string[], environment: Record<string, string> = {}): Promise<RunningReprise> {
-    const env = { ...process.env, ...environment }
+    const env = { ...ownEnvironment, ...environment }
     const child = spawn(process.execPath, [reprise, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env })
     this.#started.push(child)
     let stderr = ''
@@ -46,6 +47,6 @@ export function runReprise(
   args: readonly string[],
   options: { env?: Record<string, string>; input?: string } = {},
 ): { status: number | null; stdout: string; stderr: string } {
-  const env = { ...process.env, ...options.env }
+  const env = { ...ownEnvironment, ...options.env }
   return spawnSync(process.execPath, [reprise, ...args], { encoding: 'utf8', input: options.input ?? '', env })
 }

@@ -97,10 +97,8 @@ describe('the Anthropic SDK', () => {
     await expect(stream.finalMessage()).rejects.toThrow('aborted')
     const aborts = 'reprise_stream_aborts_total{phase="mid_stream"}'
     await vi.waitFor(async () => expect(await metricOf(proxy.adminUrl, aborts)).toBe(1))
-    // the engine is free at once: what was left would have taken seconds
-    const started = performance.now()
-    await client.messages.create(asking('Hi'))
-    expect(performance.now() - started).toBeLessThan(1000)
+    // what it was stopped in is not cached, and the next is answered
+    expect((await client.messages.create(asking('Hi'))).content).toHaveLength(1)
   })
 })
 

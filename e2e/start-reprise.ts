@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { ownEnvironment } from './own-environment.ts'
 
 const reprise = join(import.meta.dirname, '..', 'bin', 'reprise')
 
@@ -26,7 +27,7 @@ export async function startReprise(
   const free = ['--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0']
   const child = spawn(process.execPath, [reprise, 'serve', ...free, ...args], {
     stdio: ['ignore', 'pipe', stderrFile ?? 'pipe'],
-    env: { ...process.env, NODE_OPTIONS: options.nodeOptions ?? '', ...options.env },
+    env: { ...ownEnvironment, NODE_OPTIONS: options.nodeOptions ?? '', ...options.env },
   })
   if (stderrFile !== undefined) closeSync(stderrFile)
   let stderr = ''

@@ -31,7 +31,8 @@ describe.skipIf(!hasOpenssl)('TLS (needs openssl)', () => {
   function serve(settings: object): Promise<RunningReprise> {
     const file = join(folder, 'reprise.json')
     writeFileSync(file, JSON.stringify({ listen: '127.0.0.1:0', admin: { listen: '127.0.0.1:0' }, ...settings }))
-    return reprises.start(['serve', '--config', file])
+    const engine = 'engines' in settings ? [] : ['--emulate']
+    return reprises.start(['serve', ...engine, '--config', file])
   }
 
   /** Sends a request as one who trusts the authority and shows these certificates. */
@@ -235,8 +236,10 @@ describe.skipIf(!hasOpenssl)('TLS (needs openssl)', () => {
     ],
   ])('certificates that cannot be used end the start with 1 and one line: %s', (_title, settings) => {
     const file = join(folder, 'reprise.json')
-    writeFileSync(file, JSON.stringify({ listen: '127.0.0.1:0', admin: { listen: '127.0.0.1:0' }, ...settings() }))
-    const { status, stderr } = runReprise(['serve', '--config', file])
+    const used = settings()
+    writeFileSync(file, JSON.stringify({ listen: '127.0.0.1:0', admin: { listen: '127.0.0.1:0' }, ...used }))
+    const engine = 'engines' in used ? [] : ['--emulate']
+    const { status, stderr } = runReprise(['serve', ...engine, '--config', file])
     expect(stderr).toMatch(/^error: .*tls \(.*\): not a certificate in PEM and the key that belongs to it: .*\n$/)
     expect(status).toBe(1)
   })

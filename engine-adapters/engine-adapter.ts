@@ -1,4 +1,5 @@
 import type { RequestId } from '#index/context-block.ts'
+import { isInferencePath } from './inference-paths.ts'
 
 /** What kind of engine stands behind a URL: how requests are tagged, and what may be added to them. */
 export const engineKinds = ['vllm', 'sglang', 'openai'] as const
@@ -18,6 +19,8 @@ export interface EngineAdapter {
   readonly countsCachedOfAll: boolean
   /** `members`: those that the body has, of which none is taken away */
   tagRequest(request: RequestId, cacheSalt: string, members?: Readonly<Record<string, unknown>>): RequestTags
+  /** Whether a request to this path asks for inference, or about it; all else controls the engine or tells of others. */
+  isInference(path: string): boolean
   /** Whether the engine looks into its cache for a request with these members. */
   readsCache(members: Readonly<Record<string, unknown>>): boolean
 }
@@ -28,6 +31,7 @@ const adapters: Record<EngineKind, EngineAdapter> = {
   vllm: {
     kind: 'vllm',
     countsCachedOfAll: false,
+    isInference: (path) => isInferencePath('vllm', path),
     // the probabilities of a prompt's tokens are no part of the cache: vLLM computes the prompt anew, and stores it
     readsCache: ({ prompt_logprobs, echo, logprobs }) => (prompt_logprobs ?? (echo === true ? logprobs : null)) == null,
     tagRequest: (request, cacheSalt) => ({ headers: { 'x-request-id': request }, members: { cache_salt: cacheSalt } }),
@@ -36,6 +40,7 @@ const adapters: Record<EngineKind, EngineAdapter> = {
   sglang: {
     kind: 'sglang',
     countsCachedOfAll: true,
+    isInference: (path) => isInferencePath('sglang', path),
     readsCache: () => true,
     tagRequest: (request, cacheSalt, { rid } = {}) => ({
       headers: { 'x-request-id': request },
@@ -46,6 +51,7 @@ const adapters: Record<EngineKind, EngineAdapter> = {
   openai: {
     kind: 'openai',
     countsCachedOfAll: true,
+    isInference: (path) => isInferencePath('openai', path),
     readsCache: () => true,
     tagRequest: (request) => ({ headers: { 'x-request-id': request }, members: {} }),
   },

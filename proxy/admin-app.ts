@@ -2,6 +2,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono, type Context as HonoContext } from 'hono'
 import type { RequestId } from '#index/context-block.ts'
 import { mayControl } from './access/may-control.ts'
+import type { TenantSource } from './access/tenancy.ts'
 import type { Drain, ServerEnv } from './app.ts'
 import { addChunkRoutes } from './chunks/chunk-routes.ts'
 import { readDashboardPage } from './dashboard/dashboard-page.ts'
@@ -25,6 +26,10 @@ export interface AdminDependencies {
   readonly pipeline: Pipeline
   readonly replicas: readonly ReplicaMirror[]
   readonly drain: Drain
+  /** whether `readyz` tells of the proxy alone, or of an engine that takes requests as well */
+  readonly readyz: () => 'proxy' | 'engine'
+  /** what tells tenants apart, and whether keys are asked for */
+  readonly tenants: () => { readonly from: TenantSource; readonly keys: boolean }
   /** needed by callers that are not on this machine; without one they are refused */
   readonly token: () => string | undefined
   readonly telemetry: Pick<Telemetry, 'metrics' | 'log' | 'hot' | 'divergence' | 'recent'>
@@ -41,11 +46,12 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
   const page = readDashboardPage()
   const app = new Hono<ServerEnv>()
   app.onError((error, c) => answerError(error, c, telemetry.log))
-  app.notFound((c) => answerError(new ProxyError('not_found', 'There is no such path.'), c, telemetry.log))
+  app.notFound((c) => answerError(noSuchRoute(app, c.req.path), c, telemetry.log))
   app.get('/healthz', (c) => c.json({ status: 'ok' }))
   app.get('/readyz', (c) => {
-    const isReady = !drain.isLeaving && pipeline.replicas.candidates().length > 0
-    return isReady ? c.json({ status: 'ready' }) : c.json({ status: 'draining' }, 503)
+    if (drain.isLeaving || pipeline.replicas.candidates().length === 0) return c.json({ status: 'draining' }, 503)
+    const isDown = dependencies.readyz() === 'engine' && pipeline.replicas.all.every(({ state }) => state !== 'ready')
+    return isDown ? c.json({ status: 'no_engine' }, 503) : c.json({ status: 'ready' })
   })
   // the page holds no data: it asks for the token and for the data with it
   app.get('/', (c) => c.body(page.html, 200, page.headers))
@@ -63,7 +69,7 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
     return c.body(await registry.metrics(), 200, { 'content-type': registry.contentType })
   })
   app.post('/v1/explain', async (c) => {
-    const body = await readBody(c.env.incoming, pipeline.settings().bodyLimit)
+    const body = await readBody(c.env.incoming, { limit: pipeline.settings().bodyLimit })
     const explanation = await explain(pipeline, c.env.incoming, body, c.req.query('api'))
     return c.body(explanation, 200, { 'content-type': 'application/json' })
   })
@@ -96,7 +102,7 @@ function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies): void
     telemetry.hot.clear()
     return c.json({ status: 'cleared' })
   })
-  app.get('/v1/mirror', async (c) => c.json({ replicas: await describe() }))
+  app.get('/v1/mirror', async (c) => c.json({ replicas: await describe(), tenants: dependencies.tenants() }))
   app.get('/v1/stats', async (c) => {
     const sources = {
       recent: telemetry.recent,
@@ -137,7 +143,7 @@ function addCallbacks(app: Hono<ServerEnv>, { replicas, telemetry }: AdminDepend
     return c.json(acknowledgement, 409)
   }
   const read = (c: HonoContext<ServerEnv>) => async (): Promise<unknown> =>
-    parseJson((await readBody(c.env.incoming, eventBodyLimit)).toString())
+    parseJson((await readBody(c.env.incoming, { limit: eventBodyLimit })).toString())
   const find = (c: HonoContext<ServerEnv>): ReplicaMirror => {
     const replica = byName.get(c.req.param('replica')!)
     if (!replica) throw unknownReplica(c.req.param('replica')!)
@@ -161,6 +167,15 @@ function addCallbacks(app: Hono<ServerEnv>, { replicas, telemetry }: AdminDepend
     }
     return c.json({ evicted, unknown: ids.length - evicted })
   })
+}
+
+/** What is wrong with a request that nothing answers: its method, or its path. */
+function noSuchRoute({ routes }: Hono<ServerEnv>, path: string): ProxyError {
+  const matches = (pattern: string): boolean => new RegExp(`^${pattern.replaceAll(/:\w+/g, '[^/]+')}$`).test(path)
+  const known = routes.filter((route) => route.method !== 'ALL' && matches(route.path))
+  if (known.length === 0) return new ProxyError('not_found', 'There is no such path.')
+  const allow = [...new Set(known.map(({ method }) => method))].join(', ')
+  return new ProxyError('method_not_allowed', `This path takes ${allow} alone.`, { headers: { allow } })
 }
 
 const begunAnew = 'the mirror begins anew: what the engine held before is gone'

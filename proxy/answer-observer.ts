@@ -7,6 +7,7 @@ import type { Charge } from './charge-call.ts'
 import type { ForwardObserver, ForwardOutcome } from './forward.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
 import type { Call } from './read-call.ts'
+import { membersOf } from './read-received.ts'
 import type { RoutedCall } from './route-call.ts'
 
 /** What an observer is to know of the request besides the decision. */
@@ -50,7 +51,7 @@ export class AnswerObserver implements ForwardObserver {
     this.#routed = routed
     this.#observed = observed
     this.#decided = pipeline.now()
-    this.#asksForData = routed.decision.citations.length > 0 && asksForData(call.received.prompt?.members ?? {})
+    this.#asksForData = routed.decision.citations.length > 0 && asksForData(membersOf(call.received))
   }
 
   /** It has waited, and goes to the engine now. */

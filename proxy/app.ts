@@ -52,7 +52,8 @@ async function answer(
   run: (exchange: Exchange) => Promise<ForwardOutcome>,
 ): Promise<Response> {
   const { incoming, outgoing } = c.env
-  const telemetry = new RequestTelemetry(pipeline.telemetry, api ?? 'pass_through', incoming.headers)
+  const client = incoming.socket?.remoteAddress?.replace(/^::ffff:/, '')
+  const telemetry = new RequestTelemetry(pipeline.telemetry, api ?? 'pass_through', incoming.headers, client)
   const gone = new AbortController()
   outgoing.on('close', () => {
     if (!outgoing.writableFinished) gone.abort(new Error('the client left'))

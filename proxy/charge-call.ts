@@ -1,3 +1,4 @@
+import type { KeyEntry } from './access/api-keys.ts'
 import type { Decision } from './decide.ts'
 import { ProxyError } from './errors.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -26,7 +27,7 @@ export function chargeCall(
     telemetry.metrics.rateLimited.inc()
     const seconds = taken.retryAfterSeconds
     throw new ProxyError('rate_limited', `The limits of this API key are used up: try again in ${seconds} s.`, {
-      headers: { 'retry-after': String(seconds) },
+      headers: { 'retry-after': String(seconds), ...limitHeaders(key, seconds) },
     })
   }
   let isSettled = false
@@ -36,4 +37,13 @@ export function chargeCall(
       isSettled = true
     },
   }
+}
+
+/** The limits of a key, under the names that OpenAI's clients read. */
+function limitHeaders({ requestsPerMinute, promptTokensPerMinute }: KeyEntry, seconds: number): Record<string, string> {
+  const told = (name: string, limit: number | undefined): Record<string, string> =>
+    limit === undefined
+      ? {}
+      : { [`x-ratelimit-limit-${name}`]: String(limit), [`x-ratelimit-reset-${name}`]: `${seconds}s` }
+  return { ...told('requests', requestsPerMinute), ...told('tokens', promptTokensPerMinute) }
 }

@@ -15,6 +15,7 @@ import { readListenAddress, readNumber, readShare, readUrl } from './config/read
 import { addServeFlags, type ServeFlags, toFlagLayer } from './config/serve-flags.ts'
 import { addDoctorCommand } from './doctor/command.ts'
 import { startProxy } from './main.ts'
+import { readVersion } from './telemetry/read-version.ts'
 
 interface EmulateOptions {
   listen: ListenAddress
@@ -29,12 +30,13 @@ interface EmulateOptions {
 
 const program = new Command('reprise')
   .description('lets an LLM engine reuse the context it already holds')
+  .version(readVersion())
   .exitOverride()
   // commander puts what was probably meant on a line of its own
   .configureOutput({ outputError: (text, write) => write(`${text.trim().replaceAll('\n', ' ')}\n`) })
 
 addServeFlags(
-  program.command('serve').description('the proxy; without engines in front of an embedded engine emulator'),
+  program.command('serve').description('the proxy, in front of the engines that --engine or the configuration names'),
 ).action(serve)
 
 program
@@ -73,8 +75,8 @@ program
   .description('reads a configuration with all that it names, as serve would, and says what is wrong with it')
   .argument('<file>', 'settings, as YAML or JSON; REPRISE_… goes before it')
   .action((file: string) => {
-    const notes = checkConfig(createConfigSource({ file, environment: process.env, flags: toFlagLayer({}) }))
-    for (const note of [...notes, `${file} can be used.`]) process.stderr.write(`${note}\n`)
+    checkConfig(createConfigSource({ file, environment: process.env, flags: toFlagLayer({}) }))
+    process.stderr.write(`${file} can be used.\n`)
   })
 
 program
@@ -89,12 +91,19 @@ addDoctorCommand(program)
 addChunksCommand(program)
 
 try {
-  await program.parseAsync()
+  await program.parseAsync(withoutHelpOfNothing(process.argv))
 } catch (error) {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2)
   if (!(error instanceof ConfigError || error instanceof ReplayError)) throw error
   for (const line of error.message.split('\n')) process.stderr.write(`error: ${line}\n`)
   process.exit(error.exitCode)
+}
+
+/** Help is no answer to a command that does not exist: without it, commander says which was meant. */
+function withoutHelpOfNothing(argv: readonly string[]): string[] {
+  const [, , name = '-'] = argv
+  const isKnown = name.startsWith('-') || name === 'help' || program.commands.some((command) => command.name() === name)
+  return isKnown ? [...argv] : argv.filter((argument) => argument !== '--help' && argument !== '-h')
 }
 
 async function serve(flags: ServeFlags): Promise<void> {
@@ -104,17 +113,29 @@ async function serve(flags: ServeFlags): Promise<void> {
   const source = createConfigSource({ file, environment: process.env, flags: toFlagLayer(flags) })
   const loaded = source.load()
   const live = new LiveConfig(source, loaded)
-  for (const note of loaded.notes) process.stderr.write(`${note}\n`)
+  checkEngines(loaded.settings.engines.length, flags.emulate ?? false)
   const proxy = await startProxy(live.config)
   live.onReload((config) => proxy.reload(config))
-  process.on('SIGHUP', () => live.reload(proxy.log))
+  process.on('SIGHUP', () => live.reload(proxy.log.child({ version: readVersion() })))
   if (proxy.emulatorUrl) {
     process.stderr.write(
-      `No --engine given: using the embedded engine emulator at ${proxy.emulatorUrl}, which answers with canned text.\n`,
+      `--emulate: no engine, but the embedded engine emulator at ${proxy.emulatorUrl}, which answers with canned text.\n`,
     )
   }
   announce({ url: proxy.url, admin_url: proxy.adminUrl })
   stopOnSignals(() => proxy.close())
+}
+
+/** Canned text is only answered to those who ask for it. */
+function checkEngines(count: number, isEmulated: boolean): void {
+  if (count > 0 && isEmulated) {
+    throw new ConfigError('--emulate stands in for an engine, and one is named: leave out either of them.', 2)
+  }
+  if (count > 0 || isEmulated) return
+  throw new ConfigError(
+    'No engine is named: write --engine http://HOST:PORT,kind=vllm (or sglang, openai), or --emulate for canned text without one.',
+    2,
+  )
 }
 
 async function emulate({ listen, callback, ...options }: EmulateOptions): Promise<void> {

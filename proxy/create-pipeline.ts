@@ -1,8 +1,11 @@
 import { KeyStore } from './access/key-store.ts'
 import { RateLimits } from './access/rate-limits.ts'
 import { createTenancy, type Tenancy } from './access/tenancy.ts'
+import { BodyMemory } from './bounds/body-memory.ts'
+import { HeavyTurns } from './bounds/heavy-turns.ts'
 import type { Config } from './config/config.ts'
 import { toAdmissionLimits, toBreakerOptions } from './create-replicas.ts'
+import { SeldomWarnings } from './kv-events/seldom-warnings.ts'
 import type { Log } from './log.ts'
 import { PatternFinder } from './patterns/pattern-finder.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -43,6 +46,7 @@ export function createPipeline(
   const sharedChunks = redis && createSharedChunks(chunks, redis, telemetry)
   const rateLimits = new RateLimits()
   const keyStore = new KeyStore(config.keys, { log, onChange: (keys) => rateLimits.retain(keys.entries) })
+  const bodyMemory = new BodyMemory(config.bodyMemoryBytes, (bytes) => telemetry.metrics.bodyBytes.set(bytes))
   let settings = toSettings(config, keyStore)
   let tenancy = createLiveTenancy(config, keyStore)
   let patterns = createPatterns(config, telemetry, log)
@@ -55,6 +59,8 @@ export function createPipeline(
       replicas,
       credentials: new Map(config.engines.map(({ id, apiKey }) => [id as never, { apiKey }])),
       rateLimits,
+      heavyTurns: new HeavyTurns(),
+      bodyMemory,
       processed,
       store: shared ?? memory,
       sharedTurns: shared,
@@ -73,6 +79,7 @@ export function createPipeline(
       // whether keys are asked for is the store's to say: a reload never lets everyone in
       keyStore.reload(next.keys)
       settings = toSettings(next, keyStore)
+      bodyMemory.setLimit(next.bodyMemoryBytes)
       for (const { admission, breaker } of replicas.all) {
         admission.setLimits(toAdmissionLimits(next))
         breaker.setOptions(toBreakerOptions(next))
@@ -112,15 +119,17 @@ function createSharedChunks(
   return new SharedChunks({ chunks, redis: connection, namespace, ttlSeconds, proxy, onFault, wallClock: Date.now })
 }
 
-function createLiveTenancy({ trustedPeers }: Config, { keys }: KeyStore): Tenancy {
-  return createTenancy({ keys, trustedPeers })
+function createLiveTenancy({ trustedPeers, tenantsFrom: from }: Config, { keys }: KeyStore): Tenancy {
+  return createTenancy({ keys, trustedPeers, from })
 }
 
-function createPatterns({ blocks }: Config, { metrics }: Telemetry, log: Log): PatternFinder | undefined {
+function createPatterns({ blocks }: Config, { metrics, now }: Telemetry, log: Log): PatternFinder | undefined {
   if (blocks.patterns.length === 0) return undefined
+  const warnings = new SeldomWarnings((details, message) => log.warn(details, message), now)
   return new PatternFinder(blocks.patterns, { timeoutMs: blocks.patternMilliseconds }, ({ reason, pattern }) => {
     metrics.failOpen.inc({ reason })
-    log.warn({ reason, pattern }, 'blocks were not looked for by all patterns')
+    warnings.flush()
+    warnings.warn({ reason, pattern }, 'blocks were not looked for by all patterns')
   })
 }
 
@@ -131,12 +140,15 @@ function toSettings(config: Config, { keys }: KeyStore): Settings {
     wording: config.wording,
     volatileFields: config.blocks.volatileFields,
     bodyLimit: config.bodyLimitBytes,
+    workLimits: config.workLimits,
     maxWaitMilliseconds: config.maxWaitSeconds * 1000,
     keepAliveMilliseconds: config.keepAliveSeconds * 1000,
     hygiene: config.hygiene,
     separator: config.blocks.separator,
     learning: { isOn: config.chunks.learn, bodyBytes: config.chunks.bodyBytes },
     logPrompts: config.logPrompts,
+    logRequests: config.logRequests,
+    allowedPaths: config.keys.allowedPaths ?? [],
     keepsClientKey: !keys.isOpen && !config.keys.forwardClientAuthorization,
     saltSecret: config.saltSecret,
   }

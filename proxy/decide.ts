@@ -2,6 +2,9 @@ import type { SentPrompt } from '#index/cache-event.ts'
 import type { ConversationStore, SentTurn, TurnKey } from '#index/conversation-store.ts'
 import { asksForData } from './answer/asks-for-data.ts'
 import type { CitationMap } from './answer/citation-labels.ts'
+import { toUnreadPrompt } from './bounds/whole-body.ts'
+import { OverBudget, WorkBudget } from './bounds/work-budget.ts'
+import { tooLarge } from './bounds/work-limits.ts'
 import type { CertainLists } from './chunks/certain-lists.ts'
 import { type Candidate, type PlannedRoute, type PlanState, planRoute, type Route } from './plan-route.ts'
 import type { BodySplice } from './prompt/body/splice-body.ts'
@@ -70,6 +73,8 @@ export interface DecisionInput {
   readonly certain?: CertainLists | undefined
   /** what `layOut` made of it, if that was done before */
   readonly laidOut?: LaidOut | undefined
+  /** how long finding and ordering blocks may take; undefined: as long as it takes */
+  readonly budgetMilliseconds?: number | undefined
 }
 
 /** The prompts of a request laid out, and what that took. */
@@ -107,7 +112,7 @@ const untouched = {
 
 /**
  * Decides how a request is sent, and to which replica, and changes nothing. The one place that fails open: a fault of
- * ours leaves the request as received. Throws `invalid_body` for what the client must mend.
+ * ours leaves the request as received, and so does work that takes longer than its budget. Throws `invalid_body` for what the client must mend.
  */
 export function decide(input: DecisionInput, state: DecisionState): Decision {
   const started = state.now()
@@ -121,26 +126,75 @@ export function decide(input: DecisionInput, state: DecisionState): Decision {
     fault,
     ...untouched,
   })
+  if (skipped === tooLarge) return leaveUnread(leave(input.mode === 'off' ? 'mode_off' : tooLarge), input, state)
   if (!prompt?.set) return leave(skipped, tidied(input.received), prompt?.fault)
   const placed = place(prompt, prompt.set, input.wording)
   if (input.mode === 'off') return leave('mode_off', withExplicitBlocks(prompt, placed) ?? tidied(input.received))
   try {
     return { options, ...reuse(prompt, prompt.set, placed, { ...input, options }, state, started) }
   } catch (fault) {
-    return leave('internal_error', withExplicitBlocks(prompt, placed) ?? tidied(input.received), fault)
+    const splices = withExplicitBlocks(prompt, placed) ?? tidied(input.received)
+    if (fault instanceof OverBudget) return leaveUnread(leave(tooLarge, splices), input, state)
+    return leave('internal_error', splices, fault)
   }
 }
 
-/** Lays out the prompts of a request with the turns that are known; undefined when they are to be left alone. */
-export function layOut(
+/**
+ * Leaves a request as received that takes too long. An engine that computes its prompt holds it, and has let go of others
+ * for it: the mirror is told of one prompt, of which nothing is known but its bytes.
+ */
+function leaveUnread(
+  left: Decision,
+  { received, tenant }: DecisionInput,
+  { candidates, select }: DecisionState,
+): Decision {
+  if (!received.bytes) return left
+  const prompt = toUnreadPrompt(tenant, received.bytes)
+  const routes = candidates.map(({ mirror }) => ({
+    promptTokens: mirror.estimatePromptTokens(prompt),
+    predictedCachedTokens: mirror.predictCachedTokens(prompt),
+    contexts: [],
+  }))
+  const candidate = select(routes)
+  const { promptTokens, predictedCachedTokens } = routes[candidate]!
+  const mostPredictedCachedTokens = Math.max(...routes.map((route) => route.predictedCachedTokens))
+  return { ...left, sent: [prompt], candidate, promptTokens, predictedCachedTokens, mostPredictedCachedTokens }
+}
+
+/**
+ * Lays out the prompts of a request with the turns that are known, a message a step; undefined when they are to be left
+ * alone.
+ */
+export function* layOut(
   input: DecisionInput,
   { store, now }: Pick<DecisionState, 'store' | 'now'>,
-): LaidOut | undefined {
+): Generator<void, LaidOut | undefined> {
   const { prompt } = input.received
   if (!prompt?.set || input.mode === 'off') return undefined
-  const started = now()
-  const layout = layOutSet(prompt, prompt.set, place(prompt, prompt.set, input.wording), input, store)
-  return { layout, milliseconds: now() - started }
+  let milliseconds = 0
+  let begun = now()
+  const steps = layOutSet(prompt, prompt.set, place(prompt, prompt.set, input.wording), input, store)
+  for (;;) {
+    const step = steps.next()
+    const at = now()
+    milliseconds += at - begun
+    if (step.done) return { layout: step.value, milliseconds }
+    yield
+    begun = now()
+  }
+}
+
+/** Throws OverBudget when it takes longer. */
+function toEnd<Result>(steps: Generator<void, Result>, budget: WorkBudget | undefined): Result {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    budget?.check()
+  }
+}
+
+function toBudget({ budgetMilliseconds }: DecisionInput, now: () => number): WorkBudget | undefined {
+  return budgetMilliseconds === undefined ? undefined : new WorkBudget(budgetMilliseconds, now)
 }
 
 function layOutSet(
@@ -149,7 +203,7 @@ function layOutSet(
   placed: PlacedContext | undefined,
   { mode, tenant, conversation, options, wording, volatileFields, patternLists, certain }: DecisionInput,
   store: ConversationStore,
-): Layout {
+): Generator<void, Layout> {
   const merged = { ...options, ...prompt.explicit?.options }
   const { tools } = prompt.members
   return layOutPrompts(set, placed, {
@@ -178,13 +232,15 @@ function reuse(
   started: number,
 ): Omit<Decision, 'options'> {
   const { tenant, wording, mode, options, received, laidOut: before } = input
-  const layout = before?.layout ?? layOutSet(prompt, set, placed, input, state.store)
+  const budget = toBudget(input, state.now)
+  const layout = before?.layout ?? toEnd(layOutSet(prompt, set, placed, input, state.store), budget)
   const laidOut = state.now()
-  const plan = { tenant, options, wording }
+  const plan = { tenant, options, wording, budget }
   const routes = state.candidates.map((candidate) => planRoute(layout, candidate, plan))
   const candidate = state.select(routes)
-  const chosen = state.candidates[candidate]!
-  const route = mode === 'shadow' ? planAsReceived(layout, chosen, plan) : routes[candidate]!
+  // what is not done has no part in what is predicted, here or on other replicas
+  const sent = mode === 'shadow' ? state.candidates.map((other) => planAsReceived(layout, other, plan)) : routes
+  const route = sent[candidate]!
   const { contexts, reused } = route
   const splices = [...explicitSplices(prompt), ...spliceTexts(prompt, { texts: layout.texts, splices: reused.splices })]
   const isUnchanged = splices.length === 0 && received.tidied.length === 0
@@ -199,7 +255,7 @@ function reuse(
     promptTokens: route.promptTokens,
     predictedCachedTokens: route.predictedCachedTokens,
     predictedReusedTokens: route.predictedReusedTokens,
-    mostPredictedCachedTokens: Math.max(...routes.map(({ predictedCachedTokens }) => predictedCachedTokens)),
+    mostPredictedCachedTokens: Math.max(...sent.map(({ predictedCachedTokens }) => predictedCachedTokens)),
     citations: options.citations === false ? [] : citationMapOf(layout.texts, contexts),
     // a document that is missing is told of, whatever was done with the others
     skipped: layout.unresolved ?? (isUnchanged ? reasonFor(input, layout, route) : undefined),
@@ -221,9 +277,10 @@ function selectByLoad({ candidates, select }: DecisionState): number {
 
 function reasonFor(
   { mode, options }: DecisionInput,
-  { isUnsure }: Layout,
+  { isUnsure, refusals }: Layout,
   { contexts, isReuseEnough }: PlannedRoute,
 ): string {
+  if (refusals.some(({ refused }) => refused === 'too_many')) return 'too_many_blocks'
   if (contexts.every(({ order }) => order.length === 0)) return isUnsure ? 'unsure_borders' : 'no_blocks'
   if (mode === 'shadow') return 'shadow'
   if (options.reorder === false) return 'reorder_off'

@@ -4,7 +4,9 @@ import type { PromptApi } from './prompt/body/prompt.ts'
 const statusOf = {
   invalid_body: 400,
   unauthorized: 401,
+  forbidden: 403,
   not_found: 404,
+  method_not_allowed: 405,
   body_too_large: 413,
   queue_full: 429,
   rate_limited: 429,
@@ -19,6 +21,7 @@ export type ErrorCode = keyof typeof statusOf
 /** Anthropic's words for a status; others are an `api_error` or an `invalid_request_error`. */
 const anthropicTypes: Readonly<Record<number, string>> = {
   401: 'authentication_error',
+  403: 'permission_error',
   404: 'not_found_error',
   413: 'request_too_large',
   429: 'rate_limit_error',

@@ -13,6 +13,8 @@ import { withoutByteOrderMark } from './read-received.ts'
 import { recallAhead } from './recall-ahead.ts'
 import { routeCall } from './route-call.ts'
 
+// what the control plane reads is its caller's own
+const noShare = { grow: () => {}, release: () => {} }
 // of a long log of JSON the first few tell enough
 const mostRefusals = 20
 
@@ -31,12 +33,16 @@ export async function explain(
   const mode = settings.mode === 'off' ? 'off' : 'on'
   const call = await toCall(
     { ...pipeline, settings: () => ({ ...settings, mode }) },
-    readApi(api, body),
+    readApi(api, body, settings.workLimits.bytes),
     incoming,
-    body,
+    { body, share: noShare },
     // the control plane has let its caller in already
     pipeline.tenancy().suppose(incoming),
   )
+  if (call.received.whole) {
+    const message = `What would be sent for a body of more than ${settings.workLimits.bytes} bytes is what was received: explain a smaller one.`
+    throw new ProxyError('body_too_large', message)
+  }
   const layout = await recallAhead(pipeline, call)
   const { replica, decision } = routeCall(pipeline, call, undefined, layout())
   const { contexts } = decision
@@ -68,6 +74,7 @@ export async function explain(
     predicted_cached_tokens: decision.predictedCachedTokens,
     predicted_reused_tokens: decision.predictedReusedTokens ?? null,
     replica: replica.id,
+    tenant: call.caller.tenant,
     skipped: decision.skipped ?? null,
     left_alone: explainRefusals(call.received.prompt, decision),
   }
@@ -103,7 +110,9 @@ function asJson(body: Buffer): string {
   }
 }
 
-function readApi(named: string | undefined, body: Buffer): PromptApi {
+function readApi(named: string | undefined, body: Buffer, limit: number): PromptApi {
+  // what is too large to be rewritten is too large to be explained, whatever its API
+  if (named === undefined && body.length > limit) return 'chat_completions'
   if (named === undefined) return guessApi(parseJson(withoutByteOrderMark(body).toString()))
   const api = promptApis.find((name) => name === named)
   if (api) return api

@@ -4,16 +4,27 @@ import { UnreachableError } from './forward.ts'
 
 const engine = { url: 'https://gpu-0:8000' } as EngineClient
 
-function messageOf(message: string, code: string): string {
-  return new UnreachableError(engine, Object.assign(new Error(message), { code }), false).message
+function errorOf(message: string, code?: string): UnreachableError {
+  return new UnreachableError(engine, Object.assign(new Error(message), code && { code }), false)
 }
+
+function messageOf(message: string, code?: string): string {
+  return errorOf(message, code).message
+}
+
+test('clients are not told where the engine is, the log is', () => {
+  const error = errorOf('connect ECONNREFUSED 10.0.0.1:8000', 'ECONNREFUSED')
+  expect(error.message).toBe('The engine did not answer (ECONNREFUSED): is it running?')
+  expect(error.reason).toBe('connect ECONNREFUSED 10.0.0.1:8000')
+  expect(messageOf('gpu-0:8000 closed the connection')).not.toContain('gpu-0')
+})
 
 test('an engine that refuses is asked after, and one that is not trusted has its certificate looked at', () => {
   expect(messageOf('connect ECONNREFUSED 10.0.0.1:8000', 'ECONNREFUSED')).toBe(
-    'The engine at gpu-0:8000 did not answer (connect ECONNREFUSED 10.0.0.1:8000): is it running?',
+    'The engine did not answer (ECONNREFUSED): is it running?',
   )
   expect(messageOf('self-signed certificate in certificate chain', 'SELF_SIGNED_CERT_IN_CHAIN')).toBe(
-    'The engine at gpu-0:8000 did not answer (self-signed certificate in certificate chain): check its certificate, and the tls settings of the engine.',
+    'The engine did not answer (SELF_SIGNED_CERT_IN_CHAIN): check its certificate, and the tls settings of the engine.',
   )
   for (const code of ['ERR_TLS_CERT_ALTNAME_INVALID', 'CERT_HAS_EXPIRED', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'EPROTO'])
     expect(messageOf('x', code)).toMatch(/check its certificate/)

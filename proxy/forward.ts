@@ -44,9 +44,10 @@ export class UnreachableError extends ProxyError {
   readonly reason: string
 
   constructor(engine: EngineClient, cause: Error, wasSent: boolean) {
-    const { host } = new URL(engine.url)
     const reason = reasonOf(cause)
-    super('engine_unreachable', `The engine at ${host} did not answer (${reason}): ${remedyOf(cause)}`, { cause })
+    // where engines are is not for clients
+    const told = 'code' in cause ? String(cause.code) : withoutAddress(reason, engine)
+    super('engine_unreachable', `The engine did not answer (${told}): ${remedyOf(cause)}`, { cause })
     this.wasSent = wasSent
     this.reason = reason
   }
@@ -248,6 +249,10 @@ class Forwarding implements Dispatcher.DispatchHandler {
 /** A name with several addresses fails with all their errors and no message of its own. */
 function reasonOf(error: Error): string {
   return error.message || ('code' in error ? String(error.code) : error.name)
+}
+
+function withoutAddress(reason: string, { url }: EngineClient): string {
+  return reason.replaceAll(new URL(url).host, 'the engine')
 }
 
 /** Codes of Node's for a certificate that is not trusted, and for what is no TLS. */

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 
 /** Headers that belong to one connection (RFC 9110 §7.6.1). */
 const hopByHop = new Set([
@@ -31,6 +31,13 @@ export function requestHeaders(rawHeaders: readonly string[], added: Readonly<Re
   }
   for (const [name, value] of Object.entries(added)) headers.push(name, value)
   return headers
+}
+
+/** The address of the client behind those of the proxies in front of us, where they tell of any. */
+export function forwardedFor({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): Record<string, string> {
+  const told = headers['x-forwarded-for']
+  if (told === undefined || !socket.remoteAddress) return {}
+  return { 'x-forwarded-for': `${told}, ${socket.remoteAddress.replace(/^::ffff:/, '')}` }
 }
 
 /** The engine's headers, or trailers, for the client: all but those of the connection. */

@@ -7,11 +7,13 @@ import { emulatorDefaults } from '#engine-adapters/emulator/emulator-defaults.ts
 import type { EngineTls } from '#engine-adapters/engine-client.ts'
 import { ProcessedBlocks } from '#index/processed-blocks.ts'
 import { readEngineTls, readListenerTls } from './access/read-certificates.ts'
+import { asksForKeys } from './access/read-key-records.ts'
 import { createAdminApp } from './admin-app.ts'
 import { createApp, type ServerEnv } from './app.ts'
 import { createCountedChunks } from './chunks/create-counted-chunks.ts'
 import type { Config, EngineConfig, ListenAddress } from './config/config.ts'
-import { createPipeline } from './create-pipeline.ts'
+import { withoutPassword } from './config/without-password.ts'
+import { createPipeline, type LivePipeline } from './create-pipeline.ts'
 import { createReplicas } from './create-replicas.ts'
 import { History } from './dashboard/history.ts'
 import { readCounts } from './dashboard/read-counts.ts'
@@ -21,11 +23,11 @@ import { createLog, type Log } from './log.ts'
 import type { HealthCheckOptions } from './replicas/health-checks.ts'
 import { lookAfterReplicas } from './replicas/look-after-replicas.ts'
 import { ReplicaSet } from './replicas/replica-set.ts'
+import { findWarnings } from './start-warnings.ts'
 import { MemoryHotBlocks } from './telemetry/memory-hot-blocks.ts'
 import { readVersion } from './telemetry/read-version.ts'
-import { createTelemetry } from './telemetry/telemetry.ts'
+import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts'
 import { createTracing } from './telemetry/tracing.ts'
-import { sharedCacheWarning } from './warn-of-shared-cache.ts'
 
 /** How long a client may take to send its request: a callback that stalls would hold up those behind it. */
 const requestUploadSeconds = 300
@@ -55,8 +57,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const log = createLog(config.logLevel)
   // loaded where it is configured: the client takes 20 MB
   const redis = config.redis && (await import('./redis/create-shared-redis.ts')).createSharedRedis(config.redis, log)
-  const warning = sharedCacheWarning(config)
-  if (warning !== undefined) log.warn(warning)
+  for (const warning of findWarnings(config)) log.warn(warning)
   const drain = { isLeaving: false, isDraining: false }
   let current = config
   // the emulator has to be told where its callbacks go before there is an engine to build the rest on
@@ -70,7 +71,8 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const hot = redis?.hot ?? new MemoryHotBlocks()
   const { chunks, metrics } = createCountedChunks(config, replicas, { version, hot, redis })
   const tracing = await createTracing(process.env, version, (message) => log.warn(message))
-  const telemetry = createTelemetry({ metrics, log, tracing, hot, now: () => performance.now() })
+  const logsRequests = (): boolean => current.logRequests
+  const telemetry = createTelemetry({ metrics, log, tracing, hot, logsRequests, now: () => performance.now() })
   const live = createPipeline(config, { replicas, processed, chunks, telemetry, log, redis })
   await followEngines(replicas, engines, telemetry)
   const history = new History({ read: () => readCounts(metrics.registry), now: Date.now })
@@ -79,6 +81,8 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
       pipeline: live.pipeline,
       replicas: replicas.all.map(({ replicaMirror }) => replicaMirror),
       drain,
+      readyz: () => current.readyz,
+      tenants: () => ({ from: current.tenantsFrom, keys: asksForKeys(current.keys) }),
       token: () => current.adminToken,
       telemetry,
       history,
@@ -91,6 +95,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const data = await listen(createApp(live.pipeline, drain), config.listen, requestUploadSeconds, tls.listener)
   const upkeep = lookAfterReplicas(replicas.all, engines, toHealthOptions(config), telemetry)
   history.start()
+  log.info({ version, url: data.url, admin_url: admin.url, ...describeStart(config, engines) }, 'started')
   return {
     url: data.url,
     adminUrl: admin.url,
@@ -106,15 +111,12 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
       for (const [i, files] of renewed.engines.entries()) replicas.all[i]!.engine.setTls(files)
     },
     close: async () => {
-      await leave(drain, data, current.drainDelaySeconds)
+      const { drainDelaySeconds, drainSeconds } = current
+      log.info({ version, drain_delay_seconds: drainDelaySeconds, drain_seconds: drainSeconds }, 'draining')
+      await leave(drain, data, drainDelaySeconds)
       await data.close(current.drainSeconds * 1000)
-      upkeep.close()
-      await live.close()
-      await Promise.all(replicas.all.map((replica) => replica.close()))
-      await emulator?.close()
-      await admin.close(0)
-      history.stop()
-      await tracing?.close()
+      await stopAll({ upkeep, live, replicas, emulator, admin, history, tracing })
+      log.info({ version }, 'stopped')
     },
   }
 }
@@ -131,6 +133,33 @@ async function leave(
   drain.isDraining = true
 }
 
+/** What ends once no request is in flight. */
+interface Running {
+  readonly upkeep: { close(): void }
+  readonly live: LivePipeline
+  readonly replicas: ReplicaSet
+  readonly emulator: Emulator | undefined
+  readonly admin: Listener
+  readonly history: History
+  readonly tracing: Telemetry['tracing']
+}
+
+async function stopAll({ upkeep, live, replicas, emulator, admin, history, tracing }: Running): Promise<void> {
+  upkeep.close()
+  await live.close()
+  await Promise.all(replicas.all.map((replica) => replica.close()))
+  await emulator?.close()
+  await admin.close(0)
+  history.stop()
+  await tracing?.close()
+}
+
+/** What a proxy is started with, for the log. */
+function describeStart({ mode, tenantsFrom }: Config, engines: readonly EngineConfig[]): object {
+  const listed = engines.map(({ id, kind, url }) => ({ id, kind, url: withoutPassword(url) }))
+  return { node: process.versions.node, engines: listed, mode, tenants_from: tenantsFrom }
+}
+
 interface Certificates {
   readonly listener: ListenerTls | undefined
   readonly engines: readonly (EngineTls | undefined)[]
@@ -141,6 +170,8 @@ function readCertificates({ tls, engines }: Config): Certificates {
 }
 
 const embeddedId = 'emulator'
+/** It shares the event loop of the proxy; its model takes no prompt of a megabyte. */
+const embeddedBodyBytes = 2 * 1024 * 1024
 
 function embeddedEngine({ url }: Emulator): EngineConfig {
   return { url, kind: 'vllm', id: embeddedId }
@@ -151,7 +182,8 @@ async function startEmbedded(adminUrl: string, log: Log): Promise<Emulator> {
   const { startEmulator } = await import('#engine-adapters/emulator/emulator.ts')
   const warn = (message: string): void => log.warn(message)
   const callbackUrl = `${adminUrl}/v1/replicas/${embeddedId}`
-  return startEmulator({ ...emulatorDefaults, host: '127.0.0.1', port: 0, callbackUrl, warn })
+  const bodyBytes = embeddedBodyBytes
+  return startEmulator({ ...emulatorDefaults, host: '127.0.0.1', port: 0, callbackUrl, bodyBytes, warn })
 }
 
 function toHealthOptions({ health }: Config): HealthCheckOptions {

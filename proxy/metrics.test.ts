@@ -97,3 +97,27 @@ test('a replica is in one state at a time, and one that is gone in none', async 
   const text = await registry.metrics()
   expect(text.match(/reprise_replica_state\{.*/g)).toEqual(['reprise_replica_state{replica="a",state="draining"} 1'])
 })
+
+/** What promtool's linter asks of names, types and help texts. */
+function lint(text: string): string[] {
+  const helps = new Set([...text.matchAll(/^# HELP (\S+) \S/gm)].map(([, name]) => name))
+  return [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = '', type = '']) => {
+    const faults: [boolean, string][] = [
+      [!helps.has(name), 'no help text'],
+      [type === 'counter' && !name.endsWith('_total'), 'counter metrics should have "_total" suffix'],
+      [type !== 'counter' && name.endsWith('_total'), 'non-counter metrics should not have "_total" suffix'],
+      [type !== 'histogram' && /_(bucket)$/.test(name), 'non-histogram metrics should not have "_bucket" suffix'],
+      [!/^(histogram|summary)$/.test(type) && /_(count|sum)$/.test(name), 'only histograms have "_count" and "_sum"'],
+      [/_(milliseconds|minutes|hours|days|kilobytes|megabytes|percent|ms|kb|mb)(_|$)/.test(name), 'no base unit'],
+      [/(^|_)(counter|gauge|histogram|summary)(_|$)/.test(name), 'metric name should not include type'],
+      [/[A-Z:]/.test(name), 'metric names should be in snake_case'],
+    ]
+    return faults.flatMap(([isFault, fault]) => (isFault ? [`${name}: ${fault}`] : []))
+  })
+}
+
+test("names and types pass promtool's linter", async () => {
+  const all = { ...sources, redisUp: () => true, replicaStates: () => new Map() }
+  expect(lint(await createMetrics(all).registry.metrics())).toEqual([])
+  expect(lint('# TYPE reprise_x_total gauge\n')).toHaveLength(2)
+})

@@ -8,6 +8,7 @@ export interface Metrics {
   readonly registry: Registry
   readonly requests: Counter<'route' | 'outcome'>
   readonly inFlight: Gauge<'replica'>
+  readonly bodyBytes: Gauge
   readonly promptTokens: Counter
   readonly cachedTokens: Counter<'source'>
   readonly reusedTokens: Counter
@@ -27,6 +28,7 @@ export interface Metrics {
   readonly queueSeconds: Histogram
   readonly overheadSeconds: Histogram<'stage'>
   readonly timeToFirstToken: Histogram
+  readonly byReplica: ReplicaMetrics
   readonly streamAborts: Counter<'phase'>
   readonly mirrorGaps: Counter
   readonly mirrorDivergence: Histogram
@@ -39,10 +41,30 @@ const waitSeconds = [0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 
 const tokenSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const divergentTokens = [0, 16, 64, 256, 1024, 4096, 16384]
 
+/** Gauges of prom-client that are named as counters: their sums, which are there by type as well. */
+const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
+
+/** Why requests are forwarded as received, and what else fails without being seen. */
+const failOpenReasons = [
+  'answer_rewriter',
+  'answer_too_large',
+  'chunks',
+  'encoded_answer',
+  'hygiene',
+  'internal_error',
+  'pattern_fault',
+  'pattern_timeout',
+  'redis_value',
+  'too_large_to_rewrite',
+  'unknown_turn',
+  'ambiguous_turn',
+]
+
 /** Creates the metrics, and those of the process, in a registry of their own. */
 export function createMetrics(sources: MetricSources): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'reprise_' })
+  for (const name of misnamed) registry.removeSingleMetric(`reprise_${name}`)
   addCollectedMetrics(registry, sources)
   const { count, measure } = makersIn(registry)
   return beginAtZero({
@@ -54,24 +76,12 @@ export function createMetrics(sources: MetricSources): Metrics {
       labelNames: ['replica'],
       registers: [registry],
     }),
-    promptTokens: count('prompt_tokens_total', 'Prompt tokens as the engine counted them'),
-    cachedTokens: count('cached_tokens_total', 'Prompt tokens served from cache', 'source'),
-    reusedTokens: count(
-      'reused_tokens_total',
-      'Prompt tokens whose KV was taken over from another position and not computed again',
-    ),
-    predictedCachedTokens: count(
-      'predicted_cached_tokens_total',
-      'Prompt tokens that the mirror expected to be served from cache',
-    ),
-    predictedOfReported: count(
-      'predicted_cached_tokens_of_reported_total',
-      'Of the tokens predicted, those of prompts in prompt_tokens_total: not of streams without usage, nor of errors',
-    ),
-    seenTokens: count(
-      'seen_tokens_total',
-      'Prompt tokens that the same tenant had sent before, at any position: the bound of what can be reused',
-    ),
+    bodyBytes: new Gauge({
+      name: 'reprise_body_bytes',
+      help: 'Memory of request bodies in flight',
+      registers: [registry],
+    }),
+    ...tokenMetrics(count),
     blocks: count('blocks_total', 'Context blocks by what was done', 'action'),
     skipped: count('skipped_total', 'Requests left as they were, by why', 'reason'),
     ...chunkMetrics(count),
@@ -86,6 +96,7 @@ export function createMetrics(sources: MetricSources): Metrics {
       'Time from the request to the first bytes of its answer',
       tokenSeconds,
     ),
+    byReplica: replicaMetrics(count, measure),
     streamAborts: count('stream_aborts_total', 'Clients that left before their answer was whole', 'phase'),
     mirrorGaps: count('mirror_gaps_total', 'Gaps in the events from the engine'),
     mirrorDivergence: measure(
@@ -108,6 +119,57 @@ type MeasureMaker = <Label extends string = never>(
   buckets: number[],
   ...labelNames: Label[]
 ) => Histogram<Label>
+
+/** What prompts were, to engines and to us. */
+function tokenMetrics(
+  count: CountMaker,
+): Pick<
+  Metrics,
+  'promptTokens' | 'cachedTokens' | 'reusedTokens' | 'predictedCachedTokens' | 'predictedOfReported' | 'seenTokens'
+> {
+  return {
+    promptTokens: count('prompt_tokens_total', 'Prompt tokens as the engine counted them'),
+    cachedTokens: count('cached_tokens_total', 'Prompt tokens served from cache', 'source'),
+    reusedTokens: count(
+      'reused_tokens_total',
+      'Prompt tokens whose KV was taken over from another position and not computed again',
+    ),
+    predictedCachedTokens: count(
+      'predicted_cached_tokens_total',
+      'Prompt tokens that the mirror expected to be served from cache',
+    ),
+    predictedOfReported: count(
+      'predicted_cached_tokens_of_reported_total',
+      'Of the tokens predicted, those of prompts in prompt_tokens_total: not of streams without usage, nor of errors',
+    ),
+    seenTokens: count(
+      'seen_tokens_total',
+      'Prompt tokens that the same tenant had sent before, at any position: the bound of what can be reused',
+    ),
+  }
+}
+
+/** What is known of requests by the replica that answered them; the sums have names of their own. */
+export interface ReplicaMetrics {
+  readonly requests: Counter<'replica' | 'outcome'>
+  readonly promptTokens: Counter<'replica'>
+  readonly cachedTokens: Counter<'replica'>
+  readonly timeToFirstToken: Histogram<'replica'>
+}
+
+function replicaMetrics(count: CountMaker, measure: MeasureMaker): ReplicaMetrics {
+  return {
+    requests: count('replica_requests_total', 'Requests by replica and how they ended', 'replica', 'outcome'),
+    promptTokens: count('replica_prompt_tokens_total', 'Prompt tokens as the engine counted them', 'replica'),
+    cachedTokens: count('replica_cached_tokens_total', 'Prompt tokens served from cache', 'replica'),
+    timeToFirstToken: measure(
+      'replica_time_to_first_token_seconds',
+      'Time from the request to the first bytes of its answer',
+      tokenSeconds,
+      'replica',
+    ),
+  }
+}
 
 /** What is told of known chunks. */
 function chunkMetrics(
@@ -141,6 +203,7 @@ function beginAtZero(metrics: Metrics): Metrics {
   for (const action of ['kept', 'moved', 'deduplicated']) metrics.blocks.inc({ action }, 0)
   for (const source of ['embeddings', 'rerank', 'registered']) metrics.chunksLearned.inc({ source }, 0)
   metrics.chunkLists.inc({ outcome: 'found' }, 0)
+  for (const reason of failOpenReasons) metrics.failOpen.inc({ reason }, 0)
   for (const phase of ['queue', 'before_head', 'mid_stream']) metrics.streamAborts.inc({ phase }, 0)
   return metrics
 }

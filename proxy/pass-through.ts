@@ -1,12 +1,14 @@
 import { PassThrough } from 'node:stream'
+import { matchesPath } from '#engine-adapters/inference-paths.ts'
 import type { ReplicaId } from '#index/context-block.ts'
 import { withEngineCredentials } from './access/engine-credentials.ts'
+import type { Caller } from './access/tenancy.ts'
 import { chargeCall } from './charge-call.ts'
 import { learnFromRequest, type PassingRequest } from './chunks/learn-from-request.ts'
 import { endBehindBody } from './end-behind-body.ts'
 import { ProxyError } from './errors.ts'
 import { type ForwardOutcome, forward, UnreachableError } from './forward.ts'
-import { requestHeaders } from './forwarded-headers.ts'
+import { forwardedFor, requestHeaders } from './forwarded-headers.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
 import type { Replica } from './replicas/replica.ts'
 import { untilReached } from './until-reached.ts'
@@ -18,17 +20,30 @@ import { upgradeOf } from './upgradable-request.ts'
  */
 export async function passThrough(pipeline: Pipeline, exchange: Exchange): Promise<ForwardOutcome> {
   const caller = pipeline.tenancy().identify(exchange.incoming)
+  exchange.telemetry.calledBy(caller)
   chargeCall(pipeline, { caller, body: Buffer.alloc(0) }, { promptTokens: 0 })
   const lesson = learnFromRequest(pipeline, exchange.incoming, caller.tenant)
   try {
+    const first = choose(pipeline)
+    checkPath(pipeline, exchange, caller, first.replica)
     return await untilReached(pipeline, exchange, {
-      first: choose(pipeline),
+      first,
       send: ({ replica }) => sendOn(pipeline, exchange, replica, lesson),
       choose: (excluding) => choose(pipeline, excluding),
     })
   } finally {
     lesson?.end()
   }
+}
+
+/** A key is for inference: what else an engine answers to concerns its other users. */
+function checkPath({ settings }: Pipeline, { incoming }: Exchange, { key }: Caller, { adapter }: Replica): void {
+  const [path = ''] = incoming.url!.split('?', 1)
+  if (!key || adapter.isInference(path)) return
+  if (settings().allowedPaths.some((allowed) => matchesPath(allowed, path))) return
+  const message =
+    'API keys are for inference, and not for this path of the engine: its operator allows it in keys.allow_engine_paths.'
+  throw new ProxyError('forbidden', message)
 }
 
 function choose({ replicas }: Pipeline, excluding?: ReadonlySet<ReplicaId>): { replica: Replica } {
@@ -57,7 +72,7 @@ async function sendOn(
   const request = {
     path: incoming.url!,
     method: incoming.method!,
-    headers: requestHeaders(rawHeaders, telemetry.headers),
+    headers: requestHeaders(rawHeaders, { ...forwardedFor(incoming), ...telemetry.headers }),
     body,
     upgrade,
   }

@@ -5,6 +5,8 @@ import type { ProcessedBlocks } from '#index/processed-blocks.ts'
 import type { EngineCredentials } from './access/engine-credentials.ts'
 import type { RateLimits } from './access/rate-limits.ts'
 import type { Tenancy } from './access/tenancy.ts'
+import type { BodyMemory } from './bounds/body-memory.ts'
+import type { HeavyTurns } from './bounds/heavy-turns.ts'
 import { chargeCall } from './charge-call.ts'
 import type { KnownChunks } from './chunks/known-chunks.ts'
 import type { ForwardOutcome } from './forward.ts'
@@ -36,6 +38,8 @@ export interface Pipeline {
   /** by replica: what becomes of the caller's API key */
   readonly credentials: ReadonlyMap<ReplicaId, Pick<EngineCredentials, 'apiKey'>>
   readonly rateLimits: RateLimits
+  readonly heavyTurns: HeavyTurns
+  readonly bodyMemory: BodyMemory
   readonly processed: ProcessedBlocks
   readonly store: ConversationStore
   /** where turns are looked for that the store does not know; undefined without Redis */
@@ -58,6 +62,14 @@ export interface Exchange {
 /** The life of a request with a prompt, in the order it happens. */
 export async function runPipeline(pipeline: Pipeline, api: PromptApi, exchange: Exchange): Promise<ForwardOutcome> {
   const call = await readCall(pipeline, api, exchange)
+  try {
+    return await runCall(pipeline, call, exchange)
+  } finally {
+    call.share.release()
+  }
+}
+
+async function runCall(pipeline: Pipeline, call: Call, exchange: Exchange): Promise<ForwardOutcome> {
   let layout: Awaited<ReturnType<typeof recallAhead>> | undefined = await recallAhead(pipeline, call)
   // from here until it is committed nothing waits: what it is decided by stays true
   const routed = routeCall(pipeline, call, undefined, layout())

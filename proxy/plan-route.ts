@@ -1,6 +1,7 @@
 import { type AnyPositionReuse, recomputedShare } from '#engine-adapters/any-position-reuse.ts'
 import type { CacheMirror } from '#index/cache-mirror.ts'
 import type { BlockId } from '#index/context-block.ts'
+import type { WorkBudget } from './bounds/work-budget.ts'
 import type { Layout } from './prompt/lay-out-prompt.ts'
 import type { RequestOptions } from './request-options.ts'
 import { type ReusedBody, type ReusedContext, type ReusedPrompt, reusePrompts } from './reuse-prompt.ts'
@@ -40,6 +41,8 @@ export interface PlanState {
   readonly tenant: string
   readonly options: RequestOptions
   readonly wording: Wording
+  /** throws when the time is up */
+  readonly budget?: WorkBudget | undefined
 }
 
 /**
@@ -47,11 +50,12 @@ export interface PlanState {
  * position, blocks stay as received unless moving them saves more than the annotation costs. Changes nothing.
  */
 export function planRoute(layout: Layout, candidate: Candidate, state: PlanState): PlannedRoute {
-  const { tenant, wording, options } = state
+  const { tenant, wording, options, budget } = state
+  budget?.look()
   const ordered = plan(layout, candidate, state)
   const share = recomputedShare(candidate.reuse, options.reuse)
   if (share === undefined || !ordered.contexts.some(isMoved)) return { isReuseEnough: false, ...ordered }
-  const asReceived = plan(layout, candidate, { tenant, wording, options: { ...options, reorder: false } })
+  const asReceived = plan(layout, candidate, { tenant, wording, budget, options: { ...options, reorder: false } })
   const isOrderedAnew = ordered.contexts.some(({ order }, i) => {
     const before = asReceived.contexts[i]!.order
     return order.some((from, place) => from !== before[place])

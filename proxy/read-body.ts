@@ -1,36 +1,90 @@
 import type { IncomingMessage } from 'node:http'
+import type { BodyShare } from './bounds/body-memory.ts'
 import { ProxyError } from './errors.ts'
 
 /** So much of what nobody wants is still read: a client that is cut off while it sends may never see its answer. */
 const mostDropped = 256 * 1024 * 1024
+/** Copying more than this at once would hold up other requests. */
+const copiedBytes = 4 * 1024 * 1024
 
-/** Reads a request's whole body; rejects with `body_too_large` as soon as it is known to be over `limit` bytes. */
-export function readBody(incoming: IncomingMessage, limit: number): Promise<Buffer> {
+/** What a body may take. */
+export interface BodyBounds {
+  /** in bytes */
+  readonly limit: number
+  /** what it takes of the memory for all bodies; given back when it cannot be read */
+  readonly share?: BodyShare | undefined
+  /** Waits until other requests were served. */
+  readonly turn?: (() => Promise<void>) | undefined
+}
+
+/**
+ * Reads a request's whole body; rejects with `body_too_large` as soon as it is known to be over `limit` bytes, and with
+ * `queue_full` when the bodies of all requests are over theirs.
+ */
+export async function readBody(incoming: IncomingMessage, { limit, share, turn }: BodyBounds): Promise<Buffer> {
+  try {
+    const chunks = await readChunks(incoming, limit, share)
+    return await join(chunks, turn)
+  } catch (error) {
+    share?.release()
+    throw error
+  }
+}
+
+function readChunks(incoming: IncomingMessage, limit: number, share: BodyShare | undefined): Promise<Buffer[]> {
   return new Promise((resolve, reject) => {
-    const refuse = (): void => {
+    const refuse = (error: unknown): void => {
       incoming.off('data', keep)
       chunks.length = 0
-      reject(
-        new ProxyError('body_too_large', `The request body is larger than ${limit} bytes, which is the limit here.`),
-      )
+      reject(error)
       void dropBody(incoming)
     }
+    const tooLarge = (): ProxyError =>
+      new ProxyError('body_too_large', `The request body is larger than ${limit} bytes, which is the limit here.`)
     const chunks: Buffer[] = []
     let size = 0
     const keep = (chunk: Buffer): void => {
       size += chunk.length
-      chunks.push(chunk)
-      if (size > limit) refuse()
+      if (size > limit) {
+        refuse(tooLarge())
+        return
+      }
+      try {
+        share?.grow(chunk.length)
+        chunks.push(chunk)
+      } catch (error) {
+        refuse(error)
+      }
     }
     if (Number(incoming.headers['content-length'] ?? 0) > limit) {
-      refuse()
+      refuse(tooLarge())
       return
     }
     incoming.on('data', keep)
-    incoming.on('end', () => resolve(Buffer.concat(chunks)))
+    incoming.on('end', () => resolve(chunks))
     incoming.on('error', reject)
     incoming.on('close', () => reject(new Error('the client left before its request was whole')))
   })
+}
+
+/** Empties the chunks: what was copied can be let go of. */
+async function join(chunks: Buffer[], turn: BodyBounds['turn']): Promise<Buffer> {
+  const size = chunks.reduce((sum, { length }) => sum + length, 0)
+  if (size <= copiedBytes || !turn) return Buffer.concat(chunks)
+  const whole = Buffer.allocUnsafeSlow(size)
+  let at = 0
+  let copied = copiedBytes
+  chunks.reverse()
+  for (let chunk = chunks.pop(); chunk; chunk = chunks.pop()) {
+    if (copied >= copiedBytes) {
+      await turn()
+      copied = 0
+    }
+    chunk.copy(whole, at)
+    at += chunk.length
+    copied += chunk.length
+  }
+  return whole
 }
 
 /**

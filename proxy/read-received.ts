@@ -1,14 +1,20 @@
 import { isUtf8 } from 'node:buffer'
+import type { UnreadBytes, WholeBody } from './bounds/whole-body.ts'
 import { type SeparatedBody, type SeparatedText, takeOutSeparators } from './chunks/separators.ts'
 import { ProxyError } from './errors.ts'
 import { applyHygiene, type HygieneSettings } from './hygiene/apply-hygiene.ts'
 import type { PromptApi } from './prompt/body/prompt.ts'
+import type { Json } from './prompt/body/prompt-builder.ts'
 import { type PromptBody, readPromptBody } from './prompt/prompt-body.ts'
 
 /** A request body as far as it could be understood. */
 export interface Received {
-  /** undefined when it is encoded, or no JSON object */
+  /** undefined when it is encoded, or no JSON object, or too large to be parsed */
   readonly prompt: PromptBody | undefined
+  /** a body that is too large to be parsed */
+  readonly whole?: WholeBody | undefined
+  /** what it is known by where it is not read to its end; undefined for a small one, and for several prompts */
+  readonly bytes?: UnreadBytes | undefined
   /**
    * what of it was tidied up, so that the prompt's body is no longer the one received: `tools`, `volatile_text`,
    * `separators`
@@ -20,6 +26,11 @@ export interface Received {
   readonly fault: unknown
   /** why its prompt cannot be rewritten; undefined when it can */
   readonly skipped: string | undefined
+}
+
+/** The members of a body, as far as they were read. */
+export function membersOf({ prompt, whole }: Pick<Received, 'prompt' | 'whole'>): Json {
+  return prompt?.members ?? whole?.members ?? {}
 }
 
 /** Reads the body of a request; throws `invalid_body` for what the client must mend. */
@@ -83,8 +94,16 @@ function isJson(body: Buffer): boolean {
 function reasonFor({ fault, members: { prompt, input_ids: inputIds } }: PromptBody): string {
   if (fault !== undefined) return 'internal_error'
   const ids = prompt ?? inputIds
-  const isTokens = Array.isArray(ids) && ids.flat().length > 0 && ids.flat().every((id) => typeof id === 'number')
-  return isTokens ? 'token_ids' : 'unexpected_shape'
+  return areTokens(ids) ? 'token_ids' : 'unexpected_shape'
+}
+
+/** One list of numbers, or several. */
+function areTokens(ids: unknown): boolean {
+  return areNumbers(ids) || (Array.isArray(ids) && ids.length > 0 && ids.every(areNumbers))
+}
+
+function areNumbers(ids: unknown): boolean {
+  return Array.isArray(ids) && ids.length > 0 && ids.every((id) => typeof id === 'number')
 }
 
 /** A text as JSON wants it. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { SentTurn, TurnKey } from '#index/conversation-store.ts'
+import { HeavyTurns } from './bounds/heavy-turns.ts'
 import type { Call } from './read-call.ts'
 import { readReceived } from './read-received.ts'
 import { recallAhead } from './recall-ahead.ts'
@@ -33,7 +34,7 @@ function create(find: (turns: ReadonlySet<TurnKey>, store: MemoryConversationSto
     asked.push([...turns])
     find(turns, store)
   }
-  return { store, asked, pipeline: { store, sharedTurns: { isUp, fetch }, now: () => 0 } }
+  return { store, asked, pipeline: { store, sharedTurns: { isUp, fetch }, heavyTurns: new HeavyTurns(), now: () => 0 } }
 }
 
 test('turns that are not known are asked for once, all together, and only those that hold contexts', async () => {
@@ -42,7 +43,7 @@ test('turns that are not known are asked for once, all together, and only those 
   // the turn by all in front of it, and by itself; each also as it went with something switched off
   expect(asked).toHaveLength(1)
   expect(asked[0]).toHaveLength(4)
-  expect(laidOut?.layout.prompts[0]?.messages).toHaveLength(3)
+  expect(laidOut?.layout?.prompts[0]?.messages).toHaveLength(3)
 })
 
 test('what was found makes the layout untrue: it is made anew', async () => {
@@ -63,7 +64,7 @@ test('nothing is asked for that is known, nor of a Redis that is away', async ()
     for (const turn of turns) store.remember(turn, sent)
   })
   await recallAhead(pipeline, call)
-  expect((await recallAhead(pipeline, call))()?.layout.prompts[0]?.messages[0]?.past).toEqual(
+  expect((await recallAhead(pipeline, call))()?.layout?.prompts[0]?.messages[0]?.past).toEqual(
     sent.kind === 'ordered' ? sent.contexts : [],
   )
   expect(asked).toHaveLength(1)

@@ -4,22 +4,51 @@ import type { Pipeline } from './pipeline.ts'
 import type { Call } from './read-call.ts'
 import { toDecisionInput } from './route-call.ts'
 
+/** A large request lets others in this often. */
+const sliceMilliseconds = 8
+
 /**
- * Lays a request out, and has those of its turns looked for elsewhere that are not known here: at once, and for 5 ms at
+ * Lays a request out before it is decided upon: a large one in slices, between which others are served, and, with Redis,
+ * has those of its turns looked for elsewhere that are not known here: at once, and for 5 ms at
  * most. The layout is asked for when it is used: none where there is nothing to gain by it, or where a turn has become
  * known since, be it one that an equal request has sent that was looked up at the same time.
  */
 export async function recallAhead(
-  { store, sharedTurns, now }: Pick<Pipeline, 'store' | 'sharedTurns' | 'now'>,
+  { store, sharedTurns, heavyTurns, now }: Pick<Pipeline, 'store' | 'sharedTurns' | 'heavyTurns' | 'now'>,
   call: Call,
 ): Promise<() => LaidOut | undefined> {
-  if (!sharedTurns?.isUp) return () => undefined
+  const isShared = sharedTurns?.isUp ?? false
+  if (!isShared && !call.isHeavy) return () => undefined
   const missed = new Set<TurnKey>()
-  const laidOut = tryTo(() => layOut(toDecisionInput(call), { store: new MissNotingStore(store, missed), now }))
-  if (laidOut && missed.size > 0) await sharedTurns.fetch(missed)
+  const steps = layOut(toDecisionInput(call), { store: new MissNotingStore(store, missed), now })
+  const wait = call.isHeavy ? () => heavyTurns.take() : undefined
+  const laidOut = await runToEnd(steps, { wait, now })
+  if (isShared && laidOut && missed.size > 0) await sharedTurns!.fetch(missed)
+  if (wait) await wait()
   return () => {
     for (const turn of missed) if (store.recall(turn) !== undefined) return undefined
     return laidOut
+  }
+}
+
+/** What is wrong with a request, or with us, is found and told by `decide`. */
+async function runToEnd<Result>(
+  steps: Generator<void, Result>,
+  { wait, now }: { readonly wait: (() => Promise<void>) | undefined; now(): number },
+): Promise<Result | undefined> {
+  await wait?.()
+  let begun = now()
+  for (;;) {
+    let step: IteratorResult<void, Result>
+    try {
+      step = steps.next()
+    } catch {
+      return undefined
+    }
+    if (step.done) return step.value
+    if (!wait || now() - begun < sliceMilliseconds) continue
+    await wait()
+    begun = now()
   }
 }
 
@@ -42,13 +71,4 @@ class MissNotingStore implements ConversationStore {
   remember: ConversationStore['remember'] = (turn, sent) => this.#store.remember(turn, sent)
 
   forget: ConversationStore['forget'] = (turn, sent) => this.#store.forget(turn, sent)
-}
-
-/** What is wrong with a request, or with us, is found and told by `decide`. */
-function tryTo<T>(run: () => T): T | undefined {
-  try {
-    return run()
-  } catch {
-    return undefined
-  }
 }

@@ -5,6 +5,7 @@ import type { SentOrder, SentTurn, TurnKey } from '#index/conversation-store.ts'
 import { deduplicateContext, type FreshBlock, repeatPointers } from '#index/deduplicate-context.ts'
 import type { Ordering } from '#index/ordering-index.ts'
 import { ShownBlocks } from '#index/shown-blocks.ts'
+import type { WorkBudget } from './bounds/work-budget.ts'
 import type { ContextSlot, PromptContext } from './prompt/body/prompt-context.ts'
 import { type Piece, piecesLength, piecesText, type TextSplice } from './prompt/body/text-splice.ts'
 import type { LaidOutMessage, Layout, PromptLayout } from './prompt/lay-out-prompt.ts'
@@ -45,6 +46,8 @@ export interface ReuseState {
   readonly tenant: string
   readonly options: RequestOptions
   readonly wording: Wording
+  /** throws when the time is up */
+  readonly budget?: WorkBudget | undefined
 }
 
 /**
@@ -110,6 +113,7 @@ class PromptReuse {
   write({ preamble, messages }: PromptLayout): ReusedPrompt {
     this.#writer.write(JSON.stringify([this.#state.tenant, preamble]))
     const contexts = messages.flatMap((laidOut) => {
+      this.#state.budget?.check()
       this.#writer.write(laidOut.identity)
       const reused = this.#writeMessage(laidOut)
       this.#writer.mark()

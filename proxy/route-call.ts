@@ -5,6 +5,7 @@ import { ProxyError } from './errors.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { Candidate, Route } from './plan-route.ts'
 import type { Call } from './read-call.ts'
+import { membersOf } from './read-received.ts'
 import type { Replica } from './replicas/replica.ts'
 
 /** A request with the replica it goes to, and how it is sent there. */
@@ -39,7 +40,7 @@ export function routeCall(
       now: routing.now,
     },
   )
-  return { replica: candidates[decision.candidate]!, decision, rid: call.received.prompt?.members.rid }
+  return { replica: candidates[decision.candidate]!, decision, rid: membersOf(call.received).rid }
 }
 
 function toCandidate({ id, mirror, cacheConfig, reuse }: Replica, { processed }: Routing): Candidate {
@@ -49,10 +50,20 @@ function toCandidate({ id, mirror, cacheConfig, reuse }: Replica, { processed }:
 
 /** What is decided about. */
 export function toDecisionInput(call: Call): DecisionInput {
-  const { received, settings, caller, conversation, options, patternLists, certain } = call
+  const { received, settings, caller, conversation, options, patternLists, certain, budgetMilliseconds } = call
   const { mode, wording, volatileFields } = settings
-  const { tenant } = caller
-  return { received, mode, tenant, conversation, options, wording, volatileFields, patternLists, certain }
+  return {
+    received,
+    mode,
+    tenant: caller.tenant,
+    conversation,
+    options,
+    wording,
+    volatileFields,
+    patternLists,
+    certain,
+    budgetMilliseconds,
+  }
 }
 
 function select(

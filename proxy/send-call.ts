@@ -8,6 +8,7 @@ import { AnswerName } from './mirror/answer-name.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
 import { isPromptList, promptIds } from './prompt-ids.ts'
 import { type Call, letBodyGo } from './read-call.ts'
+import { membersOf } from './read-received.ts'
 import { contentsOf, type RoutedCall } from './route-call.ts'
 import { isKeptAlive, toEngineRequest } from './to-engine-request.ts'
 import { RequestFollower } from './tokens/request-follower.ts'
@@ -27,9 +28,9 @@ export async function sendCall(
   const { replica, decision } = routed
   const { admission, breaker } = replica
   const ids = idsOfPrompts(call, routed, request)
-  const readsCache = replica.adapter.readsCache(call.received.prompt?.members ?? {})
+  const readsCache = replica.adapter.readsCache(membersOf(call.received))
   const committed = commit(pipeline, call, routed, ids, { request, readsCache })
-  const follower = new RequestFollower(replica, call.api, ids)
+  const follower = new RequestFollower(replica, call.api, ids, call.body.length)
   const name = new AnswerName({ kind: replica.adapter.kind, api: call.api, ids }, (ours, theirs) =>
     replica.replicaMirror.named(ours, theirs),
   )
@@ -103,7 +104,7 @@ export function idsOfPrompts(
   { replica, decision }: Pick<RoutedCall, 'replica' | 'decision'>,
   request: RequestId,
 ): RequestId[] {
-  const members = received.prompt?.members ?? {}
+  const members = membersOf(received)
   const prompts = { count: decision.sent.length, isList: isPromptList(api, members), rid: members.rid }
   return promptIds(replica.adapter.kind, request, prompts)
 }

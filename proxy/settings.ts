@@ -1,3 +1,4 @@
+import type { WorkLimits } from './bounds/work-limits.ts'
 import type { Mode } from './decide.ts'
 import type { HygieneSettings } from './hygiene/apply-hygiene.ts'
 import type { VolatileFields } from './prompt/cut-ranks.ts'
@@ -13,6 +14,8 @@ export interface Settings {
   /** what becomes of fields that only rank blocks */
   readonly volatileFields: VolatileFields
   readonly bodyLimit: number
+  /** how much of one request is rewritten */
+  readonly workLimits: WorkLimits
   /** how long a request may wait before it is sent */
   readonly maxWaitMilliseconds: number
   /** silence after which a stream gets a comment; 0: never */
@@ -24,6 +27,10 @@ export interface Settings {
   readonly learning: { readonly isOn: boolean; readonly bodyBytes: number }
   /** whether the log may hold text of prompts */
   readonly logPrompts: boolean
+  /** whether each request has a line in the log */
+  readonly logRequests: boolean
+  /** paths of the engine that bearers of a key may use besides inference */
+  readonly allowedPaths: readonly string[]
   /** whether the caller's API key was meant for us and is not for the engine */
   readonly keepsClientKey: boolean
   /** behind the cache salts of tenants */

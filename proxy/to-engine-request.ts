@@ -3,12 +3,14 @@ import type { RequestTags } from '#engine-adapters/engine-adapter.ts'
 import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import type { RequestId } from '#index/context-block.ts'
 import { withEngineCredentials } from './access/engine-credentials.ts'
+import { toStream } from './bounds/whole-body.ts'
 import type { Decision } from './decide.ts'
-import { requestHeaders } from './forwarded-headers.ts'
+import { forwardedFor, requestHeaders } from './forwarded-headers.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
 import { writeReuseWish } from './prompt/body/reuse-wish.ts'
 import { memberSplices, type PromptBody, writeBody } from './prompt/prompt-body.ts'
 import type { Call } from './read-call.ts'
+import { membersOf } from './read-received.ts'
 import type { RoutedCall } from './route-call.ts'
 import { cacheSaltOf } from './tenant.ts'
 
@@ -25,11 +27,14 @@ export function toEngineRequest(
   { replica, decision }: RoutedCall,
   request: RequestId,
 ): EngineRequest {
-  const salt = cacheSaltOf(caller.tenant, received.prompt?.members.cache_salt, settings.saltSecret)
-  const tags = replica.adapter.tagRequest(request, salt, received.prompt?.members)
+  const members = membersOf(received)
+  const salt = cacheSaltOf(caller.tenant, members.cache_salt, settings.saltSecret)
+  const tags = replica.adapter.tagRequest(request, salt, members)
   const { reuse } = decision.options
   const wish = reuse === undefined || !replica.reuse ? undefined : grantedWish(replica.reuse, reuse)
-  const bytes = bytesToSend(body, received.prompt, decision.splices, tags.members, wish)
+  const parts = received.whole?.write(tags.members) ?? [
+    bytesToSend(body, received.prompt, decision.splices, tags.members, wish),
+  ]
   const rawHeaders = withEngineCredentials(incoming.rawHeaders, {
     keepsClientKey: settings.keepsClientKey,
     apiKey: credentials.get(replica.id)?.apiKey,
@@ -38,15 +43,16 @@ export function toEngineRequest(
     path: incoming.url!,
     method: 'POST',
     headers: requestHeaders(rawHeaders, {
-      'content-length': String(bytes.length),
+      'content-length': String(parts.reduce((sum, { length }) => sum + length, 0)),
       ...tags.headers,
+      ...forwardedFor(incoming),
       ...telemetry.headers,
       // what is encoded cannot be rewritten, and no comments of ours can stand in it
       ...(decision.citations.length > 0 || isKeptAlive({ settings, isStream })
         ? { 'accept-encoding': 'identity' }
         : {}),
     }),
-    body: bytes,
+    body: received.whole ? toStream(parts) : parts[0]!,
   }
 }
 

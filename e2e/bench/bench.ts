@@ -9,13 +9,14 @@ import { benchPlan } from './bench-plan.ts'
 import { printMirror } from './print-mirror.ts'
 import { printMirrorRedis } from './print-mirror-redis.ts'
 import { printOverhead, printSoak } from './print-overhead.ts'
+import { printStall } from './print-stall.ts'
 import { printTable, report } from './print-table.ts'
 import { sayMachine } from './say-machine.ts'
 
 /*
  * `npm run bench`: what reprise itself costs. Prints Markdown tables, as docs/benchmarks.md holds them.
- * `npm run bench -- index plan` runs only these parts, `npm run bench -- soak` and
- * `mirror-redis` those that are not among the usual ones.
+ * `npm run bench -- index plan` runs only these parts, `npm run bench -- soak`,
+ * `stall` and `mirror-redis` those that are not among the usual ones.
  */
 
 const us = (duration: number): string => `${duration.toFixed(1)} µs`
@@ -113,7 +114,7 @@ const usual = {
   mirror: printMirror,
 }
 // take minutes, or a redis-server: only when they are asked for
-const parts = { ...usual, soak: printSoak, 'mirror-redis': printMirrorRedis }
+const parts = { ...usual, soak: printSoak, stall: printStall, 'mirror-redis': printMirrorRedis }
 const asked = process.argv.slice(2)
 const wanted = asked.length > 0 ? asked : Object.keys(usual)
 if (wanted.every((name) => name in parts)) {

@@ -60,14 +60,12 @@ async function messagesOf(response: Response): Promise<Answer[]> {
   return lines.map((line) => JSON.parse(line.replace(/^data: /, '')))
 }
 
-/** Waits until nothing runs in the engine; resolves to the milliseconds that took. */
-async function untilIdle(): Promise<number> {
-  const started = performance.now()
+/** Waits until nothing runs in the engine. */
+async function untilIdle(): Promise<void> {
   await vi.waitFor(
     async () => expect(await (await post('/reset_prefix_cache', '')).json()).toEqual({ success: true }),
     { timeout: 5000, interval: 5 },
   )
-  return performance.now() - started
 }
 
 describe('POST /v1/chat/completions', () => {
@@ -157,7 +155,7 @@ describe('POST /v1/chat/completions', () => {
   })
 
   it('takes time for what is not cached', async () => {
-    await start({ prefillTokensPerSecond: 2000 })
+    await start({ prefillTokensPerSecond: 200 })
     const timed = async (): Promise<number> => {
       const started = performance.now()
       await complete(chat(question, { max_tokens: 1 }))
@@ -165,8 +163,8 @@ describe('POST /v1/chat/completions', () => {
     }
     const cold = await timed()
     const warm = await timed()
-    expect(cold).toBeGreaterThan(100)
-    expect(warm).toBeLessThan(cold / 2)
+    expect(cold).toBeGreaterThan(1_000)
+    expect(warm).toBeLessThan(cold)
   })
 
   it('names the answer after X-Request-Id, or after rid with SGLang', async () => {
@@ -180,12 +178,12 @@ describe('POST /v1/chat/completions', () => {
 
   it("answers a waiting stream's headers at once as vLLM, with the first token as SGLang", async () => {
     for (const kind of ['vllm', 'sglang'] as const) {
-      await start({ kind, prefillTokensPerSecond: 2000 })
+      await start({ kind, prefillTokensPerSecond: kind === 'vllm' ? 100 : 2_000 })
       const started = performance.now()
       const response = await post('/v1/chat/completions', chat(question, { stream: true }))
-      const taken = performance.now() - started
-      if (kind === 'vllm') expect(taken).toBeLessThan(100)
-      else expect(taken).toBeGreaterThan(100)
+      // vLLM computes still, and refuses to be emptied
+      if (kind === 'vllm') expect(await (await post('/reset_prefix_cache', '')).json()).toEqual({ success: false })
+      else expect(performance.now() - started).toBeGreaterThan(100)
       await response.text()
       if (kind === 'vllm') await emulator.close()
     }
@@ -406,7 +404,7 @@ describe('other routes', () => {
 })
 
 describe('a client that leaves', () => {
-  async function leave(after: number, bodies: Json[], options: Partial<EmulatorOptions>): Promise<number> {
+  async function leave(after: number, bodies: Json[], options: Partial<EmulatorOptions>): Promise<void> {
     await start(options)
     const client = new AbortController()
     const calls = bodies.map((body) =>
@@ -415,23 +413,23 @@ describe('a client that leaves', () => {
     const outcomes = Promise.allSettled(calls)
     await delay(after)
     client.abort()
-    const taken = await untilIdle()
+    // what it was computing would take minutes
+    await untilIdle()
     expect((await outcomes).every((outcome) => outcome.status === 'rejected')).toBe(true)
-    return taken
   }
 
   it('stops a prefill', async () => {
-    expect(await leave(100, [chat(question)], { prefillTokensPerSecond: 1 })).toBeLessThan(200)
+    await leave(100, [chat(question)], { prefillTokensPerSecond: 1 })
   })
 
   it('stops waiting in the queue', async () => {
     const bodies = [chat(question), chat(question, { stream: true }), chat('other')]
-    expect(await leave(100, bodies, { prefillTokensPerSecond: 1 })).toBeLessThan(200)
+    await leave(100, bodies, { prefillTokensPerSecond: 1 })
   })
 
   it('stops decoding', async () => {
     const bodies = [chat('Hi', { max_tokens: 10_000, stream: true }), chat('Hi', { max_tokens: 10_000 })]
-    expect(await leave(100, bodies, {})).toBeLessThan(200)
+    await leave(100, bodies, {})
   })
 
   it('stops decoding also when it has not read anything', async () => {
@@ -442,7 +440,7 @@ describe('a client that leaves', () => {
     response.pause()
     await delay(50)
     request.destroy()
-    expect(await untilIdle()).toBeLessThan(200)
+    await untilIdle()
   })
 })
 

@@ -32,6 +32,8 @@ export interface EmulatorOptions {
   prefillTokensPerSecond: number
   /** Tokens a prompt and its output may have together; never more than the capacity. */
   maxModelTokens?: number
+  /** Largest body that is read; by default 32 MiB. */
+  bodyBytes?: number
   /** vLLM: it reuses what it computed at any position, and computes this share of it again. */
   reuse?: number
   /** What it keeps for that. */
@@ -64,7 +66,11 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const engine = new EngineCore({ cache, text, prefillTokensPerSecond, onReports })
   const modelTokens = Math.min(options.maxModelTokens ?? emulatorDefaults.maxModelTokens, cache.capacityTokens)
   const size = { pageTokens, capacityTokens: cache.capacityTokens }
-  const server = createHttpServer(kind, createRoutes(engine, new PromptReader(kind, modelTokens, tokenizer), size))
+  const server = createHttpServer(
+    kind,
+    createRoutes(engine, new PromptReader(kind, modelTokens, tokenizer), size),
+    options.bodyBytes,
+  )
 
   server.listen(options.port, options.host)
   // rejects with the server's own error when the address cannot be used

@@ -70,10 +70,14 @@ describe('EngineCore', () => {
   it('decodes 200 tokens a second, several requests at once', async () => {
     const { start } = setUp()
     const started = performance.now()
-    await Promise.all([start('a', 20, 41), start('b', 20, 41, never, 2)])
-    const taken = performance.now() - started
-    expect(taken).toBeGreaterThan(199)
-    expect(taken).toBeLessThan(390)
+    const ended: string[] = []
+    await Promise.all([
+      start('a', 20, 41).then(() => ended.push('a')),
+      start('b', 20, 5, never, 2).then(() => ended.push('b')),
+    ])
+    expect(performance.now() - started).toBeGreaterThan(199)
+    // one that came later and is shorter does not wait for the end of the other
+    expect(ended).toEqual(['b', 'a'])
   })
 
   it('lets a prompt wait while running requests hold the space', async () => {
@@ -110,15 +114,14 @@ describe('EngineCore', () => {
   })
 
   it('lets the next prompt in when the one in front of it is broken off', async () => {
-    const all = setUp({ rate: 10_000 })
+    // the first would take minutes
+    const all = setUp({ rate: 10 })
     const client = new AbortController()
     const prefilling = expect(all.start('slow', 1500, 1, client.signal)).rejects.toThrow()
     const queued = expect(all.start('queued', 1500, 1, client.signal, 2)).rejects.toThrow()
     const next = all.start('next', 10, 1, never, 3)
-    const started = performance.now()
     client.abort()
     await next
-    expect(performance.now() - started).toBeLessThan(100)
     await Promise.all([prefilling, queued])
   })
 

@@ -55,6 +55,29 @@ test('the control plane asks about a tenant without its key, or by it', () => {
     'key:acme',
   )
   expect(tenancy.suppose(from('127.0.0.1', { 'x-reprise-tenant': 't' })).tenant).toBe('header:t')
+  // its own bearer is the admin token
+  const admin = { authorization: 'Bearer admin' }
+  expect(tenancy.suppose(from('192.0.2.1', { ...admin, 'x-reprise-tenant': 'acme' })).tenant).toBe('key:acme')
+  expect(tenancy.suppose(from('192.0.2.1', { ...admin, 'x-reprise-key': 'sk-2' })).tenant).toBe('key:acme')
+})
+
+test('the control plane asks about whoever shows any bearer, where no keys are configured', () => {
+  const tenancy = createTenancy({ keys: open, trustedPeers: [] })
+  const app = tenancy.identify(from('192.0.2.1', { authorization: 'Bearer appkey' }))
+  expect(tenancy.suppose(from('127.0.0.1', { authorization: 'Bearer admin', 'x-reprise-key': 'appkey' }))).toEqual(app)
+})
+
+test('tenants are told apart by the header alone, or not at all, where that is configured', () => {
+  const shown = { authorization: 'Bearer x', 'x-reprise-tenant': 't' }
+  const tenantsOf = (source: 'header' | 'none', own = open): string[] => {
+    const tenancy = createTenancy({ keys: own, trustedPeers: ['10.0.0.1'], from: source })
+    const bearer = { ...shown, authorization: 'Bearer sk-1' }
+    return ['10.0.0.1', '10.0.0.2'].map((address) => tenancy.identify(from(address, bearer)).tenant)
+  }
+  expect(tenantsOf('header')).toEqual(['header:t', 'default'])
+  expect(tenantsOf('header', keys)).toEqual(['header:t', 'key:acme'])
+  expect(tenantsOf('none')).toEqual(['default', 'default'])
+  expect(tenantsOf('none', keys)).toEqual(['default', 'default'])
 })
 
 test('only trusted peers name the tenant', () => {

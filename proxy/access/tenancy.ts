@@ -4,6 +4,9 @@ import { tenantOf } from '../tenant.ts'
 import type { ApiKeys, KeyEntry } from './api-keys.ts'
 import { readPeers } from './trusted-peers.ts'
 
+/** What tells tenants apart: the API key shown, the header of a trusted peer alone, or nothing: all are one. */
+export type TenantSource = 'key' | 'header' | 'none'
+
 /** Whose request it is. */
 export interface Caller {
   /** who may share cache with it */
@@ -16,7 +19,10 @@ export interface Caller {
 export interface Tenancy {
   /** Throws `unauthorized` when no valid key is shown where one is asked for. */
   identify(incoming: Pick<IncomingMessage, 'headers' | 'socket'>): Caller
-  /** Whose request it would be, with no need for a key: for a control plane that has let its caller in already. */
+  /**
+   * Whose request it would be, with no need for a key: for a control plane that has let its caller in already. It may name
+   * a tenant (`x-reprise-tenant`), or show a key that is not its own (`x-reprise-key`).
+   */
   suppose(incoming: Pick<IncomingMessage, 'headers' | 'socket'>): Caller
 }
 
@@ -24,25 +30,40 @@ export interface TenancyOptions {
   readonly keys: ApiKeys
   /** addresses and ranges of gateways that may name the tenant */
   readonly trustedPeers: readonly string[]
+  /** by default: the key */
+  readonly from?: TenantSource
 }
 
 const longestName = 256
+/** All whom nothing tells apart. */
+const defaultTenant = 'default'
 
 /**
  * Tenants by API key, or by the header of a gateway that is trusted to name them. Names are marked by where they come
  * from: none of one kind is ever one of another.
  */
-export function createTenancy({ keys, trustedPeers }: TenancyOptions): Tenancy {
+export function createTenancy({ keys, trustedPeers, from = 'key' }: TenancyOptions): Tenancy {
   const peers = readPeers(trustedPeers)
   const toCaller = ({ headers, socket }: Parameters<Tenancy['identify']>[0], key: KeyEntry | undefined): Caller => {
+    if (from === 'none') return { tenant: defaultTenant, key }
     const named = headers['x-reprise-tenant']
     if (typeof named === 'string' && named !== '' && peers.has(socket.remoteAddress))
       return { tenant: `header:${checkName(named)}`, key }
-    return { tenant: key ? `key:${key.tenant}` : tenantOf(headers), key }
+    if (key) return { tenant: `key:${key.tenant}`, key }
+    return { tenant: from === 'header' ? defaultTenant : tenantOf(headers), key }
+  }
+  const toNamed = (name: string): string => {
+    if (from === 'none') return defaultTenant
+    return keys.entries.some(({ tenant }) => tenant === name) ? `key:${name}` : `header:${checkName(name)}`
   }
   return {
     identify: (incoming) => toCaller(incoming, keys.isOpen ? undefined : authorize(keys, incoming.headers)),
-    suppose: (incoming) => toCaller(incoming, findKey(keys, incoming.headers)),
+    suppose: ({ headers, socket }) => {
+      const { 'x-reprise-tenant': named, 'x-reprise-key': shown } = headers
+      if (typeof named === 'string' && named !== '') return { tenant: toNamed(named), key: undefined }
+      const asked = typeof shown === 'string' && shown !== '' ? { authorization: `Bearer ${shown}` } : headers
+      return toCaller({ headers: asked, socket }, findKey(keys, asked))
+    },
   }
 }
 

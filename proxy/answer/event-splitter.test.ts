@@ -65,8 +65,7 @@ it('at any split, the parts are the stream and its events those that a parser se
 it('ten megabytes without an end in chunks of a byte take linear time', () => {
   const splitter = new EventSplitter(16 << 20)
   const byte = Buffer.from('x')
-  const started = performance.now()
   for (let i = 0; i < 10 << 20; i++) splitter.push(byte)
   expect(splitter.end().length).toBe(10 << 20)
-  expect(performance.now() - started).toBeLessThan(20_000)
+  // in quadratic time, the test would not end within its own
 })

@@ -24,7 +24,7 @@ export function addChunkRoutes(
     }),
   )
   app.put('/v1/chunks', async (c) => {
-    const body = await readBody(c.env.incoming, settings().bodyLimit)
+    const body = await readBody(c.env.incoming, { limit: settings().bodyLimit })
     const given = readChunks(body.toString().replace(/^\uFEFF/, ''))
     if (chunks.capacity === 0) {
       throw new ProxyError('invalid_body', 'No chunks are kept here: chunks.max_chunks is 0 in the configuration.')
@@ -33,7 +33,7 @@ export function addChunkRoutes(
     return c.json({ ...report, chunks: chunks.size })
   })
   app.delete('/v1/chunks', async (c) => {
-    const body = (await readBody(c.env.incoming, settings().bodyLimit)).toString()
+    const body = (await readBody(c.env.incoming, { limit: settings().bodyLimit })).toString()
     const given = body.trim() === '' ? {} : readForgotten(parseJson(body))
     const tenant = given.tenant ?? (c.req.query('tenant') || undefined)
     const isNamed = given.ids !== undefined || given.texts !== undefined

@@ -1,5 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { Transform } from 'node:stream'
+import { isTooLarge } from '../bounds/receive-whole.ts'
+import { scanBody } from '../bounds/scan-body.ts'
+import { lightBytes } from '../bounds/work-limits.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { holdsChunks, readChunkInputs } from './read-chunk-inputs.ts'
 
@@ -16,10 +19,11 @@ export interface PassingRequest {
  * whatever is wrong with them, or with us, is counted and nothing else.
  */
 export function learnFromRequest(
-  { chunks, settings, telemetry, log }: Pick<Pipeline, 'chunks' | 'settings' | 'telemetry' | 'log'>,
+  pipeline: Pick<Pipeline, 'chunks' | 'settings' | 'telemetry' | 'heavyTurns' | 'log'>,
   { method, url, headers }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>,
   tenant: string,
 ): PassingRequest | undefined {
+  const { chunks, settings, telemetry, log } = pipeline
   const { isOn, bodyBytes } = settings().learning
   if (!isOn || chunks.capacity === 0 || !holdsChunks(method, url)) return undefined
   const { metrics } = telemetry
@@ -27,6 +31,7 @@ export function learnFromRequest(
   const lesson = chunks.begin(tenant)
   const learn = async (bytes: Buffer): Promise<void> => {
     try {
+      if (bytes.length > lightBytes && !(await mayBeRead(pipeline, bytes))) return ignore('too_large')
       const inputs = readChunkInputs(url, JSON.parse(bytes.toString()))
       if (inputs) await lesson.learn(inputs)
       else ignore('unreadable')
@@ -62,4 +67,15 @@ export function learnFromRequest(
     })
   }
   return { tee, end: () => lesson.end() }
+}
+
+/** Waits until a large body may be parsed; false when that would hold up other requests. */
+async function mayBeRead(
+  { heavyTurns, settings }: Pick<Pipeline, 'heavyTurns' | 'settings'>,
+  bytes: Buffer,
+): Promise<boolean> {
+  const turn = (): Promise<void> => heavyTurns.take()
+  const scan = await scanBody(bytes, new Set(['input']), turn)
+  await turn()
+  return !isTooLarge(bytes.length, scan, settings().workLimits)
 }

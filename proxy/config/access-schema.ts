@@ -39,6 +39,17 @@ export const accessSchemas: Record<string, SettingSchema> = {
   keys: group('API keys that clients have to show. With neither a file nor entries, anyone may come.', {
     file: file('YAML or JSON file: `keys:` with a list as in `entries`. Read again when it changes.'),
     entries,
+    allow_engine_paths: {
+      type: 'array',
+      description:
+        'Paths of the engine that bearers of a key may use besides inference, as in /metrics or /v1/files/*. Without keys, all are passed on.',
+      items: matching(
+        'A path, or the beginning of one.',
+        '^/[^*]*[*]?$',
+        'has to begin with /; * stands at its end alone',
+      ),
+      default: [],
+    },
     forward_client_authorization: {
       type: 'boolean',
       description: 'Whether the engine gets the key that a client showed to the proxy.',
@@ -46,6 +57,12 @@ export const accessSchemas: Record<string, SettingSchema> = {
     },
   }),
   tenants: group('Who shares cache with whom.', {
+    from: {
+      description:
+        'What tells tenants apart. `key`: the API key, or without configured keys whatever bearer is shown: each is a tenant of its own. `header`: x-reprise-tenant from trusted peers, else the tenant of a configured key. `none`: all share one cache.',
+      enum: ['key', 'header', 'none'],
+      default: 'key',
+    },
     trusted_peers: {
       type: 'array',
       description: 'Addresses and ranges (CIDR) of gateways whose `x-reprise-tenant` counts.',

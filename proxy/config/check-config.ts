@@ -4,12 +4,11 @@ import type { ConfigSource } from './config-source.ts'
 import { toConfig } from './to-config.ts'
 
 /** Reads all that a proxy would start with, and starts nothing; throws a ConfigError when it cannot be used. */
-export function checkConfig(source: ConfigSource): readonly string[] {
-  const { settings, notes } = source.load()
+export function checkConfig(source: ConfigSource): void {
+  const { settings } = source.load()
   const { tls, engines, keys, redis } = toConfig(settings)
   readListenerTls(tls)
   for (const engine of engines) readEngineTls(engine.tls)
   readRedisTls(redis?.tls)
   readKeyRecords(keys)
-  return notes
 }

@@ -1,4 +1,5 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { findNearestName } from './find-nearest-name.ts'
 import type { SettingSchema } from './setting-schema.ts'
 
 /** The way to a setting, as in `['engines', 1, 'kind']`. */
@@ -34,16 +35,23 @@ function toFault(error: ErrorObject): SettingFault {
   const path = readPointer(error.instancePath)
   const schema = error.parentSchema as SettingSchema
   switch (error.keyword) {
-    case 'additionalProperties':
+    case 'additionalProperties': {
+      const name = error.params.additionalProperty as string
       return {
-        path: [...path, error.params.additionalProperty as string],
-        reason: `is not a setting: known are ${Object.keys(schema.properties ?? {}).join(', ')}`,
+        path: [...path, name],
+        reason: `is not a setting: ${remedyFor(name, Object.keys(schema.properties ?? {}))}`,
       }
+    }
     case 'required':
       return { path: [...path, error.params.missingProperty as string], reason: 'is missing' }
     default:
       return { path, reason: `${demandOf(error, schema)}${notThis(path, error.data)}` }
   }
+}
+
+function remedyFor(name: string, known: readonly string[]): string {
+  const meant = findNearestName(name, known)
+  return meant === undefined ? `known are ${known.join(', ')}` : `did you mean ${meant}?`
 }
 
 const typeWords: Readonly<Record<string, string>> = {

@@ -6,6 +6,22 @@ import { flag, group, matching, milliseconds, type SettingSchema, seconds, text,
 
 const limits = group('What is refused, and what has to wait.', {
   body_bytes: whole('Largest request body.', 1, 64 * 1024 * 1024),
+  body_memory_bytes: whole(
+    'Request bodies in flight together; what is beyond is told to come back (429). At least body_bytes, or the largest are never taken.',
+    1,
+    512 * 1024 * 1024,
+  ),
+  rewrite_bytes: whole(
+    'Largest body that is read and rewritten; a larger one is forwarded as received.',
+    1,
+    8 * 1024 * 1024,
+  ),
+  rewrite_texts: whole('Most messages, or texts in them, of a request that is rewritten.', 1, 4_096),
+  rewrite_milliseconds: milliseconds(
+    'How long ordering the blocks of one large request may take, at a stretch, before it is forwarded as received.',
+    1,
+    50,
+  ),
   in_flight_per_replica: whole(
     'Requests that an engine is given at a time; others wait their turn, shared fairly between tenants. Near what the engine runs at once, fairness bites.',
     1,
@@ -25,6 +41,12 @@ const limits = group('What is refused, and what has to wait.', {
 })
 
 const health = group('How engines are looked after where there are several; a single one is not asked.', {
+  readyz: {
+    description:
+      'When the control plane says that it is ready. `proxy`: while the proxy takes requests, even if every engine is down, so that its errors reach the client. `engine`: while an engine takes requests as well.',
+    enum: ['proxy', 'engine'],
+    default: 'proxy',
+  },
   interval_seconds: seconds('Time between two checks; 0: no checks.', 0, 5),
   path: matching('The path that is asked.', '^/', 'has to begin with /', '/health'),
   timeout_seconds: seconds('How long an engine may take to answer.', 1, 2),
@@ -49,7 +71,7 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
     listen: text('Where applications connect: HOST:PORT.', '127.0.0.1:8080'),
     engines: {
       type: 'array',
-      description: 'The engines; none: an embedded emulator, which answers with canned text.',
+      description: 'The engines: one at least, unless `--emulate` is given.',
       items: engineSchema,
       default: [],
     },
@@ -71,6 +93,7 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
         default: 'info',
       },
       prompts: flag('Whether logs may hold text of prompts.', false),
+      requests: flag('Whether each request has a line.', true),
     }),
     health,
     breaker,

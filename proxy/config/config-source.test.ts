@@ -81,6 +81,18 @@ test('on and off may be written as YAML 1.1 and JSON have them', () => {
   expect(load('mode: true').mode).toBe('on')
 })
 
+test('a quote that is not closed is named where it was opened', () => {
+  expect(faultsOf('logs: { level: info }\nmode: "on\nlisten: 127.0.0.1:80\n\ndrain_seconds: 3\n')).toEqual([
+    expect.stringMatching(/^reprise\.yaml:2:7: Missing closing/),
+  ])
+})
+
+test('one address for applications and the control plane is a fault', () => {
+  expect(faultsOf('listen: 127.0.0.1:80\nadmin: { listen: "127.0.0.1:80" }')).toEqual([
+    'reprise.yaml:2: admin.listen: is where applications connect (listen): give each an address of its own',
+  ])
+})
+
 test('relative paths in the file start at the file, those in the environment where we are', () => {
   const text = 'keys: { file: keys.yaml }\ntls: { cert: tls/cert.pem, key: /etc/key.pem }'
   expect(load(text)).toMatchObject({
@@ -122,9 +134,7 @@ annotations: { order: "read {oder}" }
 keys: { entries: [{ tenant: a, sha256: secret }] }
 mod: on`),
   ).toEqual([
-    'reprise.yaml:13: mod: is not a setting: known are ' +
-      'listen, engines, engine_api_key, mode, ordering, mirror, annotations, explicit, options, blocks, chunks, hygiene, keys, tenants, ' +
-      'tls, admin, limits, keep_alive_seconds, drain_delay_seconds, drain_seconds, logs, health, breaker, redis',
+    'reprise.yaml:13: mod: is not a setting: did you mean mode?',
     'reprise.yaml:1: listen: has to be a text, not 8080',
     'reprise.yaml:6: engines[1].weight: is not a setting: known are url, kind, id, api_key, events, replay, tls',
     "reprise.yaml:5: engines[1].kind: has to be one of vllm, sglang, openai, not 'tgi'",

@@ -12,8 +12,6 @@ import { writeFault } from './write-fault.ts'
 /** A configuration that was read and found good. */
 export interface LoadedConfig {
   readonly settings: Settings
-  /** what the user should know; nothing that keeps the proxy from running */
-  readonly notes: readonly string[]
 }
 
 /** Where the configuration comes from. */
@@ -35,8 +33,7 @@ export function createConfigSource({ file, environment, flags }: ConfigSourceOpt
     load: () => {
       const fromEnvironment = readEnvironment(environment, configSchema)
       const fromFile = file === undefined ? [] : [readSettingsFile(file, configSchema)]
-      const notes = fromEnvironment.unknown.map((name) => `${name} is no setting of reprise and is ignored`)
-      return { settings: combine([flags, fromEnvironment, ...fromFile]), notes }
+      return { settings: combine([flags, fromEnvironment, ...fromFile]) }
     },
   }
 }

@@ -1,4 +1,6 @@
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
+import type { TenantSource } from '../access/tenancy.ts'
+import type { WorkLimits } from '../bounds/work-limits.ts'
 import type { Mode } from '../decide.ts'
 import type { BlockPattern } from '../patterns/block-pattern.ts'
 import type { VolatileFields } from '../prompt/cut-ranks.ts'
@@ -57,6 +59,8 @@ export interface KeyRecord {
 export interface KeysConfig {
   readonly file: string | undefined
   readonly records: readonly KeyRecord[]
+  /** paths of the engine that bearers of a key may use besides inference */
+  readonly allowedPaths?: readonly string[]
   /** whether the engine gets the client's key although it is ours */
   readonly forwardClientAuthorization: boolean
 }
@@ -109,12 +113,16 @@ export interface Config {
     readonly bodyBytes: number
   }
   readonly hygiene: { readonly sortTools: boolean; readonly moveVolatileHeaders: boolean }
+  readonly tenantsFrom: TenantSource
   /** addresses and ranges (CIDR) whose `x-reprise-tenant` counts */
   readonly trustedPeers: readonly string[]
   /** behind the cache salts of tenants */
   readonly saltSecret?: string | undefined
   readonly keys: KeysConfig
   readonly bodyLimitBytes: number
+  /** of all requests in flight together */
+  readonly bodyMemoryBytes: number
+  readonly workLimits: WorkLimits
   readonly groupWindowMilliseconds: number
   readonly inFlightPerReplica: number
   readonly waitingRequests: number
@@ -125,12 +133,16 @@ export interface Config {
   /** how long requests are still taken once the proxy was told to end */
   readonly drainDelaySeconds: number
   readonly drainSeconds: number
+  /** whether `readyz` tells of the proxy alone, or of an engine that takes requests as well */
+  readonly readyz: 'proxy' | 'engine'
   readonly health: { readonly intervalSeconds: number; readonly path: string; readonly timeoutSeconds: number }
   /** failures in a row after which a replica gets no requests for `openSeconds` */
   readonly breaker: { readonly failures: number; readonly openSeconds: number }
   /** undefined: all state is in memory */
   readonly redis?: RedisConfig | undefined
   readonly logLevel: string
+  /** whether each request is logged */
+  readonly logRequests: boolean
   /** whether logs may hold text of prompts */
   readonly logPrompts: boolean
 }

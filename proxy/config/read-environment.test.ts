@@ -52,9 +52,8 @@ test('faults name the variable, all at once, and no secret', () => {
   )
 })
 
-test('variables that are no settings are told, those of others and of Kubernetes are not', () => {
-  const { unknown } = read({
-    REPRISE_LIMIT_BODY_BYTES: '1',
+test('variables of others and of Kubernetes are no settings, and no faults', () => {
+  const { settings } = read({
     REPRISE_CALLBACK_URL: 'http://h',
     REPRISE_CONFIG: 'f',
     REPRISE_SERVICE_HOST: '10.0.0.1',
@@ -63,7 +62,19 @@ test('variables that are no settings are told, those of others and of Kubernetes
     REPRISE_ADMIN_PORT_9090_TCP_ADDR: '10.0.0.1',
     PATH: '/bin',
   })
-  expect(unknown).toEqual(['REPRISE_LIMIT_BODY_BYTES'])
+  expect(settings).toEqual({})
+})
+
+test.each([
+  ['REPRISE_ENGINE', 'did you mean REPRISE_ENGINES?'],
+  ['REPRISE_LIMIT_BODY_BYTES', 'did you mean REPRISE_LIMITS_BODY_BYTES?'],
+  ['REPRISE_CALLBACK_URI', 'did you mean REPRISE_CALLBACK_URL?'],
+  ['REPRISE_SERVICES_HOST', 'see `reprise config-schema`'],
+  ['REPRISE_X', 'see `reprise config-schema`'],
+])('%s is wrong usage: %s', (name, remedy) => {
+  expect(() => read({ [name]: 'x' })).toThrowError(
+    expect.objectContaining({ message: `${name} is no setting of reprise: ${remedy}`, exitCode: 2 }),
+  )
 })
 
 test('no two settings share a variable', () => {

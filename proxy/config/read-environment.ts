@@ -1,10 +1,11 @@
 import { checkSettings, type SettingPath } from './check-settings.ts'
 import { ConfigError } from './config.ts'
+import { findNearestName } from './find-nearest-name.ts'
 import type { SettingsLayer } from './read-settings-file.ts'
 import { readYaml } from './read-yaml.ts'
 import type { SettingSchema } from './setting-schema.ts'
 import { setAt } from './setting-values.ts'
-import { writeFault, writePath } from './write-fault.ts'
+import { oneLine, writeFault, writePath } from './write-fault.ts'
 
 const prefix = 'REPRISE_'
 /** Variables of ours that are no settings. */
@@ -12,19 +13,15 @@ const otherVariables = new Set(['REPRISE_CONFIG', 'REPRISE_CALLBACK_URL', 'REPRI
 /** What Kubernetes sets for every service whose name begins with ours. */
 const serviceVariable = /^REPRISE_(\w+_)?(SERVICE_(HOST|PORT\w*)|PORT(_\d+_\w+)?)$/
 
-/** Settings from the environment, and the variables that look like ours and are not. */
-export interface EnvironmentLayer extends SettingsLayer {
-  readonly unknown: readonly string[]
-}
-
 /**
  * Reads `REPRISE_…`: the path of a setting in capitals, joined by underscores. Lists and groups are written as YAML or
- * JSON; an empty variable counts as none. Throws a ConfigError with a line for each fault.
+ * JSON; an empty variable counts as none. Throws a ConfigError with a line for each fault; a variable of ours that is no
+ * setting is wrong usage.
  */
 export function readEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   schema: SettingSchema,
-): EnvironmentLayer {
+): SettingsLayer {
   const settings: Record<string, unknown> = {}
   const faults: string[] = []
   const names = new Map<string, string>()
@@ -40,14 +37,23 @@ export function readEnvironment(
     }
   }
   if (faults.length > 0) throw new ConfigError(faults.join('\n'))
-  const known = new Set(names.values())
-  return {
-    settings,
-    locate: (path) => nearest(names, path) ?? prefix,
-    unknown: Object.keys(environment).filter(
+  const unknown = findUnknown(environment, new Set(names.values()))
+  if (unknown.length > 0) throw new ConfigError(unknown.join('\n'), 2)
+  return { settings, locate: (path) => nearest(names, path) ?? prefix }
+}
+
+/** What is wrong with variables that look like ours and are not. */
+function findUnknown(environment: Readonly<Record<string, unknown>>, known: ReadonlySet<string>): string[] {
+  return Object.keys(environment)
+    .filter(
       (name) => name.startsWith(prefix) && !known.has(name) && !otherVariables.has(name) && !serviceVariable.test(name),
-    ),
-  }
+    )
+    .map((name) => {
+      const own = [...known, ...otherVariables].map((variable) => variable.slice(prefix.length))
+      const meant = findNearestName(name.slice(prefix.length), own)
+      const remedy = meant === undefined ? 'see `reprise config-schema`' : `did you mean ${prefix}${meant}?`
+      return oneLine(`${name} is no setting of reprise: ${remedy}`)
+    })
 }
 
 /** Groups before what is in them, so that the variable of a single setting wins. */

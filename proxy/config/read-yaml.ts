@@ -1,4 +1,4 @@
-import { isNode, LineCounter, parseDocument } from 'yaml'
+import { type Document, isNode, LineCounter, parseDocument, visit } from 'yaml'
 import type { SettingPath } from './check-settings.ts'
 import { ConfigError } from './config.ts'
 import { oneLine } from './write-fault.ts'
@@ -19,8 +19,8 @@ export function readYaml(name: string, text: string): YamlDocument {
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true })
   const faults = [...document.errors, ...document.warnings]
   if (faults.length > 0) {
-    const messages = faults.map(({ message, pos: [offset] }) => {
-      const { line, col } = lines.linePos(offset)
+    const messages = faults.map(({ code, message, pos: [offset] }) => {
+      const { line, col } = lines.linePos(code === 'MISSING_CHAR' ? startOfQuote(document, offset) : offset)
       return oneLine(`${name}:${line}:${col}: ${message}`)
     })
     throw new ConfigError(messages.join('\n'))
@@ -39,6 +39,17 @@ export function readYaml(name: string, text: string): YamlDocument {
   } catch (error) {
     throw new ConfigError(oneLine(`${name}: ${(error as Error).message}`))
   }
+}
+
+/** Where the text begins whose closing quote is missed at an offset: that may be many lines behind. */
+function startOfQuote(document: Document, offset: number): number {
+  let start = offset
+  visit(document, {
+    Scalar: (_, { type, range }) => {
+      if (type?.startsWith('QUOTE') && range && range[0] <= offset && range[1] >= offset) start = range[0]
+    },
+  })
+  return start
 }
 
 /** Whether a value holds itself. */

@@ -12,6 +12,8 @@ import { writePath } from './write-fault.ts'
 export interface ServeFlags {
   config?: string
   engine?: EngineSettings[]
+  /** canned text in place of an engine */
+  emulate?: boolean
   [flag: string]: unknown
 }
 
@@ -49,6 +51,7 @@ export function addServeFlags(command: Command): Command {
     'an engine, of kind vllm, sglang or openai; once for each',
     (text: string, earlier: EngineSettings[] = []) => [...earlier, argument(readEngine)(text)],
   )
+  command.option('--emulate', 'canned text from an embedded engine emulator, in place of an engine')
   add('--listen', 'host:port', 'where applications connect', isAddress)
   add('--admin-listen', 'host:port', 'control plane', isAddress)
   choose('--mode', 'mode', 'rewrite, only compute, or neither', ['on', 'shadow', 'off'])

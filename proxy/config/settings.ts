@@ -1,4 +1,5 @@
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
+import type { TenantSource } from '../access/tenancy.ts'
 import type { Mode } from '../decide.ts'
 import type { BlockPattern } from '../patterns/block-pattern.ts'
 import type { VolatileFields } from '../prompt/cut-ranks.ts'
@@ -32,10 +33,14 @@ export interface Settings {
   blocks: { patterns: BlockPattern[]; pattern_milliseconds: number; separator: string; volatile: VolatileFields }
   chunks: { max_chunks: number; max_bytes: number; learn: boolean; body_bytes: number }
   hygiene: { sort_tools: boolean; move_volatile_headers: boolean }
-  tenants: { trusted_peers: string[]; salt_secret?: string }
-  keys: { file?: string; entries: KeyRecord[]; forward_client_authorization: boolean }
+  tenants: { from: TenantSource; trusted_peers: string[]; salt_secret?: string }
+  keys: { file?: string; entries: KeyRecord[]; allow_engine_paths: string[]; forward_client_authorization: boolean }
   limits: {
     body_bytes: number
+    body_memory_bytes: number
+    rewrite_bytes: number
+    rewrite_texts: number
+    rewrite_milliseconds: number
     in_flight_per_replica: number
     waiting_requests: number
     max_wait_seconds: number
@@ -46,8 +51,8 @@ export interface Settings {
   drain_seconds: number
   tls: { cert?: string; key?: string; client_ca?: string }
   admin: { listen: string; token?: string }
-  logs: { level: string; prompts: boolean }
-  health: { interval_seconds: number; path: string; timeout_seconds: number }
+  logs: { level: string; prompts: boolean; requests: boolean }
+  health: { readyz: 'proxy' | 'engine'; interval_seconds: number; path: string; timeout_seconds: number }
   breaker: { failures: number; open_seconds: number }
   redis: {
     url?: string

@@ -37,14 +37,22 @@ export function toConfig(settings: Settings): Config {
       bodyBytes: chunks.body_bytes,
     },
     hygiene: { sortTools: hygiene.sort_tools, moveVolatileHeaders: hygiene.move_volatile_headers },
+    tenantsFrom: settings.tenants.from,
     trustedPeers: settings.tenants.trusted_peers,
     saltSecret: settings.tenants.salt_secret,
     keys: {
       file: keys.file,
       records: keys.entries,
+      allowedPaths: keys.allow_engine_paths,
       forwardClientAuthorization: keys.forward_client_authorization,
     },
     bodyLimitBytes: limits.body_bytes,
+    bodyMemoryBytes: limits.body_memory_bytes,
+    workLimits: {
+      bytes: limits.rewrite_bytes,
+      texts: limits.rewrite_texts,
+      milliseconds: limits.rewrite_milliseconds,
+    },
     groupWindowMilliseconds: limits.group_window_milliseconds,
     inFlightPerReplica: limits.in_flight_per_replica,
     waitingRequests: limits.waiting_requests,
@@ -52,11 +60,13 @@ export function toConfig(settings: Settings): Config {
     keepAliveSeconds: settings.keep_alive_seconds,
     drainDelaySeconds: settings.drain_delay_seconds,
     drainSeconds: settings.drain_seconds,
+    readyz: health.readyz,
     health: { intervalSeconds: health.interval_seconds, path: health.path, timeoutSeconds: health.timeout_seconds },
     breaker: { failures: breaker.failures, openSeconds: breaker.open_seconds },
     redis: toRedis(settings.redis),
     logLevel: settings.logs.level,
     logPrompts: settings.logs.prompts,
+    logRequests: settings.logs.requests,
   }
 }
 

@@ -16,7 +16,9 @@ export interface MirroredReplica {
 }
 
 /** What a running proxy knew before the engine was checked, or why it cannot be asked. */
-export type MirrorAtStart = { readonly replicas: readonly MirroredReplica[] } | { readonly finding: Finding }
+export type MirrorAtStart =
+  | { readonly replicas: readonly MirroredReplica[]; readonly isByBearer: boolean }
+  | { readonly finding: Finding }
 
 /** The plugins report within a second. */
 const settleMilliseconds = 3_000
@@ -28,9 +30,15 @@ export async function readMirror(connection: EngineConnection, adminUrl: string)
   const reply = await connection.get('/v1/mirror')
   if (!isGood(reply)) return { finding: { ...finding, level: 'fatal', ...faultOf(reply, adminUrl) } }
   const replicas = replicasOf(reply.json)
-  if (replicas) return { replicas }
+  if (replicas) return { replicas, isByBearer: isByBearer(reply.json) }
   const fix = "give what 'reprise serve' prints as admin_url"
   return { finding: { ...finding, level: 'fatal', found: `${adminUrl} is no admin listener of reprise`, fix } }
+}
+
+/** Whether its tenants are whatever bearers are shown. */
+function isByBearer(json: unknown): boolean {
+  const { tenants } = json as { tenants?: { from?: unknown; keys?: unknown } }
+  return tenants?.from === 'key' && tenants.keys === false
 }
 
 function faultOf(reply: Reply, adminUrl: string): { found: string; fix: string } {

@@ -1,5 +1,6 @@
 import type { EngineSettings } from '../config/settings.ts'
 import { withoutPassword } from '../config/without-password.ts'
+import { bearersWarning } from '../start-warnings.ts'
 import { checkChunks } from './check-chunks.ts'
 import { checkEngine } from './check-engine.ts'
 import { type CheckedEngine, checkMirror, type MirrorAtStart, readMirror } from './check-mirror.ts'
@@ -50,6 +51,8 @@ export async function runDoctor(options: DoctorOptions, signal: AbortSignal): Pr
   }
 }
 
+const byBearer: Finding = { check: 'tenants', level: 'ok', found: bearersWarning }
+
 const notAsked: Finding = {
   check: 'mirror',
   level: 'not_checked',
@@ -75,6 +78,7 @@ function openProxy(
       'finding' in before
         ? [before.finding]
         : [
+            ...(before.isByBearer ? [byBearer] : []),
             ...(await checkMirror(connection, adminUrl, before.replicas, { ...engine, url, id })),
             ...(await checkChunks(connection)),
           ],

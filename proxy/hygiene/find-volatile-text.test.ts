@@ -140,13 +140,7 @@ test.each([
   ['lines of marks', '<a>\n```1\n'],
   ['examples', 'e.g. 2026-11-21T14:03:22Z '],
 ])('the search takes linear time in hostile text: %s', (_, unit) => {
-  const timed = (size: number): number => {
-    const text = unit.repeat(Math.ceil(size / unit.length))
-    const started = performance.now()
-    findVolatileText(text)
-    return performance.now() - started
-  }
-  // the first search compiles the patterns
-  timed(1000)
-  expect(timed(500_000)).toBeLessThan(1_000)
+  // in quadratic time, the test would not end within its own
+  const found = findVolatileText(unit.repeat(Math.ceil(2_000_000 / unit.length)))
+  expect(found).toBeDefined()
 })

@@ -92,10 +92,19 @@ export interface LayoutState {
 /** Two chunks have so many characters at least that are learned or registered one by one. */
 const shortestChunks = 64
 
-/** Puts explicit blocks in place, those of past turns too, finds all contexts, and recalls every turn. */
-export function layOutPrompts(set: PromptSet, placed: PlacedContext | undefined, state: LayoutState): Layout {
+/**
+ * Puts explicit blocks in place, those of past turns too, finds all contexts, and recalls every turn. One step a message,
+ * so that it can be done in slices, or given up.
+ */
+export function* layOutPrompts(
+  set: PromptSet,
+  placed: PlacedContext | undefined,
+  state: LayoutState,
+): Generator<void, Layout> {
   const layout = new LayoutWriter(set, placed, state)
-  return { prompts: set.prompts.map((prompt) => layout.write(prompt)), ...layout.outcome }
+  const prompts: PromptLayout[] = []
+  for (const prompt of set.prompts) prompts.push(yield* layout.write(prompt))
+  return { prompts, ...layout.outcome }
 }
 
 class LayoutWriter {
@@ -125,16 +134,24 @@ class LayoutWriter {
     return { texts: this.#texts, unresolved: this.#unresolved, isUnsure: this.#isUnsure, refusals: this.#refusals }
   }
 
-  write({ preamble, messages }: Prompt): PromptLayout {
+  *write({ preamble, messages }: Prompt): Generator<void, PromptLayout> {
     const { tenant, conversation } = this.#state
     this.#chain = digestOf(JSON.stringify([tenant, conversation]))
     this.#conversation = conversation === undefined ? undefined : this.#chain
-    const read = messages.map((message) => this.#read(message))
+    const read: ReadMessage[] = []
+    for (const message of messages) {
+      read.push(this.#read(message))
+      yield
+    }
     // many conversations begin with one system prompt, and what their users say first decides how its blocks may stand
     const opening = read.find(({ message }) => message.role === 'user')
     if (opening) this.#chain = digestOf(this.#chain + opening.digest)
     const lastAnswer = messages.findLastIndex(({ role }) => role === 'assistant')
-    const laidOut = read.map((message, place) => this.#layOut(message, place < lastAnswer))
+    const laidOut: LaidOutMessage[] = []
+    for (const [place, message] of read.entries()) {
+      laidOut.push(this.#layOut(message, place < lastAnswer))
+      yield
+    }
     const marked = markSpokenOf(laidOut, this.#texts, this.#state.unmapped)
     return { preamble, messages: cutRanks(marked, this.#texts, this.#volatileFields()) }
   }
@@ -193,16 +210,18 @@ class LayoutWriter {
     const { tenant, conversation } = this.#state
     this.#chain = digestOf(this.#chain + digest)
     if (message.role === 'user') this.#conversation ??= this.#chain
+    const laidOut = { message, identity, keys: [], explicit: undefined, past: [], contexts: read.contexts }
+    const isPlain = !isPlaced && holder === undefined && read.contexts.length === 0
+    // most messages of a long history are such: they need no names
+    if (isPlain && !this.#mayHaveHeldChunks(message)) return laidOut
     const turn = toTurnKey(this.#chain, this.#conversation)
     const isolated = digestOf(JSON.stringify([tenant, conversation, 'alone', digest]))
     // whatever stood in front of it may be gone, and with it what an unnamed conversation is known by
     const alone = toTurnKey(isolated, conversation === undefined ? undefined : this.#conversation)
-    const laidOut = { message, identity, keys: [], explicit: undefined, past: [], contexts: read.contexts }
     // nothing but the name of its conversation tells whose blocks a message had that stands behind another history
     const names = conversation === undefined ? [turn] : [turn, alone]
     if (isPlaced) return this.#place(laidOut, this.#placed!, names)
     if (holder !== undefined) return this.#restore(laidOut, holder, isPast, names)
-    if (read.contexts.length === 0 && !this.#mayHaveHeldChunks(message)) return laidOut
     const sent = this.#memory.recallTurn(isPast ? [turn, alone] : [turn], isPast)
     const contexts = this.#findAsSent(read, sent, isPast)
     if (contexts.length === 0) return { ...laidOut, contexts }

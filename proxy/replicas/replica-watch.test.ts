@@ -60,3 +60,17 @@ test('health checks and drains are told', () => {
   replica.health.note(true)
   expect(told()).toEqual([[{ replica: 'gpu-0' }, 'the engine gets requests again']])
 })
+
+test('an engine that is back is not said to fail by what was asked of it before', () => {
+  const { replica, told } = create()
+  replica.health.note(false)
+  for (let i = 0; i < 2; i++) replica.breaker.unreachable('connect ECONNREFUSED 127.0.0.1:8000')
+  told()
+  replica.health.note(true)
+  expect(told()).toEqual([
+    [{ replica: 'gpu-0' }, 'the engine passes its health checks again: the next request tries it'],
+  ])
+  now += 100
+  replica.breaker.answered(200)
+  expect(told()).toEqual([[{ replica: 'gpu-0' }, 'the engine gets requests again']])
+})

@@ -26,12 +26,17 @@ export class ReplicaWatch {
       const now = standingOf(replica)
       if (now === before) continue
       this.#standings.set(replica, now)
-      this.#tell(replica, now)
+      this.#tell(replica, now, before)
     }
   }
 
-  #tell({ id, breaker }: WatchedReplica, standing: Standing): void {
+  #tell({ id, breaker }: WatchedReplica, standing: Standing, before: Standing): void {
     const [replica, fault] = [id, breaker.lastFault]
+    // its fault is of the time before: nothing has been asked of it since
+    if (standing === 'open' && before === 'unhealthy') {
+      this.#log.info({ replica }, 'the engine passes its health checks again: the next request tries it')
+      return
+    }
     switch (standing) {
       case 'ready':
         this.#log.info({ replica }, 'the engine gets requests again')

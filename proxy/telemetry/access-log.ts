@@ -5,7 +5,11 @@ import type { Logger } from 'pino'
 export interface RequestRecord {
   readonly requestId: string | undefined
   readonly route: string
+  /** the address that it came from */
+  readonly client?: string | undefined
   readonly tenant: string | undefined
+  /** the name of the API key */
+  readonly key?: string | undefined
   readonly replica: string | undefined
   /** of the answer's head; undefined when there was none */
   readonly status: number | undefined
@@ -43,7 +47,9 @@ export function logRequest(log: Logger, record: RequestRecord): void {
     {
       request_id: record.requestId,
       route: record.route,
-      tenant: hashOf(record.tenant),
+      client: record.client,
+      tenant: nameOf(record.tenant),
+      key: record.key,
       replica: record.replica,
       status: record.status,
       outcome: record.outcome,
@@ -74,10 +80,11 @@ export function logPrompt(log: Logger, requestId: string, body: Buffer): void {
   log.info({ request_id: requestId, bytes: body.length, truncated: body.length > longestPrompt, prompt }, 'prompt')
 }
 
-/** A tenant may bear its customer's name. */
-function hashOf(tenant: string | undefined): string | undefined {
+/** A tenant as its keys or its gateway name it; one that is known by the bearer it shows, by a hash of that. */
+function nameOf(tenant: string | undefined): string | undefined {
   if (tenant === undefined || tenant === 'default') return tenant
-  return hash('sha256', tenant, 'base64url').slice(0, 12)
+  const [, name] = /^(?:key|header):(.*)$/s.exec(tenant) ?? []
+  return name ?? hash('sha256', tenant, 'base64url').slice(0, 12)
 }
 
 function rounded(milliseconds: number | undefined): number | undefined {

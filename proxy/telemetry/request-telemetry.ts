@@ -1,9 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { SentPrompt } from '#index/cache-event.ts'
+import { tooLarge } from '../bounds/work-limits.ts'
 import { logRequest, type RequestRecord } from './access-log.ts'
 import { divergentTokens } from './divergence.ts'
 import type { Telemetry } from './telemetry.ts'
 import type { RequestSpan } from './tracing.ts'
+
+/** Whose request it is. */
+export interface CallerNames {
+  readonly tenant: string
+  /** the API key that was shown, by the name that its entry gives it */
+  readonly key: { readonly name: string } | undefined
+}
 
 /** What was decided for a request. */
 export interface DecidedRequest {
@@ -51,6 +59,8 @@ export class RequestTelemetry {
   readonly #route: string
   readonly #received: number
   readonly #span: RequestSpan | undefined
+  readonly #client: string | undefined
+  #caller: CallerNames | undefined
   #request: TellingRequest | undefined
   /** what its client was told to name it by; undefined: it was not refused by us */
   #refusedAs: string | undefined
@@ -62,12 +72,19 @@ export class RequestTelemetry {
   #usage: ReportedUsage | undefined
   #seenCharacters = 0
 
-  constructor(to: Telemetry, route: string, headers: IncomingHttpHeaders) {
+  /** `client`: the address that the request came from. */
+  constructor(to: Telemetry, route: string, headers: IncomingHttpHeaders, client?: string) {
+    this.#client = client
     this.#to = to
     this.#route = route
     this.#received = to.now()
     this.#span = to.tracing?.begin(headers, route)
     this.headers = this.#span?.headers ?? {}
+  }
+
+  /** It is known whose request it is. */
+  calledBy({ tenant, key }: CallerNames): void {
+    this.#caller = { tenant, key }
   }
 
   /** The request was read and decided upon, and counts as sent from now on. */
@@ -77,7 +94,7 @@ export class RequestTelemetry {
     this.#decided = decided
     this.#decidedAt = now()
     if (decided.skipped !== undefined) metrics.skipped.inc({ reason: decided.skipped })
-    if (decided.fault !== undefined || isIncomplete(decided)) {
+    if (decided.fault !== undefined || isCounted(decided)) {
       metrics.failOpen.inc({ reason: decided.skipped ?? 'unknown' })
     }
     const { parse, index } = decided.timing
@@ -122,7 +139,11 @@ export class RequestTelemetry {
   firstByte(): void {
     if (this.#firstByteAt !== undefined) return
     this.#firstByteAt = this.#to.now()
-    if (this.#decided) this.#to.metrics.timeToFirstToken.observe((this.#firstByteAt - this.#received) / 1000)
+    if (!this.#decided) return
+    const seconds = (this.#firstByteAt - this.#received) / 1000
+    const { timeToFirstToken, byReplica } = this.#to.metrics
+    timeToFirstToken.observe(seconds)
+    if (this.#admitted) byReplica.timeToFirstToken.observe({ replica: this.#admitted.replica }, seconds)
   }
 
   /** The engine said what it did. */
@@ -133,11 +154,14 @@ export class RequestTelemetry {
     const length = sent.reduce((sum, prompt) => sum + prompt.length, 0)
     this.#usage = usage
     metrics.promptTokens.inc(promptTokens)
+    const replica = this.#admitted?.replica
+    if (replica !== undefined) metrics.byReplica.promptTokens.inc({ replica }, promptTokens)
     metrics.predictedOfReported.inc(this.predictedCachedTokens)
     if (length > 0) metrics.seenTokens.inc(Math.round((promptTokens * this.#seenCharacters) / length))
     metrics.reusedTokens.inc(usage.reusedTokens ?? 0)
     if (cachedTokens === undefined) return
     metrics.cachedTokens.inc({ source: 'engine' }, cachedTokens)
+    if (replica !== undefined) metrics.byReplica.cachedTokens.inc({ replica }, cachedTokens)
     if (sent.length === 0 || !this.#admitted) return
     const { predictedCachedTokens: estimated, mostPredictedCachedTokens: mostEstimated } = this.#decided!
     const off = divergentTokens({ estimated, exact: this.#exactlyPredicted, mostEstimated, reported: cachedTokens })
@@ -160,10 +184,11 @@ export class RequestTelemetry {
     const outcome = ending === 'finished' && answer.statusCode >= 400 ? engineError : ending
     if (outcome === 'client_left') metrics.streamAborts.inc({ phase: this.#phase(answer.headersSent) })
     metrics.requests.inc({ route: this.#route, outcome })
+    if (this.#admitted) metrics.byReplica.requests.inc({ replica: this.#admitted.replica, outcome })
     if (answer.headersSent) metrics.predictedCachedTokens.inc(this.predictedCachedTokens)
     this.#leaveReplica(at)
     const record = this.#record(outcome, answer.headersSent ? answer.statusCode : undefined, at)
-    logRequest(log, record)
+    if (this.#to.logsRequests?.() ?? true) logRequest(log, record)
     this.#span?.end(record, at)
   }
 
@@ -184,7 +209,9 @@ export class RequestTelemetry {
     return {
       requestId: request?.id ?? this.#refusedAs,
       route: this.#route,
-      tenant: request?.tenant,
+      client: this.#client,
+      tenant: this.#caller?.tenant ?? request?.tenant,
+      key: this.#caller?.key?.name,
       replica: admitted?.replica,
       provider: admitted?.provider,
       status,
@@ -222,7 +249,7 @@ const longestId = 200
 /** How a request ended that the engine answered with an error of its own. */
 const engineError = 'engine_error'
 
-/** Whether documents of a past turn are missing that were given beside it. */
-function isIncomplete({ skipped }: DecidedRequest): boolean {
-  return skipped === 'unknown_turn' || skipped === 'ambiguous_turn'
+/** Whether documents of a past turn are missing that were given beside it, or it takes too long to rewrite. */
+function isCounted({ skipped }: DecidedRequest): boolean {
+  return skipped === 'unknown_turn' || skipped === 'ambiguous_turn' || skipped === tooLarge
 }

@@ -17,6 +17,8 @@ export interface Telemetry {
   readonly recent: RecentPrompts
   /** milliseconds, as of `performance.now()` */
   readonly now: () => number
+  /** whether each request has a line in the log; by default it has */
+  readonly logsRequests?: () => boolean
 }
 
 /** A place for what is told about requests; nothing is remembered yet, unless `hot` has something of other proxies. */

@@ -7,6 +7,8 @@ import type { AskedPrompt } from './token-asker.ts'
 
 /** What is estimated by characters may be too much by this factor: short texts are as dense as none before them. */
 const estimateError = 2
+/** The engine's answer about a longer prompt would hold up other requests: its tokens are estimated. */
+const askedBytes = 1024 * 1024
 
 /**
  * Follows one request to its replica in the engine's own tokens, where the engine reports what it caches: asks for them
@@ -24,14 +26,15 @@ export class RequestFollower {
   #isKnown = false
   #isSent = false
 
-  constructor(replica: Replica, api: PromptApi, ids: readonly RequestId[]) {
+  constructor(replica: Replica, api: PromptApi, ids: readonly RequestId[], bytes = 0) {
     this.#replica = replica
     this.#api = api
     this.#ids = ids
     const isReported = replica.events !== undefined || replica.replicaMirror.state.mode !== 'fallback'
     this.#isFollowed = isReported && replica.tokens !== undefined && ids.length > 0
     // an engine that does not say how it caches is no vLLM or SGLang, and not bothered with questions
-    this.isAsked = this.#isFollowed && (replica.events !== undefined || replica.cacheConfig !== undefined)
+    this.isAsked =
+      this.#isFollowed && bytes <= askedBytes && (replica.events !== undefined || replica.cacheConfig !== undefined)
   }
 
   /** It goes to the engine now. */

@@ -23,12 +23,12 @@ export type Route = (call: Call) => void | Promise<void>
 /** Routes by `METHOD /path`. */
 export type Routes = ReadonlyMap<string, Route>
 
-const longestBody = 32 << 20
+const defaultBodyBytes = 32 * 1024 * 1024
 
 /** A server for `routes` that answers whatever goes wrong in the engine's shape and never throws. */
-export function createHttpServer(kind: EngineKind, routes: Routes): Server {
+export function createHttpServer(kind: EngineKind, routes: Routes, bodyBytes: number = defaultBodyBytes): Server {
   return createServer((request, response) => {
-    void serve(kind, routes, request, response)
+    void serve({ kind, routes, bodyBytes }, request, response)
   })
 }
 
@@ -42,8 +42,7 @@ export function sendJson(response: ServerResponse, body?: unknown, status = 200)
 }
 
 async function serve(
-  kind: EngineKind,
-  routes: Routes,
+  { kind, routes, bodyBytes }: { kind: EngineKind; routes: Routes; bodyBytes: number },
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -56,7 +55,7 @@ async function serve(
   })
   try {
     const route = findRoute(routes, request.method ?? 'GET', path)
-    const body = request.method === 'POST' ? await readBody(request) : undefined
+    const body = request.method === 'POST' ? await readBody(request, bodyBytes) : undefined
     await route({ headers: request.headers, body, response, signal: left.signal })
   } catch (cause) {
     if (!left.signal.aborted) sendError(kind, path, toEngineError(cause), response)
@@ -72,13 +71,15 @@ function findRoute(routes: Routes, method: string, path: string): Route {
   throw new EngineError(404, 'Not Found', 'Not Found')
 }
 
-async function readBody(request: IncomingMessage): Promise<unknown> {
+async function readBody(request: IncomingMessage, longest: number): Promise<unknown> {
   const chunks: Buffer[] = []
   let bytes = 0
   // the request is not destroyed with the loop: that would close the connection before the refusal is sent
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > longestBody) throw new EngineError(413, 'Request Entity Too Large', 'The body is larger than 32 MiB.')
+    if (bytes > longest) {
+      throw new EngineError(413, 'Request Entity Too Large', `The body is larger than ${longest >> 20} MiB.`)
+    }
     chunks.push(chunk)
   }
   if (bytes === 0) return undefined

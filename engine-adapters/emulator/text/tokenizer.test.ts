@@ -32,9 +32,8 @@ describe('Tokenizer', () => {
   })
 
   it('is not slowed down by a megabyte of one letter', () => {
-    const started = performance.now()
     const prompt = encode('a'.repeat(1 << 20), 131_072)
     expect(prompt.length).toBeGreaterThan(131_000)
-    expect(performance.now() - started).toBeLessThan(5000)
+    // in quadratic time, the test would not end within its own
   })
 })

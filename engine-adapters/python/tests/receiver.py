@@ -22,6 +22,9 @@ class Receiver:
         self.paths: set[str] = set()
         self.status: int | None = None
         self.delay = 0.0
+        self.answers = threading.Event()
+        self.answers.set()
+        self.answered = 0
         self.lose_answers = 0
         self.largest_snapshot = 0
         self._connections: set[socket.socket] = set()
@@ -47,7 +50,7 @@ class Receiver:
     def snapshots(self) -> int:
         return sum(kind == "snapshot" for kind, _ in self.posts)
 
-    def wait_until(self, holds: Callable[[], bool], seconds: float = 5.0) -> None:
+    def wait_until(self, holds: Callable[[], bool], seconds: float = 30.0) -> None:
         end = time.monotonic() + seconds
         while not holds():
             assert time.monotonic() < end, f"waited {seconds} s in vain; lengths are {self.lengths}"
@@ -103,6 +106,7 @@ class Receiver:
                 receiver.tokens.add(self.headers["authorization"])
                 receiver.paths.add(self.path)
                 time.sleep(receiver.delay)
+                receiver.answers.wait()
                 status, answer = receiver.status, {}
                 if status is None:
                     status, answer = receiver.take(self.path.rsplit("/", 1)[1], json.loads(raw))
@@ -110,6 +114,7 @@ class Receiver:
                     receiver.lose_answers -= 1
                     self.close_connection = True
                     return
+                receiver.answered += 1
                 text = json.dumps(answer).encode()
                 self.send_response(status)
                 self.send_header("content-length", str(len(text)))

@@ -23,7 +23,8 @@ async function explain(body) {
   error.hidden = true
   try {
     const received = JSON.parse(body)
-    const headers = { 'content-type': 'application/json' }
+    const who = find('who').value.trim()
+    const headers = { 'content-type': 'application/json', ...(who === '' ? {} : { [find('as').value]: who }) }
     const api = find('api').value
     const path = api === '' ? 'v1/explain' : `v1/explain?api=${api}`
     showExplanation(await ask(path, { method: 'POST', headers, body }), received)
@@ -41,6 +42,7 @@ function showExplanation(explained, received) {
     `${blocks.length} blocks, ${moved} moved`,
     `≈ ${whole(explained.predicted_cached_tokens)} tokens cached`,
     `replica ${explained.replica}`,
+    `tenant ${explained.tenant}`,
     `search path ${path.length > 0 ? path.join(' › ') : '–'}`,
   ]
   const verdict = skipped ? pill(`unchanged: ${skipped}`) : pill('rewritten', 'good')

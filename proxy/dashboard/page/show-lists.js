@@ -2,6 +2,8 @@ import { bar, element, find, percent, pill, whole } from './page-elements.js'
 
 const reasons = {
   no_blocks: 'no context blocks were found in the prompt',
+  too_many_blocks: 'more blocks than are put in order',
+  too_large_to_rewrite: 'too large to be rewritten without holding up others',
   unsure_borders: 'what looks like a list may be none, or end elsewhere: left alone',
   nothing_to_gain: 'the order received was the best one known',
   reuse_is_enough: 'the engine reuses the blocks wherever they stand: moving them would save less than it costs',

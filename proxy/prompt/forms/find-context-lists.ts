@@ -119,6 +119,8 @@ class ListSearch {
       if (inner.length > 0) inside.push(inner)
       else if (element.inside === undefined || !isEmpty(marks.text, element.inside)) blocks.push(element)
     }
+    if (blocks.length > mostBlocks)
+      this.refusals.push({ refused: 'too_many', at: { start: region.start, end: region.end } })
     lists.push(findTagLists(marks, blocks, region))
     return [...lists.flat().filter((list) => this.#isTaken(list)), ...inside.flat()]
   }

@@ -299,13 +299,12 @@ describe('in the requests that frameworks sent', () => {
 })
 
 it('words that name blocks again and again are read in linear time', () => {
-  const started = process.cpuUsage()
   for (const word of ['document 2 ', 'see [1] ', 'e.g. [1] ', 'the first and the second and ', '"[1]" ', '[1, 2, ']) {
     const long = word.repeat(30_000)
     isMoved((...blocks) => [user(`${numbered(...blocks)}\n\nQuestion: ${long}`)])
     isMoved((...blocks) => [user(`${numbered(...blocks)}\n\nQuestion: why?`)], `${peru} ${long}`)
   }
-  expect(process.cpuUsage(started).user).toBeLessThan(4_000_000)
+  // in quadratic time, the test would not end within its own
 })
 
 describe('a system prompt', () => {

@@ -1,6 +1,5 @@
 """The connector leaves vLLM as it is: beside other connectors, metrics and faults of its own."""
 
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -36,9 +35,7 @@ def test_a_fault_of_ours_ends_the_reports_and_nothing_else(
     monkeypatch.setattr(CacheWatcher, "end_step", lambda self: 1 / 0)
     with listening(caplog):
         request = engine.add("r-2", tokens(1000, 200))
-        began = time.perf_counter()
         engine.run()
-    assert time.perf_counter() - began < 0.5
     assert request.status == RequestStatus.FINISHED_LENGTH_CAPPED
     assert "ZeroDivisionError" in caplog.text
     assert engine.pool.metrics_collector is None
@@ -50,9 +47,8 @@ def test_an_engine_steps_on_while_nobody_listens(monkeypatch: pytest.MonkeyPatch
     engine = Engine(make_config(folder), blocks=21)
     for i in range(20):
         engine.add(f"r-{i}", tokens(400 * i, 300))
-    began = time.perf_counter()
+    # each request ends, although none of what is told arrives
     engine.run()
-    assert time.perf_counter() - began < 2
     engine.close()
 
 

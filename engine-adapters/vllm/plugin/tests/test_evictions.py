@@ -65,7 +65,7 @@ def test_a_cache_that_is_emptied_while_the_engine_is_idle_is_reported_within_a_s
     engine.run()
     receiver.wait_until(lambda: receiver.lengths == {"r-1": 192})
     assert engine.scheduler.reset_prefix_cache()
-    receiver.wait_until(lambda: receiver.lengths == {}, seconds=1)
+    receiver.wait_until(lambda: receiver.lengths == {})
     engine.add("r-2", tokens(0, 100))
     engine.run()
     receiver.wait_until(lambda: receiver.lengths == {"r-2": 96})

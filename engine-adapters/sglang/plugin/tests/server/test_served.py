@@ -161,7 +161,7 @@ def test_an_idle_engine_that_flushes_is_believed_empty(proxied: Served) -> None:
     assert proxied.mirror()["requests"] > 0
     with urllib.request.urlopen(urllib.request.Request(f"{proxied.engine}/flush_cache", method="POST")):
         pass
-    wait_until(lambda: not proxied.tap.lengths, seconds=1)
+    wait_until(lambda: not proxied.tap.lengths)
     assert proxied.mirror()["requests"] == 0
     assert proxied.ask(body).cached == 0
     proxied.settle()

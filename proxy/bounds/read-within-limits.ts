@@ -1,0 +1,65 @@
+import type { HygieneSettings } from '../hygiene/apply-hygiene.ts'
+import type { PromptApi } from '../prompt/body/prompt.ts'
+import type { PromptBody } from '../prompt/prompt-body.ts'
+import { type Received, readReceived } from '../read-received.ts'
+import { explicitTooLarge, isTooLarge, receiveWhole } from './receive-whole.ts'
+import { type BodyScan, scanBody } from './scan-body.ts'
+import { decidingMembers } from './whole-body.ts'
+import { lightBytes, lightContainers, tooLarge, type WorkLimits } from './work-limits.ts'
+
+/** A smaller body is parsed sooner than scanned. */
+const scannedBytes = 16 * 1024
+
+/** How a body is to be read. */
+export interface ReadingOptions {
+  readonly isEncoded: boolean
+  readonly hygiene: HygieneSettings | undefined
+  readonly separator: string
+  readonly limits: WorkLimits
+  /** Waits until other requests were served. */
+  readonly turn: () => Promise<void>
+}
+
+/** A body that was read as far as the limits allow. */
+export interface BoundedBody {
+  readonly received: Received
+  /** to decide about it takes so long that others are to be served first */
+  readonly isHeavy: boolean
+}
+
+/**
+ * Reads a body if that takes no longer than other requests can wait; a larger one is left whole, with
+ * `too_large_to_rewrite` as the reason. Throws what the client must mend.
+ */
+export async function readWithinLimits(api: PromptApi, body: Buffer, options: ReadingOptions): Promise<BoundedBody> {
+  const { isEncoded, hygiene, separator, limits, turn } = options
+  const scan = body.length > scannedBytes ? await scanBody(body, decidingMembers, turn) : undefined
+  if (scan && isTooLarge(body.length, scan, limits)) {
+    const received = receiveWhole(body, scan, isEncoded)
+    const isKnown = received.whole?.hasOnePrompt(api)
+    return { received: isKnown ? knownBy(scan, body, received) : received, isHeavy: false }
+  }
+  const isHeavy = body.length > lightBytes || (scan?.containers ?? 0) > lightContainers
+  if (isHeavy) await turn()
+  const received = readReceived(api, body, isEncoded, hygiene, separator)
+  const isKnown = scan && received.prompt?.set?.prompts.length === 1
+  const bounded = withinTexts(received, limits)
+  return { received: isKnown ? knownBy(scan, body, bounded) : bounded, isHeavy }
+}
+
+function knownBy({ digest }: BodyScan, { length }: Buffer, received: Received): Received {
+  return { bytes: { digest, length }, ...received }
+}
+
+function countTexts(prompt: PromptBody | undefined): number {
+  if (!prompt?.set) return 0
+  const messages = prompt.set.prompts.reduce((sum, { messages }) => sum + messages.length, 0)
+  return Math.max(messages, prompt.set.texts.length)
+}
+
+function withinTexts(received: Received, limits: WorkLimits): Received {
+  const { prompt } = received
+  if (!prompt || countTexts(prompt) <= limits.texts) return received
+  if (prompt.explicit) throw explicitTooLarge()
+  return { ...received, skipped: tooLarge, prompt: { ...prompt, set: undefined } }
+}

@@ -1,0 +1,42 @@
+import { ProxyError } from '../errors.ts'
+import type { Received } from '../read-received.ts'
+import type { BodyScan } from './scan-body.ts'
+import { WholeBody } from './whole-body.ts'
+import { mostContainers, mostDepth, mostMarks, mostStrings, tooLarge, type WorkLimits } from './work-limits.ts'
+
+/** Whether reading a body takes longer than other requests can wait. */
+export function isTooLarge(bytes: number, scan: BodyScan, limits: WorkLimits): boolean {
+  const { containers, strings, depth, marks } = scan
+  return (
+    bytes > limits.bytes ||
+    containers > mostContainers ||
+    strings > mostStrings ||
+    depth > mostDepth ||
+    marks > mostMarks
+  )
+}
+
+/**
+ * A body that is too large to be parsed; throws `invalid_body` when its brackets do not close, and `body_too_large` when
+ * blocks were given beside it, which an engine does not understand.
+ */
+export function receiveWhole(body: Buffer, scan: BodyScan, isEncoded: boolean): Received {
+  const unread = { prompt: undefined, tidied: [], fault: undefined }
+  if (scan.membersStart === undefined || (isEncoded && !scan.isWhole)) {
+    return { ...unread, skipped: isEncoded ? 'encoded_body' : tooLarge }
+  }
+  if (!scan.isWhole) {
+    throw new ProxyError('invalid_body', 'The request body is not valid JSON: a string or a bracket is not closed.')
+  }
+  const whole = new WholeBody(body, scan)
+  if (whole.has('reprise')) throw explicitTooLarge()
+  return { ...unread, whole, skipped: tooLarge }
+}
+
+/** The answer to a request whose own blocks cannot be put in place. */
+export function explicitTooLarge(): ProxyError {
+  return new ProxyError(
+    'body_too_large',
+    "A request with a 'reprise' field of this size is not rewritten: send fewer messages, or raise limits.rewrite_bytes and limits.rewrite_texts.",
+  )
+}

@@ -1,0 +1,85 @@
+import { hash } from 'node:crypto'
+import { assert, asyncProperty, constantFrom, json, oneof, record, string } from 'fast-check'
+import { expect, test } from 'vitest'
+import { scanBody } from './scan-body.ts'
+import { decidingMembers, WholeBody } from './whole-body.ts'
+
+const turn = async (): Promise<void> => {}
+const scan = (text: string) => scanBody(Buffer.from(text), decidingMembers, turn)
+/** What the members of a body's object become, written with others. */
+const write = async (text: string, members: Record<string, unknown>): Promise<string> => {
+  const bytes = Buffer.from(text)
+  return Buffer.concat(new WholeBody(bytes, await scanBody(bytes, decidingMembers, turn)).write(members)).toString()
+}
+
+function countContainers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  return 1 + Object.values(value).reduce<number>((sum, inner) => sum + countContainers(inner), 0)
+}
+
+function depthOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf))
+}
+
+test('counts what JSON.parse would make of a body, whatever it holds', async () => {
+  const body = oneof(
+    json(),
+    json({ stringUnit: constantFrom('"', '\\', '{', ']', '<', '\n', ':', ',', 'é', '𐐷', 'a') }),
+  )
+  await assert(
+    asyncProperty(body, async (text) => {
+      const found = await scan(text)
+      const value = JSON.parse(text)
+      expect(found).toMatchObject({ containers: countContainers(value), depth: depthOf(value), isWhole: true })
+      expect(found.digest).toBe(hash('sha256', text, 'base64url'))
+    }),
+  )
+})
+
+test('sets members as JSON.parse reads them, duplicates too, and leaves every other byte as it was', async () => {
+  const inner = record(
+    { messages: json(), cache_salt: json(), rid: json(), 'cache_salt ': json() },
+    { requiredKeys: [] },
+  )
+  await assert(
+    asyncProperty(inner, string(), constantFrom('', ' ', '\n\t'), async (members, salt, space) => {
+      const written = Object.entries(members).map(
+        ([name, value]) => `${space}${JSON.stringify(name)}${space}:${space}${value}${space}`,
+      )
+      const text = `${space}{${written.join(',')}}${space}`
+      const sent = await write(text, { cache_salt: salt })
+      expect(JSON.parse(sent)).toEqual({ ...JSON.parse(text), cache_salt: salt })
+      expect((await write(sent, { cache_salt: 'other' })).length - sent.length).toBe(
+        JSON.stringify('other').length - JSON.stringify(salt).length,
+      )
+    }),
+  )
+})
+
+test.each([
+  ['{"cache_salt":"a","m":1,"cache_salt":"b"}', '{"cache_salt":"x","m":1,"cache_salt":"x"}'],
+  ['{"cache\\u005fsalt":"a"}', '{"cache\\u005fsalt":"x"}'],
+  ['{"m":{"cache_salt":"a"},"n":["cache_salt"]}', '{"cache_salt":"x","m":{"cache_salt":"a"},"n":["cache_salt"]}'],
+  ['{}', '{"cache_salt":"x"}'],
+  ['\uFEFF{"m":"cache_salt"}', '\uFEFF{"cache_salt":"x","m":"cache_salt"}'],
+  ['{"cache_salt": {"a": [1, "}"]} , "m": 1.5e3 }', '{"cache_salt": "x" , "m": 1.5e3 }'],
+])('the salt of %s is set wherever an engine reads one', async (text, sent) => {
+  expect(await write(text, { cache_salt: 'x' })).toBe(sent)
+})
+
+test.each(['{', '{"a":"', '{"a":[}', '{}}', '{} {}', '', '{"a":"\\"}'])('%j is not whole', async (text) => {
+  expect((await scan(text)).isWhole).toBe(false)
+})
+
+test('slices of a large body make no difference, wherever they fall', async () => {
+  const text = JSON.stringify({
+    messages: Array.from({ length: 60_000 }, (_, i) => ({ role: 'user', content: `\\"${i}\n` })),
+  })
+  let turns = 0
+  const sliced = await scanBody(Buffer.from(text), decidingMembers, async () => {
+    turns += 1
+  })
+  expect(turns).toBeGreaterThan(3)
+  expect(sliced).toMatchObject({ containers: 60_002, isWhole: true, marks: 60_000 })
+})

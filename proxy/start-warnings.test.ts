@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { defaultConfig } from './config/config-source.ts'
+import { findWarnings } from './start-warnings.ts'
+
+const standard = defaultConfig()
+const keys = { ...standard.keys, file: 'keys.yaml' }
+
+test.each([
+  ['that every bearer is a tenant', {}, [/whatever bearer a client shows is a tenant of its own/]],
+  ['nothing, where all are one tenant', { tenantsFrom: 'none' as const }, []],
+  ['nothing, where a gateway names them', { tenantsFrom: 'header' as const }, []],
+  ['that salts can be computed', { keys }, [/without tenants\.salt_secret/]],
+  ['nothing, where they cannot', { keys, saltSecret: 's' }, []],
+  [
+    'that callers from elsewhere need a token',
+    { tenantsFrom: 'none' as const, adminListen: { host: '0.0.0.0', port: 9090 } },
+    [/admin\.listen is 0\.0\.0\.0, and there is no admin\.token/],
+  ],
+  [
+    'nothing, where they have one',
+    { tenantsFrom: 'none' as const, adminListen: { host: '0.0.0.0', port: 9090 }, adminToken: 't' },
+    [],
+  ],
+])('says %s', (_title, config, warnings) => {
+  expect(findWarnings({ ...standard, ...config })).toEqual(warnings.map((warning) => expect.stringMatching(warning)))
+})

@@ -1,0 +1,38 @@
+import { asksForKeys } from './access/read-key-records.ts'
+import type { Config } from './config/config.ts'
+import { sharedCacheWarning } from './warn-of-shared-cache.ts'
+
+type Warned = Pick<
+  Config,
+  'engines' | 'keys' | 'trustedPeers' | 'tenantsFrom' | 'saltSecret' | 'adminListen' | 'adminToken'
+>
+
+/** What an operator is to know at the start, a line each; nothing that keeps the proxy from running. */
+export function findWarnings(config: Warned): string[] {
+  const { keys, tenantsFrom, saltSecret, adminListen, adminToken } = config
+  const hasKeys = asksForKeys(keys)
+  const warnings = [
+    tenantsFrom === 'key' && !hasKeys && bearersWarning,
+    hasKeys && saltSecret === undefined && saltWarning,
+    adminToken === undefined && !isLoopback(adminListen.host) && tokenWarning(adminListen.host),
+    tenantsFrom !== 'none' && sharedCacheWarning(config),
+  ]
+  return warnings.filter((warning) => typeof warning === 'string')
+}
+
+/** What is said of a proxy without keys, at the start and by doctor. */
+export const bearersWarning: string =
+  'No API keys are configured: whatever bearer a client shows is a tenant of its own, and tenants share no cache, so that equal ' +
+  'prompts under two bearers are computed twice. Where all may share: tenants.from: none. Else configure keys, or tenants.from: header.'
+
+const saltWarning =
+  'keys are configured without tenants.salt_secret: who knows the name of a tenant can compute its cache_salt. Set it to a long ' +
+  'random text, the same for all proxies of an engine.'
+
+function tokenWarning(host: string): string {
+  return `admin.listen is ${host}, and there is no admin.token: callers from other machines are refused. Set REPRISE_ADMIN_TOKEN.`
+}
+
+function isLoopback(host: string): boolean {
+  return /^(127\.|localhost$|\[?::1\]?$)/.test(host)
+}
