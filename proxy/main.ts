@@ -112,9 +112,11 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
     },
     close: async () => {
       const { drainDelaySeconds, drainSeconds } = current
-      log.info({ version, drain_delay_seconds: drainDelaySeconds, drain_seconds: drainSeconds }, 'draining')
+      if (drainDelaySeconds > 0)
+        log.info({ version, drain_delay_seconds: drainDelaySeconds }, 'leaving: requests are still served')
       await leave(drain, data, drainDelaySeconds)
-      await data.close(current.drainSeconds * 1000)
+      log.info({ version, drain_seconds: drainSeconds }, 'draining: new requests are refused')
+      await data.close(drainSeconds * 1000)
       await stopAll({ upkeep, live, replicas, emulator, admin, history, tracing })
       log.info({ version }, 'stopped')
     },
