@@ -12,6 +12,7 @@ const common = [
   '/v1/audio/transcriptions',
   '/v1/audio/translations',
   '/v1/audio/speech',
+  '/v1/realtime',
 ]
 
 /**
@@ -24,7 +25,6 @@ const inferencePaths: Readonly<Record<'vllm' | 'sglang' | 'openai', readonly str
     ...common,
     '/v1/chat/completions/render',
     '/v1/completions/render',
-    '/v1/realtime',
     '/v1/rerank',
     '/v2/rerank',
     '/rerank',

@@ -26,6 +26,8 @@ const elsewhere: Readonly<Record<string, string>> = {
   jq: "an export from others' stores",
   mongoexport: "an export from others' stores",
   'open-webui': "another's server",
+  helm: 'the install command and the test are run by test:chart',
+  kubectl: 'there is no cluster; test:chart runs what pods run',
 }
 
 interface DocumentedCommand {
