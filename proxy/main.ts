@@ -57,7 +57,6 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const log = createLog(config.logLevel)
   // loaded where it is configured: the client takes 20 MB
   const redis = config.redis && (await import('./redis/create-shared-redis.ts')).createSharedRedis(config.redis, log)
-  for (const warning of findWarnings(config)) log.warn(warning)
   const drain = { isLeaving: false, isDraining: false }
   let current = config
   // the emulator has to be told where its callbacks go before there is an engine to build the rest on
@@ -95,6 +94,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const data = await listen(createApp(live.pipeline, drain), config.listen, requestUploadSeconds, tls.listener)
   const upkeep = lookAfterReplicas(replicas.all, engines, toHealthOptions(config), telemetry)
   history.start()
+  for (const warning of findWarnings(config)) log.warn(warning)
   log.info({ version, url: data.url, admin_url: admin.url, ...describeStart(config, engines) }, 'started')
   return {
     url: data.url,
