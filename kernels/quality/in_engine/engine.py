@@ -59,6 +59,8 @@ class Engine:
         """Returns the answer's tokens, greedy or as forced, and each one's log-probabilities [tokens, vocabulary]."""
         from vllm import SamplingParams
 
+        # each prompt stands for itself: the same one again would go on from the rows of the case before
+        self._reuse._continuations.clear()
         self._forced, self._seen = forced, []
         sampling = SamplingParams(
             temperature=0, max_tokens=tokens, ignore_eos=True,
