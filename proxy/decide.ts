@@ -184,12 +184,10 @@ export function* layOut(
   }
 }
 
-/** Throws OverBudget when it takes longer. */
-function toEnd<Result>(steps: Generator<void, Result>, budget: WorkBudget | undefined): Result {
+function toEnd<Result>(steps: Generator<void, Result>): Result {
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value
-    budget?.check()
   }
 }
 
@@ -232,10 +230,10 @@ function reuse(
   started: number,
 ): Omit<Decision, 'options'> {
   const { tenant, wording, mode, options, received, laidOut: before } = input
-  const budget = toBudget(input, state.now)
-  const layout = before?.layout ?? toEnd(layOutSet(prompt, set, placed, input, state.store), budget)
+  const layout = before?.layout ?? toEnd(layOutSet(prompt, set, placed, input, state.store))
   const laidOut = state.now()
-  const plan = { tenant, options, wording, budget }
+  // what an engine holds of a conversation is of no use to it as received: one that was rewritten always is
+  const plan = { tenant, options, wording, budget: goesOn(layout) ? undefined : toBudget(input, state.now) }
   const routes = state.candidates.map((candidate) => planRoute(layout, candidate, plan))
   const candidate = state.select(routes)
   // what is not done has no part in what is predicted, here or on other replicas
@@ -264,6 +262,11 @@ function reuse(
     ...counts,
     timing: { parse: laidOut - started + (before?.milliseconds ?? 0), index: state.now() - laidOut },
   }
+}
+
+/** Whether it repeats turns whose blocks were ordered. */
+function goesOn({ prompts }: Layout): boolean {
+  return prompts.some(({ messages }) => messages.some(({ past }) => past.some((order) => order !== undefined)))
 }
 
 /** What shadow mode sends: nothing moved, nothing left out. */

@@ -112,9 +112,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
     },
     close: async () => {
       const { drainDelaySeconds, drainSeconds } = current
-      if (drainDelaySeconds > 0)
-        log.info({ version, drain_delay_seconds: drainDelaySeconds }, 'leaving: requests are still served')
-      await leave(drain, data, drainDelaySeconds)
+      await leave(drain, data, log, drainDelaySeconds)
       log.info({ version, drain_seconds: drainSeconds }, 'draining: new requests are refused')
       await data.close(drainSeconds * 1000)
       await stopAll({ upkeep, live, replicas, emulator, admin, history, tracing })
@@ -127,8 +125,10 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
 async function leave(
   drain: { isLeaving: boolean; isDraining: boolean },
   data: Listener,
+  log: Log,
   seconds: number,
 ): Promise<void> {
+  if (seconds > 0) log.info({ drain_delay_seconds: seconds }, 'leaving: requests are still served')
   drain.isLeaving = true
   data.endConnectionsBehindAnswers()
   if (seconds > 0) await pause(seconds * 1000)

@@ -204,3 +204,41 @@ test('a document that comes again with another score is pointed to', () => {
   expect(contentOf(again)).toContain('Please refer to')
   expect(contentOf(again)).toContain('[1] rank 7 distance 0.71 similarity 0.71, [2] rank 7')
 })
+
+describe('fields stay that are more than a search has said of its results', () => {
+  const scored = '[{"text":"What a film.","score":1},{"text":"It is far too long for what it tells.","score":0}]'
+  const chunked = (name: string): string => `<document id="one.md" score="0.9">${textOf(name)}</document>`
+  const directions =
+    '{"results":[{"text":"Turn left at the old mill.","distance":100},{"text":"Go on.","distance":20}]}'
+
+  test.each<[string, VolatileFields, Message[]]>([
+    ['the user asks for them', 'drop', [{ role: 'user', content: `Documents:\n${scored}\n\nWho has most points?` }]],
+    [
+      'a limit is told',
+      'move',
+      [{ role: 'user', content: `Results:\n${scored}\n\nIgnore what has a score below 0.8.` }],
+    ],
+    ['they are labels of examples', 'drop', [{ role: 'user', content: `Examples:\n${scored}\n\nRate: 'good'` }]],
+    [
+      'blocks share a label, so nobody could tell whose they are',
+      'move',
+      [{ role: 'user', content: `Documents:\n${chunked('a')}\n${chunked('b')}\n\nQuestion: why?` }],
+    ],
+    [
+      'a tool gives the way',
+      'drop',
+      [
+        { role: 'user', content: 'How do I get there?' },
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: 'c', type: 'function', function: { name: 'get_route', arguments: '{}' } }],
+        } as never,
+        { role: 'tool', tool_call_id: 'c', content: directions } as never,
+      ],
+    ],
+  ])('%s', (_, fields, messages) => {
+    const sent = sender.send(messages, { volatileFields: fields })
+    expect(JSON.stringify(sent)).toBe(JSON.stringify(messages))
+  })
+})

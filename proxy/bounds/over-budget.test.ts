@@ -81,3 +81,12 @@ test('more blocks than are put in order have a reason of their own', () => {
   const blocks = Array.from({ length: 5_000 }, (_, i) => `text ${i}`)
   expect(decideWithin({ messages: [userMessage('q', ...blocks)] }, 0, undefined).skipped).toBe('too_many_blocks')
 })
+
+test('a conversation that was rewritten goes on to be, whatever it takes', () => {
+  const first = userMessage('q', 'one', 'two', 'three')
+  const body = { messages: [first] }
+  const { turns } = decideWithin(body, 1, undefined)
+  for (const [key, turn] of turns) sender.store.remember(key, turn)
+  const longer = { messages: [first, { role: 'assistant', content: 'An answer.' }, ...messages] }
+  expect(decideWithin(longer, 100, 10)).toMatchObject({ skipped: 'nothing_to_gain', blocks: 123 })
+})

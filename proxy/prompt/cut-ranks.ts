@@ -1,6 +1,7 @@
 import type { Span } from '../json-spans.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
 import type { LaidOutMessage } from './lay-out-prompt.ts'
+import { isOfSystem, wordsOutside } from './places/mark-spoken-of.ts'
 import { findIndexFrom } from './scan/find-edges.ts'
 import type { RankField } from './scan/find-rank-fields.ts'
 import { identifyBlocks } from './to-context.ts'
@@ -27,21 +28,41 @@ export function cutRanks(
   texts: string[],
   fields: VolatileFields,
 ): readonly LaidOutMessage[] {
+  const isOpen = fields !== 'keep' && !messages.some((message) => speaksOfRanks(message, texts))
   return messages.map((message) => {
-    const isCut = message.contexts.map((context, i) => isToBeCut(context, message.past[i], fields))
+    const isCut = message.contexts.map((context, i) => {
+      const past = message.past[i]
+      return past === undefined ? isOpen && isToBeCut(message, context, texts, fields) : past.isCut === true
+    })
     return isCut.includes(true) ? cutMessage({ message, isCut }, texts, fields !== 'drop') : message
   })
 }
 
+// what a prompt says where these numbers are not only for the search that gave them
+const RANKS =
+  /(?<!\p{L})(?:scores?|scored|points?|ratings?|rated|ranks?|rankings?|distances?|confidence|certainty|similarity|examples?|punkte|bewertung(?:en)?|puntos|puntuaci(?:ón|ones)|notes?|分数|得分|评分|距离|スコア|点数)(?!\p{L})/iu
+// of a tool that was not a search these are what was asked for
+const OFTEN_DATA = /distance|rank$/i
+
+/** Whether somebody speaks of such numbers, and be it to say what to do with them. */
+function speaksOfRanks(message: LaidOutMessage, texts: readonly string[]): boolean {
+  const { role } = message.message
+  return (role === 'user' || isOfSystem(message)) && RANKS.test(wordsOutside(message, texts))
+}
+
 function isToBeCut(
-  { slots, isSpokenOf, annotateAt }: PromptContext,
-  past: LaidOutMessage['past'][number],
+  { message: { role } }: LaidOutMessage,
+  { slots, isSpokenOf, annotateAt, positional }: PromptContext,
+  texts: readonly string[],
   fields: VolatileFields,
 ): boolean {
-  if (slots.every(({ ranks }) => ranks === undefined)) return false
-  if (past !== undefined) return past.isCut === true
-  if (fields === 'keep' || isSpokenOf) return false
-  return fields === 'drop' || annotateAt !== undefined
+  const ranks = slots.flatMap((slot) => slot.ranks ?? [])
+  if (ranks.length === 0 || isSpokenOf) return false
+  if (role === 'tool' && ranks.some(({ name }) => OFTEN_DATA.test(name))) return false
+  if (fields === 'drop') return true
+  // values are told by label, so no two blocks may have the same
+  const labels = slots.map(({ text, label }, i) => (label ? texts[text]!.slice(label.start, label.end) : i))
+  return annotateAt !== undefined && (positional || new Set(labels).size === labels.length)
 }
 
 function cutMessage({ message, isCut }: MessageToCut, texts: string[], areTold: boolean): LaidOutMessage {

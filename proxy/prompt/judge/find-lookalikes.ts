@@ -1,3 +1,4 @@
+import { asksForNumber } from '../places/asks-for-number.ts'
 import { readCue } from '../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd } from '../scan/find-edges.ts'
 import { isKin } from '../scan/find-elements.ts'
@@ -17,8 +18,6 @@ const SELECTING =
   /(?:^|[.!?。:,\n][ \t"]{0,3}|\b(?:please|now|then|and|to) )(?:pick|choose|select|rank|sort|order|number|rearrange|reorder|arrange|match|vote|tick)(?= )/i
 const CHOOSING =
   /\b(?:pick|choose|select|rank|sort|rearrange|reorder) (?:\p{L}+ ){0,4}(?:documents?|docs?|passages?|sources?|chunks?|results?|snippets?|excerpts?|articles?)\b/iu
-const BY_NUMBER =
-  /\b(?:answer|reply|respond)(?: only)? with (?:only |just )?(?:the|a|one|its|their) (?:\p{L}+ ){0,3}(?:numbers?|letters?|index|indices|option|ids?)\b(?! of)|\b(?:return|output|list|give) (?:only |just )?(?:the|their|its) (?:\p{L}+ )?(?:indices|index|ids?|numbers? of the (?:documents?|passages?|sources?|chunks?|results?))\b/iu
 const TALK =
   /^(?:\*\*)?(?:(?:user|assistant|bot|human|ai|system|agent|customer|client|operator|doctor|patient|interviewer|speaker(?: \w{1,3})?)|(\p{Lu}[\p{L}.' -]{0,30})):/iu
 const OPENING_TAG = /<([A-Za-z][\w:.-]{0,63})(?:\s[^<>]{0,400})?>$/
@@ -86,15 +85,15 @@ function lineBehind(text: string, end: number): { start: number; words: string }
 
 /** Whether the answer is to name what is chosen by its number, which cannot be told from other numbers. */
 function isChosenByNumber(...lines: readonly string[]): boolean {
-  return lines.some((line) => BY_NUMBER.test(line) || CHOOSING.test(line))
+  return lines.some((line) => asksForNumber(line) || CHOOSING.test(line))
 }
 
 function isToBeChosen(heading: string, { words }: { words: string }): boolean {
   return (
     SELECTING.test(heading) ||
     (SELECTING.test(words) && !ASKED.test(words)) ||
-    BY_NUMBER.test(heading) ||
-    BY_NUMBER.test(words)
+    asksForNumber(heading) ||
+    asksForNumber(words)
   )
 }
 

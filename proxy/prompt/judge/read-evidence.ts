@@ -90,10 +90,21 @@ function isHeadingLine(line: string): boolean {
 /** The paragraph that ends here. */
 function readParagraph(text: string, end: number): string {
   const before = text.slice(Math.max(end - LONGEST_PARAGRAPH, 0), end)
-  const parted = before.search(/\n[ \t\r]*\n(?![\s\S]*\n[ \t\r]*\n)/)
+  const parted = findLastBlankLine(before)
   // a heading alone in its paragraph belongs to the one above
   const own = before.slice(parted + 1)
   return own.trim().length <= LONGEST_HEADING && parted > 0 ? before.slice(-600) : own
+}
+
+/** Where the line break in front of the last blank line stands; -1 when there is none. */
+function findLastBlankLine(text: string): number {
+  let end = text.lastIndexOf('\n')
+  while (end > 0) {
+    const start = text.lastIndexOf('\n', end - 1)
+    if (start >= 0 && /^[ \t\r]*$/.test(text.slice(start + 1, end))) return start
+    end = start
+  }
+  return -1
 }
 
 /** Whether the line behind a list speaks to the model. */

@@ -27,6 +27,28 @@ function isMoved(write: (...blocks: string[]) => Message[], first = peru, second
   return JSON.stringify(sender.send(messages)) !== JSON.stringify(messages)
 }
 
+describe.each(forms)('a list of %s stays where the answer is to be its number alone', (_, list) => {
+  it.each([
+    "Question: which passage answers 'where is copper melted'? Output only the passage number.",
+    'Question: where? Antworte nur mit der Nummer.',
+    'Question: où ? Réponds uniquement par son numéro.',
+    'Question: ¿dónde? Responde solo con el número.',
+    'Question: onde? Responda apenas com o número.',
+    'Question: 哪一篇？只回答编号。',
+    'Question: どれ？番号だけで答えてください。',
+    'Question: which fits? Call choose with its number.',
+  ])('%s', (words) => {
+    const write = (...blocks: string[]): Message[] => [user(`${list(...blocks)}\n\n${words}`)]
+    expect(isMoved(write)).toBe(false)
+    expect(isMoved((...blocks) => [user(`${list(...blocks)}\n\nQuestion: which river is longer?`)])).toBe(true)
+  })
+
+  it('as the system message asks', () => {
+    const system: Message = { role: 'system', content: 'Reply with just the number.' }
+    expect(isMoved((...blocks) => [system, user(`${list(...blocks)}\n\nQuestion: which is longer?`)])).toBe(false)
+  })
+})
+
 describe.each(forms)('a list of %s stays as received when it is spoken of', (_, list) => {
   it.each([
     'Question: what does [1] say about [2]?',

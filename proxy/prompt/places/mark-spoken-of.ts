@@ -1,6 +1,7 @@
 import type { PromptMessage } from '../body/prompt.ts'
 import { type PromptContext, placeLabels, slotsByText } from '../body/prompt-context.ts'
 import { findEndBehindClosing } from '../borders/find-numbered-closings.ts'
+import { asksForNumber } from './asks-for-number.ts'
 import { findParallelLists } from './find-parallel-lists.ts'
 import { namesItself } from './names-itself.ts'
 import { type Remarks, readCitations, readRemarks, saysByTime } from './read-remarks.ts'
@@ -33,7 +34,7 @@ export function markSpokenOf<Message extends Found>(
   const marked = [...messages]
   const first = messages.findIndex(isOpen)
   if (first < 0) return marked
-  const later = {
+  const later: LaterRemarks = {
     bracketed: new Set<string>(),
     worded: new Set<string>(),
     isCounted: false,
@@ -41,7 +42,8 @@ export function markSpokenOf<Message extends Found>(
     // an order that is spoken of is that of the message's own
     isOrdered: false,
   }
-  const isByTime = messages.some((message) => isOfSystem(message) && saysByTime(wordsOutside(message, texts)))
+  const isByTime = systemSays(messages, texts, saysByTime)
+  const isByNumber = systemSays(messages, texts, asksForNumber)
   for (let place = messages.length - 1; place >= first; place--) {
     const message = messages[place]!
     const { role } = message.message
@@ -50,16 +52,32 @@ export function markSpokenOf<Message extends Found>(
     const words = wordsOutside(message, texts)
     const own = role === 'assistant' ? readCitations(words) : readRemarks(words)
     if (isOwn) {
-      const said = { words, remarks: [own, later], isByTime }
+      const said = { words, remarks: [own, later], isByTime, isByNumber: isByNumber || asksForNumber(words) }
       marked[place] = { ...message, contexts: message.contexts.map((context) => mark(context, said, texts, unmapped)) }
     }
     if (!isHeard(role)) continue
-    for (const name of own.bracketed) later.bracketed.add(name)
-    for (const name of own.worded) later.worded.add(name)
-    later.isCounted ||= own.isCounted
-    later.isPartCounted ||= own.isPartCounted
+    addRemarks(later, own)
   }
   return marked
+}
+
+interface LaterRemarks extends Remarks {
+  readonly bracketed: Set<string>
+  readonly worded: Set<string>
+  isCounted: boolean
+  isPartCounted: boolean
+}
+
+function addRemarks(later: LaterRemarks, own: Remarks): void {
+  for (const name of own.bracketed) later.bracketed.add(name)
+  for (const name of own.worded) later.worded.add(name)
+  later.isCounted ||= own.isCounted
+  later.isPartCounted ||= own.isPartCounted
+}
+
+/** Whether a system message says so, outside of lists. */
+function systemSays(messages: readonly Found[], texts: readonly string[], says: (text: string) => boolean): boolean {
+  return messages.some((message) => isOfSystem(message) && says(wordsOutside(message, texts)))
 }
 
 /** Whether those who speak like this are taken to speak of what stands in front. */
@@ -72,12 +90,15 @@ interface Said {
   readonly words: string
   readonly remarks: readonly Remarks[]
   readonly isByTime: boolean
+  /** the answer is to be a number, which nobody maps back */
+  readonly isByNumber: boolean
 }
 
 function mark(context: PromptContext, said: Said, texts: readonly string[], unmapped: UnmappedNames): PromptContext {
   if (!isMovable(context)) return context
   const isStaying =
     isInOrder(context, said) ||
+    (said.isByNumber && context.positional) ||
     said.remarks.some((remarks) => speaksOf(remarks, context, texts)) ||
     namesItself(context, texts) ||
     isBound(context, unmapped)
@@ -95,7 +116,7 @@ function isInOrder({ slots }: PromptContext, { words, remarks, isByTime }: Said)
 }
 
 /** What a system prompt says of the order of time it says of all that follows; of its own lists it says so anyway. */
-function isOfSystem({ message: { role } }: Found): boolean {
+export function isOfSystem({ message: { role } }: Found): boolean {
   return role === 'system' || role === 'developer'
 }
 
@@ -113,7 +134,11 @@ function isMovable({ slots, isResult }: PromptContext): boolean {
 }
 
 /** What a message says outside of its blocks. */
-function wordsOutside({ message, contexts }: Found, texts: readonly string[]): string {
+/** What stands around the lists of a message. */
+export function wordsOutside(
+  { message, contexts }: Pick<Found, 'message' | 'contexts'>,
+  texts: readonly string[],
+): string {
   const slots = slotsByText(contexts)
   const pieces = message.texts.flatMap((place) => {
     let at = 0
