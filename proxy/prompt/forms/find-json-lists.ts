@@ -106,6 +106,12 @@ function isFencedAlone(text: string, start: number): boolean {
   return /(?:^|\n)[ \t]*(?:`{3,}|~{3,})(?:json)?$/i.test(text.slice(Math.max(fence - 24, 0), fence))
 }
 
+/** Numbers, as in `[1]`, hold none. */
+function mayHoldText(text: string, { start }: JsonElement): boolean {
+  const first = text[start]
+  return first === '{' || first === '"'
+}
+
 /** `fenceEnd` is where the fenced code ends that holds the value and nothing else. */
 function readList(
   marks: Marks,
@@ -115,7 +121,8 @@ function readList(
   fenceEnd: number | undefined,
 ): ContextList | Reason | undefined {
   const { text } = marks
-  if (end > region.end) return undefined
+  if (end > region.end || !arrays.some(({ elements }) => elements.some((element) => mayHoldText(text, element))))
+    return undefined
   // fenced, it is what an example looks like, too
   if (fenceEnd !== undefined && !(isAnnounced(text, start) && isFence(text, end, fenceEnd))) return undefined
   // code and prose go on behind what looks like JSON
