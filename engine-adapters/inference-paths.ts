@@ -16,7 +16,7 @@ const common = [
 ]
 
 /**
- * By kind of engine, the paths that ask for inference; `*` stands for one part of a path. What is not listed resets and
+ * By kind of engine, the paths that ask for inference (`matchesPath` says what `*` is). What is not listed resets and
  * flushes caches, aborts requests of others, loads weights and adapters, profiles, puts the engine to sleep, or tells of
  * all that it does: vLLM 0.32 and SGLang 0.5.23 have some 40 such paths, and new ones with each release.
  */

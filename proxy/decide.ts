@@ -232,7 +232,7 @@ function reuse(
   const { tenant, wording, mode, options, received, laidOut: before } = input
   const layout = before?.layout ?? toEnd(layOutSet(prompt, set, placed, input, state.store))
   const laidOut = state.now()
-  // what an engine holds of a conversation is of no use to it as received: one that was rewritten always is
+  // sent as received, a conversation that was rewritten would miss all that the engine holds of it
   const plan = { tenant, options, wording, budget: goesOn(layout) ? undefined : toBudget(input, state.now) }
   const routes = state.candidates.map((candidate) => planRoute(layout, candidate, plan))
   const candidate = state.select(routes)

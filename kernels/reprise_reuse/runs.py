@@ -24,8 +24,7 @@ class Runs(NamedTuple):
 def to_runs(mask: torch.Tensor) -> Runs:
     """The runs of the rows that `mask` (bool [n]) names."""
     rows = mask.nonzero().flatten()
-    begins = torch.ones(len(rows), dtype=torch.bool, device=rows.device)
-    begins[1:] = rows[1:] != rows[:-1] + 1
+    begins = _begin_runs(rows)
     end = torch.tensor([len(rows)], device=rows.device)
     return Runs(rows, torch.cat((begins.nonzero().flatten(), end)).int())
 
@@ -38,9 +37,7 @@ def affordable(rows: torch.Tensor, budget: int) -> int:
     """
     if len(rows) <= 1:
         return len(rows)
-    begins = torch.ones(len(rows), dtype=torch.bool, device=rows.device)
-    begins[1:] = rows[1:] != rows[:-1] + 1
-    cost = (1 + begins * (rows // _KEYS_READ_IN_A_ROWS_TIME)).cumsum(0)
+    cost = (1 + _begin_runs(rows) * (rows // _KEYS_READ_IN_A_ROWS_TIME)).cumsum(0)
     return max(1, int((cost <= budget).sum()))
 
 
@@ -55,3 +52,10 @@ def bridge(mask: torch.Tensor, gap: int, allowed: torch.Tensor) -> torch.Tensor:
         if 1 < right - left <= gap + 1 and bool(allowed[left + 1 : right].all()):
             bridged[left + 1 : right] = True
     return bridged
+
+
+def _begin_runs(rows: torch.Tensor) -> torch.Tensor:
+    """Which of these rows (int64 [n], ascending) begin a run of neighbours; bool [n]."""
+    begins = torch.ones(len(rows), dtype=torch.bool, device=rows.device)
+    begins[1:] = rows[1:] != rows[:-1] + 1
+    return begins

@@ -94,7 +94,7 @@ const shortestChunks = 64
 
 /**
  * Puts explicit blocks in place, those of past turns too, finds all contexts, and recalls every turn. One step a message,
- * so that it can be done in slices, or given up.
+ * so that it can be done in slices.
  */
 export function* layOutPrompts(
   set: PromptSet,

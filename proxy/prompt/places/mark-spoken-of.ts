@@ -42,8 +42,9 @@ export function markSpokenOf<Message extends Found>(
     // an order that is spoken of is that of the message's own
     isOrdered: false,
   }
-  const isByTime = systemSays(messages, texts, saysByTime)
-  const isByNumber = systemSays(messages, texts, asksForNumber)
+  const ofSystem = messages.filter(isOfSystem).map((message) => wordsOutside(message, texts))
+  const isByTime = ofSystem.some(saysByTime)
+  const isByNumber = ofSystem.some(asksForNumber)
   for (let place = messages.length - 1; place >= first; place--) {
     const message = messages[place]!
     const { role } = message.message
@@ -73,11 +74,6 @@ function addRemarks(later: LaterRemarks, own: Remarks): void {
   for (const name of own.worded) later.worded.add(name)
   later.isCounted ||= own.isCounted
   later.isPartCounted ||= own.isPartCounted
-}
-
-/** Whether a system message says so, outside of lists. */
-function systemSays(messages: readonly Found[], texts: readonly string[], says: (text: string) => boolean): boolean {
-  return messages.some((message) => isOfSystem(message) && says(wordsOutside(message, texts)))
 }
 
 /** Whether those who speak like this are taken to speak of what stands in front. */
