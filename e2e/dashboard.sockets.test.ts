@@ -77,6 +77,17 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in Chromium', () => {
     expect(await page.locator('#rate-note').textContent()).toBe('4 in this range')
   })
 
+  test('says in one sentence what reprise brought', async () => {
+    const { total } = (await (await fetch(`${adminUrl}/v1/gain`)).json()) as { total: Record<string, number> }
+    const share = (tokens: number): string => `${((100 * tokens) / total.prompt_tokens!).toFixed(1)} %`
+    expect(total.with_tokens).toBeGreaterThan(total.without_tokens!)
+    const sentence = await page.locator('#gain').textContent()
+    expect(sentence).toContain(`${share(total.with_tokens!)} of prompt tokens came from cache with reprise`)
+    expect(sentence).toContain(`${share(total.without_tokens!)} would have come without it`)
+    expect(await page.locator('#on-key').isVisible()).toBe(true)
+    expect(await page.locator('#shadow-key').isVisible()).toBe(false)
+  })
+
   test('shows what was done with the blocks, what was left alone and why, and how requests ended', async () => {
     expect(await page.locator('[data-blocks="moved"]').textContent()).toMatch(/^moved[2-9]$/)
     expect(await page.locator('#skipped [data-name="no_blocks"] .n').textContent()).toContain('1 ·')

@@ -125,7 +125,7 @@ async function converse(conversation: number): Promise<number> {
 }
 
 test.each<[conversations: number, kind: EngineKind]>([
-  [500, 'vllm'],
+  [200, 'vllm'],
   // nothing is added to a request here: what is shared by the requests is the same
   [100, 'openai'],
 ])(

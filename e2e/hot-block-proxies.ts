@@ -84,9 +84,9 @@ export class HotBlockProxy {
 /** The size of a block of this name. */
 export const sizeOf = (name: string): number => 100 * name.length
 
-/** Exchanges until each has seen what all wrote. */
+/** Exchanges until each has seen what all wrote, and what was lost unheard is written again. */
 export async function exchangeAll(...proxies: HotBlockProxy[]): Promise<void> {
-  for (let round = 0; round < 2; round++) for (const { hot } of proxies) await hot.exchange()
+  for (let round = 0; round < 4; round++) for (const { hot } of proxies) await hot.exchange()
 }
 
 /** A real Redis, and proxies that count in it together. */
@@ -97,7 +97,6 @@ export class HotBlockProxies {
   #begun = 0
   #created = 0
   #saved: ReadonlyMap<string, Buffer> | undefined
-  #savedKeys = ''
 
   private constructor(server: RunningRedis, connection: RedisConnection) {
     this.server = server
@@ -111,9 +110,9 @@ export class HotBlockProxies {
     return new HotBlockProxies(server, connection)
   }
 
-  /** Where the counts of the proxies are that are created now. */
-  get countsKey(): string {
-    return hotBlocksRedisKeys(this.namespace, '').counts
+  /** Where the proxies are named that are created now. */
+  get proxiesKey(): string {
+    return hotBlocksRedisKeys(this.namespace).proxies
   }
 
   /** What is created from now on knows nothing of what was before. */
@@ -129,16 +128,20 @@ export class HotBlockProxies {
     return new HotBlockProxy(this.connection, { ...options, ...(capacity === undefined ? {} : { capacity }) })
   }
 
-  /** Redis loses the counts, and nothing else. */
-  async lose(): Promise<void> {
-    await this.server.client.del(this.countsKey)
+  get #pattern(): string {
+    return `reprise:${this.namespace}:hot:*`
   }
 
-  /** Keeps what Redis has now, or the keys of it that end so, for `setBack`. */
-  async save(end = ''): Promise<void> {
+  /** Redis loses the counts, and nothing else. */
+  async lose(): Promise<void> {
     const { client } = this.server
-    this.#savedKeys = `reprise:${this.namespace}:hot:*${end}`
-    const keys = await client.keys(this.#savedKeys)
+    for (const key of await client.keys(this.#pattern)) await client.del(key)
+  }
+
+  /** Keeps what Redis has now for `setBack`. */
+  async save(): Promise<void> {
+    const { client } = this.server
+    const keys = await client.keys(this.#pattern)
     this.#saved = new Map(await Promise.all(keys.map(async (key) => [key, await client.dumpBuffer(key)] as const)))
   }
 
@@ -146,7 +149,7 @@ export class HotBlockProxies {
   async setBack(): Promise<void> {
     const { client } = this.server
     if (!this.#saved) return
-    for (const key of await client.keys(this.#savedKeys)) await client.del(key)
+    for (const key of await client.keys(this.#pattern)) await client.del(key)
     for (const [key, value] of this.#saved) await client.restore(key, 100_000, value)
   }
 

@@ -69,16 +69,18 @@ const written = vllmChat(['[1] Ärger', ' 🙂', ' done.'])
 
 describe('a stream whose engine is silent', () => {
   test('before its head begins with a head of ours, and is then what the engine writes', async () => {
-    let begin = (): void => {}
-    engine.answer((answer) => {
-      begin = () => {
-        startStream(answer)
-        answer.end(written)
-      }
+    let ask = (_: ServerResponse): void => {}
+    const asked = new Promise<ServerResponse>((resolve) => {
+      ask = resolve
     })
+    engine.answer(ask)
     // the head comes while the engine has not begun
     const response = await stream()
-    setTimeout(begin, silence)
+    void asked.then(async (answer) => {
+      await delay(silence)
+      startStream(answer)
+      answer.end(written)
+    })
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/)
     expect(response.headers.get('x-reprise-replica')).toBe('engine')
@@ -108,9 +110,8 @@ describe('a stream whose engine is silent', () => {
       }
       answer.end()
     })
-    const response = await stream()
-    expect(response.headers.get('x-engine')).toBe('yes')
-    const text = await response.text()
+    // on a busy machine a comment comes in front of the engine's head
+    const text = (await (await stream()).text()).replace(/^(: keep-alive\n\n)+/, '')
     // behind the first event and behind the last
     expect(eventsOf(text).comments).toBeGreaterThanOrEqual(4)
     expect(withoutComments(text)).toBe(bytes.toString())
@@ -233,7 +234,7 @@ describe('a stream that waits for its turn', () => {
   )
 
   test('past a deadline that comes before any comment has the status of its error', async () => {
-    await restart({ maxWaitSeconds: 0.05, keepAliveSeconds: 5 })
+    await restart({ maxWaitSeconds: 1, keepAliveSeconds: 60 })
     await takePlace()
     const response = await stream()
     expect([response.status, (await errorOf(response)).code]).toEqual([504, 'deadline_exceeded'])

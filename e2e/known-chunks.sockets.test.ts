@@ -9,10 +9,10 @@ import { runReprise } from './run-reprise.ts'
 import { startRunningReprise } from './run-reprise-beside.ts'
 import { errorOf, postJson, startTestProxy } from './start-test-proxy.ts'
 
-const docs = Array.from(
-  { length: 5 },
-  (_, n) =>
-    `Article ${n}\nThe article with the number ${n} tells of the year ${1900 + n}.\n\nIt ends here, after ${n} words.`,
+const subjects = ['Rivers of the north', 'How bread is made', 'Orbits', 'The long winter', 'Birds that stay']
+const docs = subjects.map(
+  (subject, n) =>
+    `${subject}\nWhat is told of ${subject.toLowerCase()} is from ${1900 + 7 * n}.\n\nIt ends here, ${subject}.`,
 )
 let engine: RecordingEngineDouble
 let proxy: RunningProxy

@@ -92,7 +92,8 @@ test('bodies in flight together are bounded, and what they took is given back', 
   reprise = await startReprise(['--engine', `${engine.url},kind=vllm`], {
     env: { REPRISE_LIMITS_BODY_MEMORY_BYTES: '20000000' },
   })
-  const half = await Promise.all([sendHalf(18_000_000), sendHalf(10)])
+  // of one tenant two would take half of it at most
+  const half = await Promise.all([sendHalf(18_000_000, 'one'), sendHalf(10, 'other')])
   const body = `{"messages":[{"role":"user","content":"${'a'.repeat(9_000_000)}"}]}`
   const refused = await postJson(`${reprise.url}/v1/chat/completions`, body)
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
@@ -107,10 +108,10 @@ test('bodies in flight together are bounded, and what they took is given back', 
 })
 
 /** A request of which all but the last byte has been sent, and taken. */
-async function sendHalf(bytes: number): Promise<{ destroy(): void }> {
+async function sendHalf(bytes: number, bearer: string): Promise<{ destroy(): void }> {
   const request = httpRequest(`${reprise.url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { ...headers, 'content-length': bytes + 1 },
+    headers: { ...headers, authorization: `Bearer ${bearer}`, 'content-length': bytes + 1 },
   })
   request.on('error', () => {})
   await new Promise<void>((resolve) => request.write(Buffer.alloc(bytes, ' '), () => resolve()))

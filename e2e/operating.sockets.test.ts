@@ -130,12 +130,12 @@ test.each([
 test('explain answers for the tenant or key that is asked about', async () => {
   const { listening } = await serve({})
   const send = (blocks: string[]): Promise<Response> =>
-    postJson(`${listening.url}/v1/chat/completions`, ragRequest('q', blocks), {
+    postJson(`${listening.url}/v1/chat/completions`, ragRequest('q', blocks, { cache_salt: 'mine' }), {
       headers: { authorization: 'Bearer app' },
     })
   await (await send(['first', 'second', 'third'])).text()
   const explain = async (headers: Record<string, string>): Promise<{ order: number[]; tenant: string }> => {
-    const body = ragRequest('q', ['third', 'first', 'second'])
+    const body = ragRequest('q', ['third', 'first', 'second'], { cache_salt: 'mine' })
     return (await (await postJson(`${listening.admin_url}/v1/explain`, body, { headers })).json()) as never
   }
   expect((await explain({})).order).toEqual([0, 1, 2])
@@ -143,6 +143,9 @@ test('explain answers for the tenant or key that is asked about', async () => {
   expect(asked.order).toEqual([1, 2, 0])
   expect((await explain({ authorization: 'Bearer app' })).tenant).toBe(asked.tenant)
   expect((await explain({ 'x-reprise-tenant': 'other' })).tenant).toBe('header:other')
+  // the engine gets another salt than the client's
+  expect(await explain({})).toMatchObject({ body: { model: 'm' } })
+  expect(await explain({})).not.toHaveProperty('body.cache_salt')
 })
 
 test('readyz tells of engines where that is configured', async () => {

@@ -67,7 +67,39 @@ describe.skipIf(!hasRedis)('counts of hot blocks that proxies share through Redi
       expect(key).toMatch(/^reprise:n\d+:hot:\{blocks\}:/)
       expect(await client.ttl(key)).toBeGreaterThan(90)
     }
-    expect(JSON.stringify(await client.zrange(proxies.countsKey, '0', '-1'))).not.toMatch(/secret|words/)
+    for (const key of keys) expect(JSON.stringify(await client.zrange(key, '0', '-1'))).not.toMatch(/secret|words/)
+  })
+
+  test.each([
+    ['members that are no blocks', ':0:', (key: string) => proxies.server.client.zadd(key, '5', 'x')],
+    [
+      'a block that is asked for without end',
+      ':0:',
+      (key: string) => proxies.server.client.zadd(key, 'inf', toBlockId('z')),
+    ],
+    ['counts of another type', ':0:', (key: string) => proxies.server.client.set(key, 'hello', 'EX', 100)],
+    ['proxies of another type', ':proxies', (key: string) => proxies.server.client.set(key, 'hello', 'EX', 100)],
+    ['a proxy ahead of all', ':proxies', (key: string) => proxies.server.client.zadd(key, 'inf', 'strange')],
+  ])('what cannot be relied on is told of, and the counts are right: %s', async (_title, part, spoil) => {
+    one.ask('aab')
+    other.ask('bc')
+    await exchangeAll(one, other)
+    for (const key of await proxies.server.client.keys(`reprise:${proxies.namespace}:hot:*${part}*`)) {
+      await proxies.server.client.del(key)
+      await spoil(key)
+    }
+    await exchangeAll(one, other)
+    for (const proxy of [one, other]) expect(proxy.counts('a', 'b', 'c')).toEqual([2, 2, 1])
+    expect([...one.faults, ...other.faults]).toContain('redis_value')
+  })
+
+  test('the end waits for a Redis that does not answer no longer than it may', async () => {
+    await exchangeAll(one)
+    proxies.server.signal('SIGSTOP')
+    one.ask('a')
+    // it answers only after this
+    await one.hot.close(200)
+    proxies.server.signal('SIGCONT')
   })
 
   describe('cleared', () => {

@@ -8,8 +8,11 @@ export function startTestProxy(
   config: Partial<Config> = {},
 ): Promise<RunningProxy> {
   const local = { host: '127.0.0.1', port: 0 }
+  const standard = defaultConfig()
   return startProxy({
-    ...defaultConfig(),
+    ...standard,
+    // on a busy machine the time for a request is over sooner
+    workLimits: { ...standard.workLimits, milliseconds: 60_000 },
     listen: local,
     adminListen: local,
     engines: engine ? [{ kind: 'openai', id: 'engine', ...engine }] : [],

@@ -103,6 +103,9 @@ function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies): void
     return c.json({ status: 'cleared' })
   })
   app.get('/v1/mirror', async (c) => c.json({ replicas: await describe(), tenants: dependencies.tenants() }))
+  app.get('/v1/gain', (c) =>
+    c.json(pipeline.gain.report(pipeline.settings().mode), 200, { 'cache-control': 'no-store' }),
+  )
   app.get('/v1/stats', async (c) => {
     const sources = {
       recent: telemetry.recent,
@@ -110,6 +113,7 @@ function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies): void
       registry: telemetry.metrics.registry,
       history,
       hot: telemetry.hot,
+      gain: pipeline.gain.report(pipeline.settings().mode),
       replicas: await describe(),
       version,
       mode: pipeline.settings().mode,

@@ -21,6 +21,8 @@ export interface Observed {
   onHead(status: number): void
   /** The engine has run it, in part at least, and may hold what it computed. */
   onRun(): void
+  /** The engine has counted it. */
+  onUsage(usage: Usage): void
   /** Some of the body of an answer that is no error. */
   onChunk(chunk: Buffer): void
   /** How many tokens the engine has cached of it; undefined: not known to the token. */
@@ -101,6 +103,7 @@ export class AnswerObserver implements ForwardObserver {
     if (this.#status >= 400 || (this.#isSuccess && !isRun)) this.#observed.charge.settle(0)
     if (!usage) return
     this.#observed.charge.settle(usage.promptTokens)
+    this.#observed.onUsage(usage)
     this.#exchange.telemetry.used({ recomputedTokens: this.#recomputedTokens, ...usage })
   }
 
@@ -111,6 +114,7 @@ export class AnswerObserver implements ForwardObserver {
     this.#exchange.telemetry.predicted(this.#observed.predict())
     const now = this.#pipeline.now()
     const admitted = this.#admitted ?? now
+    const baseline = this.#exchange.telemetry.baselineCachedTokens
     const stages = { parse: timing.parse, index: timing.index, queue: admitted - this.#decided, engine: now - admitted }
     return {
       'x-request-id': this.#exchange.incoming.headers['x-request-id']?.toString() || this.#observed.request,
@@ -119,6 +123,7 @@ export class AnswerObserver implements ForwardObserver {
       'x-reprise-moved': String(moved),
       'x-reprise-deduplicated': String(deduplicated),
       'x-reprise-predicted-cached-tokens': String(this.#exchange.telemetry.predictedCachedTokens),
+      ...(baseline === undefined ? {} : { 'x-reprise-baseline-cached-tokens': String(baseline) }),
       ...(reused === undefined ? {} : { 'x-reprise-predicted-reused-tokens': String(reused) }),
       ...(skipped === undefined ? {} : { 'x-reprise-skipped': skipped }),
       'server-timing': Object.entries(stages)

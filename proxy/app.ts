@@ -53,7 +53,8 @@ async function answer(
 ): Promise<Response> {
   const { incoming, outgoing } = c.env
   const client = incoming.socket?.remoteAddress?.replace(/^::ffff:/, '')
-  const telemetry = new RequestTelemetry(pipeline.telemetry, api ?? 'pass_through', incoming.headers, client)
+  const passed = api === undefined ? incoming : undefined
+  const telemetry = new RequestTelemetry(pipeline.telemetry, api ?? 'pass_through', incoming.headers, client, passed)
   const gone = new AbortController()
   outgoing.on('close', () => {
     if (!outgoing.writableFinished) gone.abort(new Error('the client left'))

@@ -1,5 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import { ProxyError } from './errors.ts'
+import { ownSchemas } from './own-schemas.ts'
 
 /** One change that an engine reports. */
 export interface EngineEvent {
@@ -32,7 +33,7 @@ export interface ReuseReport {
   readonly max_ratio: number
 }
 
-const ajv = new Ajv()
+const ajv = new Ajv(ownSchemas)
 /** Beyond these, two numbers may be read as one. */
 const count = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
 const sequenced = { generation: { type: 'string', minLength: 1 }, sequence: count }

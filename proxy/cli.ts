@@ -6,6 +6,7 @@ import { ReplayError } from '#replay/replay-error.ts'
 import { hashKey } from './access/hash-key.ts'
 import { addChunksCommand } from './chunks/command.ts'
 import { argument, atLeast } from './command-arguments.ts'
+import { addCompareCommand } from './compare/command.ts'
 import { checkConfig } from './config/check-config.ts'
 import { ConfigError, type ListenAddress } from './config/config.ts'
 import { configSchema } from './config/config-schema.ts'
@@ -14,7 +15,7 @@ import { LiveConfig } from './config/live-config.ts'
 import { readListenAddress, readNumber, readShare, readUrl } from './config/read-arguments.ts'
 import { addServeFlags, type ServeFlags, toFlagLayer } from './config/serve-flags.ts'
 import { addDoctorCommand } from './doctor/command.ts'
-import { startProxy } from './main.ts'
+import { logWritten } from './log.ts'
 import { readVersion } from './telemetry/read-version.ts'
 
 interface EmulateOptions {
@@ -89,6 +90,7 @@ program
 addReplayCommands(program)
 addDoctorCommand(program)
 addChunksCommand(program)
+addCompareCommand(program)
 
 try {
   await program.parseAsync(withoutHelpOfNothing(process.argv))
@@ -114,6 +116,8 @@ async function serve(flags: ServeFlags): Promise<void> {
   const loaded = source.load()
   const live = new LiveConfig(source, loaded)
   checkEngines(loaded.settings.engines.length, flags.emulate ?? false)
+  // most of what there is to load: other commands, and what is wrong with this one, need none of it
+  const { startProxy } = await import('./main.ts')
   const proxy = await startProxy(live.config)
   live.onReload((config) => proxy.reload(config))
   process.on('SIGHUP', () => live.reload(proxy.log.child({ version: readVersion() })))
@@ -169,7 +173,10 @@ function stopOnSignals(close: () => Promise<void>): void {
       if (isClosing) process.exit(1)
       isClosing = true
       close().then(
-        () => process.exit(0),
+        async () => {
+          await logWritten()
+          process.exit(0)
+        },
         (error: Error) => {
           process.stderr.write(`error: ${error.message}\n`)
           process.exit(1)

@@ -3,12 +3,15 @@ import { RateLimits } from './access/rate-limits.ts'
 import { createTenancy, type Tenancy } from './access/tenancy.ts'
 import { BodyMemory } from './bounds/body-memory.ts'
 import { HeavyTurns } from './bounds/heavy-turns.ts'
-import type { Config } from './config/config.ts'
-import { toAdmissionLimits, toBreakerOptions } from './create-replicas.ts'
+import { collectGarbage, MemoryRelease } from './bounds/memory-release.ts'
+import { type Config, ConfigError } from './config/config.ts'
+import { createMirrors, toAdmissionLimits, toBreakerOptions } from './create-replicas.ts'
+import { Gain } from './gain/gain.ts'
 import { SeldomWarnings } from './kv-events/seldom-warnings.ts'
 import type { Log } from './log.ts'
 import { PatternFinder } from './patterns/pattern-finder.ts'
 import type { Pipeline } from './pipeline.ts'
+import { Recorder } from './record/recorder.ts'
 import type { SharedRedis } from './redis/create-shared-redis.ts'
 import { shareMirrors } from './redis/share-mirrors.ts'
 import { SharedChunks } from './redis/shared-chunks.ts'
@@ -45,8 +48,15 @@ export function createPipeline(
   const mirrors = redis && shareMirrors(replicas.all, config.engines, redis, telemetry.metrics)
   const sharedChunks = redis && createSharedChunks(chunks, redis, telemetry)
   const rateLimits = new RateLimits()
+  const gain = new Gain(telemetry.metrics, createMirrors(config), new Date().toISOString())
+  for (const { replicaMirror } of replicas.all) replicaMirror.onCleared = () => gain.lost(replicaMirror.replica)
   const keyStore = new KeyStore(config.keys, { log, onChange: (keys) => rateLimits.retain(keys.entries) })
-  const bodyMemory = new BodyMemory(config.bodyMemoryBytes, (bytes) => telemetry.metrics.bodyBytes.set(bytes))
+  const release = new MemoryRelease(collectGarbage)
+  const bodyMemory = new BodyMemory(config.bodyMemoryBytes, (bytes) => {
+    telemetry.metrics.bodyBytes.set(bytes)
+    release.note(bytes)
+  })
+  const recorder = createRecorder(config, log)
   let settings = toSettings(config, keyStore)
   let tenancy = createLiveTenancy(config, keyStore)
   let patterns = createPatterns(config, telemetry, log)
@@ -61,6 +71,8 @@ export function createPipeline(
       rateLimits,
       heavyTurns: new HeavyTurns(),
       bodyMemory,
+      gain,
+      recorder,
       processed,
       store: shared ?? memory,
       sharedTurns: shared,
@@ -93,10 +105,24 @@ export function createPipeline(
     },
     close: async () => {
       keyStore.close()
+      await recorder?.close()
       await patterns?.close()
       await Promise.all([shared, mirrors, sharedChunks, redis?.hot].map((part) => part?.close(flushMilliseconds)))
       redis?.connection.close()
     },
+  }
+}
+
+/** Throws a ConfigError when the folder cannot be written to. */
+function createRecorder({ record }: Config, log: Log): Recorder | undefined {
+  if (!record) return undefined
+  const onFault = (error: unknown): void =>
+    log.error({ error, folder: record.folder }, 'requests are not recorded: the folder cannot be written to')
+  try {
+    return new Recorder({ ...record, now: Date.now, onFault })
+  } catch (error) {
+    const reason = (error as Error).message
+    throw new ConfigError(`record.folder: cannot write to ${record.folder} (${reason}): name a folder that can be made`)
   }
 }
 

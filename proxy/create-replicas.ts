@@ -29,13 +29,10 @@ export function createReplicas(
   tls: readonly (EngineTls | undefined)[],
   processed: ProcessedBlocks,
 ): Replica[] {
-  const createIndex = createOrdering(config)
-  const average = new AverageDensity()
-  const maxRequests = config.mirroredRequests
-  const bounds = { maxRequests, maxBlocks: blocksPerRequest * maxRequests }
+  const createMirror = createMirrors(config)
   return engines.map(({ url, kind, id }, i) => {
     const replica = id as ReplicaId
-    const mirror = new CacheMirror({ ...bounds, secret: randomInt(2 ** 31) }, createIndex, average)
+    const mirror = createMirror()
     const engine = createEngineClient(url, tls[i])
     return new Replica({
       adapter: adapterFor(kind),
@@ -47,6 +44,15 @@ export function createReplicas(
       health: new HealthState(),
     })
   })
+}
+
+/** What makes empty mirrors, as configured; those of one maker learn from each other how many tokens texts have. */
+export function createMirrors(config: Config): () => CacheMirror {
+  const createIndex = createOrdering(config)
+  const average = new AverageDensity()
+  const maxRequests = config.mirroredRequests
+  const bounds = { maxRequests, maxBlocks: blocksPerRequest * maxRequests }
+  return () => new CacheMirror({ ...bounds, secret: randomInt(2 ** 31) }, createIndex, average)
 }
 
 /** How many requests a replica takes, as configured. */

@@ -6,7 +6,10 @@ import { toUnreadPrompt } from './bounds/whole-body.ts'
 import { OverBudget, WorkBudget } from './bounds/work-budget.ts'
 import { tooLarge } from './bounds/work-limits.ts'
 import type { CertainLists } from './chunks/certain-lists.ts'
-import { type Candidate, type PlannedRoute, type PlanState, planRoute, type Route } from './plan-route.ts'
+import { TwoWorlds } from './gain/two-worlds.ts'
+import { isRewritten, turnsAsReceived } from './note-turns.ts'
+import type { Candidate, PlannedRoute, Route } from './plan-route.ts'
+import { planRoutes } from './plan-routes.ts'
 import type { BodySplice } from './prompt/body/splice-body.ts'
 import { spliceTexts } from './prompt/body/splice-texts.ts'
 import { citationMapOf } from './prompt/citation-map.ts'
@@ -34,6 +37,8 @@ export interface Decision {
   /** by prompt: how many of its characters will stand in the engine's exact cache; undefined: all of them */
   readonly exactLengths: readonly (number | undefined)[]
   readonly turns: ReadonlyMap<TurnKey, SentTurn>
+  /** as it is sent, and as it would be in the other mode; undefined: its prompts could not be read */
+  readonly worlds?: TwoWorlds | undefined
   /** as estimated before the engine has counted */
   readonly promptTokens: number
   readonly predictedCachedTokens: number
@@ -80,6 +85,7 @@ export interface DecisionInput {
 /** The prompts of a request laid out, and what that took. */
 export interface LaidOut {
   readonly layout: Layout
+  readonly placed: PlacedContext | undefined
   readonly milliseconds: number
 }
 
@@ -87,7 +93,9 @@ export interface DecisionState {
   /** the replicas that may be chosen: one at least */
   readonly candidates: readonly Candidate[]
   readonly store: ConversationStore
-  /** chooses among the candidates, whose routes these are */
+  /** in shadow mode: how turns would have been sent */
+  readonly plannedTurns?: Pick<ConversationStore, 'recall'> | undefined
+  /** chooses among the candidates whose routes these are: all, or the first of them */
   select(routes: readonly Route[]): number
   /** milliseconds */
   now(): number
@@ -128,13 +136,15 @@ export function decide(input: DecisionInput, state: DecisionState): Decision {
   })
   if (skipped === tooLarge) return leaveUnread(leave(input.mode === 'off' ? 'mode_off' : tooLarge), input, state)
   if (!prompt?.set) return leave(skipped, tidied(input.received), prompt?.fault)
-  const placed = place(prompt, prompt.set, input.wording)
+  const placed = input.laidOut ? input.laidOut.placed : place(prompt, prompt.set, input.wording)
   if (input.mode === 'off') return leave('mode_off', withExplicitBlocks(prompt, placed) ?? tidied(input.received))
   try {
     return { options, ...reuse(prompt, prompt.set, placed, { ...input, options }, state, started) }
   } catch (fault) {
     const splices = withExplicitBlocks(prompt, placed) ?? tidied(input.received)
-    if (fault instanceof OverBudget) return leaveUnread(leave(tooLarge, splices), input, state)
+    // what the engine computes now is what it reuses when the conversation goes on
+    const turns = input.laidOut ? turnsAsReceived(input.laidOut.layout) : untouched.turns
+    if (fault instanceof OverBudget) return leaveUnread({ ...leave(tooLarge, splices), turns }, input, state)
     return leave('internal_error', splices, fault)
   }
 }
@@ -173,12 +183,13 @@ export function* layOut(
   if (!prompt?.set || input.mode === 'off') return undefined
   let milliseconds = 0
   let begun = now()
-  const steps = layOutSet(prompt, prompt.set, place(prompt, prompt.set, input.wording), input, store)
+  const placed = place(prompt, prompt.set, input.wording)
+  const steps = layOutSet(prompt, prompt.set, placed, input, store)
   for (;;) {
     const step = steps.next()
     const at = now()
     milliseconds += at - begun
-    if (step.done) return { layout: step.value, milliseconds }
+    if (step.done) return { layout: step.value, placed, milliseconds }
     yield
     begun = now()
   }
@@ -191,8 +202,15 @@ function toEnd<Result>(steps: Generator<void, Result>): Result {
   }
 }
 
-function toBudget({ budgetMilliseconds }: DecisionInput, now: () => number): WorkBudget | undefined {
-  return budgetMilliseconds === undefined ? undefined : new WorkBudget(budgetMilliseconds, now)
+/**
+ * What a request may take, counted from now on. Sent as received, a conversation that was rewritten would miss all that
+ * the engine holds of it, and one with blocks of its own could not be gone on with: such a request is finished.
+ */
+function toBudget({ budgetMilliseconds }: DecisionInput, layout: Layout, now: () => number): WorkBudget | undefined {
+  if (budgetMilliseconds === undefined) return undefined
+  const messages = layout.prompts.flatMap((prompt) => prompt.messages)
+  const mustGoOn = messages.some(({ past, explicit }) => explicit || past.some((order) => order && isRewritten(order)))
+  return new WorkBudget(budgetMilliseconds, now, !mustGoOn)
 }
 
 function layOutSet(
@@ -232,13 +250,12 @@ function reuse(
   const { tenant, wording, mode, options, received, laidOut: before } = input
   const layout = before?.layout ?? toEnd(layOutSet(prompt, set, placed, input, state.store))
   const laidOut = state.now()
-  // sent as received, a conversation that was rewritten would miss all that the engine holds of it
-  const plan = { tenant, options, wording, budget: goesOn(layout) ? undefined : toBudget(input, state.now) }
-  const routes = state.candidates.map((candidate) => planRoute(layout, candidate, plan))
-  const candidate = state.select(routes)
-  // what is not done has no part in what is predicted, here or on other replicas
-  const sent = mode === 'shadow' ? state.candidates.map((other) => planAsReceived(layout, other, plan)) : routes
-  const route = sent[candidate]!
+  const plan = { tenant, options, wording, budget: toBudget(input, layout, state.now) }
+  const isShadow = mode === 'shadow'
+  const routes = planRoutes(layout, state, plan, isShadow)
+  const candidate = state.select(routes.sent)
+  const route = routes.sent[candidate]!
+  const planned = routes.planned[candidate]!
   const { contexts, reused } = route
   const splices = [...explicitSplices(prompt), ...spliceTexts(prompt, { texts: layout.texts, splices: reused.splices })]
   const isUnchanged = splices.length === 0 && received.tidied.length === 0
@@ -246,32 +263,40 @@ function reuse(
   return {
     splices: isUnchanged ? undefined : splices,
     candidate,
-    contexts: routes[candidate]!.contexts,
+    contexts: planned.contexts,
     sent: reused.prompts.map(({ sent }) => sent),
     exactLengths: route.exactLengths,
     turns: reused.turns,
+    worlds: new TwoWorlds(isShadow, {
+      texts: layout.texts,
+      prompts: layout.prompts.map(({ messages }) => messages.flatMap(({ message }) => message.texts)),
+      splices: planned.reused.splices,
+      planned: planned.reused.prompts.map(({ sent: own }) => own),
+      turns: planned.reused.turns,
+      areEqual: isShadow ? planned.reused.splices.every((own) => own.length === 0) : isUnchanged,
+      other: () =>
+        isShadow
+          ? [
+              ...explicitSplices(prompt),
+              ...spliceTexts(prompt, { texts: layout.texts, splices: planned.reused.splices }),
+            ]
+          : withExplicitBlocks(prompt, placed),
+    }),
     promptTokens: route.promptTokens,
     predictedCachedTokens: route.predictedCachedTokens,
     predictedReusedTokens: route.predictedReusedTokens,
-    mostPredictedCachedTokens: Math.max(...sent.map(({ predictedCachedTokens }) => predictedCachedTokens)),
+    mostPredictedCachedTokens: Math.max(...routes.sent.map(({ predictedCachedTokens }) => predictedCachedTokens)),
     citations: options.citations === false ? [] : citationMapOf(layout.texts, contexts),
     // a document that is missing is told of, whatever was done with the others
-    skipped: layout.unresolved ?? (isUnchanged ? reasonFor(input, layout, route) : undefined),
+    skipped:
+      layout.unresolved ??
+      (plan.budget?.isSpent ? tooLarge : undefined) ??
+      (isUnchanged ? reasonFor(input, layout, route) : undefined),
     refusals: layout.refusals,
     fault: undefined,
     ...counts,
     timing: { parse: laidOut - started + (before?.milliseconds ?? 0), index: state.now() - laidOut },
   }
-}
-
-/** Whether it repeats turns whose blocks were ordered. */
-function goesOn({ prompts }: Layout): boolean {
-  return prompts.some(({ messages }) => messages.some(({ past }) => past.some((order) => order !== undefined)))
-}
-
-/** What shadow mode sends: nothing moved, nothing left out. */
-function planAsReceived(layout: Layout, candidate: Candidate, { tenant, wording, options }: PlanState): PlannedRoute {
-  return planRoute(layout, candidate, { tenant, wording, options: { ...options, reorder: false, dedup: false } })
 }
 
 function selectByLoad({ candidates, select }: DecisionState): number {

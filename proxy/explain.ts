@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http'
+import type { RequestId } from '#index/context-block.ts'
 import type { Decision } from './decide.ts'
 import { ProxyError } from './errors.ts'
+import { applySplices, removeMembers, valueStart } from './json-spans.ts'
 import { parseJson } from './parse-json.ts'
 import type { Pipeline } from './pipeline.ts'
 import { type PromptApi, promptApis } from './prompt/body/prompt.ts'
@@ -11,6 +13,7 @@ import { type PromptBody, writeBody } from './prompt/prompt-body.ts'
 import { toCall } from './read-call.ts'
 import { withoutByteOrderMark } from './read-received.ts'
 import { recallAhead } from './recall-ahead.ts'
+import type { Replica } from './replicas/replica.ts'
 import { routeCall } from './route-call.ts'
 
 // what the control plane reads is its caller's own
@@ -20,7 +23,7 @@ const mostRefusals = 20
 
 /**
  * What would be sent for a request and why, as JSON; nothing is sent or remembered. The body stands in it as it would
- * be sent, but for salt and id: not parsed, so that its numbers are not rounded. `api` says how it is read; without it,
+ * be sent, but without salt and id: not parsed, so that its numbers are not rounded. `api` says how it is read; without it,
  * its shape does.
  */
 export async function explain(
@@ -79,8 +82,14 @@ export async function explain(
     left_alone: explainRefusals(call.received.prompt, decision),
   }
   const { prompt } = call.received
-  const sent = prompt ? writeBody(prompt, decision.splices ?? []).toString() : asJson(body)
+  const sent = prompt ? withoutTags(writeBody(prompt, decision.splices ?? []).toString(), replica) : asJson(body)
   return `${JSON.stringify(explanation).slice(0, -1)},"body":${sent}}`
+}
+
+/** A body without the members that the engine gets others for. */
+function withoutTags(json: string, { adapter }: Replica): string {
+  const tags = new Set(Object.keys(adapter.tagRequest('explained' as RequestId, '').members))
+  return applySplices(json, removeMembers(json, valueStart(json), tags))
 }
 
 /** Fields that only rank the blocks of a list: whether equal documents differ by them, and what would help. */

@@ -110,8 +110,8 @@ export function insertMembers(json: string, start: number, members: Readonly<Rec
   return { start: start + 1, end: start + 1, text }
 }
 
-/** Splices that take every member with this key out of the object at `start`, with the commas that parted them. */
-export function removeMembers(json: string, start: number, key: string): Splice[] {
+/** Splices that take every member with one of these keys out of the object at `start`, with the commas that parted them. */
+export function removeMembers(json: string, start: number, keys: ReadonlySet<string>): Splice[] {
   const splices: Splice[] = []
   let at = skipSpace(json, start + 1)
   /** where a run of removed members begins that no kept member has ended yet */
@@ -120,7 +120,7 @@ export function removeMembers(json: string, start: number, key: string): Splice[
   while (json[at] !== '}') {
     const keyEnd = skipString(json, at)
     const valueEnd = skipValue(json, skipSpace(json, skipSpace(json, keyEnd) + 1))
-    if (JSON.parse(json.slice(at, keyEnd)) === key) {
+    if (keys.has(JSON.parse(json.slice(at, keyEnd)))) {
       if (runStart < 0) runStart = at
     } else {
       if (runStart >= 0) splices.push({ start: runStart, end: at, text: '' })

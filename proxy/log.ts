@@ -13,6 +13,11 @@ export function createLog(level: string): Log {
   return pino({ level, base: null, serializers: { error: describeError } }, stderr)
 }
 
+/** Resolves when what was logged is written, as far as it can be. */
+export async function logWritten(): Promise<void> {
+  await stderr?.written()
+}
+
 function openStderr(): LineWriter {
   const writer = new LineWriter(2)
   // Node makes a pipe non-blocking when it is first asked for, and whatever else writes there must not end the process

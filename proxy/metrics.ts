@@ -15,6 +15,8 @@ export interface Metrics {
   readonly predictedCachedTokens: Counter
   readonly predictedOfReported: Counter
   readonly seenTokens: Counter
+  readonly baselineCachedTokens: Counter<'replica'>
+  readonly shadowCachedTokens: Counter<'replica'>
   readonly blocks: Counter<'action'>
   readonly skipped: Counter<'reason'>
   readonly chunksLearned: Counter<'source'>
@@ -130,7 +132,14 @@ function tokenMetrics(
   count: CountMaker,
 ): Pick<
   Metrics,
-  'promptTokens' | 'cachedTokens' | 'reusedTokens' | 'predictedCachedTokens' | 'predictedOfReported' | 'seenTokens'
+  | 'promptTokens'
+  | 'cachedTokens'
+  | 'reusedTokens'
+  | 'predictedCachedTokens'
+  | 'predictedOfReported'
+  | 'seenTokens'
+  | 'baselineCachedTokens'
+  | 'shadowCachedTokens'
 > {
   return {
     promptTokens: count('prompt_tokens_total', 'Prompt tokens as the engine counted them'),
@@ -146,6 +155,16 @@ function tokenMetrics(
     predictedOfReported: count(
       'predicted_cached_tokens_of_reported_total',
       'Of the tokens predicted, those of prompts in prompt_tokens_total: not of streams without usage, nor of errors',
+    ),
+    baselineCachedTokens: count(
+      'baseline_cached_tokens_total',
+      'Prompt tokens that would have been served from cache had nothing ever been rewritten',
+      'replica',
+    ),
+    shadowCachedTokens: count(
+      'shadow_cached_tokens_total',
+      'Shadow mode: prompt tokens that would have been served from cache had all been rewritten',
+      'replica',
     ),
     seenTokens: count(
       'seen_tokens_total',

@@ -10,11 +10,13 @@ import type { HeavyTurns } from './bounds/heavy-turns.ts'
 import { chargeCall } from './charge-call.ts'
 import type { KnownChunks } from './chunks/known-chunks.ts'
 import type { ForwardOutcome } from './forward.ts'
+import type { Gain } from './gain/gain.ts'
 import type { Log } from './log.ts'
 import type { PatternFinder } from './patterns/pattern-finder.ts'
 import type { PromptApi } from './prompt/body/prompt.ts'
 import { type Call, readCall } from './read-call.ts'
 import { recallAhead } from './recall-ahead.ts'
+import type { Recorder } from './record/recorder.ts'
 import type { ReplicaSet } from './replicas/replica-set.ts'
 import type { RequestIds } from './request-ids.ts'
 import { type RoutedCall, routeCall } from './route-call.ts'
@@ -45,6 +47,10 @@ export interface Pipeline {
   /** where turns are looked for that the store does not know; undefined without Redis */
   readonly sharedTurns: SharedTurns | undefined
   readonly requestIds: RequestIds
+  /** what our work brings, by replica */
+  readonly gain: Gain
+  /** undefined: nothing is recorded */
+  readonly recorder: Recorder | undefined
   readonly telemetry: Telemetry
   readonly log: Log
   /** milliseconds, monotonic */

@@ -10,6 +10,8 @@ import type { Wording } from './wording.ts'
 /** What of a replica is decided by. */
 export interface Candidate {
   readonly mirror: CacheMirror
+  /** what it would hold, had it been sent what was only planned */
+  readonly planned?: (() => CacheMirror) | undefined
   /** undefined: it has not said how it caches */
   readonly cacheConfig?: { readonly pageTokens: number } | undefined
   /** how it reuses KV at any position; undefined: it does not */
@@ -41,7 +43,7 @@ export interface PlanState {
   readonly tenant: string
   readonly options: RequestOptions
   readonly wording: Wording
-  /** throws when the time is up */
+  /** what it may take */
   readonly budget?: WorkBudget | undefined
 }
 

@@ -23,26 +23,43 @@ export interface BodyBounds {
  */
 export async function readBody(incoming: IncomingMessage, { limit, share, turn }: BodyBounds): Promise<Buffer> {
   try {
-    const chunks = await readChunks(incoming, limit, share)
-    return await join(chunks, turn)
+    const received = await readChunks(incoming, limit, share)
+    return Buffer.isBuffer(received) ? received : await join(received, turn)
   } catch (error) {
     share?.release()
     throw error
   }
 }
 
-function readChunks(incoming: IncomingMessage, limit: number, share: BodyShare | undefined): Promise<Buffer[]> {
+/** The chunks of a body; one whose length is told comes in one piece, if it is large. */
+function readChunks(
+  incoming: IncomingMessage,
+  limit: number,
+  share: BodyShare | undefined,
+): Promise<Buffer[] | Buffer> {
   return new Promise((resolve, reject) => {
     const refuse = (error: unknown): void => {
       incoming.off('data', keep)
       chunks.length = 0
+      whole = undefined
       reject(error)
       void dropBody(incoming)
     }
     const tooLarge = (): ProxyError =>
       new ProxyError('body_too_large', `The request body is larger than ${limit} bytes, which is the limit here.`)
     const chunks: Buffer[] = []
+    const length = Number(incoming.headers['content-length'] ?? 0)
+    let whole: Buffer | undefined
     let size = 0
+    const write = (chunk: Buffer): void => {
+      if (whole) chunk.copy(whole, size - chunk.length)
+      else chunks.push(chunk)
+      if (whole || size < copiedBytes || length <= copiedBytes) return
+      // memory of its own goes back to the system at once, and that of thousands of chunks does not
+      whole = Buffer.allocUnsafeSlow(length)
+      let at = 0
+      for (const one of chunks.splice(0)) at += one.copy(whole, at)
+    }
     const keep = (chunk: Buffer): void => {
       size += chunk.length
       if (size > limit) {
@@ -51,17 +68,17 @@ function readChunks(incoming: IncomingMessage, limit: number, share: BodyShare |
       }
       try {
         share?.grow(chunk.length)
-        chunks.push(chunk)
+        write(chunk)
       } catch (error) {
         refuse(error)
       }
     }
-    if (Number(incoming.headers['content-length'] ?? 0) > limit) {
+    if (length > limit) {
       refuse(tooLarge())
       return
     }
     incoming.on('data', keep)
-    incoming.on('end', () => resolve(chunks))
+    incoming.on('end', () => resolve(whole ?? chunks))
     incoming.on('error', reject)
     incoming.on('close', () => reject(new Error('the client left before its request was whole')))
   })

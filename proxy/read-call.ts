@@ -49,7 +49,7 @@ export async function readCall(
   // who may not ask is not listened to
   const caller = pipeline.tenancy().identify(incoming)
   telemetry.calledBy(caller)
-  const share = pipeline.bodyMemory.begin()
+  const share = pipeline.bodyMemory.begin(caller.tenant)
   const turn = (): Promise<void> => pipeline.heavyTurns.take()
   const body = await readBody(incoming, { limit: pipeline.settings().bodyLimit, share, turn })
   try {

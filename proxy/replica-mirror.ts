@@ -48,6 +48,8 @@ export class ReplicaMirror {
   readonly tokens: TokenMirror
   /** Told when reports are of another life of the engine than those before. */
   onRestart: () => void = () => {}
+  /** Told when the engine holds nothing of what it held. */
+  onCleared: () => void = () => {}
   readonly #onLost: () => void
   readonly #now: () => number
   #generation: string | undefined
@@ -231,6 +233,7 @@ export class ReplicaMirror {
   /** Nothing is believed to be cached any more. */
   clear(): void {
     this.#onLost()
+    this.onCleared()
     this.mirror.apply({ type: 'cleared' })
     this.tokens.clear()
     this.#names.clear()
@@ -257,6 +260,7 @@ export class ReplicaMirror {
     if (generation === this.#generation && sequence < this.#sequence) return { sequence: this.#sequence }
     if (generation !== this.#generation) {
       this.#onLost()
+      if (this.#generation !== undefined) this.onCleared()
       if (this.#generation !== undefined) this.onRestart()
       this.#generation = generation
       this.#sequence = 0

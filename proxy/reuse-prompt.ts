@@ -6,10 +6,12 @@ import { deduplicateContext, type FreshBlock, repeatPointers } from '#index/dedu
 import type { Ordering } from '#index/ordering-index.ts'
 import { ShownBlocks } from '#index/shown-blocks.ts'
 import type { WorkBudget } from './bounds/work-budget.ts'
+import { noteTurn } from './note-turns.ts'
 import type { ContextSlot, PromptContext } from './prompt/body/prompt-context.ts'
 import { type Piece, piecesLength, piecesText, type TextSplice } from './prompt/body/text-splice.ts'
 import type { LaidOutMessage, Layout, PromptLayout } from './prompt/lay-out-prompt.ts'
 import { isJson, labelsAsSent, renderAnnotation, renderBlock, setApart } from './prompt/render-context.ts'
+import { holdsPositions } from './prompt/scan/holds-positions.ts'
 import { SentPromptWriter } from './prompt/sent-prompt-writer.ts'
 import type { RequestOptions } from './request-options.ts'
 import { SiblingContexts } from './sibling-contexts.ts'
@@ -46,7 +48,7 @@ export interface ReuseState {
   readonly tenant: string
   readonly options: RequestOptions
   readonly wording: Wording
-  /** throws when the time is up */
+  /** what it may take */
   readonly budget?: WorkBudget | undefined
 }
 
@@ -117,7 +119,7 @@ class PromptReuse {
       this.#writer.write(laidOut.identity)
       const reused = this.#writeMessage(laidOut)
       this.#writer.mark()
-      this.#remember(laidOut, reused)
+      noteTurn(this.#turns, laidOut, reused)
       return reused
     })
     return { contexts, sent: this.#writer.prompt }
@@ -139,6 +141,7 @@ class PromptReuse {
         reused[context] ??= { ends, ...this.#reuseContext(contexts[context]!, laidOut, context) }
         const own = reused[context]
         if (slot !== undefined) {
+          this.#state.budget?.check()
           const block = this.#renderSlot(own, slot)
           if (!block.isAsReceived) this.#splices[place]!.push({ start, end, pieces: block.pieces })
           this.#writer.writeBlock(block.identity, block.length)
@@ -198,7 +201,8 @@ class PromptReuse {
       const pointers = repeatPointers(this.#freshBlocks(found, past.order), past.pointers, this.#shown)
       return { found, scope, searchPath: [], ...past, pointers }
     }
-    const mayPoint = options.dedup !== false && laidOut.message.role !== 'documents'
+    this.#state.budget?.look()
+    const mayPoint = options.dedup !== false && laidOut.message.role !== 'documents' && !this.#isLate
     const { order, searchPath } = this.#order(found, scope, mayPoint)
     const fresh = this.#freshBlocks(found, order)
     const pointers = mayPoint
@@ -209,11 +213,16 @@ class PromptReuse {
     return { order, annotation, pointers, found, scope, searchPath }
   }
 
+  /** From now on blocks stay as they are: they are only written and remembered. */
+  get #isLate(): boolean {
+    return this.#state.budget?.isSpent ?? false
+  }
+
   /** Blocks that will only be pointed to have no part in the order: with nothing to gain they stay, else they come last. */
   #order(found: PromptContext, scope: ScopeId, mayPoint: boolean): { order: number[]; searchPath: readonly number[] } {
     const places = [...found.slots.keys()]
     const asReceived = { order: places, searchPath: [] }
-    if (this.#state.options.reorder === false || found.isResult || found.isSpokenOf) return asReceived
+    if (this.#state.options.reorder === false || found.isResult || found.isSpokenOf || this.#isLate) return asReceived
     const repeated = mayPoint ? this.#repeatedPlaces(found) : new Set<number>()
     const fresh = places.filter((place) => !repeated.has(place))
     const sizes = fresh.map((place) => found.slots[place]!.end - found.slots[place]!.start)
@@ -260,7 +269,7 @@ class PromptReuse {
         content,
         label: labels[place]!,
         isLabelled: slot.label !== undefined,
-        isWhole: isInside || isJson(texts[slot.text]!, slot),
+        isWhole: isInside || found.isCounted === true || isUntouched(texts[slot.text]!, slot),
       }
       return isInside && found.positional ? { sent: this.#relabel(found.slots[place]!, slot), ...block } : block
     })
@@ -273,31 +282,15 @@ class PromptReuse {
     const number = label ? texts[text]!.slice(label.start, label.end) : ''
     return front + number + texts[from.text]!.slice(own.end, from.content.end)
   }
-
-  #remember({ keys, contextKeys = [], explicit }: LaidOutMessage, reused: readonly ReusedContext[]): void {
-    if (reused.length === 0) return
-    const contexts = reused.map(({ order, annotation, pointers, found: { cut } }): SentOrder => {
-      const sent = { order, annotation, pointers }
-      return cut ? { isCut: true, ...sent } : sent
-    })
-    for (const [i, own] of contextKeys.entries()) {
-      for (const key of own) this.#turns.set(key, { kind: 'ordered', contexts: [contexts[i]!] })
-    }
-    const turn: SentTurn = explicit
-      ? { kind: 'explicit', blocks: explicit, context: contexts[0]! }
-      : { kind: 'ordered', contexts, ...spansOf(reused) }
-    for (const key of keys) this.#turns.set(key, turn)
-  }
-}
-
-/** Where blocks stood that are found because they are known: they may be forgotten when the turn is sent again. */
-function spansOf(reused: readonly ReusedContext[]): { spans?: (readonly number[])[] } {
-  const spans = reused.flatMap(({ found: { certain } }) => (certain?.by === 'known_chunks' ? [certain.spans] : []))
-  return spans.length === 0 ? {} : { spans }
 }
 
 function holdsLabel({ label, content }: ContextSlot): boolean {
   return label !== undefined && label.start >= content.start && label.end <= content.end
+}
+
+/** Whether no stretch of a block may be left out: it is data, or its lines are counted. */
+function isUntouched(text: string, slot: ContextSlot): boolean {
+  return isJson(text, slot) || holdsPositions(text, slot)
 }
 
 /** What is written anew in each text, in order. */

@@ -17,7 +17,7 @@ export interface RoutedCall {
 }
 
 /** What routing needs of the pipeline. */
-export type Routing = Pick<Pipeline, 'replicas' | 'processed' | 'store' | 'now'>
+export type Routing = Pick<Pipeline, 'replicas' | 'processed' | 'store' | 'now' | 'gain'>
 
 /**
  * Decides how a request is sent and where: routing and ordering are one choice, since the order is made for the replica
@@ -36,6 +36,7 @@ export function routeCall(
     {
       candidates: candidates.map((replica) => toCandidate(replica, routing)),
       store: routing.store,
+      plannedTurns: routing.gain.plannedTurns,
       select: (routes) => (routes.length === 1 ? 0 : select(routing, candidates, routes, call.caller.tenant)),
       now: routing.now,
     },
@@ -43,9 +44,9 @@ export function routeCall(
   return { replica: candidates[decision.candidate]!, decision, rid: membersOf(call.received).rid }
 }
 
-function toCandidate({ id, mirror, cacheConfig, reuse }: Replica, { processed }: Routing): Candidate {
+function toCandidate({ id, mirror, cacheConfig, reuse }: Replica, { processed, gain }: Routing): Candidate {
   const hasProcessed: Candidate['hasProcessed'] = (tenant, block) => processed.has(id, tenant, block)
-  return { mirror, cacheConfig, reuse, hasProcessed }
+  return { mirror, planned: () => gain.plannedOf(id).mirror, cacheConfig, reuse, hasProcessed }
 }
 
 /** What is decided about. */
@@ -74,8 +75,9 @@ function select(
 ): number {
   const { blocks, sizes } = contentsOf(routes[0]!)
   const processedOn = processed.sizesOn(tenant, blocks, sizes)
-  const described = candidates.map((replica, i): ReplicaCandidate => {
-    const { promptTokens, predictedCachedTokens, predictedReusedTokens } = routes[i]!
+  const described = routes.map((route, i): ReplicaCandidate => {
+    const replica = candidates[i]!
+    const { promptTokens, predictedCachedTokens, predictedReusedTokens } = route
     return {
       replica: replica.id,
       promptTokens,

@@ -1,8 +1,10 @@
 import type { RequestId } from '#index/context-block.ts'
 import { AnswerObserver } from './answer-observer.ts'
+import { inPieces } from './bounds/whole-body.ts'
 import type { Charge } from './charge-call.ts'
 import type { Decision } from './decide.ts'
 import { type ForwardOutcome, forward, UnreachableError } from './forward.ts'
+import { GainFollower } from './gain/gain-follower.ts'
 import { KeepAlive } from './keep-alive.ts'
 import { AnswerName } from './mirror/answer-name.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
@@ -31,16 +33,13 @@ export async function sendCall(
   const readsCache = replica.adapter.readsCache(membersOf(call.received))
   const committed = commit(pipeline, call, routed, ids, { request, readsCache })
   const follower = new RequestFollower(replica, call.api, ids, call.body.length)
-  const name = new AnswerName({ kind: replica.adapter.kind, api: call.api, ids }, (ours, theirs) =>
-    replica.replicaMirror.named(ours, theirs),
-  )
-  const turn = {
-    tenant: call.caller.tenant,
-    tokens: tokensToPrefill(decision),
-    priority: call.priority,
-    deadline: call.deadline,
-    searchPath: decision.options.schedule === false ? [] : groupPath(routed, request),
-  }
+  const gain = new GainFollower(pipeline.gain, routed, call)
+  exchange.telemetry.compare(gain)
+  const recording = pipeline.recorder?.follow(routed, call)
+  let wasRun = false
+  const answer = { kind: replica.adapter.kind, api: call.api, ids }
+  const name = new AnswerName(answer, (ours, theirs) => replica.replicaMirror.named(ours, theirs))
+  const turn = turnOf(call, routed, request)
   const observer = new AnswerObserver(pipeline, exchange, call, routed, {
     request,
     promptIds: ids,
@@ -50,7 +49,11 @@ export async function sendCall(
       admission.prefilled(turn)
       letBodyGo(call)
     },
-    onRun: () => follower.ran(),
+    onRun: () => {
+      wasRun = true
+      follower.ran()
+    },
+    onUsage: (usage) => recording?.used(usage),
     onChunk: (chunk) => name.push(chunk),
     predict: () => (readsCache ? follower.predict(decision.predictedCachedTokens) : 0),
   })
@@ -68,9 +71,11 @@ export async function sendCall(
         keepAlive: comments,
         headMilliseconds: follower.isAsked ? headMilliseconds : 0,
       }
+      const sent = follower.sent(toEngineRequest(pipeline, exchange, call, routed, request), decision.sent)
+      gain.sent(sent, call, ids, follower.asked)
       const outcome = await forward(
         replica.engine,
-        follower.sent(toEngineRequest(pipeline, exchange, call, routed, request), decision.sent),
+        inPieces(sent),
         exchange.outgoing,
         exchange.clientLeft,
         observer,
@@ -80,6 +85,8 @@ export async function sendCall(
       return outcome
     } finally {
       follower.ended()
+      gain.ended()
+      recording?.ended(wasRun)
       admission.leave(turn)
     }
   } catch (error) {
@@ -92,6 +99,13 @@ export async function sendCall(
     replica.replicaMirror.ended(ids)
     comments?.stop()
   }
+}
+
+/** What it waits for its turn as. */
+function turnOf({ caller, priority, deadline }: Call, routed: RoutedCall, request: RequestId) {
+  const { decision } = routed
+  const searchPath = decision.options.schedule === false ? [] : groupPath(routed, request)
+  return { tenant: caller.tenant, tokens: tokensToPrefill(decision), priority, deadline, searchPath }
 }
 
 function tokensToPrefill({ promptTokens, predictedCachedTokens, predictedReusedTokens = 0 }: Decision): number {

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type EvictionName, evictionNames } from './cache/eviction/eviction-names.ts'
 import { cacheKinds } from './cache/simulated-cache.ts'
 import { type PolicyName, policyNames } from './policies/policy-names.ts'
 import { ReplayError } from './replay-error.ts'
@@ -32,6 +33,11 @@ export function addReplayCommands(program: Command): void {
         .default(defaults.cache),
     )
   addNumbers(command)
+    .option('--eviction <names>', `which prefixes go first, of ${evictionNames.join(', ')}`, readEvictions)
+    .option('--host-tokens <n>', 'room in the memory behind the cache', atLeast(0), defaults.hostTokens)
+    .option('--admission <n>', 'only prefixes asked for so often go there', atLeast(0), defaults.admission)
+    .option('--pcie-gbps <n>', 'gigabytes a second between them', atLeast(1), defaults.pcieGbps)
+    .option('--answer-tokens <n>', 'tokens of every answer, which are cached, too', atLeast(0), defaults.answerTokens)
     .option('--json', 'a report for programs')
     .option('--orders <file>', 'write how every policy ordered every request')
     .option('--plot <file.svg>', 'draw hit ratios')
@@ -77,7 +83,8 @@ function addNumbers(command: Command): Command {
     .option('--limit <n>', 'only the first requests', atLeast(1))
 }
 
-async function runReplay(trace: string, options: ReplayOptions): Promise<void> {
+async function runReplay(trace: string, { eviction, ...rest }: ReplayFlags): Promise<void> {
+  const options: ReplayOptions = eviction ? { ...rest, evictions: eviction } : rest
   if (options.mode === 'offline') checkOfflineOptions(options)
   endQuietlyOnClosedPipe()
   const { replay } = await import('./replay.ts')
@@ -89,6 +96,8 @@ async function runReplay(trace: string, options: ReplayOptions): Promise<void> {
   const { renderReport } = await import('./report/render-report.ts')
   process.stdout.write(renderReport(report))
 }
+
+type ReplayFlags = Omit<ReplayOptions, 'eviction'> & { readonly eviction?: readonly EvictionName[] }
 
 function checkOfflineOptions({ window, plot, plotAgainst, maxDisplacement }: ReplayOptions): void {
   if (window > 1 || (plot !== undefined && plotAgainst === 'window')) {
@@ -123,13 +132,21 @@ function endQuietlyOnClosedPipe(): void {
 }
 
 function readPolicies(text: string): PolicyName[] {
+  return readNames(text, policyNames, 'policy')
+}
+
+function readEvictions(text: string): EvictionName[] {
+  return readNames(text, evictionNames, 'eviction')
+}
+
+function readNames<Name extends string>(text: string, known: readonly Name[], what: string): Name[] {
   const names = text.split(',').map((name) => name.trim())
   for (const name of names) {
-    if (!policyNames.includes(name as PolicyName)) {
-      throw new InvalidArgumentError(`'${name}' is no policy: choose of ${policyNames.join(', ')}.`)
+    if (!known.includes(name as Name)) {
+      throw new InvalidArgumentError(`'${name}' is no ${what}: choose of ${known.join(', ')}.`)
     }
   }
-  return [...new Set(names)] as PolicyName[]
+  return [...new Set(names)] as Name[]
 }
 
 function readCapacity(text: string): number {

@@ -1,4 +1,6 @@
+import { movedSince } from './cache/host-tier.ts'
 import type { SimulatedCache } from './cache/simulated-cache.ts'
+import type { LatencyModel } from './latency-model.ts'
 import type { PromptLayout } from './prompt-layout.ts'
 import type { SentRequest } from './replay-run.ts'
 
@@ -14,8 +16,17 @@ export class ReplayEngine {
   readonly #sentByNumber = new Map<number, SentRequest>()
   cachedTokens = 0
   promptTokens = 0
+  /** modelled, of all requests together */
+  waitSeconds = 0
+  readonly #latency: LatencyModel
 
-  constructor(cache: SimulatedCache, layout: PromptLayout, onCut: CutListener = () => undefined) {
+  constructor(
+    cache: SimulatedCache,
+    layout: PromptLayout,
+    latency: LatencyModel,
+    onCut: CutListener = () => undefined,
+  ) {
+    this.#latency = latency
     this.#cache = cache
     this.#layout = layout
     this.#onCut = onCut
@@ -26,9 +37,17 @@ export class ReplayEngine {
     const tokens = this.#layout.tokensOf(request, order)
     this.sent.push(sent)
     this.#sentByNumber.set(request.number, sent)
-    this.promptTokens += tokens.length
-    this.cachedTokens += this.#cache.serve(request.number, request.tenant, tokens)
+    const promptTokens = this.#layout.lengthOf(request)
+    const before = { ...this.#cache.hostFigures }
+    const cached = this.#cache.serve(request.number, request.tenant, tokens, promptTokens)
+    this.promptTokens += promptTokens
+    this.cachedTokens += cached
+    this.waitSeconds += this.#latency.wait(promptTokens - cached, movedSince(before, this.#cache.hostFigures))
     for (const [number, length] of this.#cache.takeChanges()) this.#cut(this.#sentByNumber.get(number)!, length)
+  }
+
+  get hostFigures(): SimulatedCache['hostFigures'] {
+    return this.#cache.hostFigures
   }
 
   #cut(sent: SentRequest, cachedTokens: number): void {

@@ -1,5 +1,6 @@
 import type { SimulatedCache } from './cache/simulated-cache.ts'
 import { checkOrder } from './check-order.ts'
+import type { LatencyModel } from './latency-model.ts'
 import type { OfflinePolicy } from './policies/offline-policy.ts'
 import type { OrderingName } from './policies/policy-names.ts'
 import type { PromptLayout } from './prompt-layout.ts'
@@ -16,6 +17,7 @@ export interface OfflineRun {
   readonly policy: OfflinePolicy
   readonly cache: SimulatedCache
   readonly layout: PromptLayout
+  readonly latency: LatencyModel
   /** undefined: the plan's own */
   readonly schedule: ScheduleName | undefined
   readonly onServed?: (() => void) | undefined
@@ -32,15 +34,24 @@ export function replayOffline(run: OfflineRun): ReplayRun {
     requests,
     planned.map(({ request }) => request),
   )
-  const engine = new ReplayEngine(cache, layout)
+  const engine = new ReplayEngine(cache, layout, run.latency)
   for (const { request, order } of schedule ? rescheduleBatch(planned, schedule) : planned) {
     checkOrder(name, request, order)
     engine.serve({ request, order })
     onServed?.()
   }
   const seconds = Number(process.hrtime.bigint() - begin) / 1e9
-  const { sent, cachedTokens, promptTokens } = engine
-  return { policy: name, sent, cachedTokens, promptTokens, microseconds: requests.map(() => share), seconds }
+  const { sent, cachedTokens, promptTokens, waitSeconds, hostFigures } = engine
+  return {
+    policy: name,
+    sent,
+    cachedTokens,
+    promptTokens,
+    microseconds: requests.map(() => share),
+    seconds,
+    waitSeconds,
+    hostFigures,
+  }
 }
 
 function checkPlan(name: string, requests: readonly ReplayRequest[], planned: readonly ReplayRequest[]): void {

@@ -1,10 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createCache } from './cache/simulated-cache.ts'
+import { LatencyModel } from './latency-model.ts'
 import type { OnlinePolicy } from './policies/online-policy.ts'
 import { offlineNames, onlineNames } from './policies/policy-names.ts'
 import { PromptLayout } from './prompt-layout.ts'
 import { replayOnline } from './replay-online.ts'
+import { replayDefaults } from './replay-options.ts'
 import type { ReplayRequest } from './replay-request.ts'
 import type { ReplayRun } from './replay-run.ts'
 import { replayTrace } from './replay-trace.ts'
@@ -50,7 +52,8 @@ function play(
 ): ReplayRun {
   const cache = createCache({ kind: 'paged', capacityTokens, pageTokens: 4 })
   const layout = new PromptLayout(requests, frame)
-  return replayOnline({ requests, name: 'rank', policy, cache, layout, window, schedule })
+  const latency = new LatencyModel(replayDefaults)
+  return replayOnline({ requests, name: 'rank', policy, cache, layout, latency, window, schedule })
 }
 
 test('cached tokens are the system prompt and the blocks in front that were sent before', () => {
@@ -127,7 +130,7 @@ test('no policy finds more in a cache than was seen before', () => {
       const once = requests.filter(({ context }) => new Set(context).size === context.length)
       const numbered = once.map((request, number) => ({ ...request, number }))
       const cache = { cache: 'radix' as const, capacityTokens: Number.POSITIVE_INFINITY, pageTokens: 1, window: 1 }
-      const run = replayTrace(numbered, name, { ...frame, ...cache, mode })
+      const run = replayTrace(numbered, name, { ...replayDefaults, ...frame, ...cache, mode })
       expect(run.cachedTokens).toBeLessThanOrEqual(countSeenBefore(numbered, frame))
     }),
   )

@@ -1,5 +1,6 @@
 import type { SimulatedCache } from './cache/simulated-cache.ts'
 import { checkOrder } from './check-order.ts'
+import type { LatencyModel } from './latency-model.ts'
 import type { OnlinePolicy } from './policies/online-policy.ts'
 import type { OrderingName } from './policies/policy-names.ts'
 import { rankOrder } from './policies/static-orders.ts'
@@ -16,6 +17,7 @@ export interface OnlineRun {
   readonly policy: OnlinePolicy
   readonly cache: SimulatedCache
   readonly layout: PromptLayout
+  readonly latency: LatencyModel
   /** so many arrivals are ordered one by one, and then run grouped */
   readonly window: number
   readonly schedule: ScheduleName
@@ -26,7 +28,7 @@ export interface OnlineRun {
 export function replayOnline(run: OnlineRun): ReplayRun {
   const { requests, name, policy, window } = run
   const begin = process.hrtime.bigint()
-  const engine = new ReplayEngine(run.cache, run.layout, ({ request }, kept) => policy.cut(request, kept))
+  const engine = new ReplayEngine(run.cache, run.layout, run.latency, ({ request }, kept) => policy.cut(request, kept))
   const microseconds: number[] = []
   for (let at = 0; at < requests.length; at += window) {
     const waiting: SentRequest[] = []
@@ -44,6 +46,6 @@ export function replayOnline(run: OnlineRun): ReplayRun {
     }
   }
   const seconds = Number(process.hrtime.bigint() - begin) / 1e9
-  const { sent, cachedTokens, promptTokens } = engine
-  return { policy: name, sent, cachedTokens, promptTokens, microseconds, seconds }
+  const { sent, cachedTokens, promptTokens, waitSeconds, hostFigures } = engine
+  return { policy: name, sent, cachedTokens, promptTokens, microseconds, seconds, waitSeconds, hostFigures }
 }

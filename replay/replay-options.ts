@@ -1,3 +1,4 @@
+import type { EvictionName } from './cache/eviction/eviction-names.ts'
 import type { CacheKind } from './cache/simulated-cache.ts'
 import type { PolicySettings } from './policies/create-online-policy.ts'
 import type { PolicyName } from './policies/policy-names.ts'
@@ -15,6 +16,16 @@ export interface ReplaySettings extends PromptFrame, PolicySettings {
   readonly capacityTokens: number
   readonly pageTokens: number
   readonly window: number
+  /** which leaf goes where there is no room; default: lru */
+  readonly eviction?: EvictionName
+  /** of host memory behind the cache; 0: none */
+  readonly hostTokens: number
+  /** what was asked for less often is not moved to the host */
+  readonly admission: number
+  /** between the device and its host, in gigabytes a second */
+  readonly pcieGbps: number
+  /** of every answer: decoded, and cached behind its prompt where that is of blocks */
+  readonly answerTokens: number
   /** undefined: each policy's own */
   readonly schedule?: ScheduleName
 }
@@ -28,11 +39,17 @@ export const replayDefaults: ReplaySettings = {
   systemTokens: 200,
   questionTokens: 30,
   window: 1,
+  hostTokens: 0,
+  admission: 10,
+  pcieGbps: 25,
+  answerTokens: 0,
 }
 
 /** A replay as the command line asks for it. */
 export interface ReplayOptions extends ReplaySettings {
   readonly policy: readonly PolicyName[]
+  /** each policy is run with each of them */
+  readonly evictions?: readonly EvictionName[]
   readonly topK?: number
   readonly limit?: number
   readonly json?: boolean

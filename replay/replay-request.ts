@@ -6,6 +6,8 @@ export interface ReplayRequest {
   /** its place among the arrivals */
   readonly number: number
   readonly tenant: string
+  /** only what stands behind the same text is held in one order: its tenant, and what stands in front of its blocks */
+  readonly scope: string
   readonly context: Context
   /** tokens of its blocks */
   readonly sizes: readonly number[]
@@ -26,6 +28,7 @@ export function toReplayRequests(requests: readonly TraceRequest[], topK?: numbe
     return {
       number,
       tenant: request.tenant,
+      scope: JSON.stringify([request.tenant, ...(request.around?.front ?? []).map(({ key }) => key)]),
       context: blocks.map(({ key }) => key),
       sizes: blocks.map(({ tokens }) => tokens),
       fixed: request.fixed,

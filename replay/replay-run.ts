@@ -1,3 +1,4 @@
+import type { HostFigures } from './cache/host-tier.ts'
 import type { OrderingName } from './policies/policy-names.ts'
 import type { ReplayRequest } from './replay-request.ts'
 
@@ -17,4 +18,7 @@ export interface ReplayRun {
   /** time of the policy for each request, in microseconds */
   readonly microseconds: readonly number[]
   readonly seconds: number
+  /** modelled, of all requests together (`LatencyModel`) */
+  readonly waitSeconds: number
+  readonly hostFigures: HostFigures | undefined
 }

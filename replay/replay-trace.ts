@@ -1,4 +1,5 @@
 import { createCache } from './cache/simulated-cache.ts'
+import { LatencyModel } from './latency-model.ts'
 import { createOfflinePolicy } from './policies/create-offline-policy.ts'
 import { createOnlinePolicy } from './policies/create-online-policy.ts'
 import { checkOffline, checkOnline, type OrderingName } from './policies/policy-names.ts'
@@ -18,8 +19,9 @@ export function replayTrace(
   onServed?: () => void,
 ): ReplayRun {
   const layout = new PromptLayout(requests, settings)
-  const cache = createCache({ ...settings, kind: settings.cache })
-  const run = { requests, name, layout, cache, onServed }
+  const latency = new LatencyModel(settings)
+  const cache = createCache({ ...settings, kind: settings.cache, promotedTokens: latency.promotedTokens })
+  const run = { requests, name, layout, latency, cache, onServed }
   if (settings.mode === 'offline') {
     checkOffline(name)
     return replayOffline({ ...run, policy: createOfflinePolicy(name), schedule: settings.schedule })

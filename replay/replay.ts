@@ -31,13 +31,17 @@ export async function replay(path: string, options: ReplayOptions, tell: Tell): 
   tellOfLargePrompts(requests, options, tell)
   const names = options.policy.filter((name) => name !== 'bound')
   const curves = options.plot === undefined ? 0 : plotPoints(options).length
-  const progress = createProgress(names.length * (1 + curves) * requests.length)
+  const evictions = options.evictions ?? [undefined]
+  const progress = createProgress(names.length * (evictions.length + curves) * requests.length)
   const orders: string[] = []
   const reports = new Map(
     names.map((name) => {
-      const run = runPolicy(requests, name, options, progress)
-      if (options.orders !== undefined) orders.push([...renderOrders(run)].join(''))
-      return [name as string, toPolicyReport(run)]
+      const runs = evictions.map((eviction) => {
+        const run = runPolicy(requests, name, eviction ? { ...options, eviction } : options, progress)
+        if (options.orders !== undefined) orders.push([...renderOrders(run)].join(''))
+        return toPolicyReport(run, eviction)
+      })
+      return [name as string, runs] as const
     }),
   )
   const bound = boundOf(requests, options)
@@ -53,7 +57,7 @@ export async function replay(path: string, options: ReplayOptions, tell: Tell): 
     mode: options.mode,
     capacity_tokens: Number.isFinite(options.capacityTokens) ? options.capacityTokens : null,
     bound: bound.hit_ratio,
-    policies: options.policy.map((name) => reports.get(name) ?? bound),
+    policies: options.policy.flatMap((name) => reports.get(name) ?? bound),
   }
 }
 

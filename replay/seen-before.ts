@@ -9,15 +9,24 @@ import type { ReplayRequest } from './replay-request.ts'
 export function countSeenBefore(requests: readonly ReplayRequest[], { systemTokens }: PromptFrame): number {
   const seenBy = new Map<string, Set<BlockId>>()
   let tokens = 0
-  for (const { tenant, context, sizes, fixed } of requests) {
-    const seen = seenBy.get(tenant)
-    if (seen && !fixed) tokens += systemTokens
-    context.forEach((block, place) => {
-      if (seen?.has(block)) tokens += sizes[place]!
-    })
+  for (const request of requests) {
+    const seen = seenBy.get(request.tenant)
+    if (seen) tokens += countSeen(request, seen, systemTokens)
     const known = seen ?? new Set()
-    for (const block of context) known.add(block)
-    seenBy.set(tenant, known)
+    for (const { key } of piecesOf(request)) known.add(key)
+    seenBy.set(request.tenant, known)
   }
   return tokens
+}
+
+function countSeen(request: ReplayRequest, seen: ReadonlySet<BlockId>, systemTokens: number): number {
+  const system = request.fixed || request.trace.around ? 0 : systemTokens
+  return piecesOf(request).reduce((sum, { key, size }) => sum + (seen.has(key) ? size : 0), system)
+}
+
+/** All that a prompt is made of and that is known by a name. */
+function piecesOf({ context, sizes, trace }: ReplayRequest): { readonly key: BlockId; readonly size: number }[] {
+  const { front = [], rest = [] } = trace.around ?? {}
+  const around = [...front, ...rest].map(({ key, tokens }) => ({ key, size: tokens }))
+  return [...context.map((key, place) => ({ key, size: sizes[place]! })), ...around]
 }

@@ -3,6 +3,7 @@ import { PrefixOrdering } from '#index/prefix-ordering.ts'
 import { benchChunks } from './bench-chunks.ts'
 import { benchDetection } from './bench-detection.ts'
 import { benchGrowth } from './bench-growth.ts'
+import { benchHotness } from './bench-hotness.ts'
 import { benchIndex, corpusFor } from './bench-index.ts'
 import { benchMemory } from './bench-memory.ts'
 import { benchPlan } from './bench-plan.ts'
@@ -103,10 +104,32 @@ function printChunks(): void {
   )
 }
 
+function printHotness(): void {
+  const figures = benchHotness()
+  const ns = (time: number): string => `${time.toFixed(0)} ns`
+  const share = (part: number): string => `${(100 * part).toFixed(4)} %`
+  printTable(
+    'The hotness filter, a million entries of eight bits each',
+    ['figure', ''],
+    [
+      ['insert, up to a load of '.concat(figures.load.toFixed(3)), ns(figures.insert)],
+      ['touch', ns(figures.touch)],
+      ['look up what is not there', ns(figures.miss)],
+      ['hash the id of a block', ns(figures.hash)],
+      ['memory', megabytes(figures.bytes)],
+      ['load before it doubles, at least', figures.leastLoad.toFixed(3)],
+      ['longest doubling', milliseconds(figures.doubling)],
+      ['false positives', share(figures.falsePositives)],
+      ['false positives, grown from 1,024', share(figures.falsePositivesGrown)],
+    ],
+  )
+}
+
 const usual = {
   index: printIndex,
   memory: printMemory,
   growth: printGrowth,
+  hotness: printHotness,
   plan: printPlan,
   detection: printDetection,
   chunks: printChunks,

@@ -8,6 +8,11 @@ export const stallShapes: Readonly<Record<string, StallShape>> = {
   'documents in one text': (bytes) => user(`${documents(bytes)}\n\nQuestion: which of them?`),
   'known documents, a message each': (bytes) =>
     chat(repeat((i) => JSON.stringify({ role: 'user', content: documents(4_000, i) }), bytes)),
+  'documents, a part each': (bytes) => userContent(repeat((i) => part(documents(300, i)), bytes)),
+  'blocks beside the messages': (bytes) =>
+    Buffer.from(
+      `{"model":"m","messages":[{"role":"user","content":"{{context}} Which?"}],"reprise":{"blocks":[${repeat((i) => `{"text":"${paragraph(i, 250)}"}`, bytes)}]}}`,
+    ),
   tools: (bytes) => withMember('tools', `[${repeat((i) => tool(i), bytes)}]`),
   nesting: (bytes) => withMember('metadata', '['.repeat(bytes / 2) + ']'.repeat(bytes / 2)),
   'numbered labels': (bytes) => user(repeat((i) => `[${i + 1}] a fact about things\n\n`, bytes, '')),
@@ -36,6 +41,10 @@ function user(text: string): Buffer {
 
 function userContent(parts: string): Buffer {
   return chat(`{"role":"user","content":[${parts}]}`)
+}
+
+function part(text: string): string {
+  return JSON.stringify({ type: 'text', text })
 }
 
 function withMember(name: string, json: string): Buffer {

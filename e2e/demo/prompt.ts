@@ -35,6 +35,14 @@ export function toUnmarkedMessage({ blocks, question }: Pick<Turn, 'blocks' | 'q
 }
 
 function toDocument(block: ContextBlock, index: number): string {
-  const source = block.id.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
-  return `<document index="${index}" source="${source}">\n${block.text}\n</document>`
+  return `<document index="${index}" ${toSource(block)}>\n${block.text}\n</document>`
+}
+
+function toSource({ id }: ContextBlock): string {
+  return `source="${id.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"`
+}
+
+/** What a block brings into a prompt that stands in none of the others: its text, and its source where that is named. */
+export function toOwnText(block: ContextBlock, isPlain = false): string {
+  return isPlain ? block.text : `${toSource(block)}${block.text}`
 }

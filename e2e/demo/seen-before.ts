@@ -1,21 +1,25 @@
-import { SYSTEM_MESSAGE, toUserMessage } from './prompt.ts'
+import { SYSTEM_MESSAGE, toOwnText, toUserMessage } from './prompt.ts'
 import type { Turn } from './workload.ts'
 
 /**
- * The share of the turns' characters that was sent before, in `earlier` turns or in their own: all but new documents and
- * questions. No cache can save more. Conversations are not looked into: their histories count as seen.
+ * The share of the turns' characters that was sent before, in `earlier` turns or in their own: all but questions and new
+ * documents with the names of their sources. No cache can save more. Conversations are not looked into: their histories count as seen.
  */
 export function shareSeenBefore(turns: readonly Turn[], earlier: readonly Turn[]): number {
-  const seen = new Set(earlier.flatMap((turn) => turn.blocks.map(({ text }) => text)))
+  const seen = new Set(earlier.flatMap(ownTexts))
   let all = 0
   let fresh = 0
   for (const turn of turns) {
     all += SYSTEM_MESSAGE.content.length + toUserMessage(turn).content.length
     fresh += turn.question.length
-    for (const { text } of turn.blocks) {
+    for (const text of ownTexts(turn)) {
       if (!seen.has(text)) fresh += text.length
       seen.add(text)
     }
   }
   return all === 0 ? 0 : 1 - fresh / all
+}
+
+function ownTexts({ blocks, isPlain }: Turn): string[] {
+  return blocks.map((block) => toOwnText(block, isPlain))
 }

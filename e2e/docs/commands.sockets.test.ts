@@ -71,7 +71,7 @@ function layOut(): void {
   symlinkSync(join(root, 'bin', 'reprise'), join(folder, 'programs', 'reprise'))
   const queries = ['{"query_id":"q1","blocks":["b7","b2"]}', '{"query_id":"q2","blocks":["b2","b7"]}']
   writeFileSync(join(folder, 'TRACE', 'queries.jsonl'), `${queries.join('\n')}\n`)
-  writeFileSync(join(folder, 'TRACE', 'blocks.jsonl'), '{"id":"b7","tokens":310}\n{"id":"b2","tokens":200}\n')
+  writeFileSync(join(folder, 'TRACE', 'blocks.jsonl'), '{"id":"b7","text":"First."}\n{"id":"b2","text":"Second."}\n')
   writeFileSync(join(folder, 'chunks.jsonl'), `${JSON.stringify({ id: 'a-1', text })}\n`)
   writeFileSync(join(folder, 'texts', 'a.md'), text)
   writeFileSync(join(folder, 'request.json'), JSON.stringify(ragRequest('Which?', ['one', 'two'])))

@@ -61,6 +61,14 @@ test('the control plane asks about a tenant without its key, or by it', () => {
   expect(tenancy.suppose(from('192.0.2.1', { ...admin, 'x-reprise-key': 'sk-2' })).tenant).toBe('key:acme')
 })
 
+test('a key that the control plane asks about has to be one, where keys are configured', () => {
+  const tenancy = createTenancy({ keys, trustedPeers: [] })
+  const ask = (): unknown => tenancy.suppose(from('127.0.0.1', { 'x-reprise-key': 'sk-9' }))
+  expect(ask).toThrowError(expect.objectContaining({ code: 'invalid_body' }))
+  expect(ask).toThrowError(/x-reprise-key is no API key that is known here/)
+  expect(ask).not.toThrowError(/sk-9/)
+})
+
 test('the control plane asks about whoever shows any bearer, where no keys are configured', () => {
   const tenancy = createTenancy({ keys: open, trustedPeers: [] })
   const app = tenancy.identify(from('192.0.2.1', { authorization: 'Bearer appkey' }))

@@ -21,7 +21,8 @@ export interface Tenancy {
   identify(incoming: Pick<IncomingMessage, 'headers' | 'socket'>): Caller
   /**
    * Whose request it would be, with no need for a key: for a control plane that has let its caller in already. It may name
-   * a tenant (`x-reprise-tenant`), or show a key that is not its own (`x-reprise-key`).
+   * a tenant (`x-reprise-tenant`), or show a key that is not its own (`x-reprise-key`); throws `invalid_body` when keys are
+   * configured and this is none of them.
    */
   suppose(incoming: Pick<IncomingMessage, 'headers' | 'socket'>): Caller
 }
@@ -61,8 +62,11 @@ export function createTenancy({ keys, trustedPeers, from = 'key' }: TenancyOptio
     suppose: ({ headers, socket }) => {
       const { 'x-reprise-tenant': named, 'x-reprise-key': shown } = headers
       if (typeof named === 'string' && named !== '') return { tenant: toNamed(named), key: undefined }
-      const asked = typeof shown === 'string' && shown !== '' ? { authorization: `Bearer ${shown}` } : headers
-      return toCaller({ headers: asked, socket }, findKey(keys, asked))
+      if (typeof shown !== 'string' || shown === '') return toCaller({ headers, socket }, findKey(keys, headers))
+      const asked = { authorization: `Bearer ${shown}` }
+      const key = findKey(keys, asked)
+      if (!key && !keys.isOpen) throw unknownKey()
+      return toCaller({ headers: asked, socket }, key)
     },
   }
 }
@@ -75,6 +79,12 @@ function authorize(keys: ApiKeys, headers: IncomingHttpHeaders): KeyEntry {
     ? 'An API key is needed: send it as "authorization: Bearer …" or "x-api-key: …".'
     : 'The API key is not known here or has expired: ask for another.'
   throw new ProxyError('unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } })
+}
+
+function unknownKey(): ProxyError {
+  const message =
+    'x-reprise-key is no API key that is known here: send one of the configured keys, or x-reprise-tenant with the name of a tenant.'
+  return new ProxyError('invalid_body', message)
 }
 
 function findKey(keys: ApiKeys, headers: IncomingHttpHeaders): KeyEntry | undefined {

@@ -11,11 +11,12 @@ export interface BodyShare {
   release(): void
 }
 
-/** The memory that bodies in flight take together, bounded. */
+/** The memory that bodies in flight take together, bounded; those of one tenant take half of it at most, or are one. */
 export class BodyMemory {
   #limit: number
   readonly #onChange: (bytes: number) => void
   #bytes = 0
+  readonly #byTenant = new Map<string, number>()
 
   /** `onChange` is told how many bytes are held from now on. */
   constructor(limitBytes: number, onChange: (bytes: number) => void = () => {}) {
@@ -34,28 +35,33 @@ export class BodyMemory {
   }
 
   /** The share of a new request, which is empty. */
-  begin(): BodyShare {
+  begin(tenant: string): BodyShare {
     let own = 0
     return {
       grow: (bytes) => {
-        if (this.#bytes + bytes > this.#limit) throw this.#full()
+        const ofTenant = this.#byTenant.get(tenant) ?? 0
+        if (this.#bytes + bytes > this.#limit) throw this.#full('requests', this.#limit)
+        if (ofTenant > own && ofTenant + bytes > this.#limit / 2) throw this.#full('your requests', this.#limit / 2)
         own += bytes
-        this.#add(bytes)
+        this.#add(tenant, bytes)
       },
       release: () => {
-        if (own > 0) this.#add(-own)
+        if (own > 0) this.#add(tenant, -own)
         own = 0
       },
     }
   }
 
-  #add(bytes: number): void {
+  #add(tenant: string, bytes: number): void {
     this.#bytes += bytes
+    const ofTenant = (this.#byTenant.get(tenant) ?? 0) + bytes
+    if (ofTenant > 0) this.#byTenant.set(tenant, ofTenant)
+    else this.#byTenant.delete(tenant)
     this.#onChange(this.#bytes)
   }
 
-  #full(): ProxyError {
-    const message = `The bodies of requests in flight take ${this.#limit} bytes together, which is the limit here: try again in ${retryAfterSeconds} s.`
+  #full(whose: string, limit: number): ProxyError {
+    const message = `The bodies of ${whose} in flight take ${Math.floor(limit)} bytes together, which is the limit here: try again in ${retryAfterSeconds} s.`
     return new ProxyError('queue_full', message, { headers: { 'retry-after': String(retryAfterSeconds) } })
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Decision, decide } from '../decide.ts'
+import { type Decision, type DecisionInput, type DecisionState, decide, layOut } from '../decide.ts'
 import { writeBody } from '../prompt/prompt-body.ts'
 import { readReceived } from '../read-received.ts'
 import { Sender, userMessage } from '../sender.fixture.ts'
@@ -13,30 +13,36 @@ function decideWithin(
   body: object,
   step: number,
   budgetMilliseconds: number | undefined,
+  candidates: readonly Sender[] = [sender],
+  select: DecisionState['select'] = () => 0,
+  isLaidOut = false,
 ): Decision & { sentBody: string } {
-  let now = 0
+  let time = 0
   const received = { bytes, ...readReceived('chat_completions', Buffer.from(JSON.stringify(body)), false) }
-  const decision = decide(
-    {
-      received,
-      mode: 'on',
-      tenant: 't',
-      conversation: undefined,
-      options: {},
-      wording: defaultWording,
-      budgetMilliseconds,
-    },
-    {
-      candidates: [sender],
-      store: sender.store,
-      select: () => 0,
-      now: () => {
-        now += step
-        return now
-      },
-    },
-  )
+  const input: DecisionInput = {
+    received,
+    mode: 'on',
+    tenant: 'default',
+    conversation: undefined,
+    options: {},
+    wording: defaultWording,
+    budgetMilliseconds,
+  }
+  const { store } = sender
+  const now = (): number => {
+    time += step
+    return time
+  }
+  const laidOut = isLaidOut ? lastOf(layOut(input, { store, now })) : undefined
+  const decision = decide({ ...input, laidOut }, { candidates, store, select, now })
   return { ...decision, sentBody: writeBody(received.prompt!, decision.splices ?? []).toString() }
+}
+
+function lastOf<Result>(steps: Generator<void, Result>): Result {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
 }
 
 const messages = Array.from({ length: 40 }, (_, i) => userMessage(`q${i}`, 'one', 'two', 'three'))
@@ -64,7 +70,7 @@ test('blocks that were given beside it are put in place, whatever it takes', () 
     100,
     10,
   )
-  expect(decision.skipped).toBe('too_large_to_rewrite')
+  expect(decision).toMatchObject({ skipped: 'too_large_to_rewrite', blocks: 122, moved: 0 })
   const sent = JSON.parse(decision.sentBody)
   expect(sent.reprise).toBeUndefined()
   expect(sent.messages.at(-1).content).toBe('[Doc_1] first\n\n[Doc_2] second q')
@@ -85,8 +91,56 @@ test('more blocks than are put in order have a reason of their own', () => {
 test('a conversation that was rewritten goes on to be, whatever it takes', () => {
   const first = userMessage('q', 'one', 'two', 'three')
   const body = { messages: [first] }
-  const { turns } = decideWithin(body, 1, undefined)
+  sender.sendBody({ messages: [userMessage('q', 'three', 'two', 'one')] })
+  const { turns, moved } = decideWithin(body, 1, undefined)
+  expect(moved).toBe(2)
   for (const [key, turn] of turns) sender.store.remember(key, turn)
   const longer = { messages: [first, { role: 'assistant', content: 'An answer.' }, ...messages] }
-  expect(decideWithin(longer, 100, 10)).toMatchObject({ skipped: 'nothing_to_gain', blocks: 123 })
+  expect(decideWithin(longer, 100, 10)).toMatchObject({ skipped: 'too_large_to_rewrite', blocks: 123, moved: 2 })
+  expect(decideWithin(longer, 1, 1_000_000)).toMatchObject({ skipped: undefined, blocks: 123, moved: 2 })
+})
+
+test('what went as received because it took too long stays as it was when the conversation goes on', () => {
+  const texts = ['one', 'two', 'three', 'four']
+  // another order of these is held behind the same front
+  sender.sendBody({ messages: [userMessage('before', ...texts)] })
+  const turn = { messages: [userMessage('now', ...texts.toReversed()), ...messages] }
+  const sent = decideWithin(turn, 100, 10, [sender], () => 0, true)
+  expect(sent).toMatchObject({ skipped: 'too_large_to_rewrite', splices: undefined })
+  for (const [key, past] of sent.turns) sender.store.remember(key, past)
+  const next = [...turn.messages, { role: 'assistant', content: 'so' }, { role: 'user', content: 'and?' }]
+  expect(decideWithin({ messages: next }, 1, undefined)).toMatchObject({ splices: undefined, moved: 0 })
+  // and is given up again where that takes too long: it goes as it went before
+  expect(decideWithin({ messages: next }, 100, 10)).toMatchObject({ skipped: 'too_large_to_rewrite', blocks: 0 })
+})
+
+test('a message of very many blocks is given up while it is written, not behind it', () => {
+  const blocks = Array.from({ length: 4_000 }, (_, i) => `text ${(i * 1_987) % 4_001}`)
+  const body = { messages: [userMessage('q', ...blocks)] }
+  expect(decideWithin(body, 1, 100).skipped).toBe('too_large_to_rewrite')
+  expect(decideWithin(body, 1, 1_000)).toMatchObject({ skipped: 'nothing_to_gain', blocks: 4_000 })
+})
+
+test('blocks that were given beside a request that takes too long can be gone on with', () => {
+  const reprise = { blocks: [{ text: 'first' }, { text: 'second' }] }
+  const asked = { role: 'user', content: '{{context}} q' }
+  const { turns } = decideWithin({ messages: [...messages, asked], reprise }, 100, 10)
+  for (const [key, turn] of turns) sender.store.remember(key, turn)
+  const answered = [...messages, asked, { role: 'assistant', content: 'so' }, { role: 'user', content: 'and?' }]
+  const { sentBody } = decideWithin({ messages: answered }, 1, undefined)
+  expect(JSON.parse(sentBody).messages.at(-3).content).toBe('[Doc_1] first\n\n[Doc_2] second q')
+})
+
+test('routes to other replicas are planned for as long as there is time, and one at least', () => {
+  const reprise = { blocks: [{ text: 'first' }, { text: 'second' }] }
+  const body = { messages: [...messages, { role: 'user', content: '{{context}} q' }], reprise }
+  const routed = (step: number): number => {
+    let planned = 0
+    decideWithin(body, step, 10, [sender, sender, sender], (routes) => {
+      planned = routes.length
+      return 0
+    })
+    return planned
+  }
+  expect([routed(100), routed(0)]).toEqual([1, 3])
 })

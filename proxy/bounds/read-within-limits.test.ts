@@ -46,9 +46,29 @@ test('blocks beside a body that is too large are refused: an engine does not kno
   await expect(read({ messages: [message], reprise, x: 'a'.repeat(1_000_001) })).rejects.toMatchObject({
     code: 'body_too_large',
   })
-  const messages = Array.from({ length: 1_001 }, () => ({ ...message, content: '{{context}}' }))
+  const many = { blocks: Array.from({ length: 1_001 }, () => ({ text: 'a' })) }
+  const place = { ...message, content: '{{context}}' }
+  await expect(read({ messages: [place], reprise: many })).rejects.toMatchObject({ code: 'body_too_large' })
+  const messages = Array.from({ length: 1_001 }, () => place)
   await expect(read({ messages, reprise })).rejects.toMatchObject({ code: 'body_too_large' })
 })
+
+test('a field that is none is refused as in a small body', async () => {
+  for (const padding of ['', 'a'.repeat(1_000_001)]) {
+    const refused = expect(read({ messages: [message], reprise: null, x: padding })).rejects
+    await refused.toMatchObject({ code: 'invalid_body', message: "'reprise' must be object." })
+  }
+})
+
+test.each(['{"a":[1,2}', '{"a":1}}', '{"a":"b', '{"a":1} {'])(
+  '%s in a large body is told of as what it is',
+  async (json) => {
+    await expect(read(json.replace('{', `{"x":"${'a'.repeat(1_000_001)}",`))).rejects.toMatchObject({
+      code: 'invalid_body',
+      message: 'The request body is not valid JSON: its quotes and brackets do not pair up.',
+    })
+  },
+)
 
 test('a list of prompts is known by no bytes: each is a prompt of its own', async () => {
   const body = Buffer.from(JSON.stringify({ prompt: ['a'.repeat(1_000_001), 'b'] }))

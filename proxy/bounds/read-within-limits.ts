@@ -54,7 +54,7 @@ function knownBy({ digest }: BodyScan, { length }: Buffer, received: Received): 
 function countTexts(prompt: PromptBody | undefined): number {
   if (!prompt?.set) return 0
   const messages = prompt.set.prompts.reduce((sum, { messages }) => sum + messages.length, 0)
-  return Math.max(messages, prompt.set.texts.length)
+  return Math.max(messages, prompt.set.texts.length, prompt.explicit?.blocks?.length ?? 0)
 }
 
 function withinTexts(received: Received, limits: WorkLimits): Received {

@@ -1,4 +1,5 @@
 import { ProxyError } from '../errors.ts'
+import { readExplicitContext } from '../prompt/body/explicit-context.ts'
 import type { Received } from '../read-received.ts'
 import type { BodyScan } from './scan-body.ts'
 import { WholeBody } from './whole-body.ts'
@@ -26,10 +27,14 @@ export function receiveWhole(body: Buffer, scan: BodyScan, isEncoded: boolean): 
     return { ...unread, skipped: isEncoded ? 'encoded_body' : tooLarge }
   }
   if (!scan.isWhole) {
-    throw new ProxyError('invalid_body', 'The request body is not valid JSON: a string or a bracket is not closed.')
+    throw new ProxyError('invalid_body', 'The request body is not valid JSON: its quotes and brackets do not pair up.')
   }
   const whole = new WholeBody(body, scan)
-  if (whole.has('reprise')) throw explicitTooLarge()
+  if (whole.has('reprise')) {
+    // one that would be refused in a small body is refused for the same reason
+    readExplicitContext(whole.members.reprise)
+    throw explicitTooLarge()
+  }
   return { ...unread, whole, skipped: tooLarge }
 }
 
@@ -37,6 +42,6 @@ export function receiveWhole(body: Buffer, scan: BodyScan, isEncoded: boolean): 
 export function explicitTooLarge(): ProxyError {
   return new ProxyError(
     'body_too_large',
-    "A request with a 'reprise' field of this size is not rewritten: send fewer messages, or raise limits.rewrite_bytes and limits.rewrite_texts.",
+    "A request with a 'reprise' field of this size is not rewritten: send fewer messages and blocks, or raise limits.rewrite_bytes and limits.rewrite_texts.",
   )
 }

@@ -92,6 +92,12 @@ export function toStream(parts: readonly Buffer[]): Readable {
   return Readable.from(pieces(parts), { objectMode: false, highWaterMark: pieceBytes })
 }
 
+/** The same request; to hand a large body over at once would hold up other requests. */
+export function inPieces<T extends { readonly body: Buffer | Readable | null }>(request: T): T {
+  const { body } = request
+  return Buffer.isBuffer(body) && body.length > pieceBytes ? { ...request, body: toStream([body]) } : request
+}
+
 function* pieces(parts: readonly Buffer[]): Generator<Buffer> {
   for (const part of parts) {
     for (let at = 0; at < part.length; at += pieceBytes) yield part.subarray(at, at + pieceBytes)

@@ -14,15 +14,23 @@ const checksPerLook = 16
 export class WorkBudget {
   readonly #until: number
   readonly #now: () => number
+  readonly #isHard: boolean
   #checks = 0
+  #isSpent = false
 
-  /** `now`: milliseconds, monotonic. */
-  constructor(milliseconds: number, now: () => number) {
+  /** `now`: milliseconds, monotonic. `isHard`: a request that exceeds it is given up; else it is finished with less done. */
+  constructor(milliseconds: number, now: () => number, isHard: boolean) {
     this.#now = now
     this.#until = now() + milliseconds
+    this.#isHard = isHard
   }
 
-  /** Throws OverBudget when the time is up. */
+  /** Whether the time was up when it was last looked at: what can be left out is left out from then on. */
+  get isSpent(): boolean {
+    return this.#isSpent
+  }
+
+  /** Notes whether the time is up; throws OverBudget then, if it is hard. */
   check(): void {
     this.#checks += 1
     if (this.#checks % checksPerLook === 0) this.look()
@@ -30,6 +38,7 @@ export class WorkBudget {
 
   /** The same, at once. */
   look(): void {
-    if (this.#now() > this.#until) throw new OverBudget()
+    this.#isSpent ||= this.#now() > this.#until
+    if (this.#isSpent && this.#isHard) throw new OverBudget()
   }
 }

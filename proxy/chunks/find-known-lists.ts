@@ -1,5 +1,5 @@
 import { type BlockSpan, type ContextList, mostBlocks } from '../prompt/judge/context-list.ts'
-import { tellsOrder } from '../prompt/judge/tells-order.ts'
+import { tellsOrder } from '../prompt/order/tells-order.ts'
 import type { ChunkHandle } from './chunk-columns.ts'
 import type { ChunkTable } from './chunk-table.ts'
 import { type FoldedText, longestText } from './folded-text.ts'

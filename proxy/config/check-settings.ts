@@ -1,4 +1,5 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { ownSchemas } from '../own-schemas.ts'
 import { findNearestName } from './find-nearest-name.ts'
 import type { SettingSchema } from './setting-schema.ts'
 
@@ -11,7 +12,9 @@ export interface SettingFault {
   readonly reason: string
 }
 
-const options = { allErrors: true, verbose: true, formats: { 'file-path': true } } as const
+// what runs once is not worth optimising
+const code = { optimize: false }
+const options = { ...ownSchemas, code, allErrors: true, verbose: true, formats: { 'file-path': true } } as const
 const ajv = new Ajv(options)
 const fillingAjv = new Ajv({ ...options, useDefaults: true })
 const compiled = new Map<SettingSchema, ValidateFunction>()

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Ajv } from 'ajv'
 import { expect, test } from 'vitest'
 import { checkSettings } from './check-settings.ts'
 import { configSchema } from './config-schema.ts'
@@ -56,7 +57,7 @@ test('what nothing is configured for is what the contract says', () => {
     keys: { file: undefined, records: [], allowedPaths: [], forwardClientAuthorization: false },
     bodyLimitBytes: 64 * 1024 * 1024,
     bodyMemoryBytes: 512 * 1024 * 1024,
-    workLimits: { bytes: 8 * 1024 * 1024, texts: 4_096, milliseconds: 50 },
+    workLimits: { bytes: 8 * 1024 * 1024, texts: 4_096, milliseconds: 30 },
     groupWindowMilliseconds: 20,
     inFlightPerReplica: 4096,
     waitingRequests: 10_000,
@@ -69,4 +70,8 @@ test('what nothing is configured for is what the contract says', () => {
     logLevel: 'info',
     logPrompts: false,
   })
+})
+
+test('it is a schema by the meta-schema, which a start does not look at', () => {
+  expect(new Ajv({ formats: { 'file-path': true } }).validateSchema(configSchema)).toBe(true)
 })

@@ -2,12 +2,22 @@ import { accessSchemas } from './access-schema.ts'
 import { engineSchema } from './engine-schema.ts'
 import { redisSchema } from './redis-schema.ts'
 import { reuseSchemas } from './reuse-schema.ts'
-import { flag, group, matching, milliseconds, type SettingSchema, seconds, text, whole } from './setting-schema.ts'
+import {
+  file,
+  flag,
+  group,
+  matching,
+  milliseconds,
+  type SettingSchema,
+  seconds,
+  text,
+  whole,
+} from './setting-schema.ts'
 
 const limits = group('What is refused, and what has to wait.', {
   body_bytes: whole('Largest request body.', 1, 64 * 1024 * 1024),
   body_memory_bytes: whole(
-    'Request bodies in flight together; what is beyond is told to come back (429). At least body_bytes, or the largest are never taken.',
+    'Request bodies in flight together, half of it for one tenant; what is beyond is told to come back (429). At least body_bytes, or the largest are never taken.',
     1,
     512 * 1024 * 1024,
   ),
@@ -16,11 +26,15 @@ const limits = group('What is refused, and what has to wait.', {
     1,
     8 * 1024 * 1024,
   ),
-  rewrite_texts: whole('Most messages, or texts in them, of a request that is rewritten.', 1, 4_096),
+  rewrite_texts: whole(
+    'Most messages, texts in them, or blocks beside them, of a request that is rewritten.',
+    1,
+    4_096,
+  ),
   rewrite_milliseconds: milliseconds(
     'How long ordering the blocks of one large request may take, at a stretch, before it is forwarded as received.',
     1,
-    50,
+    30,
   ),
   in_flight_per_replica: whole(
     'Requests that an engine is given at a time; others wait their turn, shared fairly between tenants. Near what the engine runs at once, fairness bites.',
@@ -86,6 +100,12 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
       0,
     ),
     drain_seconds: seconds('How long requests in flight may go on after that.', 0, 30),
+    record: group('A trace of the requests, for `reprise replay`. Without `folder`: none.', {
+      folder: file('The folder that parts are written to, each a trace of its own; it is made where it is missing.'),
+      text: flag('Whether it holds texts of prompts; otherwise digests, with a key that is kept nowhere.', false),
+      part_bytes: whole('Size of a part, packed, at which the next begins.', 1_024, 64 * 1024 * 1024),
+      max_bytes: whole('Size of all parts at which the oldest are deleted.', 1_024, 1024 * 1024 * 1024),
+    }),
     logs: group('JSON lines on stderr.', {
       level: {
         description: 'What is logged.',

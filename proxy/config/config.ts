@@ -79,6 +79,14 @@ export interface RedisConfig {
   readonly tls?: EngineTlsFiles | undefined
 }
 
+/** Where a trace of the requests is written. */
+export interface RecordConfig {
+  readonly folder: string
+  readonly hasText: boolean
+  readonly partBytes: number
+  readonly maxBytes: number
+}
+
 /** What `reprise serve` runs with. */
 export interface Config {
   readonly listen: ListenAddress
@@ -140,6 +148,8 @@ export interface Config {
   readonly breaker: { readonly failures: number; readonly openSeconds: number }
   /** undefined: all state is in memory */
   readonly redis?: RedisConfig | undefined
+  /** undefined: nothing is recorded */
+  readonly record?: RecordConfig | undefined
   readonly logLevel: string
   /** whether each request is logged */
   readonly logRequests: boolean

@@ -30,6 +30,7 @@ const settingOf: Readonly<Record<string, { flag: string; path: readonly string[]
   drainSeconds: { flag: '--drain-seconds', path: ['drain_seconds'] },
   keys: { flag: '--keys', path: ['keys', 'file'] },
   redis: { flag: '--redis', path: ['redis', 'url'] },
+  record: { flag: '--record', path: ['record', 'folder'] },
   logLevel: { flag: '--log-level', path: ['logs', 'level'] },
 }
 
@@ -62,6 +63,7 @@ export function addServeFlags(command: Command): Command {
   add('--drain-seconds', 'n', 'how long requests in flight may go on after SIGTERM', atLeast(0))
   add('--keys', 'file', 'API keys that clients have to show one of, hashed (default: anyone may come)')
   add('--redis', 'url', 'keeps state across restarts and shares it between proxies (default: in memory alone)')
+  add('--record', 'folder', 'writes a trace of the requests, for reprise replay (default: none)')
   choose('--log-level', 'level', 'what is logged', ['debug', 'info', 'warn', 'error', 'silent'])
   return command
 }

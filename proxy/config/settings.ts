@@ -51,6 +51,7 @@ export interface Settings {
   drain_seconds: number
   tls: { cert?: string; key?: string; client_ca?: string }
   admin: { listen: string; token?: string }
+  record: { folder?: string; text: boolean; part_bytes: number; max_bytes: number }
   logs: { level: string; prompts: boolean; requests: boolean }
   health: { readyz: 'proxy' | 'engine'; interval_seconds: number; path: string; timeout_seconds: number }
   breaker: { failures: number; open_seconds: number }

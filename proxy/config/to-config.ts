@@ -1,4 +1,4 @@
-import type { Config, EngineConfig, ListenerTlsFiles, RedisConfig } from './config.ts'
+import type { Config, EngineConfig, ListenerTlsFiles, RecordConfig, RedisConfig } from './config.ts'
 import { readListenAddress } from './read-arguments.ts'
 import type { EngineSettings, Settings, Switch } from './settings.ts'
 
@@ -64,6 +64,7 @@ export function toConfig(settings: Settings): Config {
     health: { intervalSeconds: health.interval_seconds, path: health.path, timeoutSeconds: health.timeout_seconds },
     breaker: { failures: breaker.failures, openSeconds: breaker.open_seconds },
     redis: toRedis(settings.redis),
+    record: toRecord(settings.record),
     logLevel: settings.logs.level,
     logPrompts: settings.logs.prompts,
     logRequests: settings.logs.requests,
@@ -99,6 +100,10 @@ function toRedis({ url, namespace, ttl_seconds, share_tokens, tls }: Settings['r
   if (url === undefined) return undefined
   const files = tls && { ca: tls.ca, cert: tls.cert, key: tls.key, serverName: tls.server_name }
   return { url, namespace, ttlSeconds: ttl_seconds, sharesTokens: share_tokens, tls: files }
+}
+
+function toRecord({ folder, text, part_bytes, max_bytes }: Settings['record']): RecordConfig | undefined {
+  return folder === undefined ? undefined : { folder, hasText: text, partBytes: part_bytes, maxBytes: max_bytes }
 }
 
 function isOn(value: Switch): boolean {

@@ -8,6 +8,8 @@ const zero: Counts = {
   reusedTokens: 0,
   recomputedTokens: 0,
   predictedCachedTokens: 0,
+  baselineCachedTokens: 0,
+  shadowCachedTokens: 0,
   seenTokens: 0,
   overheadSeconds: 0,
   decided: 0,

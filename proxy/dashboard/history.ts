@@ -8,6 +8,9 @@ export interface Counts {
   readonly recomputedTokens: number
   /** of the prompts whose tokens are counted */
   readonly predictedCachedTokens: number
+  /** without our work; in shadow mode: with it */
+  readonly baselineCachedTokens: number
+  readonly shadowCachedTokens: number
   readonly seenTokens: number
   /** seconds spent by reprise itself, and the requests they were spent on */
   readonly overheadSeconds: number

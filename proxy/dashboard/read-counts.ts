@@ -37,6 +37,8 @@ export async function readCounts(registry: Registry): Promise<Counts> {
     reusedTokens: await total('reused_tokens_total'),
     recomputedTokens: await total('recomputed_tokens_total'),
     predictedCachedTokens: await total('predicted_cached_tokens_of_reported_total'),
+    baselineCachedTokens: await total('baseline_cached_tokens_total'),
+    shadowCachedTokens: await total('shadow_cached_tokens_total'),
     seenTokens: await total('seen_tokens_total'),
     overheadSeconds: await total('overhead_seconds', 'sum'),
     decided: sum(parsed.filter(({ metricName }) => metricName === 'reprise_overhead_seconds_count')),

@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client'
 import type { KnownChunks } from '../chunks/known-chunks.ts'
+import type { GainReport } from '../gain/gain.ts'
 import type { HotBlocks } from '../telemetry/hot-blocks.ts'
 import type { RecentPrompts } from '../telemetry/recent-prompts.ts'
 import type { ReplicaDescription } from './describe-replicas.ts'
@@ -12,6 +13,7 @@ export interface StatsSources {
   readonly hot: HotBlocks
   readonly recent: Pick<RecentPrompts, 'shapes' | 'secondsSinceChunks'>
   readonly chunks: Pick<KnownChunks, 'size' | 'sizes' | 'capacity'>
+  readonly gain: GainReport
   readonly replicas: readonly ReplicaDescription[]
   readonly version: string
   readonly mode: string
@@ -59,6 +61,7 @@ export async function readStats(sources: StatsSources): Promise<Record<string, u
     stream_aborts: await readByLabel(registry, 'stream_aborts_total', 'phase'),
     shapes: sources.recent.shapes,
     known_chunks: await describeChunks(sources),
+    gain: sources.gain.total,
     replicas,
     top_blocks: describeBlocks(sources.hot, sources.estimateTokens),
     samples: samples.map((sample) => ({
@@ -69,6 +72,8 @@ export async function readStats(sources: StatsSources): Promise<Record<string, u
       reused_tokens: sample.reusedTokens,
       recomputed_tokens: sample.recomputedTokens,
       predicted_cached_tokens: sample.predictedCachedTokens,
+      baseline_cached_tokens: sample.baselineCachedTokens,
+      shadow_cached_tokens: sample.shadowCachedTokens,
       seen_tokens: sample.seenTokens,
       overhead_seconds: sample.overheadSeconds,
       decided: sample.decided,

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { countHotBlocks } from '../redis/hot-blocks-script.ts'
 import { readMirrorStand, writeMirror } from '../redis/mirror-scripts.ts'
+import { writeHotBlocks } from '../redis/shared-hot-blocks.ts'
 import { forgetTurn, rememberExplicitTurn } from '../store/turn-scripts.ts'
 import { neededCommands } from './redis-rights.ts'
 
-const scripts = { countHotBlocks, forgetTurn, readMirrorStand, rememberExplicitTurn, writeMirror }
+const scripts = { forgetTurn, readMirrorStand, rememberExplicitTurn, writeHotBlocks, writeMirror }
 
 test.each(Object.entries(scripts))(
   'what a script asks of Redis is among the rights that are checked: %s',

@@ -11,6 +11,7 @@ import { leaveOutAnswers } from './judge/leave-out-answers.ts'
 import { areUnsure, type Reason } from './judge/reasons.ts'
 import { findContentEnd, findContentStart, findIndexFrom } from './scan/find-edges.ts'
 import { findTurns } from './scan/find-turns.ts'
+import { toToolKind } from './scan/tool-kind.ts'
 import { toContext } from './to-context.ts'
 
 /** Roles whose texts may hold context blocks; what an assistant wrote is never touched. */
@@ -84,7 +85,7 @@ function findUnmarked(
     return lists.map((list) => toContext(list, texts[text]!, () => ({ text, start: 0 })))
   })
   if (patterned.length > 0) return patterned
-  if (isToolRole(message.role)) return message.texts.map((text) => toResult(text, texts))
+  if (isToolRole(message.role)) return message.texts.map((text) => toResult(text, texts, message.tool))
   if (message.role !== 'user' || !message.isTextOnly || message.texts.length < 3 || message.texts.length > mostBlocks)
     return []
   const range = isSpanning ? undefined : findWholeParts(message.texts.map((text) => texts[text]!))
@@ -111,8 +112,10 @@ function findDocuments(text: number, texts: readonly string[]): PromptContext[] 
   return [unlabelled(slots.map((slot) => [json, slot]))]
 }
 
-function toResult(text: number, texts: readonly string[]): PromptContext {
-  return unlabelled([[texts[text]!, wholeText(text, texts)]], { isResult: true })
+function toResult(text: number, texts: readonly string[], tool: string | undefined): PromptContext {
+  const kind = toToolKind(tool)
+  const result = unlabelled([[texts[text]!, wholeText(text, texts)]], { isResult: true })
+  return kind === 'read' || kind === 'other' ? { ...result, isCounted: true } : result
 }
 
 function wholeText(text: number, texts: readonly string[]): ContextSlot {
@@ -161,6 +164,7 @@ function findMarkedContexts(message: PromptMessage, texts: readonly string[], ce
     rendered: message.isRendered ?? false,
     asked: isAskedElsewhere(message),
     tool: message.tool,
+    sorted: message.isSorted ?? false,
   }
   const { lists: sure, refusals: seen } = findSureLists(whole, traits)
   for (const { refused, at } of seen) refuse(refused, at)

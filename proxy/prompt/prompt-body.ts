@@ -101,7 +101,7 @@ export function memberSplices({ json }: PromptBody, members: Readonly<Record<str
 
 /** Splices that take the `reprise` field out. */
 export function explicitSplices({ json, explicit }: PromptBody): BodySplice[] {
-  return explicit ? removeMembers(json, valueStart(json), 'reprise').map(toBodySplice) : []
+  return explicit ? removeMembers(json, valueStart(json), new Set(['reprise'])).map(toBodySplice) : []
 }
 
 function toBodySplice({ start, end, text }: Splice): BodySplice {

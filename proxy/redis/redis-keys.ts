@@ -11,10 +11,10 @@ export function markRedisKeys(namespace: string, proxy: string, count: number): 
   return Array.from({ length: count }, (_, i) => `reprise:${namespace}:mark:{${proxy}.${i}}`)
 }
 
-/** Where it is kept how often blocks were asked for: of all proxies together, and what was heard of one of them last. */
-export function hotBlocksRedisKeys(namespace: string, proxy: string): { counts: string; writer: string } {
+/** Where a proxy writes how often blocks were asked for there, and which proxies do, with their epochs: in one slot. */
+export function hotBlocksRedisKeys(namespace: string, epoch = 0, proxy = ''): { proxies: string; counts: string } {
   const prefix = `reprise:${namespace}:hot:{blocks}`
-  return { counts: `${prefix}:counts`, writer: `${prefix}:writer:${proxy}` }
+  return { proxies: `${prefix}:proxies`, counts: `${prefix}:${epoch}:${proxy}` }
 }
 
 /** Where proxies tell each other of known chunks. */

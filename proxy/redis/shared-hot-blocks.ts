@@ -1,12 +1,10 @@
-import { setImmediate as afterIo, setTimeout as pause } from 'node:timers/promises'
-import type { Context } from '#index/context-block.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { BlockId, Context } from '#index/context-block.ts'
 import { type HotBlock, type HotBlocks, hotBlocksCapacity } from '../telemetry/hot-blocks.ts'
-import { type HotBlocksAnswer, readHotBlocksAnswer, toScore } from './hot-blocks-answer.ts'
-import { HotBlocksLedger } from './hot-blocks-ledger.ts'
-import { countHotBlocks } from './hot-blocks-script.ts'
-import { evalBytesCommand, type RedisCommand, type RedisReply } from './redis-command.ts'
+import { MemoryHotBlocks } from '../telemetry/memory-hot-blocks.ts'
+import { evalCommand, type RedisReply } from './redis-command.ts'
 import type { RedisAccess } from './redis-connection.ts'
-import { isNoAnswer, isToBeRepeated } from './redis-errors.ts'
+import { isToBeRepeated } from './redis-errors.ts'
 import { hotBlocksRedisKeys } from './redis-keys.ts'
 
 export interface SharedHotBlocksOptions {
@@ -21,69 +19,73 @@ export interface SharedHotBlocksOptions {
   readonly pollMilliseconds?: number
 }
 
-/** What a command is to do, and how many blocks it answers. */
-type Task = readonly [task: 'add' | 'raise' | 'clear', blocks: readonly HotBlock[], length?: number]
-
 const defaultPollMilliseconds = 1_000
-const retryMilliseconds = 50
-/** Blocks in one step of Redis, which all others wait for: about half a millisecond. */
-const blocksPerCommand = 128
-/** So many are written before requests go on. */
-const commandsPerPipeline = 4
-/** Blocks of other proxies that are known here. */
-const blocksPerAnswer = 512
-const roundsPerExchange = 4
+/** What has not changed is written again with every so many exchanges: Redis may have lost it, and told nobody. */
+const exchangesPerRepeat = 3
+/** Proxies whose counts are added up, those that have ended within the time to live included. */
+const mostProxies = 64
+/** Sizes are fractions of a score: they stay whole up to a million characters, and counts far beyond what is asked for. */
+const sizeUnit = 2 ** 20
+
+/** A proxy's counts take the place of what it wrote before. */
+export const writeHotBlocks = `
+redis.call('UNLINK', KEYS[1])
+for at = 2, #ARGV, 2 do redis.call('ZADD', KEYS[1], ARGV[at], ARGV[at + 1]) end
+redis.call('EXPIRE', KEYS[1], ARGV[1])
+`
 
 /**
- * Counts the blocks asked for most of all proxies of a namespace, through Redis: every second what was counted here is
- * added there, and the hottest of all come back. No count is too high. As long as Redis answers and loses nothing, none
- * is too low by more than a share of 1 / capacity of all that was asked for. What it lost is raised again to what each
- * proxy counted itself and saw last, the highest of these and not their sum. So is what was under way when an answer was
- * lost, for it may have been counted: of that, part may be missing, and nothing counts twice.
+ * Counts the blocks asked for most of all proxies of a namespace, through Redis: every second each proxy writes how often
+ * the hottest were asked for there, and adds up what all have written. A proxy only ever writes its own counts, and all of
+ * them: nothing counts twice, whatever is repeated, late or lost on the way. No count is too low by more than a share of
+ * 1 / capacity of all that was asked for. What a proxy counted that has ended goes with its key's time to live.
+ *
+ * Keys carry an epoch, how often all was forgotten; who hears of a later one starts anew.
  */
 export class SharedHotBlocks implements HotBlocks {
   readonly #options: SharedHotBlocksOptions
-  readonly #ledger: HotBlocksLedger
+  readonly #own: MemoryHotBlocks
+  readonly #capacity: number
   readonly #closing = new AbortController()
-  /** how often all was forgotten, and which life of the counts in Redis this proxy writes to */
+  #others = new Map<BlockId, HotBlock>()
+  /** −1: it has not been heard */
   #epoch = -1
-  #life = ''
-  #writers = 0
-  #commands = 0
-  /** the command that Redis must have heard of; 0 when that is not known */
-  #heard = 0
   #mustClear = false
-  /** Redis may have lost something, or not have taken it */
-  #mustRaise = false
+  #hasChanged = false
+  #exchanges = 0
   #exchanging: Promise<void> | undefined
 
   constructor(options: SharedHotBlocksOptions) {
     this.#options = options
-    this.#ledger = new HotBlocksLedger(options.capacity ?? hotBlocksCapacity)
+    this.#capacity = options.capacity ?? hotBlocksCapacity
+    this.#own = new MemoryHotBlocks(this.#capacity)
     options.redis.listen({
       onUp: () => {},
       onLost: () => {
-        this.#mustRaise = true
+        this.#hasChanged = true
       },
     })
   }
 
   /** of this proxy's own counts */
   get load(): number {
-    return this.#ledger.load
+    return this.#own.load
   }
 
   note(blocks: Context, sizes: readonly number[]): void {
-    this.#ledger.note(blocks, sizes)
+    this.#own.note(blocks, sizes)
+    this.#hasChanged = true
   }
 
   top(length: number): HotBlock[] {
-    return this.#ledger.top(length)
+    const sum = new Map(this.#others)
+    for (const hot of this.#own.top(this.#capacity)) addTo(sum, hot)
+    return [...sum.values()].sort((a, b) => b.count - a.count).slice(0, length)
   }
 
   /** Starts anew, and has all proxies do so once they hear of it. */
   clear(): void {
-    this.#ledger.clear()
+    this.#forget()
     this.#mustClear = true
     if (this.#options.redis.isUp) void this.exchange()
   }
@@ -98,7 +100,7 @@ export class SharedHotBlocks implements HotBlocks {
     this.#closing.abort()
     const ending = new AbortController()
     const { signal } = ending
-    await Promise.race([this.#writeRest(signal), pause(milliseconds, undefined, { signal }).catch(() => {})])
+    await Promise.race([this.#writeRest(), pause(milliseconds, undefined, { signal }).catch(() => {})])
     ending.abort()
   }
 
@@ -122,133 +124,111 @@ export class SharedHotBlocks implements HotBlocks {
     }
   }
 
-  async #writeRest(signal: AbortSignal): Promise<void> {
+  async #writeRest(): Promise<void> {
     await this.#exchanging
-    while (!signal.aborted && this.#options.redis.isUp && this.#hasRest) {
-      await this.exchange()
-      if (this.#hasRest) await pause(retryMilliseconds, undefined, { signal }).catch(() => {})
-    }
-  }
-
-  get #hasRest(): boolean {
-    return this.#ledger.hasPending || this.#mustRaise || this.#mustClear
+    if (this.#options.redis.isUp && (this.#hasChanged || this.#mustClear)) await this.exchange()
   }
 
   async #exchange(): Promise<void> {
-    let isInStep = false
-    for (let round = 0; !isInStep && round < roundsPerExchange; round++) {
-      isInStep = this.#mustClear ? await this.#clearAll() : await this.#writeBatch()
+    const { redis, namespace, proxy } = this.#options
+    const { proxies } = hotBlocksRedisKeys(namespace)
+    const args = [proxies, 0, -1, 'WITHSCORES']
+    const [reply] = await redis.write([{ key: proxies, name: 'zrange', args }])
+    const members = this.#readScores(reply, /^[\w.-]{1,100}$/)
+    // something else stands in its place
+    if (reply && 'error' in reply && reply.error.message.startsWith('WRONGTYPE')) {
+      await redis.write([{ key: proxies, name: 'unlink', args: [proxies] }])
     }
+    if (!members) return
+    this.#follow(Math.max(-1, ...members.values()))
+    await this.#write()
+    const others = [...members].filter(([name, epoch]) => name !== proxy && epoch === this.#epoch).map(([name]) => name)
+    await this.#read(others.slice(-mostProxies))
   }
 
-  /** Whether nothing is left to be done at once. */
-  async #writeBatch(): Promise<boolean> {
-    const batch = this.#ledger.take(this.#mustRaise)
-    this.#mustRaise = false
-    const replies = await this.#write([
-      ...inParts(batch.raised, blocksPerCommand).map((blocks) => ['raise', blocks] as const),
-      ...inParts(batch.added, blocksPerCommand).map((blocks) => ['add', blocks] as const),
-      ['add', [], blocksPerAnswer],
+  /** Goes on in the latest epoch that any proxy knows of, or begins one. */
+  #follow(latest: number): void {
+    if (this.#mustClear) {
+      this.#mustClear = false
+      this.#epoch = Math.max(latest, this.#epoch) + 1
+      this.#hasChanged = true
+    } else if (latest > this.#epoch) {
+      // another proxy has been told to forget
+      if (this.#epoch >= 0) this.#forget()
+      this.#epoch = latest
+      this.#hasChanged = true
+    } else this.#epoch = Math.max(0, this.#epoch)
+  }
+
+  #forget(): void {
+    this.#own.clear()
+    this.#others = new Map()
+  }
+
+  async #write(): Promise<void> {
+    this.#exchanges += 1
+    const isRepeat = this.#exchanges % exchangesPerRepeat === 0
+    if (!this.#hasChanged && !isRepeat) return
+    const { redis, namespace, proxy, ttlSeconds } = this.#options
+    const { proxies, counts } = hotBlocksRedisKeys(namespace, this.#epoch, proxy)
+    const scores = this.#own.top(this.#capacity).flatMap((hot) => [toScore(hot), hot.block])
+    this.#hasChanged = false
+    const replies = await redis.write([
+      evalCommand(writeHotBlocks, counts, ttlSeconds, ...scores),
+      { key: proxies, name: 'zadd', args: [proxies, 'GT', this.#epoch, proxy] },
+      { key: proxies, name: 'expire', args: [proxies, ttlSeconds] },
     ])
-    const answers = replies.map((reply) => this.#understand(reply))
-    const last = answers.at(-1)
-    if (last && answers.every((answer) => answer?.status === 'done')) {
-      this.#ledger.settle(batch, last.top)
-      // all may have been cleared meanwhile
-      return (await this.#sweep(last.strange)) && !this.#mustClear
-    }
-    // what is neither settled nor given back is raised: it may have been added
-    if (replies.every((reply, i) => isUntouched(reply, answers[i]))) this.#ledger.giveBack(batch)
-    this.#mustRaise = true
-    this.#heard = 0
-    return !this.#follow(answers)
-  }
-
-  async #write(tasks: readonly Task[]): Promise<RedisReply[]> {
-    const replies: RedisReply[] = []
-    for (const some of inParts(tasks, commandsPerPipeline)) {
-      // whatever is under way, requests first of all, goes before
-      await afterIo()
-      replies.push(...(await this.#options.redis.write(some.map((task) => this.#toCommand(...task)))))
-    }
-    return replies
-  }
-
-  /** Whether there was nothing that does not belong there, and may stand in front of what does. */
-  async #sweep(strange: readonly Buffer[]): Promise<boolean> {
-    if (strange.length === 0) return true
-    // one of them may have been a block
-    this.#mustRaise = true
-    const { counts } = this.#keys
-    await this.#options.redis.write([{ key: counts, name: 'zrem', args: [counts, ...strange] }])
-    return false
-  }
-
-  /** Goes on in the life of the counts that Redis told of; whether it did, and it is worth to try again at once. */
-  #follow(answers: readonly (HotBlocksAnswer | undefined)[]): boolean {
-    if (answers.some((answer) => answer?.status === 'late')) this.#writers += 1
-    const other = answers.findLast((answer) => answer?.status === 'other' || answer?.status === 'broken')
-    if (!other) return /^(?:late|lost)$/.test(answers.at(-1)?.status ?? '')
-    // another proxy has been told to forget
-    if (this.#epoch >= 0 && other.epoch > this.#epoch) this.#ledger.clear()
-    this.#epoch = other.epoch
-    this.#life = other.life
-    return true
-  }
-
-  /** Whether nothing is left to be done at once. */
-  async #clearAll(): Promise<boolean> {
-    this.#mustClear = false
-    const [reply] = await this.#write([['clear', []]])
-    const answer = this.#understand(reply!)
-    if (answer?.status === 'done') {
-      this.#epoch = answer.epoch
-      this.#life = answer.life
-      return false
-    }
-    this.#mustClear = true
-    this.#heard = 0
-    return !this.#follow([answer])
-  }
-
-  get #keys(): ReturnType<typeof hotBlocksRedisKeys> {
-    const { namespace, proxy } = this.#options
-    return hotBlocksRedisKeys(namespace, `${proxy}.${this.#writers}`)
-  }
-
-  #toCommand(...[task, blocks, length = 0]: Task): RedisCommand {
-    const { proxy, ttlSeconds, capacity = hotBlocksCapacity } = this.#options
-    const { counts, writer } = this.#keys
-    const heard = task === 'clear' ? 0 : this.#heard
-    this.#commands += 1
-    this.#heard = this.#commands
-    const lives = [this.#epoch, this.#life, `${proxy}.${this.#commands}`]
-    const counted = blocks.flatMap((hot) => [hot.block, toScore(hot)])
-    const args = [ttlSeconds, capacity, length, this.#commands, heard, ...lives, task, ...counted]
-    return evalBytesCommand(countHotBlocks, [counts, writer], args)
-  }
-
-  #understand(reply: RedisReply): HotBlocksAnswer | undefined {
-    if ('error' in reply) {
+    for (const reply of replies) {
+      if (!('error' in reply)) continue
+      this.#hasChanged = true
       if (!isToBeRepeated(reply.error)) this.#options.onFault('redis_write')
+    }
+  }
+
+  async #read(proxies: readonly string[]): Promise<void> {
+    const { redis, namespace } = this.#options
+    const epoch = this.#epoch
+    const keys = proxies.map((name) => hotBlocksRedisKeys(namespace, epoch, name).counts)
+    const args = [0, this.#capacity - 1, 'REV', 'WITHSCORES']
+    const replies = await redis.write(keys.map((key) => ({ key, name: 'zrange', args: [key, ...args] })))
+    const sum = new Map<BlockId, HotBlock>()
+    for (const reply of replies) {
+      const scores = this.#readScores(reply, /^~?[\w-]{22}$/)
+      // until it is read again, what was known of all holds
+      if (!scores) return
+      for (const [block, score] of scores) addTo(sum, toHotBlock(block as BlockId, score))
+    }
+    // all may have been forgotten meanwhile
+    if (!this.#mustClear) this.#others = sum
+    const ended = proxies.filter((_, i) => 'value' in replies[i]! && (replies[i].value as []).length === 0)
+    const { proxies: key } = hotBlocksRedisKeys(namespace)
+    if (ended.length > 0) await redis.write([{ key, name: 'zrem', args: [key, ...ended] }])
+  }
+
+  /** Members of a sorted set and their scores; undefined without an answer. Leaves out what no proxy has written. */
+  #readScores(reply: RedisReply | undefined, shape: RegExp): Map<string, number> | undefined {
+    if (!reply || 'error' in reply || !Array.isArray(reply.value)) {
+      if (reply && !('error' in reply && isToBeRepeated(reply.error))) this.#options.onFault('redis_value')
       return undefined
     }
-    const answer = readHotBlocksAnswer(reply)
-    const isStrange = !answer || answer.status === 'broken' || answer.strange.length > 0
-    if (isStrange) this.#options.onFault('redis_value')
-    return answer
+    const scores = new Map<string, number>()
+    for (let at = 0; at + 1 < reply.value.length; at += 2) {
+      const [member, score] = [String(reply.value[at]), Number(reply.value[at + 1])]
+      if (shape.test(member) && score >= 0 && score < Number.MAX_SAFE_INTEGER) scores.set(member, score)
+      else this.#options.onFault('redis_value')
+    }
+    return scores
   }
 }
 
-/** Whether Redis has surely not done what it was told. */
-function isUntouched(reply: RedisReply, answer: HotBlocksAnswer | undefined): boolean {
-  if ('error' in reply) return isToBeRepeated(reply.error) && !isNoAnswer(reply.error)
-  // one that came late may be the repetition, by a client of a cluster, of one that was done
-  return /^(?:other|broken|lost)$/.test(answer?.status ?? '')
+function addTo(sum: Map<BlockId, HotBlock>, { block, count, size }: HotBlock): void {
+  sum.set(block, { block, count: count + (sum.get(block)?.count ?? 0), size })
 }
 
-function inParts<Item>(items: readonly Item[], length: number): Item[][] {
-  const parts: Item[][] = []
-  for (let at = 0; at < items.length; at += length) parts.push(items.slice(at, at + length))
-  return parts
+function toScore({ count, size }: HotBlock): number {
+  return count + Math.min(size, sizeUnit - 1) / sizeUnit
+}
+
+function toHotBlock(block: BlockId, score: number): HotBlock {
+  return { block, count: Math.floor(score), size: Math.round((score % 1) * sizeUnit) }
 }

@@ -1,6 +1,7 @@
 import { Ajv } from 'ajv'
 import { digestOf } from '#index/context-block.ts'
 import type { SentOrder, SentTurn, TurnKey } from '#index/conversation-store.ts'
+import { ownSchemas } from '../own-schemas.ts'
 
 /** A turn as it is written down for other proxies. */
 export interface TurnRecord {
@@ -37,7 +38,7 @@ const order = {
     },
   },
 }
-const isRecord = new Ajv().compile<{ turn: TurnKey; sent: SentTurn }>({
+const isRecord = new Ajv(ownSchemas).compile<{ turn: TurnKey; sent: SentTurn }>({
   type: 'object',
   required: ['turn', 'sent'],
   additionalProperties: false,

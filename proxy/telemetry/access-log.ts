@@ -5,6 +5,9 @@ import type { Logger } from 'pino'
 export interface RequestRecord {
   readonly requestId: string | undefined
   readonly route: string
+  /** of a request that passes through; the path without its query */
+  readonly method?: string | undefined
+  readonly path?: string | undefined
   /** the address that it came from */
   readonly client?: string | undefined
   readonly tenant: string | undefined
@@ -23,6 +26,10 @@ export interface RequestRecord {
   readonly deduplicated: number
   readonly skipped: string | undefined
   readonly predictedCachedTokens: number | undefined
+  /** had nothing ever been rewritten; in shadow mode: had all been; sent before by the tenant, anywhere */
+  readonly baselineCachedTokens?: number | undefined
+  readonly shadowCachedTokens?: number | undefined
+  readonly seenTokens?: number | undefined
   /** exact ones */
   readonly cachedTokens: number | undefined
   /** of an engine that reuses at any position: what it took as it was, what of it it computed again, and all else */
@@ -47,6 +54,8 @@ export function logRequest(log: Logger, record: RequestRecord): void {
     {
       request_id: record.requestId,
       route: record.route,
+      method: record.method,
+      path: record.path,
       client: record.client,
       tenant: nameOf(record.tenant),
       key: record.key,
@@ -60,6 +69,9 @@ export function logRequest(log: Logger, record: RequestRecord): void {
       skipped: record.skipped,
       predicted_cached_tokens: record.predictedCachedTokens,
       cached_tokens: record.cachedTokens,
+      baseline_cached_tokens: record.baselineCachedTokens,
+      shadow_cached_tokens: record.shadowCachedTokens,
+      seen_tokens: record.seenTokens,
       reused_tokens: record.reusedTokens,
       recomputed_tokens: record.recomputedTokens,
       cold_tokens: record.coldTokens,
@@ -81,7 +93,7 @@ export function logPrompt(log: Logger, requestId: string, body: Buffer): void {
 }
 
 /** A tenant as its keys or its gateway name it; one that is known by the bearer it shows, by a hash of that. */
-function nameOf(tenant: string | undefined): string | undefined {
+export function nameOf(tenant: string | undefined): string | undefined {
   if (tenant === undefined || tenant === 'default') return tenant
   const [, name] = /^(?:key|header):(.*)$/s.exec(tenant) ?? []
   return name ?? hash('sha256', tenant, 'base64url').slice(0, 12)

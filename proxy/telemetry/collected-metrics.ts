@@ -12,7 +12,7 @@ export interface MetricSources {
   indexNodes(): number
   /** estimated */
   indexBytes(): number
-  /** how full the counts of hot blocks are, from 0 to 1 */
+  /** how full the filter is that counts hot blocks, from 0 to 1 */
   hotnessFilterLoad(): number
   /** chunks whose borders are known */
   knownChunks?: (() => number) | undefined
@@ -79,8 +79,11 @@ export function addCollectedMetrics(registry: Registry, sources: MetricSources):
   gauge('index_bytes', 'Memory of the context index and the mirror, estimated', [], (bytes) =>
     bytes.set(sources.indexBytes()),
   )
-  gauge('hotness_filter_load', 'How full the counts of hot blocks are; at 1 the coldest are forgotten', [], (load) =>
-    load.set(sources.hotnessFilterLoad()),
+  gauge(
+    'hotness_filter_load',
+    'How full the filter is that counts hot blocks; it doubles when it is full',
+    [],
+    (load) => load.set(sources.hotnessFilterLoad()),
   )
   gauge('known_chunks', 'Chunks whose borders are known in any prompt', [], (known) =>
     known.set(sources.knownChunks?.() ?? 0),

@@ -92,3 +92,19 @@ test('a descriptor that is closed costs lines and nothing else', async () => {
   writer.write('line\n')
   expect(() => writer.flush()).not.toThrow()
 })
+
+test('the last lines are in order where their writing is waited for, and nobody who does not read is waited for', async () => {
+  const path = join(folder, 'log')
+  const writer = new LineWriter(openSync(path, 'a'))
+  for (const line of linesOf(3_000)) writer.write(line)
+  writer.write('stopped\n')
+  await writer.written()
+  writer.flush()
+  expect(readFileSync(path, 'utf8')).toBe(`${linesOf(3_000).join('')}stopped\n`)
+
+  const { path: pipe, reader } = fullPipe(folder)
+  const stuck = new LineWriter(openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK))
+  for (const line of linesOf(2_000, 100)) stuck.write(line)
+  await stuck.written()
+  closeSync(reader)
+})

@@ -1,4 +1,5 @@
 import { write, writeSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 
 /** What waits to be written while nobody reads; lines beyond it are dropped. */
 const maxWaitingBytes = 4 * 1024 * 1024
@@ -9,6 +10,8 @@ const gatherMilliseconds = 20
 const retryMilliseconds = 50
 /** How long the last lines are tried to be written when the process ends. */
 const exitMilliseconds = 250
+/** How long is waited before that for lines under way. */
+const endMilliseconds = 2_000
 
 /**
  * Writes lines to a file descriptor, in order and off the event loop. One that cannot be written to (full, closed, read
@@ -36,6 +39,12 @@ export class LineWriter {
     const wait = this.#lastWrite + gatherMilliseconds - performance.now()
     if (wait <= 0) this.#writeNext()
     else setTimeout(() => this.#writeNext(), wait).unref()
+  }
+
+  /** Resolves when all lines are written, or after two seconds: what is under way at the end may come behind the rest. */
+  async written(): Promise<void> {
+    const until = performance.now() + endMilliseconds
+    while (this.#isWriting && performance.now() < until) await delay(1)
   }
 
   /** Writes what waits, as far as it can be written within a quarter of a second; for the end of the process. */

@@ -1,79 +1,74 @@
 import type { BlockId, Context } from '#index/context-block.ts'
+import { HotnessFilter } from '#index/hotness/hotness-filter.ts'
+import { hashText } from '#index/hotness/murmur-hash.ts'
 import { type HotBlock, type HotBlocks, hotBlocksCapacity } from './hot-blocks.ts'
 
-interface Counted {
+interface Listed {
   count: number
-  size: number
+  readonly size: number
 }
 
+/** A count of 16 bits: a block whose count stops there is on the list, which goes on counting. */
+const bits = { fingerprint: 8, clock: 4, frequency: 16, depth: 4 }
+/** Seven bytes each, at most. Beyond it the coldest blocks are forgotten. */
+const mostBlocks = 1 << 20
+
 /**
- * Counts the blocks asked for most (Misra and Gries 1982): when too many are counted, all counts fall by the same and
- * those at zero go. No count is too high, and none too low by more than a share of 1 / capacity of all that was asked
- * for; the same holds of what several of them have counted, once it is added up in one (Agarwal et al. 2012).
+ * Counts in a hotness filter how often blocks are asked for, and lists those asked for most. No count is too high, but
+ * for the few in ten thousand that the filter takes for another block. Of up to a million blocks those that are not
+ * listed were asked for no oftener than a share of 1 / capacity of all that was.
  */
 export class MemoryHotBlocks implements HotBlocks {
   readonly #capacity: number
-  readonly #counted = new Map<BlockId, Counted>()
+  readonly #filter = new HotnessFilter({ bits, maxCapacity: mostBlocks })
+  readonly #listed = new Map<BlockId, Listed>()
+  /** who is asked for oftener is listed */
+  #floor = 0
 
   constructor(capacity: number = hotBlocksCapacity) {
     this.#capacity = capacity
   }
 
-  /** Blocks that are counted: twice the capacity at most. */
-  get size(): number {
-    return this.#counted.size
-  }
-
   get load(): number {
-    return this.size / (2 * this.#capacity)
+    return this.#filter.load
   }
 
   note(blocks: Context, sizes: readonly number[]): void {
     blocks.forEach((block, i) => {
-      this.#count(block, 1, sizes[i]!)
+      this.#note(block, sizes[i]!)
     })
-    this.#shed()
-  }
-
-  /** What was counted elsewhere counts here, too. */
-  add(counted: Iterable<HotBlock>): void {
-    for (const { block, count, size } of counted) {
-      this.#count(block, count, size)
-      this.#shed()
-    }
-  }
-
-  /** How often a block was asked for, at least. */
-  countOf(block: BlockId): number {
-    return this.#counted.get(block)?.count ?? 0
+    this.#filter.passRequest()
   }
 
   top(length: number): HotBlock[] {
-    return [...this].sort((a, b) => b.count - a.count).slice(0, length)
+    const listed = [...this.#listed].sort(([, a], [, b]) => b.count - a.count)
+    return listed.slice(0, Math.min(length, this.#capacity)).map(([block, { count, size }]) => ({ block, count, size }))
   }
 
   clear(): void {
-    this.#counted.clear()
+    this.#filter.clear()
+    this.#listed.clear()
+    this.#floor = 0
   }
 
-  *[Symbol.iterator](): IterableIterator<HotBlock> {
-    for (const [block, { count, size }] of this.#counted) yield { block, count, size }
-  }
-
-  #count(block: BlockId, count: number, size: number): void {
-    const counted = this.#counted.get(block)
-    if (counted) counted.count += count
-    else this.#counted.set(block, { count, size })
-  }
-
-  #shed(): void {
-    // twice as many are let in before counts fall, so that sorting costs little per block
-    if (this.#counted.size <= 2 * this.#capacity) return
-    const counts = [...this.#counted.values()].map(({ count }) => count).sort((a, b) => b - a)
-    const fall = counts[this.#capacity]!
-    for (const [block, counted] of this.#counted) {
-      counted.count -= fall
-      if (counted.count <= 0) this.#counted.delete(block)
+  #note(block: BlockId, size: number): void {
+    const hash = hashText(block)
+    this.#filter.note(hash)
+    const listed = this.#listed.get(block)
+    if (listed) {
+      listed.count += 1
+      return
     }
+    const count = this.#filter.frequencyOf(hash)
+    if (count <= this.#floor) return
+    this.#listed.set(block, { count, size })
+    // twice as many are let in before the list is cut, so that sorting costs little per block
+    if (this.#listed.size > 2 * this.#capacity) this.#cut()
+  }
+
+  #cut(): void {
+    const sorted = [...this.#listed].sort(([, a], [, b]) => b.count - a.count)
+    for (const [block] of sorted.slice(this.#capacity)) this.#listed.delete(block)
+    this.#floor = sorted[this.#capacity - 1]![1].count
   }
 }

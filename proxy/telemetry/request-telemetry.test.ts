@@ -118,12 +118,9 @@ describe('a request that was answered', () => {
     ])
   })
 
-  test('counts its tokens, its blocks, and what of it was sent before at any position', async () => {
+  test('counts its tokens and its blocks', async () => {
     run(promptOf('a', 'b'))
-    expect(await valuesOf('seen_tokens_total')).toEqual({ '': 0 })
     run(promptOf('c', 'a'), { deduplicated: 1 })
-    // 20 characters in front and one block of 40, of 100 characters and 25 tokens
-    expect(await valuesOf('seen_tokens_total')).toEqual({ '': 15 })
     expect(await valuesOf('prompt_tokens_total')).toEqual({ '': 50 })
     expect(await valuesOf('cached_tokens_total')).toEqual({ engine: 16 })
     expect(await valuesOf('predicted_cached_tokens_total')).toEqual({ '': 10 })
@@ -132,6 +129,26 @@ describe('a request that was answered', () => {
     expect(telemetry.hot.top(1)).toEqual([{ block: 'a', count: 2, size: 40 }])
     expect(telemetry.divergence.of('gpu-0')).toEqual({ total: 3, staleIndex: 0, routing: 4, tokenisation: 3 })
     expect(await valuesOf('divergence_tokens_total')).toEqual({ stale_index: 0, routing: 8, tokenisation: 6 })
+  })
+
+  test('tells what came of it in the other mode, at the replica that answered', () => {
+    const request = begin()
+    request.decided({ id: 'r-1', tenant: 'acme' }, decisionOf(promptOf('a', 'b')))
+    const used: unknown[] = []
+    const figures = { baselineCachedTokens: 4, shadowCachedTokens: undefined, seenTokens: 20 }
+    const compared = { baselineOf: (predicted: number) => predicted - 1, used: (...args: unknown[]) => used.push(args) }
+    request.compare({ ...compared, figures: undefined })
+    request.compare({ ...compared, figures })
+    expect(request.baselineCachedTokens).toBe(4)
+    request.admitted('gpu-0', 'vllm')
+    now += 30
+    request.firstByte()
+    const usage = { promptTokens: 100, cachedTokens: 20 }
+    request.used(usage)
+    request.ended('finished', answered)
+    expect(used).toEqual([[usage, 0.03]])
+    expect(lines[0]).toMatchObject({ baseline_cached_tokens: 4, seen_tokens: 20 })
+    expect(lines[0]).not.toHaveProperty('shadow_cached_tokens')
   })
 
   test('tells what its engine reused at another position, of that what was computed again, and what was cold', async () => {

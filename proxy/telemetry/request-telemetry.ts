@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { SentPrompt } from '#index/cache-event.ts'
 import { tooLarge } from '../bounds/work-limits.ts'
 import { logRequest, type RequestRecord } from './access-log.ts'
@@ -37,6 +37,19 @@ interface TellingRequest {
   readonly knownChunks?: number
 }
 
+/** A request that is followed in the other mode too. */
+interface ComparedRequest {
+  baselineOf(predictedCachedTokens: number): number | undefined
+  used(usage: ReportedUsage, firstTokenSeconds: number | undefined): void
+  readonly figures:
+    | {
+        readonly baselineCachedTokens: number
+        readonly shadowCachedTokens: number | undefined
+        readonly seenTokens: number
+      }
+    | undefined
+}
+
 /** What the engine says it did. */
 export interface ReportedUsage {
   readonly promptTokens: number
@@ -60,6 +73,7 @@ export class RequestTelemetry {
   readonly #received: number
   readonly #span: RequestSpan | undefined
   readonly #client: string | undefined
+  readonly #passed: Pick<IncomingMessage, 'method' | 'url'> | undefined
   #caller: CallerNames | undefined
   #request: TellingRequest | undefined
   /** what its client was told to name it by; undefined: it was not refused by us */
@@ -70,11 +84,18 @@ export class RequestTelemetry {
   #firstByteAt: number | undefined
   #exactlyPredicted: number | undefined
   #usage: ReportedUsage | undefined
-  #seenCharacters = 0
+  #gain: ComparedRequest | undefined
 
-  /** `client`: the address that the request came from. */
-  constructor(to: Telemetry, route: string, headers: IncomingHttpHeaders, client?: string) {
+  /** `client`: the address that the request came from; `passed`: what of it is told where its route says nothing of it. */
+  constructor(
+    to: Telemetry,
+    route: string,
+    headers: IncomingHttpHeaders,
+    client?: string,
+    passed?: Pick<IncomingMessage, 'method' | 'url'>,
+  ) {
     this.#client = client
+    this.#passed = passed
     this.#to = to
     this.#route = route
     this.#received = to.now()
@@ -89,7 +110,7 @@ export class RequestTelemetry {
 
   /** The request was read and decided upon, and counts as sent from now on. */
   decided(request: TellingRequest, decided: DecidedRequest): void {
-    const { metrics, seen, hot, now } = this.#to
+    const { metrics, hot, now } = this.#to
     this.#request = request
     this.#decided = decided
     this.#decidedAt = now()
@@ -108,9 +129,18 @@ export class RequestTelemetry {
     metrics.blocks.inc({ action: 'deduplicated' }, deduplicated)
     metrics.blocks.inc({ action: 'kept' }, Math.max(0, decided.blocks - decided.moved - deduplicated))
     for (const prompt of decided.sent) {
-      this.#seenCharacters += seen.note(request.tenant, prompt)
       for (const { blocks, sizes } of prompt.contexts) hot.note(blocks, sizes)
     }
+  }
+
+  /** What it would be in the other mode is followed from now on; at another replica, anew. */
+  compare(gain: ComparedRequest): void {
+    this.#gain = gain
+  }
+
+  /** What the engine would have cached had nothing ever been rewritten; undefined: not known by now. */
+  get baselineCachedTokens(): number | undefined {
+    return this.#gain?.baselineOf(this.predictedCachedTokens)
   }
 
   /** The request has waited and goes to an engine; once more for every engine that is tried after it. */
@@ -151,13 +181,13 @@ export class RequestTelemetry {
     const { metrics, divergence } = this.#to
     const { promptTokens, cachedTokens } = usage
     const sent = this.#decided?.sent ?? []
-    const length = sent.reduce((sum, prompt) => sum + prompt.length, 0)
     this.#usage = usage
     metrics.promptTokens.inc(promptTokens)
     const replica = this.#admitted?.replica
     if (replica !== undefined) metrics.byReplica.promptTokens.inc({ replica }, promptTokens)
     metrics.predictedOfReported.inc(this.predictedCachedTokens)
-    if (length > 0) metrics.seenTokens.inc(Math.round((promptTokens * this.#seenCharacters) / length))
+    const [first, admitted] = [this.#firstByteAt, this.#admitted]
+    this.#gain?.used(usage, first && admitted ? (first - admitted.at) / 1000 : undefined)
     metrics.reusedTokens.inc(usage.reusedTokens ?? 0)
     if (cachedTokens === undefined) return
     metrics.cachedTokens.inc({ source: 'engine' }, cachedTokens)
@@ -209,6 +239,8 @@ export class RequestTelemetry {
     return {
       requestId: request?.id ?? this.#refusedAs,
       route: this.#route,
+      method: this.#passed?.method,
+      path: this.#passed?.url?.replace(/\?.*/s, '').slice(0, longestPath),
       client: this.#client,
       tenant: this.#caller?.tenant ?? request?.tenant,
       key: this.#caller?.key?.name,
@@ -224,6 +256,7 @@ export class RequestTelemetry {
       skipped: decided?.skipped,
       predictedCachedTokens: decided && this.predictedCachedTokens,
       cachedTokens: usage?.cachedTokens,
+      ...this.#gain?.figures,
       reusedTokens: usage?.reusedTokens,
       recomputedTokens: usage?.recomputedTokens,
       coldTokens: coldTokens(usage),
@@ -243,6 +276,8 @@ function coldTokens(usage: ReportedUsage | undefined): number | undefined {
   return usage.promptTokens - usage.cachedTokens - usage.reusedTokens - (usage.recomputedTokens ?? 0)
 }
 
+/** A path is cut here. */
+const longestPath = 200
 /** An id that a client chose is cut here. */
 const longestId = 200
 

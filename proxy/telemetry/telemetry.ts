@@ -3,7 +3,6 @@ import type { Metrics } from '../metrics.ts'
 import { Divergence } from './divergence.ts'
 import type { HotBlocks } from './hot-blocks.ts'
 import { RecentPrompts } from './recent-prompts.ts'
-import { SeenBlocks } from './seen-blocks.ts'
 import type { Tracing } from './tracing.ts'
 
 /** Where everything goes that is told about requests. */
@@ -11,7 +10,6 @@ export interface Telemetry {
   readonly metrics: Metrics
   readonly log: Logger
   readonly tracing: Tracing | undefined
-  readonly seen: SeenBlocks
   readonly hot: HotBlocks
   readonly divergence: Divergence
   readonly recent: RecentPrompts
@@ -22,6 +20,6 @@ export interface Telemetry {
 }
 
 /** A place for what is told about requests; nothing is remembered yet, unless `hot` has something of other proxies. */
-export function createTelemetry(to: Omit<Telemetry, 'seen' | 'divergence' | 'recent'>): Telemetry {
-  return { seen: new SeenBlocks(), divergence: new Divergence(), recent: new RecentPrompts(to.now), ...to }
+export function createTelemetry(to: Omit<Telemetry, 'divergence' | 'recent'>): Telemetry {
+  return { divergence: new Divergence(), recent: new RecentPrompts(to.now), ...to }
 }

@@ -22,6 +22,7 @@ export class RequestFollower {
   readonly #ids: readonly RequestId[]
   readonly #api: PromptApi
   #prompts: readonly SentPrompt[] = []
+  #asked: Promise<readonly AskedPrompt[] | undefined> | undefined
   #isRun = false
   #isKnown = false
   #isSent = false
@@ -47,8 +48,14 @@ export class RequestFollower {
     for (const [i, id] of this.#ids.entries()) replicaMirror.tokens.send(id, prompts[i]!.prefixes)
     this.#isSent = true
     const asked = this.isAsked ? tokens!.tokensOf({ api: this.#api, path, headers, body }) : Promise.resolve(undefined)
+    if (this.isAsked) this.#asked = asked
     void asked.then(this.#learn, () => this.#learn(undefined))
     return request
+  }
+
+  /** The engine's answer about its tokens; undefined: it is not asked, or not yet. */
+  get asked(): Promise<readonly AskedPrompt[] | undefined> | undefined {
+    return this.#asked
   }
 
   /**

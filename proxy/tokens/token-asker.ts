@@ -38,6 +38,8 @@ export class TokenAsker {
   })
   readonly #asked = new Map<string, Promise<readonly Uint32Array[] | undefined>>()
   readonly #waiting: (() => void)[] = []
+  /** those that nobody waits for */
+  readonly #later: (() => void)[] = []
   /** paths that the engine does not answer at; it may be started anew with others */
   readonly #refused = new LRUCache<string, true>({ max: 16, ttl: refusedMilliseconds })
   #running = 0
@@ -47,20 +49,28 @@ export class TokenAsker {
     this.#kind = kind
   }
 
-  /** The tokens of each prompt of a request; undefined when they cannot be had. Never rejects. */
-  async tokensOf(request: AskedRequest): Promise<readonly AskedPrompt[] | undefined> {
+  /**
+   * The tokens of each prompt of a request; undefined when they cannot be had. Never rejects. `isUrgent`: it goes before
+   * those that are not, and these leave a place free for it.
+   */
+  async tokensOf(request: AskedRequest, isUrgent = true): Promise<readonly AskedPrompt[] | undefined> {
     const question = tokenQuestions(this.#kind, request)
     if (!question) return undefined
-    const prompts = await this.#find(question, request.headers)
+    const prompts = await this.#find(question, request.headers, isUrgent)
     const { salt, scope } = question
     return prompts?.map((tokens) => ({ tokens, scope, salt }))
   }
 
-  async #find(question: TokenQuestions, headers: readonly string[]): Promise<readonly Uint32Array[] | undefined> {
+  async #find(
+    question: TokenQuestions,
+    headers: readonly string[],
+    isUrgent: boolean,
+  ): Promise<readonly Uint32Array[] | undefined> {
     const known = this.#known.get(question.key) ?? this.#asked.get(question.key)
     if (known) return known
-    if (this.#waiting.length >= questionsWaiting) return undefined
-    const asked = this.#ask(question, headers)
+    const waiting = isUrgent ? this.#waiting : this.#later
+    if (waiting.length >= questionsWaiting) return undefined
+    const asked = this.#ask(question, headers, isUrgent)
     this.#asked.set(question.key, asked)
     const prompts = await asked
     this.#asked.delete(question.key)
@@ -68,8 +78,15 @@ export class TokenAsker {
     return prompts
   }
 
-  async #ask({ ways }: TokenQuestions, headers: readonly string[]): Promise<Uint32Array[] | undefined> {
-    if (this.#running >= questionsAtOnce) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  async #ask(
+    { ways }: TokenQuestions,
+    headers: readonly string[],
+    isUrgent: boolean,
+  ): Promise<Uint32Array[] | undefined> {
+    const waiting = isUrgent ? this.#waiting : this.#later
+    if (this.#running >= questionsAtOnce - (isUrgent ? 0 : 1)) {
+      await new Promise<void>((resolve) => waiting.push(resolve))
+    }
     this.#running += 1
     try {
       for (const { path, body } of ways) {
@@ -82,7 +99,8 @@ export class TokenAsker {
       return undefined
     } finally {
       this.#running -= 1
-      this.#waiting.shift()?.()
+      const next = this.#waiting.shift() ?? this.#later.shift()
+      next?.()
     }
   }
 }

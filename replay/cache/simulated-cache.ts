@@ -1,13 +1,23 @@
+import { createEviction } from './eviction/create-eviction.ts'
+import type { EvictionName } from './eviction/eviction-names.ts'
+import { type HostFigures, HostTier } from './host-tier.ts'
+import { NodeHotness } from './node-hotness.ts'
+import { TieredCache } from './tiered-cache.ts'
 import { TreeCache } from './tree-cache.ts'
 
 /** An engine's prefix cache as a replay needs it: one request after the other, prompts only. */
 export interface SimulatedCache {
-  /** Runs a request; returns its cached tokens. Of a prompt that is larger than the cache, the front stays. */
-  serve(request: number, salt: string, tokens: Uint32Array): number
+  /**
+   * Runs a request; returns its cached tokens. Of a prompt that is larger than the cache, the front stays. The prompt is
+   * the first `promptTokens` of the tokens, the rest its answer, which is kept, too.
+   */
+  serve(request: number, salt: string, tokens: Uint32Array, promptTokens?: number): number
   /** Whether a prompt of so many tokens can be cached as a whole. */
   holds(promptTokens: number): boolean
   /** The requests whose longest cached prefix has changed since the last call, and its length now. */
   takeChanges(): ReadonlyMap<number, number>
+  /** What was moved between the device and its host so far; undefined without a host. */
+  readonly hostFigures?: HostFigures | undefined
 }
 
 export const cacheKinds = ['paged', 'radix'] as const
@@ -19,8 +29,24 @@ export interface CacheOptions {
   readonly capacityTokens: number
   /** of a paged cache; a radix cache shares token by token */
   readonly pageTokens: number
+  /** default: lru */
+  readonly eviction?: EvictionName | undefined
+  /** of the host behind the cache; default: none */
+  readonly hostTokens?: number | undefined
+  /** what was asked for less often does not go to the host; 0 admits all. The paper's 10 by default */
+  readonly admission?: number | undefined
+  /** that can be promoted while a request is decoded */
+  readonly promotedTokens?: number | undefined
 }
 
-export function createCache({ kind, capacityTokens, pageTokens }: CacheOptions): SimulatedCache {
-  return new TreeCache(capacityTokens, kind === 'paged' ? pageTokens : 1)
+export function createCache(options: CacheOptions): SimulatedCache {
+  const { kind, capacityTokens, eviction = 'lru', hostTokens = 0, admission = 10, promotedTokens = 0 } = options
+  const pageTokens = kind === 'paged' ? options.pageTokens : 1
+  if (eviction === 'lru' && hostTokens === 0) return new TreeCache(capacityTokens, pageTokens)
+  const hotness = new NodeHotness(pageTokens)
+  const policy = createEviction(eviction, { capacityTokens, pageTokens, hotness })
+  if (hostTokens === 0) return new TieredCache(capacityTokens, pageTokens, policy)
+  const counts = !eviction.startsWith('hotprefix')
+  const host = { capacityTokens: hostTokens, hotness, counts, leastFrequency: admission, promotedTokens }
+  return new TieredCache(capacityTokens, pageTokens, policy, new HostTier(host))
 }

@@ -128,6 +128,36 @@ describe('TreeCache', () => {
     ])
   })
 
+  it.each([1, 4])('finds answers in pages of %i tokens as the paged cache of the emulator does', (pageTokens) => {
+    const turns = fc.array(
+      fc.record({ chat: fc.nat(2), question: fc.integer({ min: 1, max: 9 }), answer: fc.integer({ min: 1, max: 9 }) }),
+      { maxLength: 20 },
+    )
+    fc.assert(
+      fc.property(turns, (all) => {
+        const engine = new PageCache(Number.POSITIVE_INFINITY, pageTokens)
+        const cache = new TreeCache(Number.POSITIVE_INFINITY, pageTokens)
+        const histories = [0, 1, 2].map((chat) => run(chat, 5))
+        all.forEach(({ chat, question, answer }, i) => {
+          const prompt = Uint32Array.from([...histories[chat]!, ...run(100 + i, question)])
+          const whole = Uint32Array.from([...prompt, ...run(200 + i, answer)])
+          histories[chat] = [...whole]
+          const sequence = engine.open({
+            requestId: String(i),
+            salt: '',
+            tokens: whole,
+            promptTokens: prompt.length,
+          })
+          sequence.acquire()
+          sequence.computed(prompt.length)
+          sequence.release(whole.length - 1)
+          expect(cache.serve(undefined, '', prompt)).toBe(sequence.cachedTokens)
+          cache.answered('', prompt, answer)
+        })
+      }),
+    )
+  })
+
   it.each([1, 4])(
     'holds no more than its capacity of pages of %i tokens, and has what it says it has',
     (pageTokens) => {

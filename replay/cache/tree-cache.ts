@@ -23,17 +23,35 @@ export class TreeCache implements SimulatedCache {
     this.#capacityTokens = this.#wholePages(capacityTokens)
   }
 
-  serve(request: number, salt: string, tokens: Uint32Array): number {
+  /** Without a request nothing is noted of what becomes of it, and nothing is kept. */
+  serve(request: number | undefined, salt: string, tokens: Uint32Array, promptTokens: number = tokens.length): number {
     const heldTokens = Math.min(this.#pagesOf(tokens.length), this.#capacityTokens)
     // the last token of a prompt is computed even when it is cached
-    const found = this.#find(this.#rootOf(salt), tokens, tokens.length - 1)
+    const found = this.#find(this.#rootOf(salt), tokens, promptTokens - 1)
+    const cachedTokens = this.#withAnswer(found, tokens, promptTokens)
     for (const node of found.path()) this.#idle.remove(node)
     this.#makeRoom(heldTokens - found.end)
     const end = this.#add(found, tokens, this.#wholePages(Math.min(tokens.length, heldTokens)))
     for (const node of end.path()) this.#idle.append(node)
-    if (end.end > 0) end.requests.push(request)
-    this.#changes.set(request, end.end)
-    return found.end
+    if (request !== undefined) {
+      if (end.end > 0) end.requests.push(request)
+      this.#changes.set(request, end.end)
+    }
+    return cachedTokens
+  }
+
+  /** A prompt that was served has got an answer: one that goes on behind both finds both. What the answer says is not known. */
+  answered(salt: string, tokens: Uint32Array, answerTokens: number): void {
+    const { node, shared } = this.#rootOf(salt).walk(tokens, this.#wholePages(tokens.length), this.#pageTokens)
+    if (shared < node.tokens.length || node.end < this.#wholePages(tokens.length)) return
+    // an engine does not compute the last token that it says
+    node.answer = { front: tokens.slice(node.end), tokens: answerTokens - 1 }
+  }
+
+  /** What a prompt finds that goes on behind the answer to the one in front of it. */
+  #withAnswer({ end, answer }: TreeNode, tokens: Uint32Array, promptTokens: number): number {
+    if (!answer?.front.every((token, i) => tokens[end + i] === token)) return end
+    return this.#wholePages(Math.min(end + answer.front.length + answer.tokens, promptTokens - 1))
   }
 
   holds(promptTokens: number): boolean {

@@ -10,6 +10,19 @@ export class TreeNode implements LruItem<TreeNode> {
   readonly #children = new Map<number, TreeNode[]>()
   /** the requests whose longest cached prefix ends here */
   requests: number[] = []
+  /** of the prompt that ended here: its last tokens, which fill no page, and how many the engine computed behind them */
+  answer: { readonly front: Uint32Array; readonly tokens: number } | undefined
+  /** children that are not on the host */
+  deviceChildren = 0
+  isOnHost = false
+  /** of all that stands in front of it: the state of a hash (`hashOn`) */
+  hashState = 0
+  /** a hash of all up to the end of its first page (`nameOf`); −1: not known yet */
+  name = -1
+  /** how often requests ran through it since it was computed, and when they last did */
+  uses = 0
+  lastUse = 0
+  created = 0
   older: TreeNode | undefined
   newer: TreeNode | undefined
 
@@ -24,6 +37,25 @@ export class TreeNode implements LruItem<TreeNode> {
     const path: TreeNode[] = []
     for (let node: TreeNode = this; node.parent; node = node.parent) path.push(node)
     return path
+  }
+
+  get start(): number {
+    return this.end - this.tokens.length
+  }
+
+  get isLeaf(): boolean {
+    return this.#children.size === 0
+  }
+
+  /** How many nodes there are from the root to this one. */
+  get depth(): number {
+    let depth = 0
+    for (let node: TreeNode = this; node.parent; node = node.parent) depth += 1
+    return depth
+  }
+
+  *children(): IterableIterator<TreeNode> {
+    for (const siblings of this.#children.values()) yield* siblings
   }
 
   /** Follows the first `limit` tokens, whole pages, from this node's end on; `shared` tokens of `node` are on the way. */
@@ -61,6 +93,7 @@ export class TreeNode implements LruItem<TreeNode> {
   /** Takes the last `count` tokens off this leaf, or all of it out of the tree; its requests then stand at the parent. */
   shorten(count: number): void {
     this.end -= count
+    this.answer = undefined
     if (count < this.tokens.length) {
       this.tokens = this.tokens.subarray(0, this.tokens.length - count)
       return

@@ -9,7 +9,7 @@ interface Held {
   readonly sizes: readonly number[]
 }
 
-/** Orders by an index of what the cache holds, one for each tenant. */
+/** Orders by an index of what the cache holds, one for each text that stands in front of blocks. */
 export class IndexPolicy implements OnlinePolicy {
   readonly #createIndex: () => OrderingIndex
   readonly #indexes = new Map<string, OrderingIndex>()
@@ -19,8 +19,8 @@ export class IndexPolicy implements OnlinePolicy {
     this.#createIndex = createIndex
   }
 
-  order({ tenant, context, sizes }: ReplayRequest): readonly number[] {
-    return this.#indexOf(tenant).order(context, sizes).order
+  order({ scope, context, sizes }: ReplayRequest): readonly number[] {
+    return this.#indexOf(scope).order(context, sizes).order
   }
 
   sent(request: ReplayRequest, order: readonly number[]): void {
@@ -34,21 +34,21 @@ export class IndexPolicy implements OnlinePolicy {
     this.#hold(request, { context: held.context.slice(0, keptBlocks), sizes: held.sizes.slice(0, keptBlocks) })
   }
 
-  pathOf({ tenant, number }: ReplayRequest): readonly number[] {
-    return this.#indexOf(tenant).pathOf(toRequestId(number)) ?? []
+  pathOf({ scope, number }: ReplayRequest): readonly number[] {
+    return this.#indexOf(scope).pathOf(toRequestId(number)) ?? []
   }
 
-  #hold({ tenant, number }: ReplayRequest, held: Held): void {
-    const index = this.#indexOf(tenant)
+  #hold({ scope, number }: ReplayRequest, held: Held): void {
+    const index = this.#indexOf(scope)
     if (held.context.length > 0) {
       index.insert(held.context, held.sizes, toRequestId(number))
       this.#held.set(number, held)
     } else if (this.#held.delete(number)) index.remove(toRequestId(number))
   }
 
-  #indexOf(tenant: string): OrderingIndex {
-    const index = this.#indexes.get(tenant) ?? this.#createIndex()
-    this.#indexes.set(tenant, index)
+  #indexOf(scope: string): OrderingIndex {
+    const index = this.#indexes.get(scope) ?? this.#createIndex()
+    this.#indexes.set(scope, index)
     return index
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ReplaySettings } from '../replay-options.ts'
+import { type ReplaySettings, replayDefaults } from '../replay-options.ts'
 import { replayTrace } from '../replay-trace.ts'
 import { anyRequests, requestsOf } from '../requests.fixture.ts'
 import { createOfflinePolicy } from './create-offline-policy.ts'
@@ -8,13 +8,10 @@ import { offlineNames, onlineNames } from './policy-names.ts'
 import { sortedOrder } from './static-orders.ts'
 
 const settings: ReplaySettings = {
-  mode: 'online',
-  cache: 'paged',
-  capacityTokens: Number.POSITIVE_INFINITY,
+  ...replayDefaults,
   pageTokens: 4,
   systemTokens: 10,
   questionTokens: 5,
-  window: 1,
 }
 const capacities = fc.constantFrom(60, 150, 400, Number.POSITIVE_INFINITY)
 

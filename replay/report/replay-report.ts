@@ -1,3 +1,6 @@
+import type { EvictionName } from '../cache/eviction/eviction-names.ts'
+import type { HostFigures } from '../cache/host-tier.ts'
+import { bytesPerToken } from '../latency-model.ts'
 import type { PolicyName } from '../policies/policy-names.ts'
 import type { ReplayMode } from '../replay-options.ts'
 import type { ReplayRun } from '../replay-run.ts'
@@ -12,6 +15,21 @@ export interface PolicyReport {
   readonly p50_us: number
   readonly p99_us: number
   readonly seconds: number
+  /** where it was asked for */
+  readonly eviction?: EvictionName
+  /** where evictions were asked for: what a request waits for, modelled, on average */
+  readonly wait_ms?: number
+  /** where there is a host behind the cache: tokens found there, and moved there, from there for a request, or beforehand */
+  readonly host?: HostReport
+}
+
+/** What was found on the host and moved, in tokens, and bytes in all. */
+export interface HostReport {
+  readonly found_tokens: number
+  readonly offloaded_tokens: number
+  readonly loaded_tokens: number
+  readonly promoted_tokens: number
+  readonly moved_bytes: number
 }
 
 /** What `reprise replay --json` prints. */
@@ -26,7 +44,7 @@ export interface ReplayReport {
 }
 
 /** The figures of a run. */
-export function toPolicyReport(run: ReplayRun): PolicyReport {
+export function toPolicyReport(run: ReplayRun, eviction?: EvictionName): PolicyReport {
   return {
     policy: run.policy,
     hit_ratio: toRatio(run.cachedTokens, run.promptTokens),
@@ -35,6 +53,18 @@ export function toPolicyReport(run: ReplayRun): PolicyReport {
     p50_us: percentile(run.microseconds, 0.5),
     p99_us: percentile(run.microseconds, 0.99),
     seconds: run.seconds,
+    ...(eviction ? { eviction, wait_ms: (1000 * run.waitSeconds) / Math.max(1, run.sent.length) } : {}),
+    ...(run.hostFigures ? { host: toHostReport(run.hostFigures) } : {}),
+  }
+}
+
+function toHostReport({ found, offloaded, loaded, promoted }: HostFigures): HostReport {
+  return {
+    found_tokens: found,
+    offloaded_tokens: offloaded,
+    loaded_tokens: loaded,
+    promoted_tokens: promoted,
+    moved_bytes: (offloaded + loaded + promoted) * bytesPerToken,
   }
 }
 

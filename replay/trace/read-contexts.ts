@@ -31,12 +31,18 @@ export function readContexts(
 function readRequest(line: Line, find: (id: string | number) => TraceBlock): TraceRequest {
   const list = line.fields.blocks === undefined && line.fields.top100 !== undefined ? 'top100' : 'blocks'
   const conversation = readName(line, 'conversation')
+  const { front, rest } = line.fields
   return {
     queryId: readName(line, 'query_id') ?? deriveId(line, conversation),
     query: readText(line, 'query') ?? readText(line, 'question'),
     conversation: conversation === undefined ? undefined : String(conversation),
+    answers: line.fields.answers === undefined ? undefined : readNames(line, 'answers').map(String),
     tenant: readText(line, 'tenant') ?? defaultTenant,
     blocks: readNames(line, list).map(find),
+    around:
+      front === undefined && rest === undefined
+        ? undefined
+        : { front: readNames(line, 'front').map(find), rest: readNames(line, 'rest').map(find) },
     fixed: false,
   }
 }

@@ -17,14 +17,14 @@ def main() -> None:
 
 
 def _measure(options: argparse.Namespace) -> None:
-    from quality.in_engine.engine import Engine
-    from quality.in_engine.measure import Measurements, measure
+    from quality.in_engine.engine import LONGEST, Engine
+    from quality.in_engine.measure import ANSWER_TOKENS, Measurements, measure
     from quality.in_engine.prompts import Trace
 
     engine = Engine(options.model, host_dtype=options.host_dtype)
     kept = Measurements(options.out / "measured.jsonl")
     for folder in options.traces:
-        trace = Trace(folder, engine.tokenizer, options.documents, options.seed)
+        trace = Trace(folder, engine.tokenizer, options.documents, options.seed, LONGEST - ANSWER_TOKENS)
         for line in measure(engine, trace, options.prompts, _cases(options), kept, options.minutes * 60):
             print(line, flush=True)
 

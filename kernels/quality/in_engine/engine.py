@@ -18,6 +18,10 @@ os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
 torch.set_num_threads(1)
 
 
+LONGEST = 8192
+"""tokens of a prompt and its answer"""
+
+
 class Engine:
     """An engine that answers one prompt at a time."""
 
@@ -41,7 +45,7 @@ class Engine:
             "kv_connector_extra_config": {"reuse": reuse},
         }
         self.llm = LLM(
-            model=model, dtype="float32", max_model_len=8192, enforce_eager=True, block_size=32,
+            model=model, dtype="float32", max_model_len=LONGEST, enforce_eager=True, block_size=32,
             max_num_batched_tokens=batched_tokens, kv_transfer_config=connector,
         )  # fmt: skip
         self.tokenizer = self.llm.get_tokenizer()

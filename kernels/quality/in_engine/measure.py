@@ -117,8 +117,8 @@ def _store(engine: Engine, trace: Trace, group: list[Asked], stored: str, salt: 
         windows = [
             list(window) for _ in range(CONTEXTS + 1) for window in zip(*_shuffled(group, random_order), strict=True)
         ]
-    for window in windows:
-        engine.answer(trace.prompt(group[0], window, "What is this about?"), salt, {"reuse": "off"})
+    for documents in (fitting for window in windows for fitting in trace.windows(group[0], window)):
+        engine.answer(trace.prompt(group[0], documents, "What is this about?"), salt, {"reuse": "off"})
 
 
 def _shuffled(group: list[Asked], order: random.Random) -> list[list[str]]:

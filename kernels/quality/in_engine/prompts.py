@@ -37,19 +37,34 @@ def _open(folder: Path, stem: str) -> Iterator[dict[str, Any]]:
 class Trace:
     """A folder with `queries.jsonl` and `blocks.jsonl`, in an order of its own for each seed."""
 
-    def __init__(self, folder: Path, tokenizer: Tokenizer, documents: int, seed: int) -> None:
+    def __init__(
+        self, folder: Path, tokenizer: Tokenizer, documents: int, seed: int, longest: int | None = None
+    ) -> None:
+        """longest: tokens of a prompt; questions whose documents do not fit are left out."""
         self.name = folder.name
         self._tokenizer = tokenizer
+        self._longest = longest
         blocks = {block["id"]: block["text"] for block in _open(folder, "blocks") if "text" in block}
         queries = [query for query in _open(folder, "queries") if all(one in blocks for one in query["blocks"])]
         random.Random(seed).shuffle(queries)
-        self.asked = [
+        asked = [
             Asked(
                 str(query["query_id"]), query["query"], [blocks[one] for one in query["blocks"][:documents]],
                 _answers(query),
             )
             for query in queries
         ]  # fmt: skip
+        self.asked = [one for one in asked if longest is None or len(self.prompt(one)) <= longest]
+
+    def windows(self, asked: Asked, documents: Sequence[str]) -> Iterator[Sequence[str]]:
+        """Documents in as few prompts as they fit into, in order."""
+        begin = 0
+        for end in range(1, len(documents) + 1):
+            fits = self._longest is None or len(self.prompt(asked, documents[begin:end])) <= self._longest
+            if not fits:
+                yield documents[begin : end - 1]
+                begin = end - 1
+        yield documents[begin:]
 
     def prompt(self, asked: Asked, documents: Sequence[str] | None = None, question: str | None = None) -> list[int]:
         """The tokens of a prompt; each document is tokenised alone, as known chunks are."""

@@ -2,14 +2,18 @@
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from reprise_reuse.segments.segment_index import MIN_MATCH, Match, SegmentIndex
+from reprise_reuse.segments.page_residents import PageResidents
+from reprise_reuse.segments.segment_index import MIN_STORED, Match, SegmentIndex
 from reprise_reuse.segments.slots import Slots
+
+PROBATION = 0.2
+"""share of host memory for segments that no prompt has repeated yet; beyond it these leave before all others"""
 
 
 @dataclass(slots=True, eq=False)
@@ -22,7 +26,7 @@ class Segment:
     tokens: np.ndarray
     """int32 [n]"""
     slots: np.ndarray | None
-    """where its rows lie in host memory, int64 [n]; None: on disk alone"""
+    """where its rows lie in host memory, int64 [n]; None: not there"""
     position: int
     """of its first token when it was first computed; its keys are turned for this place"""
     prefixes: list[bytes]
@@ -36,6 +40,13 @@ class Segment:
     """its rows are being read from disk into its slots"""
     pins: int = 0
     """requests that rely on its rows staying where they are"""
+    pages: np.ndarray | None = None
+    """where its rows lie in the engine's own pages, as slots of its cache, int64 [n]; None: not there"""
+
+    @property
+    def is_at_hand(self) -> bool:
+        """Whether its rows can be used at once."""
+        return self.pages is not None or (self.slots is not None and not self.is_fetching)
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -52,18 +63,25 @@ class Found(NamedTuple):
 
 class Catalogue:
     """
-    The scheduler's book of segments: what is stored, in which slots, and what leaves when room is needed.
+    The scheduler's book of segments: what is stored, where, and what leaves when room is needed.
 
+    A segment lies in the engine's own pages until these are handed out again, then in host memory, then on disk.
     Workers keep rows by slot and know nothing of segments, so all ranks hold the same by construction. Host memory is
-    bounded by slots, disk by tokens; the least recently used segment that nobody has pinned leaves first.
+    bounded by slots, disk by tokens. Of the segments that nobody has pinned those leave first that no prompt has
+    repeated, while they hold more than their share, and of each kind the least recently used (a segmented LRU).
     """
 
-    def __init__(self, host_tokens: int, disk_tokens: int = 0, first_name: int = 0) -> None:
-        """first_name: above all names of earlier lives whose segments may be restored."""
+    def __init__(self, host_tokens: int, disk_tokens: int = 0, first_name: int = 0, block_size: int = 1) -> None:
+        """first_name: above all names of earlier lives whose segments may be restored; block_size: of the pages."""
         self._slots = Slots(host_tokens)
         self._disk_room = disk_tokens
         self._indexes: dict[bytes, SegmentIndex] = {}
-        self._segments: OrderedDict[int, Segment] = OrderedDict()
+        self._segments: dict[int, Segment] = {}
+        # the same by name, in the order of their last use
+        self._new: OrderedDict[int, Segment] = OrderedDict()
+        self._repeated: OrderedDict[int, Segment] = OrderedDict()
+        self._new_host_tokens = 0
+        self._residents = PageResidents(block_size)
         self._next_name = first_name
         self._disk_tokens = 0
         self.evicted = 0
@@ -98,44 +116,89 @@ class Catalogue:
         return [self._judge(match, tokens, digests) for match in matches]
 
     def use(self, segments: Iterable[Segment]) -> None:
-        """These were just used; they leave last."""
+        """A prompt has repeated these; they leave last."""
         for segment in segments:
             if segment.name in self._segments:
-                self._segments.move_to_end(segment.name)
+                if self._new.pop(segment.name, None) is not None and segment.slots is not None:
+                    self._new_host_tokens -= len(segment)
+                self._repeated[segment.name] = segment
+                self._repeated.move_to_end(segment.name)
 
     def add(
-        self, namespace: bytes, tokens: np.ndarray, position: int, prefix: bytes, *, is_exact: bool
-    ) -> Segment | None:
-        """Makes room for a new segment and returns it; None where so much cannot be freed."""
-        if not self._make_room(len(tokens)):
+        self, namespace: bytes, tokens: np.ndarray, position: int, prefix: bytes, *, is_exact: bool,
+        pages: np.ndarray | None = None,
+    ) -> Segment | None:  # fmt: skip
+        """Returns a new segment; None where room for it in host memory cannot be had.
+
+        pages  where its rows lie in the engine's pages, int64 [n]: so it needs no host memory yet
+        """
+        if pages is None and not self._make_room(len(tokens)):
             return None
         name = self._name()
-        slots = self._slots.take(len(tokens))
-        segment = Segment(name, namespace, tokens, slots, position, [prefix], is_exact, owner=name)
+        segment = Segment(name, namespace, tokens, None, position, [prefix], is_exact, owner=name, pages=pages)
+        if pages is None:
+            segment.slots = self._slots.take(len(tokens))
         self._enter(segment)
         return segment
 
+    def place(self, segment: Segment, pages: np.ndarray) -> None:
+        """The segment's rows lie in other pages from now on."""
+        self._residents.leave(segment.name, segment.pages)
+        segment.pages = pages
+        self._residents.enter(segment.name, pages)
+
+    def vacate(self, block: int) -> list[tuple[Segment, np.ndarray]]:
+        """A block of the engine's pages is handed out; returns the segments that leave the pages by it, and from where.
+
+        What they hold can be read until the engine's next forward. Each is to be brought to host memory by then, or
+        dropped.
+        """
+        left = []
+        for name in self._residents.of(block):
+            segment = self._segments[name]
+            left.append((segment, self._leave_pages(segment)))
+        return left
+
+    def vacate_all(self) -> None:
+        """What the engine's pages hold is not to be relied on any more."""
+        for segment in [one for one in self._segments.values() if one.pages is not None]:
+            self.drop(segment)
+
+    def bring(self, segment: Segment) -> bool:
+        """Gives a segment slots in host memory in place of its pages; False where there is no room."""
+        if not self._make_room(len(segment)):
+            return False
+        self._take_slots(segment)
+        if segment.pages is not None:
+            self._leave_pages(segment)
+        return True
+
     def cut_out(self, segment: Segment, begin: int, end: int) -> Segment:
-        """Makes a segment of its own of `segment.tokens[begin:end]`, whose rows are in host memory, and returns it.
+        """Makes a segment of its own of `segment.tokens[begin:end]`, whose rows are at hand, and returns it.
 
         That a prompt repeats just this run says where texts begin and end. What is left on either side is kept where it
         is long enough to be found. Behind which prefix the later parts were computed is not known any more.
         """
         tokens, slots = segment.tokens, segment.slots
-        assert slots is not None
-        segment.slots = None
+        pages = None if segment.pages is None else self._leave_pages(segment)
+        is_repeated = segment.name in self._repeated
+        if slots is not None:
+            self._count_host(segment, -1)
+            segment.slots = None
         self.drop(segment)
         parts = [(0, begin), (begin, end), (end, len(tokens))]
         made = {}
         for start, stop in parts:
-            if stop - start < MIN_MATCH and start != begin:
-                self._slots.give_back(slots[start:stop])
+            if stop - start < MIN_STORED and (start, stop) != (begin, end):
+                if slots is not None:
+                    self._slots.give_back(slots[start:stop])
                 continue
             made[start] = Segment(
-                self._name(), segment.namespace, tokens[start:stop], slots[start:stop], segment.position + start,
-                segment.prefixes[:] if start == 0 else [b""], segment.is_exact and start == 0, owner=segment.owner,
+                self._name(), segment.namespace, tokens[start:stop], _part(slots, start, stop),
+                segment.position + start, segment.prefixes[:] if start == 0 else [b""],
+                segment.is_exact and start == 0, owner=segment.owner, pages=_part(pages, start, stop),
             )  # fmt: skip
-            self._enter(made[start])
+            self._enter(made[start], is_repeated=is_repeated)
         return made[begin]
 
     def restore(self, segment: Segment) -> None:
@@ -151,7 +214,7 @@ class Catalogue:
         """Gives a segment that is on disk alone slots in host memory, pinned; False where there is no room."""
         segment.pins += 1
         if segment.slots is None and self._make_room(len(segment)):
-            segment.slots = self._slots.take(len(segment))
+            self._take_slots(segment)
         if segment.slots is None:
             segment.pins -= 1
         return segment.slots is not None
@@ -165,15 +228,18 @@ class Catalogue:
 
     def drop(self, segment: Segment) -> None:
         """Forgets a segment on all tiers."""
-        if self._segments.pop(segment.name, None) is None:
+        if segment.name not in self._segments:
             return
+        if segment.slots is not None:
+            self._give_slots(segment)
+        for names in (self._segments, self._new, self._repeated):
+            names.pop(segment.name, None)
         index = self._indexes[segment.namespace]
         index.remove(segment.name)
         if not len(index):
             del self._indexes[segment.namespace]
-        if segment.slots is not None:
-            self._slots.give_back(segment.slots)
-            segment.slots = None
+        if segment.pages is not None:
+            self._leave_pages(segment)
         segment.is_fetching = False
         self.version += 1
         if segment.is_on_disk:
@@ -204,38 +270,75 @@ class Catalogue:
         self._next_name += 1
         return self._next_name - 1
 
-    def _enter(self, segment: Segment) -> None:
+    def _enter(self, segment: Segment, *, is_repeated: bool = False) -> None:
         self.version += 1
         self._segments[segment.name] = segment
+        (self._repeated if is_repeated else self._new)[segment.name] = segment
+        if segment.slots is not None:
+            self._count_host(segment, 1)
+        if segment.pages is not None:
+            self._residents.enter(segment.name, segment.pages)
         self._indexes.setdefault(segment.namespace, SegmentIndex()).add(segment.name, segment.tokens)
+
+    def _leave_pages(self, segment: Segment) -> np.ndarray:
+        pages, segment.pages = segment.pages, None
+        self._residents.leave(segment.name, pages)
+        self.version += 1
+        return pages
 
     def _make_room(self, tokens: int) -> bool:
         missing = tokens - self._slots.free
         if missing <= 0:
             return True
         leaving = []
-        for segment in self._segments.values():
-            if segment.slots is not None and not segment.pins:
-                leaving.append(segment)
-                missing -= len(segment)
-                if missing <= 0:
-                    break
+        for segment in self._leaving_host():
+            leaving.append(segment)
+            missing -= len(segment)
+            if missing <= 0:
+                break
         if missing > 0:
             return False
         for segment in leaving:
             if segment.is_on_disk:
-                self._slots.give_back(segment.slots)
-                segment.slots = None
+                self._give_slots(segment)
                 self.version += 1
             else:
                 self.drop(segment)
                 self.evicted += 1
         return True
 
+    def _leaving_host(self) -> Iterator[Segment]:
+        """The segments in host memory in the order in which they are to leave it."""
+        new, repeated = (
+            (one for one in kind.values() if one.slots is not None and not one.pins)
+            for kind in (self._new, self._repeated)
+        )
+        excess = self._new_host_tokens - int(PROBATION * self._slots.capacity)
+        for segment in new:
+            if excess <= 0:
+                yield from repeated
+            yield segment
+            excess -= len(segment)
+        yield from repeated
+
+    def _take_slots(self, segment: Segment) -> None:
+        segment.slots = self._slots.take(len(segment))
+        self._count_host(segment, 1)
+
+    def _give_slots(self, segment: Segment) -> None:
+        self._slots.give_back(segment.slots)
+        segment.slots = None
+        self._count_host(segment, -1)
+
+    def _count_host(self, segment: Segment, sign: int) -> None:
+        if segment.name in self._new:
+            self._new_host_tokens += sign * len(segment)
+
     def _bound_disk(self) -> None:
         if self._disk_tokens <= self._disk_room:
             return
-        for segment in [one for one in self._segments.values() if one.is_on_disk and not one.pins]:
+        oldest_first = [*self._new.values(), *self._repeated.values()]
+        for segment in [one for one in oldest_first if one.is_on_disk and not one.pins]:
             if self._disk_tokens <= self._disk_room:
                 return
             if segment.slots is None:
@@ -248,6 +351,10 @@ class Catalogue:
         segment.is_on_disk = False
         self._disk_tokens -= len(segment)
         self._dropped_files.append(segment.name)
+
+
+def _part(places: np.ndarray | None, start: int, stop: int) -> np.ndarray | None:
+    return None if places is None else places[start:stop]
 
 
 def prefix_digests(tokens: np.ndarray, positions: Iterable[int]) -> dict[int, bytes]:

@@ -1,6 +1,6 @@
 """Finds stored segments in a prompt by the tokens themselves."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -9,7 +9,11 @@ import numpy as np
 from reprise_reuse.segments.winnow import GRAM, GUARANTEED_RUN, anchors
 
 MIN_MATCH = GUARANTEED_RUN + 1
-"""tokens: shorter runs are not reused, their KV depends most on what stood before"""
+"""tokens: shorter runs are not reused on their own, their KV depends most on what stood before"""
+MIN_JOINED = 2
+"""tokens of a run that is reused beside another, where one segment ends and the next begins"""
+MIN_STORED = 8
+"""tokens of a segment"""
 _MOST_PLACES = 8
 
 
@@ -38,6 +42,9 @@ class SegmentIndex:
         self._tokens: dict[int, np.ndarray] = {}
         # by gram, in the order they were added; a dictionary for its constant removal
         self._places: dict[int, dict[tuple[int, int], None]] = {}
+        # by their first tokens, and by their last
+        self._heads = _Ends(slice(0, MIN_JOINED))
+        self._tails = _Ends(slice(-MIN_JOINED, None))
 
     def __len__(self) -> int:
         return len(self._tokens)
@@ -45,12 +52,16 @@ class SegmentIndex:
     def add(self, segment: int, tokens: np.ndarray) -> None:
         """Makes `tokens` (int32 [n]) known under the name `segment`."""
         self._tokens[segment] = tokens
+        self._heads.add(segment, tokens)
+        self._tails.add(segment, tokens)
         for offset, gram in _listed(tokens):
             self._places.setdefault(gram, {})[segment, offset] = None
 
     def remove(self, segment: int) -> None:
         """Forgets a segment."""
         tokens = self._tokens.pop(segment)
+        self._heads.remove(segment, tokens)
+        self._tails.remove(segment, tokens)
         for offset, gram in _listed(tokens):
             places = self._places[gram]
             del places[segment, offset]
@@ -58,8 +69,19 @@ class SegmentIndex:
                 del self._places[gram]
 
     def find(self, tokens: np.ndarray, begin: int = 0) -> list[Match]:
-        """Returns the runs of `tokens[begin:]` that segments hold: ascending, disjoint, at least `MIN_MATCH` long."""
+        """Returns the runs of `tokens[begin:]` that segments hold: ascending, disjoint, at least `MIN_MATCH` long.
+
+        Beside these, and at the beginning of a prompt, stand shorter ones, at least `MIN_JOINED` long: segments are cut
+        at lines, so a text goes on in the next segment, if only for a few tokens.
+        """
         matches: list[Match] = []
+        for match in self._anchored(tokens, begin):
+            matches += self._going_on(tokens, matches, begin, match.start)
+            matches += self._leading_up(tokens, matches[-1].end if matches else begin, match)
+            matches.append(match)
+        return matches + (self._going_on(tokens, matches, begin, len(tokens)) if matches else [])
+
+    def _anchored(self, tokens: np.ndarray, begin: int) -> Iterable[Match]:
         covered = begin
         for position, gram in _listed(tokens[begin:]):
             anchor = begin + position
@@ -68,9 +90,43 @@ class SegmentIndex:
             # a gram of boilerplate stands in every document: some of its places are as good as all
             match = self._longest(tokens, anchor, covered, islice(self._places.get(gram, ()), _MOST_PLACES))
             if match is not None:
-                matches.append(match)
+                yield match
                 covered = match.end
-        return matches
+
+    def _going_on(self, tokens: np.ndarray, matches: Sequence[Match], begin: int, end: int) -> list[Match]:
+        """What segments hold of `tokens[:end]` from the last match on, if that reaches the end of its segment."""
+        joined: list[Match] = []
+        last = matches[-1] if matches else None
+        at = last.end if last is not None else begin
+        # a prompt begins as others did
+        while self._is_whole(last) if last is not None else at == 0:
+            ahead = tokens[at:end]
+            lengths = {one: _common_prefix(ahead, self._tokens[one]) for one in self._heads.of(ahead)}
+            if not lengths:
+                break
+            segment = max(lengths, key=lengths.__getitem__)
+            last = Match(at, lengths[segment], segment, 0)
+            at = last.end
+            joined.append(last)
+        return joined
+
+    def _is_whole(self, match: Match) -> bool:
+        """Whether a match reaches the end of its segment."""
+        return match.offset + match.length == len(self._tokens[match.segment])
+
+    def _leading_up(self, tokens: np.ndarray, begin: int, match: Match) -> list[Match]:
+        """What segments hold of `tokens[begin:]` up to a match, if that is at the beginning of its segment."""
+        joined: list[Match] = []
+        while match.offset == 0:
+            behind = tokens[begin : match.start]
+            lengths = {one: _common_suffix(behind, self._tokens[one]) for one in self._tails.of(behind)}
+            if not lengths:
+                break
+            segment = max(lengths, key=lengths.__getitem__)
+            length = lengths[segment]
+            match = Match(match.start - length, length, segment, len(self._tokens[segment]) - length)
+            joined.append(match)
+        return joined[::-1]
 
     def _longest(
         self, tokens: np.ndarray, anchor: int, covered: int, places: Iterable[tuple[int, int]]
@@ -81,10 +137,34 @@ class SegmentIndex:
             ahead = _common_prefix(tokens[anchor:], stored[offset:])
             if ahead < GRAM:
                 continue
-            behind = _common_prefix(tokens[covered:anchor][::-1], stored[:offset][::-1])
+            behind = _common_suffix(tokens[covered:anchor], stored[:offset])
             if ahead + behind >= MIN_MATCH and (best is None or ahead + behind > best.length):
                 best = Match(anchor - behind, ahead + behind, segment, offset - behind)
         return best
+
+
+class _Ends:
+    """Segments by the `MIN_JOINED` tokens at one of their ends."""
+
+    def __init__(self, end: slice) -> None:
+        self._end = end
+        self._segments: dict[bytes, dict[int, None]] = {}
+
+    def add(self, segment: int, tokens: np.ndarray) -> None:
+        if len(tokens) >= MIN_JOINED:
+            self._segments.setdefault(tokens[self._end].tobytes(), {})[segment] = None
+
+    def remove(self, segment: int, tokens: np.ndarray) -> None:
+        if len(tokens) >= MIN_JOINED:
+            end = tokens[self._end].tobytes()
+            del self._segments[end][segment]
+            if not self._segments[end]:
+                del self._segments[end]
+
+    def of(self, tokens: np.ndarray) -> Iterable[int]:
+        """Some of the segments that have the same end as `tokens`."""
+        known = self._segments.get(tokens[self._end].tobytes(), ()) if len(tokens) >= MIN_JOINED else ()
+        return islice(known, _MOST_PLACES)
 
 
 def _listed(tokens: np.ndarray) -> Iterable[tuple[int, int]]:
@@ -97,3 +177,7 @@ def _common_prefix(a: np.ndarray, b: np.ndarray) -> int:
     differs = a[:length] != b[:length]
     first = int(differs.argmax()) if length else 0
     return first if length and differs[first] else length
+
+
+def _common_suffix(a: np.ndarray, b: np.ndarray) -> int:
+    return _common_prefix(a[::-1], b[::-1])

@@ -90,20 +90,72 @@ def test_what_leaves_host_memory_stays_findable_while_it_is_on_disk():
     assert enter(catalogue, tokens(4), 0, 10).name == 10
 
 
+def test_what_was_never_repeated_leaves_before_what_was_while_it_holds_more_than_its_share():
+    catalogue = Catalogue(400)
+    first, second = (enter(catalogue, tokens(seed), 0, 80) for seed in range(2))
+    catalogue.use([first, second])
+    # a flood of texts that nobody repeats
+    flood = [enter(catalogue, tokens(10 + seed), 0, 80) for seed in range(9)]
+    assert [catalogue.get(one.name) is not None for one in (first, second)] == [True, True]
+    assert [one for one in flood if catalogue.get(one.name)] == flood[-3:]
+
+
+def test_new_texts_keep_a_share_beside_those_that_were_repeated():
+    catalogue = Catalogue(400)
+    first, *others = (enter(catalogue, tokens(seed), 0, 80) for seed in range(5))
+    catalogue.use([first, *others])
+    new = enter(catalogue, tokens(9), 0, 80)
+    assert catalogue.get(first.name) is None
+    enter(catalogue, tokens(10), 0, 80)
+    assert catalogue.get(others[0].name) is None and catalogue.get(new.name) is new
+
+
+def test_a_segment_leaves_the_pages_with_the_first_of_its_blocks_and_is_brought_to_the_host():
+    catalogue = Catalogue(100, block_size=16)
+    pages = np.arange(40, 120)
+    segment = catalogue.add(HERE, tokens(1), 0, b"", is_exact=True, pages=pages)
+    assert segment.slots is None and segment.is_at_hand and catalogue.host_tokens == 0
+    assert catalogue.vacate(1) == [] and catalogue.vacate(8) == []
+    left = catalogue.vacate(7)
+    assert [one for one, _ in left] == [segment] and left[0][1] is pages
+    assert not segment.is_at_hand and catalogue.vacate(3) == []
+    assert catalogue.bring(segment) and len(segment.slots) == 80 and catalogue.host_tokens == 80
+
+
 class Book(RuleBasedStateMachine):
     """Slots are never handed out twice, whatever is entered, used, pinned and dropped."""
 
     def __init__(self):
         super().__init__()
-        self.catalogue = Catalogue(400, disk_tokens=300)
+        self.catalogue = Catalogue(400, disk_tokens=300, block_size=16)
         self.seed = 0
+
+    @rule(length=st.integers(1, 250), begin=st.integers(0, 300))
+    def add_in_pages(self, length, begin):
+        self.seed += 1
+        pages = np.arange(begin, begin + length)
+        self.catalogue.add(HERE, tokens(self.seed, length), 0, b"", is_exact=True, pages=pages)
+
+    @rule(block=st.integers(0, 40), is_admitted=st.booleans())
+    def hand_out(self, block, is_admitted):
+        for segment, pages in self.catalogue.vacate(block):
+            assert block in pages // 16
+            if not (is_admitted and self.catalogue.bring(segment)):
+                self.catalogue.drop(segment)
+
+    @rule()
+    def reset_pages(self):
+        self.catalogue.vacate_all()
 
     @rule(length=st.integers(1, 250), namespace=st.sampled_from([HERE, THERE]))
     def add(self, length, namespace):
         self.seed += 1
         enter(self.catalogue, tokens(self.seed, length), 0, length, namespace)
 
-    @rule(data=st.data(), action=st.sampled_from(["use", "pin", "unpin", "drop", "written", "fetch", "cut"]))
+    @rule(
+        data=st.data(),
+        action=st.sampled_from(["use", "pin", "unpin", "drop", "written", "fetch", "cut", "bring", "place"]),
+    )
     def touch(self, data, action):
         held = list(self.catalogue._segments.values())
         if not held:
@@ -117,14 +169,18 @@ class Book(RuleBasedStateMachine):
             segment.pins = max(0, segment.pins - 1)
         elif action == "drop" and not segment.pins:
             self.catalogue.drop(segment)
-        elif action == "written":
+        elif action == "written" and segment.slots is not None:
             self.catalogue.written(segment)
-        elif action == "cut" and segment.slots is not None and not segment.pins:
+        elif action == "bring" and segment.pages is not None:
+            self.catalogue.bring(segment)
+        elif action == "place" and segment.pages is not None:
+            self.catalogue.place(segment, segment.pages + 20)
+        elif action == "cut" and segment.is_at_hand and not segment.pins:
             begin = data.draw(st.integers(0, len(segment) - 1))
             end = data.draw(st.integers(begin + 1, len(segment)))
             cut = self.catalogue.cut_out(segment, begin, end)
             assert np.array_equal(cut.tokens, segment.tokens[begin:end]) and cut.owner == segment.owner
-        elif action == "fetch":
+        elif action == "fetch" and segment.is_on_disk:
             self.catalogue.fetch(segment)
 
     @invariant()
@@ -138,7 +194,24 @@ class Book(RuleBasedStateMachine):
             if len(segment) >= 32:
                 found = self.catalogue.find(segment.namespace, segment.tokens)
                 assert [one.segment for one in found] == [segment]
-            assert segment.slots is not None or segment.is_on_disk
+            assert segment.slots is not None or segment.is_on_disk or segment.pages is not None
+            assert segment.slots is None or segment.pages is None
+
+    @invariant()
+    def blocks_know_who_lies_in_them(self):
+        lying = {(name, block) for block in range(60) for name in self.catalogue._residents.of(block)}
+        assert lying == {
+            (one.name, block)
+            for one in self.catalogue._segments.values()
+            if one.pages is not None
+            for block in (one.pages // 16).tolist()
+        }
+
+    @invariant()
+    def what_new_segments_hold_of_the_host_is_counted(self):
+        new = [one for one in self.catalogue._new.values() if one.slots is not None]
+        assert self.catalogue._new_host_tokens == sum(map(len, new))
+        assert {*self.catalogue._new, *self.catalogue._repeated} == set(self.catalogue._segments)
 
 
 TestBook = Book.TestCase

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprise_reuse.segments import MIN_MATCH, SegmentIndex, cut
+from reprise_reuse.segments import MIN_JOINED, MIN_MATCH, SegmentIndex, cut
 from reprise_reuse.segments.cut import LONGEST, SHORTEST
 
 DOCUMENT = st.integers(MIN_MATCH, 300)
@@ -51,11 +51,66 @@ def test_what_is_found_is_there_ascends_and_never_overlaps(seed, vocabulary, seg
         index.add(name, tokens)
     prompt = draw(seed + 50, 300, vocabulary)
     covered = begin
-    for match in index.find(prompt, begin):
-        assert match.start >= covered and match.length >= MIN_MATCH
+    matches = index.find(prompt, begin)
+    assert not matches or max(match.length for match in matches) >= MIN_MATCH
+    for match in matches:
+        assert match.start >= covered and match.length >= MIN_JOINED
         held = stored[match.segment][match.offset : match.offset + match.length]
         assert np.array_equal(prompt[match.start : match.end], held)
         covered = match.end
+
+
+def stored_in_pieces(*lengths: int) -> tuple[np.ndarray, SegmentIndex]:
+    """A text, and an index that holds it in pieces of these lengths, named from 0 on."""
+    text, index, at = draw(5, sum(lengths)), SegmentIndex(), 0
+    for name, length in enumerate(lengths):
+        index.add(name, text[at : at + length])
+        at += length
+    return text, index
+
+
+def test_a_run_goes_on_in_the_next_segment_and_begins_in_the_one_before_for_a_few_tokens():
+    text, index = stored_in_pieces(80, 70, 90)
+    prompt = np.concatenate([[-1], text[80 - 9 : 150 + 11], [-2]]).astype(np.int32)
+    assert index.find(prompt) == [(1, 9, 0, 71), (10, 70, 1, 0), (80, 11, 2, 0)]
+
+
+def test_segments_too_short_to_be_found_are_found_beside_others():
+    text, index = stored_in_pieces(80, 10, 12, 70)
+    assert [match.segment for match in index.find(text)] == [0, 1, 2, 3]
+    assert [match.segment for match in index.find(text[:100])] == [0, 1, 2]
+    assert index.find(text[80:102]) == []
+
+
+def test_prompts_that_begin_alike_share_their_beginning_however_short_it_is():
+    system, one, other = draw(1, 12), draw(2, 90), draw(3, 90)
+    index = SegmentIndex()
+    index.add(0, np.concatenate([system, one]))
+    index.add(1, other)
+    assert index.find(np.concatenate([system, other])) == [(0, 12, 0, 0), (12, 90, 1, 0)]
+    # but alone it is not worth it, and elsewhere it is no beginning
+    assert index.find(system) == []
+    assert index.find(np.concatenate([[-1], system, other])) == [(13, 90, 1, 0)]
+
+
+def test_what_stands_between_two_runs_is_no_part_of_either_if_it_is_other_text():
+    text, index = stored_in_pieces(80, 70)
+    prompt = np.concatenate([text[:80], draw(9, 20), text[80:]])
+    assert [match.segment for match in index.find(prompt)] == [0, 1]
+    # within a segment nothing goes on: the prompt differs there
+    assert index.find(np.concatenate([text[:60], text[80:100]])) == [(0, 60, 0, 0)]
+
+
+@given(
+    cuts=st.lists(st.integers(MIN_JOINED, 90), min_size=1, max_size=8), head=st.integers(0, 60), tail=st.integers(0, 60)
+)
+def test_of_a_text_stored_in_pieces_only_rims_shorter_than_a_joined_run_are_missed(cuts, head, tail):
+    text, index = stored_in_pieces(MIN_MATCH, *cuts, MIN_MATCH)
+    begin, end = min(head, MIN_MATCH - 1), len(text) - min(tail, MIN_MATCH - 1)
+    matches = index.find(text[begin:end])
+    if any(length >= MIN_MATCH for length in cuts):
+        found = sum(match.length for match in matches)
+        assert end - begin - found < 2 * MIN_JOINED
 
 
 @given(lengths=st.lists(DOCUMENT, min_size=2, max_size=5), gone=st.integers(0, 4))

@@ -7,6 +7,15 @@ import { bucketsOf, ratioOf, totalOf } from './sum-samples.js'
 const ratioLines = [
   { name: 'engine', keys: ['cached_tokens'], color: 'var(--engine)', width: 2.5, wash: 'var(--engine-wash)' },
   { name: 'and reused', keys: ['cached_tokens', 'reused_tokens'], color: 'var(--reused)', width: 2, ofReuse: true },
+  { name: 'without reprise', keys: ['baseline_cached_tokens'], color: 'var(--warn)', width: 2, mode: 'on' },
+  {
+    name: 'with reprise',
+    keys: ['shadow_cached_tokens'],
+    color: 'var(--reused)',
+    width: 2,
+    dash: '6 2',
+    mode: 'shadow',
+  },
   { name: 'predicted', keys: ['predicted_cached_tokens'], color: 'var(--predicted)', width: 1.75, dash: '6 4' },
   { name: 'bound', keys: ['seen_tokens'], color: 'var(--bound)', width: 1.75, dash: '1.5 4' },
 ].map((line) => ({ ...line, value: (bucket) => ratioOf(sumOf(bucket, line.keys), bucket.prompt_tokens) }))
@@ -18,8 +27,10 @@ export function showFigures(stats, range) {
   const buckets = bucketsOf(stats.samples, range)
   const total = totalOf(buckets)
   const isReusing = total.reused_tokens > 0 || stats.replicas.some(({ reuse }) => reuse)
-  const ratios = ratioLines.filter(({ ofReuse }) => isReusing || !ofReuse)
+  const ratios = ratioLines.filter(({ ofReuse, mode }) => (isReusing || !ofReuse) && (!mode || mode === stats.mode))
   find('reused-key').hidden = !isReusing
+  for (const mode of ['on', 'shadow']) find(`${mode}-key`).hidden = mode !== stats.mode
+  showGain(stats)
   showHeader(stats)
   showTiles(stats, total, { ratios, isReusing })
   showCharts(buckets, total, { ratios, seconds: range })
@@ -63,6 +74,21 @@ function showTiles(stats, total, { ratios, isReusing }) {
   say('overhead-note', `mean${first}`)
   say('in-flight', whole(stats.in_flight))
   say('queue-note', `${whole(stats.queue_depth)} waiting`)
+}
+
+/** What reprise brings, in one sentence; nothing until an engine has counted. */
+function showGain({ mode, gain }) {
+  const { prompt_tokens: all, with_tokens, without_tokens, possible_tokens, saved } = gain
+  find('gain').hidden = all === 0
+  if (all === 0) return
+  const share = (tokens) => percent(Math.min(1, tokens / all), 1)
+  const seconds = saved.prefill_seconds
+  const time = seconds === null ? '' : `, about ${short(seconds)} s of the engines’ time`
+  const would = mode === 'shadow'
+  find('gain').textContent =
+    `Since the start, ${share(with_tokens)} of prompt tokens ${would ? 'would have come' : 'came'} from cache with reprise, ` +
+    `${share(without_tokens)} ${would ? 'came' : 'would have come'} without it; ${share(possible_tokens)} had been sent before. ` +
+    `${saved.tokens < 0 ? 'More to compute' : 'Saved'}: ${whole(Math.abs(saved.tokens))} tokens${time}.`
 }
 
 /** What became of the tokens that were not found at their own place. */

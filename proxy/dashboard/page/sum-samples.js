@@ -6,6 +6,8 @@ const growing = [
   'reused_tokens',
   'recomputed_tokens',
   'predicted_cached_tokens',
+  'baseline_cached_tokens',
+  'shadow_cached_tokens',
   'seen_tokens',
   'overhead_seconds',
   'decided',

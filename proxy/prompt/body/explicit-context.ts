@@ -1,5 +1,6 @@
 import { Ajv } from 'ajv'
 import { ProxyError } from '../../errors.ts'
+import { ownSchemas } from '../../own-schemas.ts'
 import { type RequestOptions, readOptions } from '../../request-options.ts'
 
 /** Where explicit blocks go. */
@@ -18,7 +19,7 @@ interface RepriseField {
   options?: Record<string, string>
 }
 
-const validate = new Ajv({ allErrors: false, allowUnionTypes: true }).compile<RepriseField>({
+const validate = new Ajv({ ...ownSchemas, allErrors: false, allowUnionTypes: true }).compile<RepriseField>({
   type: 'object',
   additionalProperties: false,
   properties: {

@@ -1,3 +1,4 @@
+import { isSorted } from '../scan/tool-kind.ts'
 import type { JsonPath, Prompt, PromptMessage, PromptText } from './prompt.ts'
 
 /** A JSON object whose members are not known yet. */
@@ -9,6 +10,11 @@ interface Piece {
   readonly isRaw?: boolean
 }
 
+interface ToolCall {
+  readonly name: string
+  readonly given: unknown
+}
+
 /** Collects the texts of a body while a format reads it. */
 export class PromptBuilder {
   readonly texts: PromptText[] = []
@@ -16,11 +22,11 @@ export class PromptBuilder {
   #messages: PromptMessage[] = []
   #places = 0
   /** by call */
-  readonly #tools = new Map<unknown, string>()
+  readonly #tools = new Map<unknown, ToolCall>()
 
-  /** A tool is called: the result that names the call is this tool's. */
-  call(id: unknown, name: unknown): void {
-    if (typeof name === 'string') this.#tools.set(id, name)
+  /** A tool is called with these arguments, as JSON or as an object: the result that names the call is this tool's. */
+  call(id: unknown, name: unknown, given: unknown = this.#tools.get(id)?.given): void {
+    if (typeof name === 'string') this.#tools.set(id, { name, given })
   }
 
   /** Adds a message; `rest` is everything of it that is no text. */
@@ -33,7 +39,8 @@ export class PromptBuilder {
     const texts = pieces.map(({ path, text, isRaw = false }) => this.texts.push({ path, text, isRaw }) - 1)
     // the first of the rest are the message's own members, what follows are parts that are no text
     const isTextOnly = rest.length === 1
-    const tool = this.#tools.get(call)
+    const { name: tool, given } = this.#tools.get(call) ?? {}
+    const isSortedList = isSorted(typeof given === 'string' ? given : (JSON.stringify(given) ?? ''))
     this.#messages.push({
       place: this.#places++,
       role,
@@ -42,6 +49,7 @@ export class PromptBuilder {
       isTextOnly,
       isRendered,
       ...(tool !== undefined && { tool }),
+      ...(isSortedList && { isSorted: true }),
     })
   }
 

@@ -55,6 +55,8 @@ export interface PromptContext {
   readonly annotateAt: { readonly text: number; readonly offset: number } | undefined
   /** what a tool said is one block: it is found again, but stays where it is */
   readonly isResult: boolean
+  /** a tool said it that searches nothing: it is a file, or what a command printed, and its lines are counted */
+  readonly isCounted?: boolean
   /** words that are sent as they are name its blocks by their place: they stay in the order received */
   readonly isSpokenOf?: boolean
   /** fields that ranked its blocks have been cut out of its texts: what they said, by slot; undefined: as received */

@@ -30,6 +30,8 @@ export interface PromptMessage {
   readonly isFollowed?: boolean
   /** what the tool is called whose result it is, where its call says so */
   readonly tool?: string
+  /** what the tool was given says in which order it lists what it finds */
+  readonly isSorted?: boolean
 }
 
 /** What an engine prefills as one sequence; completions may ask for several in one body. */

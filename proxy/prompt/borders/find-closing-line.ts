@@ -11,9 +11,10 @@ export interface Opening {
 }
 
 const NOUN = 'contexts?|documents?|docs|sources?|passages?|results?|chunks?|excerpts?|snippets?|references|information'
-const QUALITY = '(?:[a-z]{1,20}[ _-])?'
+// `knowledge_search tool results.`
+const QUALITY = '(?:[a-z]{1,20}[ _-]){0,3}'
 const EDGE = '[-=*_#<>(){}%|~/\\[\\] \\t]{0,40}'
-const END = new RegExp(`^${EDGE}end[ _-]?(?:of[ _-])?(?:the[ _-])?(${QUALITY}(?:${NOUN}))${EDGE}$`, 'i')
+const END = new RegExp(`^${EDGE}end[ _-]?(?:of[ _-])?(?:the[ _-])?(${QUALITY}(?:${NOUN}))${EDGE}[.:]?$`, 'i')
 // `[/CONTEXT]`, `{/context}`, `{% endcontext %}`
 const BRACKETED = /^(?:\[{1,2}\/|\{{1,2}%?[ \t]?(?:\/|end))[ \t]?([a-z][a-z0-9_ -]{0,40})[ \t]?(?:%?\}{1,2}|\]{1,2})$/i
 const CLOSING_TAG = /^<\/([a-z][\w.-]{0,60})[ \t]?>$/i
@@ -54,7 +55,10 @@ function toOpening(signs: string): Opening {
 
 function toNamed(name: string): RegExp {
   const words = name.trim().replace(/[ _-]+/g, '[ _-]')
-  return new RegExp(`^(?:${EDGE}(?:end|stop)[ _-]?(?:of[ _-])?(?:the[ _-])?|${EDGE}[/#][ \\t]?)${words}${EDGE}$`, 'i')
+  return new RegExp(
+    `^(?:${EDGE}(?:end|stop)[ _-]?(?:of[ _-])?(?:the[ _-])?|${EDGE}[/#][ \\t]?)${words}${EDGE}[.:]?$`,
+    'i',
+  )
 }
 
 /** Where the first line between these places begins that closes what was opened in front. */

@@ -223,10 +223,10 @@ describe('a line of the last block that reads like a cue', () => {
     ['BEGIN CONTEXT', 'END CONTEXT'],
   ])('never ends it between %j and %j, with the question behind', (opening, closing) => {
     for (const block of [faq, 'B\n\nWhat about batteries?\n\nGo.', 'B\n\nKeep it dry.']) {
-      const text = `Use:\n${opening}\n[1] A\n\n[2] ${block}\n${closing}\n\nQuestion: what?`
+      const text = `Use these sources:\n${opening}\n[1] A\n\n[2] ${block}\n${closing}\n\nQuestion: what?`
       for (const list of contentsOf(text)) expect(list.at(-1)).toBe(block)
     }
-    expect(contentsOf(`${opening}\n[1] A\n\n[2] B\n\nQuestion: what?\n${closing}`)).toEqual([['A', 'B']])
+    expect(contentsOf(`Sources:\n${opening}\n[1] A\n\n[2] B\n\nQuestion: what?\n${closing}`)).toEqual([['A', 'B']])
   })
 
   it('leaves the other lists of a container to themselves', () => {

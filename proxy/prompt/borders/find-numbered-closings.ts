@@ -7,10 +7,11 @@ export interface NumberedClosing {
   readonly end: number
 }
 
-const EDGE = '[-=*_#<>(){}|~\\[\\] \\t]{0,40}'
+const EDGE = '[\\-=*_#<>(){}|~\\[\\] \\t]{0,40}'
+const NOUN = '(?:\\p{L}{1,20}[ _.#:-]{0,2}){0,2}'
 const CLOSING = new RegExp(
-  `^${EDGE}(?:(?:end|stop)[ _-]?(?:of[ _-])?(?:the[ _-])?|/[ \\t]?)(?:[a-z]{1,20}[ _.#:-]{0,2}){0,2}(\\d{1,6})${EDGE}$`,
-  'i',
+  `^${EDGE}(?:(?:(?:end|stop)[ _-]?(?:of[ _-])?(?:the[ _-])?|/[ \\t]?)${NOUN}(\\d{1,6})|${NOUN}(\\d{1,6})[ _-]end)${EDGE}$`,
+  'iu',
 )
 const LONGEST_LINE = 120
 
@@ -44,11 +45,13 @@ export function findOwnClosing(text: string, { end: from, number }: Label, limit
 export function findEndBehindClosing(text: string, at: number, number: number): number {
   const start = findContentStart(text, at, text.length)
   const end = findContentEnd(text, start, findLineEnd(text, start))
-  return text.slice(at, start).includes('\n') && closes(text, start, end, number) ? end : at
+  // `…rain.[webpage 1 end]`
+  const isApart = text.slice(at, start).includes('\n') || '[<'.includes(text[start] ?? ' ')
+  return isApart && closes(text, start, end, number) ? end : at
 }
 
 function closes(text: string, start: number, end: number, number: number | undefined): boolean {
   if (end - start > LONGEST_LINE) return false
   const closing = CLOSING.exec(text.slice(start, end).trim())
-  return closing !== null && Number(closing[1]) === number
+  return closing !== null && Number(closing[1] ?? closing[2]) === number
 }

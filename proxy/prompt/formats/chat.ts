@@ -26,7 +26,7 @@ function readCalls(
   builder: PromptBuilder,
 ): void {
   for (const { id, function: called } of isParts(tool_calls) ? tool_calls : []) {
-    if (isObject(called)) builder.call(id, called.name)
+    if (isObject(called)) builder.call(id, called.name, called.arguments)
   }
   if (role === 'function' || role === 'tool') builder.call(tool_call_id ?? place, name)
 }

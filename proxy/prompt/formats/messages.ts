@@ -24,7 +24,8 @@ function readMessage(message: Json, path: JsonPath, builder: PromptBuilder): voi
   const { role, content, ...rest } = message
   // results in what the assistant said are put in words of the engine's
   const parts = role === 'user' && isParts(content) ? content : []
-  for (const { type, id, name } of isParts(content) ? content : []) if (type === 'tool_use') builder.call(id, name)
+  for (const { type, id, name, input } of isParts(content) ? content : [])
+    if (type === 'tool_use') builder.call(id, name, input)
   const lastResult = parts.findLastIndex(isToolResult)
   if (lastResult < 0) {
     const { pieces, others } = splitContent(content, path, ['text'])

@@ -32,7 +32,7 @@ function readItem(item: Json, path: JsonPath, builder: PromptBuilder): void {
     builder.message('tool', pieces, [rest, ...others, ...unread(output)], { call: rest.call_id })
     return
   }
-  builder.call(item.call_id, item.name)
+  builder.call(item.call_id, item.name, item.arguments)
   builder.message(String(item.type), [], [item])
 }
 

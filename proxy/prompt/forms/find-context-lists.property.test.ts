@@ -200,7 +200,7 @@ describe('in any text', () => {
   it('JSON stays JSON of the same elements when its blocks change places', () => {
     const element = fc.record({
       title: fc.string(),
-      score: fc.double({ noNaN: true, noDefaultInfinity: true }),
+      similarity: fc.double({ noNaN: true, noDefaultInfinity: true }),
       content: fc.string({ minLength: 16 }),
       nested: fc.jsonValue({ maxDepth: 2 }),
     })
@@ -277,7 +277,9 @@ describe.each([...labelled, ...tagged])('a list written as $name', (form) => {
   it('is found with blank lines in its blocks when a cue follows', () => {
     fc.assert(
       fc.property(longContents, gap, prose, (list, between, before) => {
-        expect(contentsOf(`${before}\n\n${write(form, list, between)}\n\nQuestion: why?\nAnswer:`)).toEqual([list])
+        expect(contentsOf(`${before}\n\nSources:\n\n${write(form, list, between)}\n\nQuestion: why?\nAnswer:`)).toEqual(
+          [list],
+        )
         expect(contentsOf(`${before}\n\n<context>\n${write(form, list, between)}\n</context>\n\nWhy?`)).toEqual([list])
       }),
     )
@@ -289,7 +291,7 @@ describe.each([...labelled, ...tagged])('a list written as $name', (form) => {
     )
     fc.assert(
       fc.property(shuffled, gap, ([list, order], between) => {
-        const text = `Use:\n\n${write(form, list, between)}\n\nQuestion: why?`
+        const text = `Use these sources:\n\n${write(form, list, between)}\n\nQuestion: why?`
         expect(contentsOf(permute(text, order))).toEqual([order.map((i) => list[i]!)])
       }),
     )

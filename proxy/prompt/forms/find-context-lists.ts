@@ -7,12 +7,15 @@ import { findElements, isKin, type KinElement, type Region } from '../scan/find-
 import type { Label } from '../scan/find-labels.ts'
 import { findMarks, type Marks, type TextTraits } from '../scan/find-marks.ts'
 import type { Tag } from '../scan/find-tags.ts'
+import { findClosedLists } from './find-closed-lists.ts'
 import { findCreditedLists } from './find-credited-lists.ts'
 import { findJsonLists } from './find-json-lists.ts'
+import { findKeyedLists } from './find-keyed-lists.ts'
 import { findLabelledLists } from './find-labelled-lists.ts'
 import { findMemoryLists } from './find-memory-lists.ts'
 import { findBoldLists, findQuotedLists } from './find-quoted-lists.ts'
 import { findRuledLists } from './find-ruled-lists.ts'
+import { findSourcedLists } from './find-sourced-lists.ts'
 import { findTagLists } from './find-tag-lists.ts'
 
 /** What was found in a text, and what looks like a list and is left alone. */
@@ -102,13 +105,17 @@ class ListSearch {
     const marks = this.#marks
     const blocks: KinElement[] = []
     const json = findJsonLists(marks, region)
-    this.refusals.push(...json.refusals)
+    const closed = findClosedLists(marks, region)
+    this.refusals.push(...json.refusals, ...closed.refusals)
     const lists: (readonly ContextList[])[] = [
       findLabelledLists(marks, region),
       json.lists,
+      closed.lists,
       findMemoryLists(marks, region),
       findCreditedLists(marks, region),
+      findKeyedLists(marks.text, region),
       findQuotedLists(marks, region),
+      findSourcedLists(marks, region),
       findBoldLists(marks, region),
     ]
     if (lists.every((list) => list.length === 0) && json.refusals.length === 0)

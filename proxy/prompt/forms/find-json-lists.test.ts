@@ -3,8 +3,8 @@ import { findContextLists } from './find-context-lists.ts'
 import { behindLists, contentsOf, labelsOf } from './found-lists.fixture.ts'
 
 const results = [
-  { title: 'Rain', content: 'It rained all day in "Oslo" [1].', score: 0.5 },
-  { title: 'Sun', content: '雨が降った — and then\n\nthe sun shone.', score: 0.25 },
+  { title: 'Rain', url: 'https://a.example/rain', content: 'It rained all day in "Oslo" [1].', score: 0.5 },
+  { title: 'Sun', url: 'https://a.example/sun', content: '雨が降った — and then\n\nthe sun shone.', score: 0.25 },
 ]
 const compact = results.map((result) => JSON.stringify(result))
 const pretty = results.map((result) => JSON.stringify(result, null, 2).replaceAll('\n', '\n  '))
@@ -52,7 +52,7 @@ describe('results in JSON', () => {
   it('may be short where the line in front, their name, a field or the question says what they are', () => {
     const short = [{ text: 'Rain' }, { text: 'Sun' }]
     const sourced = short.map((result, i) => ({ ...result, url: `https://a.example/${i}` }))
-    const scored = short.map((result) => ({ ...result, score: 0.5 }))
+    const scored = short.map((result) => ({ ...result, similarity: 0.5 }))
     for (const text of [
       `Context: ${JSON.stringify(short)}\n\nWhy?`,
       `${JSON.stringify(sourced)}\n\nQuestion: why?`,

@@ -2,16 +2,25 @@ import type { Span } from '../../json-spans.ts'
 import type { BlockSpan, ContextList } from '../judge/context-list.ts'
 import { readAnnouncement } from '../judge/read-evidence.ts'
 import type { Reason, Refusal } from '../judge/reasons.ts'
-import { tellsOrder } from '../judge/tells-order.ts'
+import { areNumberedNames } from '../order/numbered-names.ts'
+import { areInOrder } from '../order/order-key.ts'
+import { tellsOrder } from '../order/tells-order.ts'
 import { readCue } from '../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd } from '../scan/find-edges.ts'
 import type { Region } from '../scan/find-elements.ts'
 import { FenceWalk } from '../scan/find-fences.ts'
-import { type JsonElement, type JsonMember, type JsonValue, readJsonValue } from '../scan/find-json-value.ts'
+import {
+  type JsonElement,
+  type JsonMember,
+  type JsonValue,
+  readJsonLines,
+  readJsonValue,
+} from '../scan/find-json-value.ts'
 import { isRunning } from '../scan/find-labels.ts'
 import type { Marks } from '../scan/find-marks.ts'
 import { findRankMembers } from '../scan/find-rank-fields.ts'
 import { datedField, orderedField, toFieldName } from '../scan/ordered-fields.ts'
+import { isSorted } from '../scan/tool-kind.ts'
 import { materialWords, strongLists } from '../scan/vocabulary.ts'
 import { findOwn } from './find-own.ts'
 
@@ -24,15 +33,18 @@ const LIST_NAMES =
 const LABEL_NAMES = ['index', 'id', 'number', 'n', 'position', 'rank', 'doc_id', 'document', 'doc', 'source_id']
 const PLAIN_VALUE = /^[\p{L}\p{N}_.:/#-]{1,64}$/u
 
-// fields that nothing but what was searched for has
+// a score that says how well a text fits a question; `score` alone is what players, reviews and lines of a scan have, too
 const RANKED =
-  /^(?:_?score|(?:[a-z]+_)?scores?|similarity|distance|relevance|relevance_score|rerank_score|certainty|_distance|@search\.score)$/i
+  /^(?:_score|similarity|(?:relevance|relevancy|rerank|reranker|reranking|retrieval|search|similarity|vector|bm25|hybrid|semantic|fusion|rrf|dense|sparse|cosine)_?scores?|cosine_similarity|certainty|_distance|@search\.(?:reranker_?)?score)$/i
+const SCORED = /^(?:scores?|distance|relevance|relevancy|rank)$/i
 const NUMBERED = /^(?:document|doc)$/i
 const PAGE_CONTENT = /^page_?content$/i
 const RETRIEVED = /^(?:page_?content|raw_content|snippet|passage|excerpt|highlights?|memory)$/i
 // where a text comes from
 const ORIGIN =
-  /^(?:url|uri|link|href|source|file|filename|file_name|file_path|path|doc_id|document_id|source_id|source_url|docid|document|doc|title)$/i
+  /^(?:url|uri|link|href|source|file|filename|file_name|file_path|path|doc_id|document_id|source_id|source_url|docid|document|doc)$/i
+const DATED = /^(?:.*_)?(?:date|datetime|timestamp|created|updated|published|modified)(?:_?at|_?time|_?on)?$/i
+const TITLED = /^(?:title|name|headline)$/i
 
 // a result under a known name may be short, as memories are, and of any length where something says that it is one;
 // under any other name it is a record of something else
@@ -41,10 +53,14 @@ const SHORTEST_OTHER_TEXT = 80
 
 // lines of JSON in numbers like these are a log
 const MOST_LISTS = 1_000
+const MOST_AROUND = 500
+const LONGEST_NAME = 100
 
 const QUOTE = 34
 const OPEN_BRACKET = 91
 const MATERIAL = new RegExp(materialWords, 'iu')
+// classifiers have results, too
+const OF_ANYTHING = /(?<!search )\bresults?\b/i
 
 /** What was seen of JSON in a region: lists, and what is left alone. */
 export interface JsonLists {
@@ -78,12 +94,18 @@ export function findJsonLists(marks: Marks, region: Region): JsonLists {
 interface Situation {
   /** the line in front announces retrieved text */
   readonly isAnnounced: boolean
+  /** it announces several texts, by more than `results` */
+  readonly isSet: boolean
   /** a container of such text holds it */
   readonly isHeld: boolean
   readonly isSearched: boolean
   readonly isAsked: boolean
   /** a tool said it, and nobody knows which */
   readonly isUnnamedTool: boolean
+  /** a tool said it whose name does not say that it searches */
+  readonly isNamedTool: boolean
+  /** what stands around the list says how it is sorted */
+  readonly isSorted: boolean
 }
 
 /** The list at `start`, if there is one, and where reading goes on. */
@@ -93,17 +115,26 @@ function readValue(
   start: number,
   fenceEnd: number | undefined,
 ): { readonly at: number; readonly list?: ContextList | Reason | undefined } {
-  const value = readJsonValue(marks.text, start)
+  // lines of JSON are logs, too: these are announced as documents
+  const isLines = isFirstLine(marks.text, start) && isAnnounced(marks.text, start, true)
+  const lines = isLines ? readJsonLines(marks.text, start) : undefined
+  const value = lines ?? readJsonValue(marks.text, start)
   // where one attempt broke off the next one may begin, so that no character is read twice
   if (typeof value === 'number') return { at: fenceEnd ?? value }
   return { at: fenceEnd ?? value.end, list: readList(marks, region, start, value, fenceEnd) }
 }
 
-/** Whether an array is the first thing in fenced code that is JSON, or of no language. */
+/** Whether an array, or a line of several, is the first thing in fenced code that is JSON, or of no language. */
 function isFencedAlone(text: string, start: number): boolean {
-  if (text.charCodeAt(start) !== OPEN_BRACKET) return false
+  if (text.charCodeAt(start) !== OPEN_BRACKET && !isFirstLine(text, start)) return false
   const fence = findContentEnd(text, Math.max(start - 200, 0), start)
   return /(?:^|\n)[ \t]*(?:`{3,}|~{3,})(?:json)?$/i.test(text.slice(Math.max(fence - 24, 0), fence))
+}
+
+/** Whether an object ends with its line, and the next one begins below it. */
+function isFirstLine(text: string, start: number): boolean {
+  const end = findLineEnd(text, start)
+  return text[findContentEnd(text, start, end) - 1] === '}' && text[findContentStart(text, end, text.length)] === '{'
 }
 
 /** Numbers, as in `[1]`, hold none. */
@@ -130,10 +161,13 @@ function readList(
     return undefined
   const situation: Situation = {
     isAnnounced: isAnnounced(text, start),
+    isSet: isAnnounced(text, start, true),
     isHeld: region.isKin,
     isSearched: marks.source === 'search',
     isAsked: readCue(text, findContentStart(text, end, text.length))?.question === true,
     isUnnamedTool: marks.whole && marks.source === undefined,
+    isNamedTool: marks.source === 'other',
+    isSorted: isSortedAround(text, start, end, arrays),
   }
   const isStrings = situation.isAnnounced && text.charCodeAt(start) === OPEN_BRACKET
   const named = arrays.filter(({ name }) => name === undefined || name === '' || LIST_NAMES.test(name))
@@ -150,6 +184,17 @@ function readList(
   return largest === undefined ? refused : toList(text, largest, fenceEnd ?? end)
 }
 
+/** Whether members in front of the largest array of a value, or behind it, say how it is sorted. */
+function isSortedAround(text: string, start: number, end: number, arrays: JsonValue['arrays']): boolean {
+  const spans = arrays.map(({ elements }) => ({ from: elements[0]!.start, to: elements.at(-1)!.end }))
+  const from = Math.min(...spans.map((span) => span.from))
+  const to = Math.max(...spans.map((span) => span.to))
+  return (
+    isSorted(text.slice(start, Math.min(from, start + MOST_AROUND))) ||
+    isSorted(text.slice(to, Math.min(end, to + MOST_AROUND)))
+  )
+}
+
 function judgeList(
   text: string,
   elements: readonly JsonElement[],
@@ -157,7 +202,32 @@ function judgeList(
   situation: Situation,
 ): Reason | undefined {
   const refused = judgeElements(elements, name, situation)
-  return refused ?? (tellsOrder(text, elements.map(toTextSpan)) ? 'ordered_texts' : undefined)
+  if (refused !== undefined) return refused
+  const isInOrder =
+    isNestedInOrder(text, elements) ||
+    tellsOrder(text, elements.map(toTextSpan)) ||
+    areNumberedNames(elements.map((one) => nameOf(text, one)))
+  return isInOrder ? 'ordered_texts' : undefined
+}
+
+/** Whether dates in the metadata of objects rise or fall through them. */
+function isNestedInOrder(text: string, elements: readonly JsonElement[]): boolean {
+  const values = elements.map(({ members }) => {
+    const nested = [...members!.values()].flatMap((member) => [...(member.members ?? [])])
+    const own = nested.find(([name]) => DATED.test(name))?.[1]
+    return own === undefined
+      ? ''
+      : text.slice(own.start, Math.min(own.end, own.start + LONGEST_NAME)).replaceAll('"', '')
+  })
+  return !values.includes('') && areInOrder(values)
+}
+
+/** What an object says of where its text is from. */
+function nameOf(text: string, { members }: JsonElement): string {
+  const names = [...members!].filter(([name]) => ORIGIN.test(name) || TITLED.test(name))
+  return names
+    .map(([name, { start, end }]) => `${name}:${text.slice(start, Math.min(end, start + LONGEST_NAME))}`)
+    .join()
 }
 
 /**
@@ -168,21 +238,52 @@ function judgeList(
 function judgeElements(
   elements: readonly JsonElement[],
   name: string | undefined,
-  { isAnnounced, isHeld, isSearched, isAsked, isUnnamedTool }: Situation,
+  situation: Situation,
 ): Reason | undefined {
-  if (elements.some((element) => hasField(element, orderedField))) return 'ordered_fields'
-  const list = (name ?? '').toLowerCase()
-  const isStrong = strongLists.has(list) || [...strongLists].some((noun) => list.endsWith(`_${noun}`))
-  const isPlaced = isAnnounced || isHeld
-  const places = countTrue(isPlaced, isSearched, isStrong, isAsked && name === undefined)
-  const own = countFields(elements)
+  if (situation.isSorted || elements.some((element) => hasField(element, orderedField))) return 'ordered_fields'
+  const seen = {
+    places: countPlaces(name, situation),
+    own: countKinds(elements, [RANKED, RETRIEVED, NUMBERED, ORIGIN]),
+    titled: countKinds(elements, [TITLED]),
+    scored: countKinds(elements, [SCORED]),
+  }
   if (elements.some((element) => hasField(element, datedField))) {
-    return places + own >= 3 && places > 0 && own > 0 ? undefined : 'ordered_fields'
+    const all = seen.own + seen.titled + (seen.own > 0 ? 0 : seen.scored)
+    return seen.places + all >= 3 && seen.places > 0 && all > 0 ? undefined : 'ordered_fields'
   }
   if (elements.every((element) => hasField(element, RANKED) || hasField(element, PAGE_CONTENT))) return undefined
-  const isNeutral = list === 'results' || list === 'chunks' || isUnnamedTool
-  const isEnough = places > 0 ? own > 0 || places > 1 || isStrong || isPlaced : isNeutral && own > 0
-  return isEnough ? undefined : 'no_evidence'
+  return isEnough(seen, name, situation) ? undefined : 'no_evidence'
+}
+
+/** What speaks for a list of objects: places that say so, and kinds of fields that all of them have. */
+interface Seen {
+  readonly places: number
+  /** fields that retrieved texts have */
+  readonly own: number
+  readonly titled: number
+  readonly scored: number
+}
+
+function countPlaces(name: string | undefined, { isAnnounced, isHeld, isSearched, isAsked }: Situation): number {
+  return countTrue(isAnnounced || isHeld, isSearched, isStrongName(name), isAsked && name === undefined)
+}
+
+function isStrongName(name = ''): boolean {
+  const list = name.toLowerCase()
+  return strongLists.has(list) || [...strongLists].some((noun) => list.endsWith(`_${noun}`))
+}
+
+function isEnough({ places, own, titled, scored }: Seen, name: string | undefined, situation: Situation): boolean {
+  const { isAnnounced, isHeld, isSearched, isUnnamedTool, isNamedTool } = situation
+  if (places === 0) {
+    // a source and a score together are of a search, whatever the list is called
+    const isNeutral = /^(?:results|chunks)$/i.test(name ?? '') || isUnnamedTool || (scored > 0 && !isNamedTool)
+    return isNeutral && own > 0 && (!isNamedTool || own + scored > 1)
+  }
+  const isSaid = isHeld || isStrongName(name) || situation.isSet
+  // a score without a source says how well a text fits only where a place says so
+  if (own === 0 && scored > 0) return isSearched || isSaid
+  return own > 0 || places > 1 || isSaid || isAnnounced || titled > 0
 }
 
 function hasField({ members }: JsonElement, pattern: RegExp): boolean {
@@ -197,9 +298,8 @@ function toTextSpan({ start, end, members }: JsonElement): BlockSpan {
   return { start, end, contentStart, contentEnd }
 }
 
-/** How many kinds of fields all of these have that texts which were searched for have. */
-function countFields(elements: readonly JsonElement[]): number {
-  const kinds = [RANKED, RETRIEVED, NUMBERED, ORIGIN]
+/** How many of these kinds of fields all elements have. */
+function countKinds(elements: readonly JsonElement[], kinds: readonly RegExp[]): number {
   return kinds.filter((kind) => elements.every((element) => hasField(element, kind))).length
 }
 
@@ -219,7 +319,7 @@ function haveTexts(
 
 function hasText(text: string, members: ReadonlyMap<string, JsonMember>, shortest: number): boolean {
   const names = [...members.keys()]
-  const least = names.some((name) => RETRIEVED.test(name) || RANKED.test(name)) ? 1 : shortest
+  const least = names.some((name) => RETRIEVED.test(name) || RANKED.test(name) || SCORED.test(name)) ? 1 : shortest
   return names.some((name) => {
     const { start, end } = members.get(name)!
     const length = text.charCodeAt(start) === QUOTE ? end - start - 2 : 0
@@ -249,14 +349,15 @@ function lengthOf(elements: readonly JsonElement[]): number {
 }
 
 /** Whether the line in front says that what follows is retrieved text: it could be anything else. */
-function isAnnounced(text: string, start: number): boolean {
+function isAnnounced(text: string, start: number, asSet = false): boolean {
   const end = findContentEnd(text, Math.max(start - 16, 0), start)
   // one value behind another, as in lines of JSON
   if (text[end - 1] === '}' || text[end - 1] === ']') {
     if (!/^\[{1,2}|^#/.test(text.slice(text.lastIndexOf('\n', end - 1) + 1, end))) return false
   }
   const { heading, announcesText, announcesSet } = readAnnouncement(text, start)
-  return (announcesText || announcesSet) && heading.length > 0 && !/[.?!]$/.test(heading)
+  if (heading.length === 0 || /[.?!]$/.test(heading)) return false
+  return asSet ? announcesSet && !OF_ANYTHING.test(heading) : announcesText || announcesSet
 }
 
 function isTexts(text: string, elements: readonly JsonElement[]): boolean {

@@ -32,7 +32,7 @@ describe('labelled blocks', () => {
     ['===== Document 0 =====\nA\n\n===== Document 1 =====\nB', 'Document '],
     ['--- Source 1 ---\nA\n--- Source 2 ---\nB', 'Source '],
   ])('may look like %j', (list, labelPrefix) => {
-    const text = `Use these:\n\n${list}\n\nWhich one?`
+    const text = `Use these sources:\n\n${list}\n\nWhich one?`
     expect(contentsOf(text)).toEqual([['A', 'B']])
     expect(findContextLists(text)).toMatchObject([{ positional: true, labelPrefix }])
     expect(behindLists(text)).toEqual(['\n\nWhich one?'])
@@ -87,7 +87,7 @@ describe('labelled blocks', () => {
   })
 
   it('survive CRLF line ends', () => {
-    const text = 'x:\r\n\r\n[1] A\r\nmore\r\n\r\n[2] B\r\n\r\nWhich?'
+    const text = 'Sources:\r\n\r\n[1] A\r\nmore\r\n\r\n[2] B\r\n\r\nWhich?'
     expect(contentsOf(text)).toEqual([['A\r\nmore', 'B']])
     expect(behindLists(text)).toEqual(['\r\n\r\nWhich?'])
   })
@@ -136,7 +136,7 @@ describe('the last labelled block', () => {
 
   it('ends at the closing tag of an element around the list', () => {
     const list = '[1] A\n\nmore A\n\n[2] B\n\nmore B'
-    for (const name of ['context', 'documents', 'rag']) {
+    for (const name of ['context', 'documents', 'sources']) {
       const text = `<${name}>\n${list}\n</${name}>\n\nWhich?`
       expect(contentsOf(text)).toEqual([['A\n\nmore A', 'B\n\nmore B']])
       expect(behindLists(text)).toEqual(['\n\nWhich?'])
@@ -233,7 +233,7 @@ describe('labels that do not count up', () => {
 
 describe('several lists', () => {
   it('are parted by a cue when the numbers begin again', () => {
-    const text = '[1] A\n[2] B\n\nQuestion: x\n\n[1] C\n[2] D\n[3] E\n\nQuestion: y'
+    const text = '[1] A\n[2] B\n\nQuestion: x\n\nSources:\n[1] C\n[2] D\n[3] E\n\nQuestion: y'
     expect(contentsOf(text)).toEqual([
       ['A', 'B'],
       ['C', 'D', 'E'],
@@ -293,7 +293,7 @@ describe('no labelled list', () => {
 
   it('is in code behind a list, and does not spoil the list', () => {
     expect(contentsOf('[1] A\n[2] B\n\nQuestion: why\n```\n[1] x\n[2] y\n```\n')).toEqual([['A', 'B']])
-    expect(contentsOf('```\n[1] x\n```\n[1] A\n[2] B\n\nQuestion: what does\n[1] say?')).toEqual([['A', 'B']])
+    expect(contentsOf('```\n[1] x\n```\nSources:\n[1] A\n[2] B\n\nQuestion: what does\n[1] say?')).toEqual([['A', 'B']])
   })
 })
 

@@ -1,5 +1,5 @@
 import { type BlockSpan, type ContextList, mostBlocks } from '../judge/context-list.ts'
-import { areInOrder } from '../judge/tells-order.ts'
+import { areInOrder } from '../order/order-key.ts'
 import { readCue } from '../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom } from '../scan/find-edges.ts'
 import { genericTags, isKin, isWeakTag, type KinElement, type Region } from '../scan/find-elements.ts'
@@ -101,9 +101,11 @@ function toList(text: string, row: readonly KinElement[], inContainer: boolean):
 
 /** Whether an attribute, which is none that labels, says that the elements have an order. */
 function isOrdered(text: string, open: KinElement['open']): boolean {
-  return readAttributes(text, open).some(
-    ({ name }) => orderedField.test(toFieldName(name)) && !LABEL_ATTRIBUTES.includes(name),
-  )
+  return readAttributes(text, open).some(({ name, valueStart, valueEnd }) => {
+    // words of a title without quotes look like attributes without values
+    if (valueStart === valueEnd || LABEL_ATTRIBUTES.includes(name)) return false
+    return orderedField.test(toFieldName(name)) || (name === 'total' && /^\d+$/.test(text.slice(valueStart, valueEnd)))
+  })
 }
 
 /** Whether dates in the elements' tags rise or fall through all of them: those of what was searched for stand by rank. */

@@ -43,12 +43,19 @@ export const forms: readonly Form[] = [
       `Retrieved documents:\n[doc1]: ${rain}\n[doc2]: ${sun}${ask}`,
       `Sources:\n[a.md]: ${rain}\n[b.md]: ${sun}${ask}`,
       `Facts:\n==== [File:a.md;Relevance:83%]:\n${rain}\n==== [File:b.md;Relevance:71%]:\n${sun}\n======\nAnswer.`,
+      `Document 0:::\n${rain}\nDocument 1:::\n${sun}${ask}`,
+      `===== Document 0 =====\n${rain}\n===== Document 1 =====\n${sun}${ask}`,
+      `Result 1\nDocument_id: a\nContent: ${rain}\nResult 2\nDocument_id: b\nContent: ${sun}${ask}`,
+      `Документ 1: ${rain}\nДокумент 2: ${sun}\n\nВопрос: почему?`,
+      `[문서 1] ${rain}\n[문서 2] ${sun}\n\n질문: 왜?`,
       `Sources:\nid|text\n17|"${rain}"\n4|"${sun}"\n\nAnswer.`,
     ],
     alike: [
       `Step 1: ${rain}\nStep 2: ${sun}${ask}`,
       `question: why?\ncontext1: ${rain}\ncontext2: ${sun}\noutput:`,
       `<context>\nArticle 1: ${rain}\nArticle 2: ${sun}\n</context>\n\nWhy?`,
+      `Шаг 1: ${rain}\nШаг 2: ${sun}\n\nВопрос: почему?`,
+      `Result 1\nStatus: ${rain}\nResult 2\nStatus: ${sun}${ask}`,
       `### File 1: ${rain}\n\n### File 2: ${sun}`,
       `Answer in this format:\nSource 1: ${rain}\nSource 2: ${sun}`,
     ],
@@ -64,7 +71,12 @@ export const forms: readonly Form[] = [
       `参考资料：\n【1】巴黎是法国的首都。\n【2】柏林是德国的首都。\n\n问题：法国的首都是哪里？`,
       `[[ ## context ## ]]\n[1] «${rain}»\n[2] «««\n${sun}\n»»»\n\n[[ ## question ## ]]\nWhy?`,
     ],
-    alike: [`[1] ${rain}\n[2] ${sun}`, `== References ==\n[1] - https://a.example\n\n[2] - https://b.example${ask}`],
+    alike: [
+      `[1] ${rain}\n[2] ${sun}`,
+      `How is the oil changed?\n\n[1] ${rain}\n[2] ${sun}\n[3] ${rain}${ask}`,
+      `Context:\n[1] ${rain}\n[2] ${sun}\n[3] ${rain}${ask}`,
+      `== References ==\n[1] - https://a.example\n\n[2] - https://b.example${ask}`,
+    ],
   },
   {
     id: 'record',
@@ -93,6 +105,39 @@ export const forms: readonly Form[] = [
       `<br><b>Content from a.md (Page 1): </b> ${rain} \n<br><br><b>Content from b.md (Page 4): </b> ${sun} \n<br>${ask}`,
     ],
     alike: [`Content: ${rain}\nMood: dull\n\nContent: ${sun}\nMood: fine`],
+  },
+  {
+    id: 'closed',
+    what: 'marks that open and close each block, and say so',
+    closes: 'itself',
+    label: 'position',
+    needs: 'nothing',
+    examples: [
+      `[webpage 1 begin]${rain}[webpage 1 end]\n[webpage 2 begin]${sun}[webpage 2 end]${ask}`,
+      `<<<BEGIN DOCUMENT 1>>>\n${rain}\n<<<END DOCUMENT 1>>>\n<<<BEGIN DOCUMENT 2>>>\n${sun}\n<<<END DOCUMENT 2>>>${ask}`,
+      `--- START OF SOURCE 1 ---\n${rain}\n--- END OF SOURCE 1 ---\n--- START OF SOURCE 2 ---\n${sun}\n--- END OF SOURCE 2 ---${ask}`,
+      `[file name]: a.md\n[file content begin]\n${rain}\n[file content end]\n[file name]: b.md\n[file content begin]\n${sun}\n[file content end]\nWhy?`,
+      `<|start_of_role|>document {"document_id": "1"}<|end_of_role|>\n${rain}<|end_of_text|>\n<|start_of_role|>document {"document_id": "2"}<|end_of_role|>\n${sun}<|end_of_text|>\n`,
+    ],
+    alike: [
+      `[step 1 begin]${rain}[step 1 end]\n[step 2 begin]${sun}[step 2 end]${ask}`,
+      `[document 1 begin]${rain}[document 1 end]\nThen:\n[document 2 begin]${sun}[document 2 end]${ask}`,
+      `[file name]: 01-a.md\n[file content begin]\n${rain}\n[file content end]\n[file name]: 02-b.md\n[file content begin]\n${sun}\n[file content end]\nWhy?`,
+    ],
+  },
+  {
+    id: 'keyed',
+    what: 'texts with their keys in front, of which a line below them lists the keys',
+    closes: 'next_mark',
+    label: 'none',
+    needs: 'nothing',
+    examples: [
+      `Context:\n\na2020 pages 1-2: ${rain}\nFrom A. 2020.\n\nb2021 pages 3-4: ${sun}\nFrom B. 2021.\n\nValid Keys: a2020 pages 1-2, b2021 pages 3-4${ask}`,
+    ],
+    alike: [
+      `Context:\n\na2020: ${rain}\nFrom A. 2020.\n\nb2021: ${sun}\nFrom B. 2021.${ask}`,
+      `Context:\n\na2020: ${rain}\n\nb2021: ${sun}\n\nValid Keys: a2020, b2021${ask}`,
+    ],
   },
   {
     id: 'tag',
@@ -127,13 +172,14 @@ export const forms: readonly Form[] = [
         ],
       }),
       JSON.stringify([
-        { text: rain, score: 0.9 },
-        { text: sun, score: 0.8 },
+        { text: rain, similarity: 0.9 },
+        { text: sun, similarity: 0.8 },
       ]),
       `## References:\n\`\`\`json\n${JSON.stringify([
         { id: 1, content: rain, url: 'a' },
         { id: 2, content: sun, url: 'b' },
       ])}\n\`\`\`${ask}`,
+      `-----Document Chunks(DC)-----\n\`\`\`json\n${JSON.stringify({ content: rain })}\n${JSON.stringify({ content: sun })}\n\`\`\`${ask}`,
       `Here are some documents:\n${JSON.stringify({
         documents: [
           { document: 1, date: '2026', content: rain },
@@ -142,7 +188,15 @@ export const forms: readonly Form[] = [
       })}`,
     ],
     alike: [
+      `Here is the log:\n${JSON.stringify({ content: rain })}\n${JSON.stringify({ content: sun })}${ask}`,
+      `Entities:\n\`\`\`json\n${JSON.stringify({ entity: 'a', description: rain })}\n${JSON.stringify({ entity: 'b', description: sun })}\n\`\`\`${ask}`,
       JSON.stringify({ chunks: [{ text: rain }, { text: sun }] }),
+      JSON.stringify({
+        results: [
+          { text: rain, score: 0.9 },
+          { text: sun, score: 0.8 },
+        ],
+      }),
       `Return this:\n\`\`\`json\n${JSON.stringify([
         { id: 1, content: rain, url: 'a' },
         { id: 2, content: sun, url: 'b' },
@@ -206,6 +260,21 @@ export const forms: readonly Form[] = [
     ],
     alike: [
       `First change these files.\n\nsrc/a.md\n\`\`\`\n${rain}\n\`\`\`\n\nThen:\n\nsrc/b.md\n\`\`\`\n${sun}\n\`\`\`\n`,
+    ],
+  },
+  {
+    id: 'sourced',
+    what: 'fenced texts below headings that say where each is from',
+    closes: 'itself',
+    label: 'none',
+    needs: 'nothing',
+    examples: [
+      `# Knowledge Base\n\n## The content from [a.md]:\n\n\`\`\`\n${rain}\n\`\`\`\n\n## The content from [b.md]:\n\n\`\`\`\n${sun}\n\`\`\``,
+      `## 来自 [文件](a.md) 的内容：\n\n\`\`\`\n${rain}\n\`\`\`\n\n## 来自 [文件](b.md) 的内容：\n\n\`\`\`\n${sun}\n\`\`\``,
+    ],
+    alike: [
+      `## The first step:\n\n\`\`\`\n${rain}\n\`\`\`\n\n## The next step:\n\n\`\`\`\n${sun}\n\`\`\``,
+      `## The content from [01-a.md]:\n\n\`\`\`\n${rain}\n\`\`\`\n\n## The content from [02-b.md]:\n\n\`\`\`\n${sun}\n\`\`\``,
     ],
   },
 ]

@@ -72,6 +72,6 @@ describe('the text parts of a message', () => {
   })
 
   it('may hold a list between them whose blocks do not go on', () => {
-    expect(blocksOf('Use these.\n\n[1] A\n\n[2] B', '[3] C', 'Question: which?')).toEqual([['A', 'B', 'C']])
+    expect(blocksOf('Use these sources.\n\n[1] A\n\n[2] B', '[3] C', 'Question: which?')).toEqual([['A', 'B', 'C']])
   })
 })

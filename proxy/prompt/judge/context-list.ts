@@ -46,12 +46,15 @@ export type FormId =
   | 'number'
   | 'record'
   | 'credited'
+  | 'keyed'
+  | 'closed'
   | 'tag'
   | 'json'
   | 'memories'
   | 'rules'
   | 'quoted'
   | 'fenced'
+  | 'sourced'
   | 'parts'
 
 /** No prompt has as many documents as these: a text with more is left alone, to order them would hold up other requests. */

@@ -1,12 +1,14 @@
-import { findContentEnd, findIndexFrom } from '../scan/find-edges.ts'
+import { areLettered } from '../order/numbered-heads.ts'
+import { areNumberedNames } from '../order/numbered-names.ts'
+import { tellsOrder } from '../order/tells-order.ts'
+import { readCue } from '../scan/find-cue-line.ts'
+import { findContentEnd, findIndexFrom, findLineEnd } from '../scan/find-edges.ts'
 import { isKin } from '../scan/find-elements.ts'
 import type { Marks } from '../scan/find-marks.ts'
 import { readFields } from '../scan/find-record-head.ts'
-import { areWorded } from './are-worded.ts'
 import type { BlockSpan, ContextList } from './context-list.ts'
-import { type Evidence, readEvidence } from './read-evidence.ts'
+import { type Evidence, readAnnouncement, readEvidence } from './read-evidence.ts'
 import type { Reason } from './reasons.ts'
-import { tellsOrder } from './tells-order.ts'
 
 // what is written in elements like these is no material, but shows what to write, or in what order things are
 const OF_EXAMPLES =
@@ -17,6 +19,11 @@ const SHOWING =
 const EXAMPLE = /\bexamples?\b|beispiel|ejemplo|exemple|示例|例子|例/i
 const MARKDOWN_HEADING = /(?:^|\n)#{1,6}[ \t]+([^\n]{0,120})/g
 const FURTHEST = 4_000
+const LONGEST_MARK = 300
+const SHORTEST_PASSAGE = 120
+const FEWEST_LINES = 3
+// four words or more, in one line
+const SENTENCE = /^[^\n]*\p{L}+[ \t]+[^\n ]+[ \t]+[^\n ]+[ \t]+[^\n]*\p{L}[^\n]*$/u
 
 // what whole files of markup begin with, and what holds settings and feeds
 const FOREIGN =
@@ -25,6 +32,12 @@ const FOREIGN =
 const OF_LAWS = /^(?:article|fact|citation|段落)/i
 const OF_ONE_TEXT =
   /\b(?:the|this|that|following|a|an) (?:following )?(?:text|story|judge?ment|ruling|opinion|poem|speech|recipe|letter|contract|agreement|law|statute|transcript|chapter|essay|report|paper|novel|tale|manual|guide|list|steps|rules|instructions)\b|(?:der|den|diesen|folgenden?) (?:text|artikel|vertrag|roman)|(?:le|ce|du) (?:texte|récit|contrat)|(?:el|este|del) (?:texto|relato|contrato)|文章|步骤|故事|本文/i
+// what is told in pieces, one behind the other
+const OF_SERIES =
+  /(?:^|[^\p{L}])(?:transcript|table of contents|consecutive|successive|timeline|storyline|test results|(?:the|a) (?:story|novel|lecture|talk|episode|film|play)|split (?:up )?into|divided into|summaries (?:so far|of consecutive)|excerpts? from (?:a|one) (?:novel|book|story)|protokoll|transkript|verlauf)(?:$|[^\p{L}])|^(?:contents|chapters|genesis|lecture)\b/iu
+// what is new comes first, or last, whether it bears a date or not
+const OF_NEWS =
+  /(?:^|[^\p{L}])(?:latest|newest|(?:most )?recent(?:ly)?|headlines?|trending|breaking|(?:news|activity|rss) ?feed|feed|timeline|neueste[nr]?|aktuelle (?:meldungen|nachrichten)|dernières (?:nouvelles|actualités)|últimas (?:noticias|notícias)|ultime notizie|последние (?:новости|сообщения))(?:$|[^\p{L}])|最新|最近|新着|속보|최신/iu
 // `context1: …` is how a template calls a variable, and `[doc1]` is not
 const VARIABLE = /^[a-z]+$/
 
@@ -36,22 +49,63 @@ export function judgeList(marks: Marks, list: ContextList): Reason | undefined {
   if (marks.source === 'read') return 'one_text'
   if (list.isOrdered) return 'ordered_fields'
   // what is known of somebody may bear numbers and dates
-  if (list.form !== 'memories' && tellsOrder(text, textsOf(text, list))) return 'ordered_texts'
+  if (list.form !== 'memories' && isInOrder(text, list)) return 'ordered_texts'
   if (isExample(marks, start, list.end)) return 'example'
   if (list.form === 'label' && isVariable(text, list)) return 'no_evidence'
   if (list.form === 'tag' && list.weight === 'weak' && isOfMarkup(marks, start, list.end)) return 'markup'
+  if (list.form !== 'memories' && isOfNews(marks, start)) return 'ordered_texts'
   if (list.weight === 'strong') return undefined
   const evidence = readEvidence(text, start, list.end, turnStart(marks, start))
   return isSupported(marks, list, evidence) ? undefined : 'no_evidence'
 }
 
+/** Whether the texts of a list tell an order, or what stands in front of them numbers the parts of one source. */
+function isInOrder(text: string, list: ContextList): boolean {
+  // of objects their members were read
+  if (list.form === 'json' && text[list.blocks[0]!.start] === '{') return false
+  const texts = textsOf(text, list)
+  const marks = texts.map((block) => markOf(text, block))
+  const isMarked = texts.every(({ start, contentStart }) => contentStart > start)
+  const isTold = tellsOrder(text, texts) || (list.form === 'label' && tellsOrder(text, behindFields(text, texts)))
+  return isTold || areNumberedNames(marks) || (isMarked && areLettered(marks))
+}
+
+/** What stands in front of a block's text, without the label and the fields that rank it. */
+function markOf(text: string, { start, contentStart, label, ranks = [] }: BlockSpan): string {
+  const line = findLineEnd(text, start)
+  const end = contentStart > start ? contentStart : Math.min(line, start + LONGEST_MARK)
+  // a name says where a text is from, a number only where it stands
+  const isNumber = label !== undefined && /^(?:\d+|\p{L})$/u.test(text.slice(label.start, label.end))
+  const cuts = [...(isNumber ? [label] : []), ...ranks].filter((cut) => cut.start >= start && cut.end <= end)
+  let mark = ''
+  let at = start
+  for (const cut of cuts.sort((a, b) => a.start - b.start)) {
+    mark += text.slice(at, Math.min(cut.start, at + LONGEST_MARK))
+    at = Math.max(at, cut.end)
+  }
+  return mark + text.slice(at, Math.min(end, at + LONGEST_MARK))
+}
+
 /** The blocks without fields in front of their texts. */
 function textsOf(text: string, { form, blocks }: ContextList): readonly BlockSpan[] {
-  if (form !== 'record') return blocks
+  return form === 'record' ? behindFields(text, blocks) : blocks
+}
+
+function behindFields(text: string, blocks: readonly BlockSpan[]): readonly BlockSpan[] {
   return blocks.map((block) => ({
     ...block,
     contentStart: readFields(text, block.contentStart)?.end ?? block.contentStart,
   }))
+}
+
+/** Whether the line in front of a list says that it lists what is new, or one text in pieces, or the element around it does. */
+function isOfNews({ text, tags }: Marks, start: number): boolean {
+  const { heading } = readAnnouncement(text, start)
+  // a question may speak of anything
+  const isQuestion = /[?？{]/.test(heading) || readCue(heading, 0)?.question === true
+  if (!isQuestion && (OF_NEWS.test(heading.replaceAll('_', ' ')) || OF_SERIES.test(heading))) return true
+  const tag = tags[findIndexFrom(tags, start) - 1]
+  return tag !== undefined && !tag.closing && tag.end > start - 8 && OF_NEWS.test(tag.name.replaceAll(/[_-]/g, ' '))
 }
 
 function isVariable(text: string, { labelPrefix, blocks: [first] }: ContextList): boolean {
@@ -75,8 +129,9 @@ function isSupported(marks: Marks, list: ContextList, evidence: Evidence): boole
   const isAskedAbout = asked && (announcesText || leads)
   switch (list.form) {
     case 'number':
-      return isNumbered(evidence) || (announcesText && areWorded(marks.text, list.blocks))
+      return isNumbered(evidence) && !areLines(marks.text, list.blocks)
     case 'label':
+    case 'closed':
       return isAskedAbout && !isOfLaws
     case 'record':
       return asked || announcesText
@@ -87,10 +142,19 @@ function isSupported(marks: Marks, list: ContextList, evidence: Evidence): boole
   }
 }
 
-function isNumbered({ heading, announcesText, leads, asked, cited }: Evidence): boolean {
+function isNumbered({ heading, announcesText, opens, asked, cited }: Evidence): boolean {
   // numbered paragraphs of one text, which is called so
-  const isLed = leads && !OF_ONE_TEXT.test(heading)
-  return (announcesText || isLed) && (asked || cited)
+  if (OF_ONE_TEXT.test(heading)) return false
+  return announcesText || (opens && (asked || cited))
+}
+
+/** Whether these read like verses, clauses or steps, which bear numbers, too: each a sentence that is a line of its own. */
+function areLines(text: string, blocks: readonly BlockSpan[]): boolean {
+  if (blocks.length < FEWEST_LINES) return false
+  return blocks.every(({ contentStart, contentEnd }) => {
+    const isShort = contentEnd - contentStart < SHORTEST_PASSAGE
+    return isShort && SENTENCE.test(text.slice(contentStart, contentEnd))
+  })
 }
 
 /** Whether the prompt speaks of the list's tags, as in `use what stands in <data></data>`. */

@@ -18,6 +18,8 @@ export interface Evidence {
   readonly cited: boolean
   /** Nothing stands in front of it but a few words: a text that was pasted goes on for longer before it lists. */
   readonly leads: boolean
+  /** Nothing stands in front of it but the question: nobody pastes a text like that, a template does. */
+  readonly opens: boolean
 }
 
 const SET = new RegExp(announcingPlurals, 'iu')
@@ -26,10 +28,10 @@ const TEXT = new RegExp(announcingWords, 'iu')
 const ONE_TEXT =
   /(?:^|[^\p{L}])(?:contexts?|kontext|contexte|contexto|evidence|facts?|knowledge|information)(?:$|[^\p{L}])|上下文|コンテキスト|已知信息|知识|参考(?!资料)/giu
 const GIVING =
-  /\b(?:following|below|provided|given|retrieved|relevant|use|using|based (?:up)?on|from these|here (?:are|is)|these|added|attached|included|search(?:ed)?)\b|以下|下面|根据|使用|folgende|nachstehend|anhand|suivante?s|ci-dessous|siguientes|a continuación|次の/iu
+  /\b(?:following|below|provided|given|retrieved|relevant|use|using|based (?:up)?on|from these|here (?:are|is)|these|added|attached|included|search(?:ed)?)\b|以下|下面|根据|使用|folgende|nachstehend|anhand|suivante?s|ci-dessous|siguientes|a continuación|seguintes|abaixo|seguenti|di seguito|onderstaande|volgende|poniższ|następując|aşağıdaki|следующ|ниже|приведенн|приведённ|наступн|нижче|наведен|次の|다음|아래/iu
 const GIVEN_ABOVE =
-  /\b(?:above|preceding|these|provided|given|retrieved)\b|以上|上述|上記|oben|obigen|ci-dessus|anterior|arriba/iu
-const CITING = /\bcit(?:e|es|ed|ing|ations?)\b|引用|zitier|citez|cita(?:r|s)?\b/iu
+  /\b(?:above|preceding|these|provided|given|retrieved)\b|以上|上述|上記|oben|obigen|ci-dessus|anterior|arriba|acima|sopra|bovenstaande|powyższ|yukarıdaki|выше|вище|наведен|위의/iu
+const CITING = /\bcit(?:e|es|ed|ing|ations?)\b|引用|zitier|citez|cita(?:r|s)?\b|цитир|ссыла|cytuj|alıntı|인용/iu
 const ASKED = /[?？]["'”’»)]?\s*$/
 
 const LONGEST_HEADING = 120
@@ -49,6 +51,7 @@ export function readEvidence(text: string, start: number, end: number, from = 0)
     asked: asks(before) || asks(behind) || ASKED.test(text.slice(-200)) || isPromptBehind(text, end),
     cited: CITING.test(before) || CITING.test(behind),
     leads: start - from <= MOST_WORDS_IN_FRONT,
+    opens: start - from <= MOST_WORDS_IN_FRONT && isOnlyQuestion(text.slice(from, start)),
   }
 }
 
@@ -67,8 +70,8 @@ export function readAnnouncement(text: string, start: number, behind = ''): Anno
   return { heading, announcesSet: SET.test(words.replace(ONE_TEXT, ' ')), announcesText: TEXT.test(words) }
 }
 
-// opening quotes and fences, and the names of columns
-const SKIPPED = /^(?:"""|'''|```\w*|\w+(?:\|\w+)+)$/
+// opening quotes, fences and tags, and the names of columns
+const SKIPPED = /^(?:"""|'''|```\w*|<[a-z][\w-]{0,40}>|\w+(?:\|\w+)+)$/
 
 /** Where the line ends that stands in front of a list; rules and opening quotes between them say nothing. */
 function findHeadingEnd(text: string, start: number): number {
@@ -76,7 +79,8 @@ function findHeadingEnd(text: string, start: number): number {
   for (let i = 0; i < 2; i++) {
     const line = text.lastIndexOf('\n', end - 1) + 1
     const first = findContentStart(text, line, end)
-    if (!isRule(text, first, end) && !SKIPPED.test(text.slice(first, end))) return end
+    const words = text.slice(first, Math.min(end, first + LONGEST_HEADING))
+    if (!isRule(text, first, end) && !(SKIPPED.test(words) && !TEXT.test(words))) return end
     end = findContentEnd(text, Math.max(start - FURTHEST, 0), line)
   }
   return end
@@ -105,6 +109,12 @@ function findLastBlankLine(text: string): number {
     end = start
   }
   return -1
+}
+
+/** Whether these words in front of a list are none, or a question that is announced as such. */
+function isOnlyQuestion(words: string): boolean {
+  const line = words.lastIndexOf('\n', findContentStart(words, 0, words.length)) + 1
+  return words.trim() === '' || readCue(words, line)?.question === true
 }
 
 /** Whether the line behind a list speaks to the model. */

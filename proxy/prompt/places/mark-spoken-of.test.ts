@@ -159,7 +159,7 @@ describe.each(forms)('a list of %s whose blocks bear numbers of their own', (for
   const write =
     (title: (place: number) => string) =>
     (...blocks: string[]): Message[] => [
-      user(`${list(...blocks.map((text) => `${title(text === peru ? 1 : 2)} ${text}`))}\n\nQuestion: why?`),
+      user(`${list(...blocks.map((text) => `${title(text === peru ? 1 : 3)} ${text}`))}\n\nQuestion: why?`),
     ]
 
   it.each(['Document # about rivers.', 'This is document #.', 'Doc_#', 'Source #:'])(
@@ -255,7 +255,7 @@ it('a request whose blocks stay because they are spoken of says so', () => {
 describe('a list whose numbers may come back unmapped stays as received', () => {
   const content = (...blocks: string[]): string => `${numbered(...blocks)}\n\nQuestion: why?`
   const found = (...blocks: string[]): string =>
-    JSON.stringify(blocks.map((text, i) => ({ index: i + 1, text: `${text} ${text} ${text}`, score: 0.5 })))
+    JSON.stringify(blocks.map((text, i) => ({ index: i + 1, text: `${text} ${text} ${text}`, similarity: 0.5 })))
 
   function isMovedIn(rest: object, write: (...blocks: string[]) => Message, options: RequestOptions = {}): boolean {
     const sender = new Sender()

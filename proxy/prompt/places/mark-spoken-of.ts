@@ -4,7 +4,8 @@ import { findEndBehindClosing } from '../borders/find-numbered-closings.ts'
 import { asksForNumber } from './asks-for-number.ts'
 import { findParallelLists } from './find-parallel-lists.ts'
 import { namesItself } from './names-itself.ts'
-import { type Remarks, readCitations, readRemarks, saysByTime } from './read-remarks.ts'
+import { saysInOrder } from './order-words.ts'
+import { type Remarks, readCitations, readRemarks } from './read-remarks.ts'
 
 interface Found {
   readonly message: PromptMessage
@@ -43,8 +44,9 @@ export function markSpokenOf<Message extends Found>(
     isOrdered: false,
   }
   const ofSystem = messages.filter(isOfSystem).map((message) => wordsOutside(message, texts))
-  const isByTime = ofSystem.some(saysByTime)
+  const isByTime = ofSystem.some(saysInOrder)
   const isByNumber = ofSystem.some(asksForNumber)
+  const asked = new AskedRemarks(messages, texts)
   for (let place = messages.length - 1; place >= first; place--) {
     const message = messages[place]!
     const { role } = message.message
@@ -53,13 +55,45 @@ export function markSpokenOf<Message extends Found>(
     const words = wordsOutside(message, texts)
     const own = role === 'assistant' ? readCitations(words) : readRemarks(words)
     if (isOwn) {
-      const said = { words, remarks: [own, later], isByTime, isByNumber: isByNumber || asksForNumber(words) }
+      const said = {
+        words,
+        remarks: [own, later, ...asked.of(place)],
+        isByTime,
+        isByNumber: isByNumber || asksForNumber(words),
+      }
       marked[place] = { ...message, contexts: message.contexts.map((context) => mark(context, said, texts, unmapped)) }
     }
     if (!isHeard(role)) continue
     addRemarks(later, own)
   }
   return marked
+}
+
+/** What the user asks of lists that stand in messages of others: behind those of the system, in front of those of tools. */
+class AskedRemarks {
+  readonly #messages: readonly Found[]
+  readonly #texts: readonly string[]
+  readonly #read = new Map<number, Remarks>()
+
+  constructor(messages: readonly Found[], texts: readonly string[]) {
+    this.#messages = messages
+    this.#texts = texts
+  }
+
+  of(place: number): Remarks[] {
+    const { role, isFollowed } = this.#messages[place]!.message
+    const isUser = (found: Found): boolean => found.message.role === 'user'
+    if (role === 'user' && !isFollowed) return []
+    const front = role === 'tool' || role === 'function'
+    const asking = front
+      ? this.#messages.slice(0, place).findLastIndex(isUser)
+      : this.#messages.findIndex((found, i) => i > place && isUser(found))
+    if (asking < 0) return []
+    const known = this.#read.get(asking) ?? readRemarks(wordsOutside(this.#messages[asking]!, this.#texts))
+    this.#read.set(asking, known)
+    // numbers in front of a list are those of another
+    return [front ? { ...known, bracketed: new Set(), worded: new Set() } : known]
+  }
 }
 
 interface LaterRemarks extends Remarks {
@@ -106,7 +140,7 @@ function isInOrder({ slots }: PromptContext, { words, remarks, isByTime }: Said)
   return (
     isByTime ||
     remarks.some(({ isOrdered }) => isOrdered) ||
-    saysByTime(words) ||
+    saysInOrder(words) ||
     findParallelLists(words).has(slots.length)
   )
 }

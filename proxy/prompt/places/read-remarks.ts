@@ -1,3 +1,6 @@
+import { asksInOrder, readEnds } from './order-words.ts'
+import { callsByPlace, findNumbered } from './place-words.ts'
+
 /** What words outside of lists say about blocks by their place. */
 export interface Remarks {
   /** in brackets, as `[2]` */
@@ -24,11 +27,12 @@ const WORDED = new RegExp(
     `(?<!\\p{L})(?:(?:${NUMBERED})[ \\t]?(?:[_#.:(\\[-]|no\\.?|nr\\.?|numbers?)?|numbers?|no\\.|nr\\.|nummer|numéro|número)[ \\t]?(\\d{1,4})(?![\\d%]|[.,]\\d)`,
     '(?<![\\w#&/])#(\\d{1,2})(?!\\w)',
     `(?<!\\p{L})(?:compare|contrast|between|does|is|explain) \\(?(\\d{1,2})\\)? (?!(?:and|or) \\d{1,4} (?:${MEASURED}))(?:and|or|with|vs\\.?|contradict|agree|differ|support|say|right|true|wrong)(?!\\p{L})`,
-    '(?:文档|文件|资料|来源|段落|文献) ?[[(【]?(\\d{1,4})(?!\\d)',
+    '(?:文[档檔件献獻書]|[资資]料|[来來]源|段落|ドキュメント|出典|문서|자료|출처|مستند|وثيقة|مصدر|ملف) ?(?:رقم ?)?[[(【]?(\\d{1,4})(?!\\d)',
   ].join('|'),
   'giu',
 )
-const PLACE = '(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|final|\\d{1,2}(?:st|nd|rd|th))'
+const PLACE =
+  '(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|final|penultimate|next[- ]to[- ]last|(?:second|2nd|third|3rd)[- ](?:to[- ])?last|bottom|topmost|\\d{1,2}(?:st|nd|rd|th))'
 const NUMERAL = '(?:one|two|three|four|five|six|seven|eight|nine|ten)'
 const COUNTED = new RegExp(
   [
@@ -36,13 +40,11 @@ const COUNTED = new RegExp(
     `(?<!\\p{L})(?!(?<!\\bthe )(?:first|last) \\d{1,4} )${PLACE}(?: (?:and|or|to|the|of|two|three|four|five|few|\\d{1,2}|${PLACE})){0,4}[ -](?:${KIN})(?!\\p{L})`,
     `(?<!\\p{L})(?:${KIN}) (?:is|are|was|were|comes?|came|stands?|appears?) (?:the )?${PLACE}(?!\\p{L})`,
     `(?<!\\p{L})the (?:first|second|third|last)(?: one| two| three)?(?=[.,;!?]|\\s{0,4}$)`,
-    `(?<!\\p{L})the (?:${PLACE}|middle) one(?!\\p{L})`,
+    `(?<!\\p{L})the (?:${PLACE}|middle) one(?!\\p{L})|(?<!\\p{L})the one (?:before|after) the (?:last|first|${PLACE})(?!\\p{L})`,
+    `(?<!\\p{L})(?:the|that) (?:previous|preceding) (?:document|source|passage|chunk|excerpt|snippet|article|result)(?!\\p{L})|(?<!\\p{L})(?:top|bottom) (?:one|two|few|half)(?: of the)? (?:${KIN})(?!\\p{L})`,
+    `(?<!\\p{L})(?:listed|ranked|placed|ranks?) (?:first|last|highest|lowest|top|bottom|second|third|above|below|higher|lower)(?!\\p{L})|(?<!\\p{L})(?:at|in|on) (?:which|what) (?:position|rank|place)(?!\\p{L})|(?<!\\p{L})the top (?:hit|match)(?!\\p{L})|(?<!\\p{L})at (?:position|place|rank) \\d|(?<!\\p{L})(?:start|begin)(?:ning)? (?:with|from|at) the (?:first|last)(?!\\p{L})`,
     `(?<!\\p{L})the (?:former|latter|top (?:${KIN})|one (?:at|on|in) the (?:top|bottom|middle|beginning|end))(?!\\p{L})`,
-    `(?<!\\p{L})(?:${KIN}) ${NUMERAL}(?!\\p{L})`,
-    '(?<!\\p{L})(?:erste|zweite|dritte|vierte|fünfte|letzte)[nrsm]? (?:dokument|quelle|abschnitt|text|datei|ergebnis)',
-    '(?<!\\p{L})(?:premi(?:er|ère)|deuxième|seconde?|troisième|derni(?:er|ère)) (?:document|source|passage|texte|extrait|fichier|résultat)',
-    '(?<!\\p{L})(?:primera?|segund[oa]|tercera?|últim[oa]) (?:documento|fuente|texto|pasaje|archivo|fragmento|resultado)',
-    '第 ?[一二三四五六七八九十\\d]{1,3} ?(?:个|篇|份|条|段)|[一二三四五六七八九十\\d]{1,3} ?(?:番目|つ目|件目)',
+    `(?<!\\p{L})(?:${KIN})(?: number| no\\.)? ${NUMERAL}(?!\\p{L})`,
   ].join('|'),
   'iu',
 )
@@ -51,38 +53,6 @@ const PART_COUNTED = new RegExp(
   `(?<!\\p{L})(?:the |each |every )?${PLACE} (?:paragraphs?|sections?|parts?|texts?|items?|entry|entries|points?|notes?|excerpt)(?!\\p{L})|(?<!\\p{L})(?:paragraph|section|part|text|item|entry) (?:\\d{1,2}|${NUMERAL})(?!\\p{L})|(?<!\\p{L})(?:erste|zweite|dritte|vierte|letzte)[nrsm]? (?:absatz|absätze|teil|eintrag)`,
   'iu',
 )
-// the order of time, in words that say so of texts and of nothing else
-const BY_TIME = new RegExp(
-  [
-    '(?<!\\p{L})chronological(?:ly)?(?!\\p{L})|(?<!\\p{L})in (?:time|date|temporal) order(?!\\p{L})',
-    '(?<!\\p{L})(?:sorted|ordered|arranged|listed|given) (?:by|from) (?:date|time|age|oldest|newest|latest|most recent|earliest)(?!\\p{L})',
-    '(?<!\\p{L})(?:oldest|newest|latest|earliest|most recent)(?: (?:to|through) (?:newest|oldest|latest|earliest|most recent)| (?:ones? |documents? |entries |messages? |results? )?(?:come |comes )?first)(?!\\p{L})',
-    'chronologisch|zeitlich(?:er|en)? (?:geordnet|sortiert|reihenfolge|abfolge)|nach (?:datum|zeit) (?:geordnet|sortiert)|(?:älteste|neueste|jüngste)[nrs]? zuerst',
-    'ordre chronologique|chronologiquement|(?:triés?|classés?|rangés?) par date|du plus (?:ancien|récent) au plus (?:récent|ancien)',
-    'orden cronológico|cronológicamente|(?:ordenad[oa]s|clasificad[oa]s) por fecha|del? más (?:antiguo|reciente) al? más (?:reciente|antiguo)',
-    '(?:按|依)照?(?:发布|发生)?(?:时间|日期|先后)(?:的)?(?:先后)?(?:顺序|次序|排序|排列|升序|降序)|时间顺序|先后顺序|(?:由|从)(?:旧|新|早|晚|远|近)(?:到|至)(?:新|旧|晚|早|近|远)',
-    '時系列|時間順|日付順|年代順|(?:古|新し)い(?:もの)?(?:から)?順',
-  ].join('|'),
-  'iu',
-)
-const FOR_EACH = `(?:for|score|rate|translate|summari[sz]e|classify|label|judge|grade|rewrite) (?:each|every)(?: of the)? (?:${NUMBERED})`
-const DATA = '(?:json|csv|xml|yaml|sql|table|spreadsheet)'
-// what is to come out one for each, as a table, or is told apart by time
-const ALIGNED = new RegExp(
-  [
-    `(?<!\\p{L})${FOR_EACH}(?!\\p{L})(?![^.\\n]{0,40}\\b(?:cit|you use))`,
-    `(?<!\\p{L})(?:convert|transform|reformat|turn|export|parse)(?!\\p{L})[^.\\n]{0,60}(?<!\\p{L})${DATA}(?!\\p{L})`,
-    '(?<!\\p{L})in (?:alphabetical|reverse) order(?!\\p{L})',
-    '(?<!\\p{L})(?:line by line|one by one|document by document)(?!\\p{L})',
-    `(?<!\\p{L})one (?:\\p{L}+ ){1,2}(?:per|for each|for every) (?:${NUMBERED})(?!\\p{L})`,
-    `(?<!\\p{L})(?:they|their|them|these|${NUMBERED})(?!\\p{L})[^.\\n?]{0,80}(?<!\\p{L})respectively(?!\\p{L})`,
-    '(?<!\\p{L})(?:page by page|step by step through)(?!\\p{L})|(?<!\\p{L})who \\p{L}+ (?:first|last)(?!\\p{L})',
-  ].join('|'),
-  'iu',
-)
-const ORDERED =
-  /(?<!\p{L})in (?:(?:this|that|the (?:given|same|above|listed|following|right|correct|original|stated)) order(?!\p{L})|the order (?:given|listed|shown|above|in which|they|of the)|order(?!\p{L}| to | of relevance| that | for ))|in (?:dieser|derselben|der (?:gegebenen|angegebenen|gleichen|richtigen)) reihenfolge|dans (?:cet ordre|le même ordre|l['’]ordre (?:donné|indiqué))|en (?:este|el mismo) orden|按顺序|(?:按照?|以)(?:上述|以上|下列|给定|原来?)的?顺序|(?:相同|同样)的?顺序|この順(?:番|序)|順番(?:に|通り)|同じ順/iu
-
 // how a prompt tells its model to cite: the numbers in it are anyone's
 const CITING =
   /\bcit(?:e|es|ed|ing|ations?)\b|\bquot(?:e|es|ed|ing|ations?)\b|e\.g\.|\bexamples?\b|\bfor instance\b|\bsuch as\b|\blike (?:this|so|\[|["'“‘])|\bbrackets?\b|\bformat(?:ted)?\b|\bnotation\b|\bmarkers?\b|\bzitier|\bklammern?\b|\bz\. ?b\.|\bbeispiel|引用|例如|格式|标注/i
@@ -90,7 +60,6 @@ const EXAMPLE = /\bfor example\b|\be\.g\.|\bfor instance\b|\bexamples?\b[^\n]{0,
 const QUOTED = /^[^"“”`\n]{0,300}["”`]/
 const OPEN_QUOTE = /["“`][^"“”`\n]{0,300}$/
 
-const LONGEST_END = 10_000
 const LONGEST_SENTENCE = 400
 const LONGEST_PARAGRAPH = 1_500
 // a text with more numbers than these is no question about documents, and each of them takes time
@@ -100,21 +69,11 @@ const MOST_NAMES = 1_000
 export function readRemarks(text: string): Remarks {
   return {
     bracketed: namesIn(text, BRACKETED, isExample),
-    worded: namesIn(text, WORDED, isExample),
-    isCounted: COUNTED.test(text),
+    worded: new Set([...namesIn(text, WORDED, isExample), ...numbersIn(text)]),
+    isCounted: COUNTED.test(text) || callsByPlace(readEnds(text).toLowerCase()),
     isPartCounted: PART_COUNTED.test(text),
-    isOrdered: ORDERED.test(text) || ALIGNED.test(readEnds(text)),
+    isOrdered: asksInOrder(text),
   }
-}
-
-/** Whether a text says that something stands in the order of time. */
-export function saysByTime(text: string): boolean {
-  return BY_TIME.test(readEnds(text))
-}
-
-/** What is asked stands in front of what it is about, or behind it. */
-function readEnds(text: string): string {
-  return text.length <= 2 * LONGEST_END ? text : `${text.slice(0, LONGEST_END)}\n${text.slice(-LONGEST_END)}`
 }
 
 /** The numbers in what an assistant said: it cites what it was given. */
@@ -127,6 +86,13 @@ export function readCitations(text: string): Remarks {
     isPartCounted: false,
     isOrdered: false,
   }
+}
+
+/** The numbers of texts in other languages than English. */
+function numbersIn(text: string): string[] {
+  const words = readEnds(text).toLowerCase()
+  const found = [...findNumbered(words)].filter(({ start, end }) => !isExample(words, start, end))
+  return found.map(({ number }) => number)
 }
 
 function namesIn(

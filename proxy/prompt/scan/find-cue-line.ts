@@ -15,8 +15,10 @@ export interface Cue {
 const DECORATION = '[ \\t]{0,16}((?:[#*<>_|-]{1,6}[ \\t]{0,2}){0,2})'
 const QUALITY =
   "(?:(?:the |my |your )?(?:(?:user|current|new|next|final|original|helpful|follow[ -]?up)(?:['’]s)?[ _-]|here is the )?)"
-const QUESTION = 'question|query|anfrage|frage|pregunta|domanda|pergunta|вопрос|用户问题|问题|問題|查询|提问|質問|질문'
-const ANSWER = 'answer|antwort|réponse|reponse|respuesta|risposta|resposta|ответ|回答|答案|response|reply|assistant'
+const QUESTION =
+  'question|query|anfrage|frage|pregunta|domanda|pergunta|vraag|pytanie|soru|вопрос|запитання|питання|用户问题|问题|問題|查询|提问|質問|질문|사용자 질문'
+const ANSWER =
+  'answer|antwort|réponse|reponse|respuesta|risposta|resposta|antwoord|odpowiedź|cevap|yanıt|ответ|відповідь|답변|回答|答案|response|reply|assistant'
 const OTHER = 'instruction|task|aufgabe|input|user|human|(?:chat|conversation) history'
 // what may stand between a noun and the end of its announcement: `Question 2:`, `Question (in short):`, `<question>`
 const ANNOUNCED = 's?(?:[ \\t]?(?:\\([^()\\n]{0,40}\\)|\\d{1,3}))?[ \\t]?[*_#|]{0,3}[ \\t]?(?:[:：>]|\\r?\\n|$)'

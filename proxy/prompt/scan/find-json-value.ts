@@ -1,3 +1,5 @@
+import { findContentStart, findLineEnd } from './find-edges.ts'
+
 /** An element of an array in JSON text. */
 export interface JsonElement {
   readonly start: number
@@ -53,6 +55,27 @@ export function readJsonValue(text: string, start: number): JsonValue | number {
   return isJson(text.slice(start, reader.at)) ? { end: reader.at, arrays: reader.arrays } : reader.at
 }
 
+/**
+ * Reads the objects at `start`, each below the one before it, as one array without a name;
+ * undefined where there are no two of them.
+ */
+export function readJsonLines(text: string, start: number): JsonValue | undefined {
+  const elements: JsonElement[] = []
+  for (let at = start; text.charCodeAt(at) === OPEN_BRACE && elements.length < MOST_ELEMENTS; ) {
+    const reader = new Reader(text, at)
+    if (!reader.read(0) || !isJson(text.slice(at, reader.at))) break
+    elements.push({ start: at, end: reader.at, members: reader.members })
+    at = findNextLine(text, reader.at)
+  }
+  return elements.length < 2 ? undefined : { end: elements.at(-1)!.end, arrays: [{ name: undefined, elements }] }
+}
+
+/** Where the words begin behind the end of this line, if nothing else stands in it; `from` if not. */
+function findNextLine(text: string, from: number): number {
+  const lineEnd = findLineEnd(text, from)
+  return findContentStart(text, from, lineEnd) < lineEnd ? from : findContentStart(text, from, text.length)
+}
+
 // the reader below finds borders only; numbers, escapes and control characters are for the parser to judge
 function isJson(json: string): boolean {
   try {
@@ -72,6 +95,11 @@ class Reader {
   constructor(text: string, start: number) {
     this.#text = text
     this.at = start
+  }
+
+  /** Of the object that was read last. */
+  get members(): ReadonlyMap<string, JsonMember> | undefined {
+    return this.#members
   }
 
   /** Passes one value; false, and at the place of the fault, when there is none. */

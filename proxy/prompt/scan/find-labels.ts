@@ -26,18 +26,23 @@ const WORD = `(?:${labelNouns})`
 // `Source ID [c910e2e]:`, `Document No. 3:`
 const OF_ID = '(?:[ _](?:id|no\\.?|nr\\.?|number))?'
 const ID = '([\\p{L}\\p{N}][\\p{L}\\p{N}_.-]{0,63})'
-const COLON = '[ \\t]?[:：]'
-// Chinese and Japanese texts go on without a space
-const GAP = '(?=\\s|$|[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}«])'
+// `Document 0:::`
+const COLON = '(?:[ \\t]?[:：]{1,3})'
+// Chinese, Japanese and Korean texts go on without a space
+const GAP = '(?=\\s|$|[\\p{Script=Hangul}\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}«])'
 // `Doc 1(Title: Rome) text`: fields of the block in brackets
 const FIELDS = '(?=[ \\t]?[(（](?:title|source|name|file|url|id|score|标题|来源)[:：=])'
+// `Result 1`, alone in its line, above the fields of what was found
+const ABOVE_FIELDS = '(?=[ \\t]?\\r?\\n(?:document[ _]?id|content|metadata|source|title|url|text|file[ _]?name)[:：])'
 
 const DECORATION = /#{1,6}[ \t]{1,3}|\*\*|[=-]{3,10}[ \t]/y
 // no initialiser `[3] = …`
 const NUMBER = toPattern(`()[[【](\\d{1,6})[\\]】](?:\\*\\*)?${GAP}(?![ \\t]{0,8}=)`)
 const BRACKETED = toPattern(`[[【]((?:${WORD})(?:[ _.-]?#?|[:：] ?))${ID}[\\]】](?:\\*\\*)?(?:[:：](?:\\*\\*)?)?${GAP}`)
 const LINKED = toPattern(`((?:${WORD})${OF_ID}[ \\t]?)\\[${ID}\\](?:${COLON}|(?=[ \\t]?\\())`)
-const SPOKEN = toPattern(`((?:${WORD})[ \\t]?#?)${ID}(?:${COLON}|${FIELDS}|(?=[ \\t]?\\([^()\\n]{1,200}\\)[:：]))`)
+const SPOKEN = toPattern(
+  `((?:${WORD})[ \\t]?#?)${ID}(?:${COLON}|${FIELDS}|${ABOVE_FIELDS}|(?=[ \\t]?\\([^()\\n]{1,200}\\)[:：]))`,
+)
 const BOLD = toPattern(`((?:${WORD})[ \\t]?#?)${ID}(?:${COLON}\\*\\*|\\*\\*(?:${COLON})?(?=\\s|$))`)
 const HEADING = toPattern(`((?:${WORD})[ \\t]?#?)${ID}(?:${COLON}|(?=[ \\t]?(?:\\r?\\n|$|[(–-])))`)
 // `===== Document 0 =====`, and `--- SOURCE 1: Rome ---`, of which the title is content

@@ -2,6 +2,7 @@ import { findLineEnd, isRule, isSpace } from './find-edges.ts'
 import { type Fence, readFence } from './find-fences.ts'
 import { addInlineHeads, toRecordLabel } from './find-inline-heads.ts'
 import { type Label, readLabel } from './find-labels.ts'
+import { type Opening, readOpening } from './find-openings.ts'
 import { readRecordHead } from './find-record-head.ts'
 import { findTags, type Tag } from './find-tags.ts'
 import { findTurns, type Turn } from './find-turns.ts'
@@ -17,6 +18,8 @@ export interface TextTraits {
   readonly asked?: boolean
   /** What the tool is called whose result it is. */
   readonly tool?: string | undefined
+  /** What it was asked for it lists in an order of its own, as by date. */
+  readonly sorted?: boolean
 }
 
 /** Everything in a text that may be part of a list, in order and wherever it stands. */
@@ -38,6 +41,8 @@ export interface Marks {
   readonly contents: readonly Place[]
   /** Where bold words of HTML stand first in a line but for line breaks, as in `<br><b>Content from a.pdf: </b>`. */
   readonly bolds: readonly Place[]
+  /** Marks that open a block which another one closes, as `[webpage 1 begin]`. */
+  readonly openings: readonly Opening[]
   /** The text is nothing but material, like a tool's result: where it ends, the last block ends. */
   readonly whole: boolean
   /** The question stands in another message: this one may end with its last block. */
@@ -88,7 +93,7 @@ const TAGGED_VALUE = /(?:<[A-Za-z][^<>\n]{0,200}>[ \t]{0,4}){1,4}(?=[[{])/y
 /** Reads a text once; undefined when it holds absurdly many marks. */
 export function findMarks(
   text: string,
-  { whole = false, rendered = false, asked = false, tool }: TextTraits = {},
+  { whole = false, rendered = false, asked = false, tool, sorted = false }: TextTraits = {},
 ): Marks | undefined {
   const tags = findTags(text)
   const turns = rendered ? findTurns(text) : [{ start: 0, end: text.length }]
@@ -100,7 +105,7 @@ export function findMarks(
     if (++lines > MOST_LINES || (lines % 256 === 0 && reader.count > MOST_MARKS) || reader.forms.size > MOST_FORMS)
       return undefined
   }
-  const { fences, rules, bullets, values, quotes, contents, bolds } = reader
+  const { fences, rules, bullets, values, quotes, contents, bolds, openings } = reader
   const labels = addInlineHeads(text, reader.labels)
   return {
     text,
@@ -114,9 +119,10 @@ export function findMarks(
     quotes,
     contents,
     bolds,
+    openings,
     whole,
     asked,
-    source: toToolKind(tool),
+    source: sorted ? 'read' : toToolKind(tool),
   }
 }
 
@@ -130,6 +136,7 @@ class LineReader {
   readonly quotes: Place[] = []
   readonly contents: Place[] = []
   readonly bolds: Place[] = []
+  readonly openings: Opening[] = []
   readonly forms = new Set<string>()
   readonly #colons: NextColon
 
@@ -148,6 +155,7 @@ class LineReader {
       this.contents,
       this.bolds,
       this.quotes,
+      this.openings,
     ]
     return marks.reduce((sum, { length }) => sum + length, 0)
   }
@@ -174,6 +182,10 @@ class LineReader {
   }
 
   #readOpening(code: number, start: number): void {
+    if (code === OPEN_BRACKET || code === LESS || code === EQUALS || code === HYPHEN) {
+      const opening = readOpening(this.#text, start)
+      if (opening !== undefined) this.openings.push(opening)
+    }
     if (code === OPEN_BRACE || code === OPEN_BRACKET) this.values.push({ start })
     else if (code === LESS) this.#readTaggedValue(start)
     else if (code === QUOTE && this.#text.startsWith('"""', start)) this.quotes.push({ start })

@@ -27,7 +27,10 @@ export function findTurns(text: string): Turn[] | undefined {
   let start = 0
   let isAnswer = false
   let count = 0
+  let isDocument = false
   for (const mark of text.matchAll(TURN_MARK)) {
+    isDocument = holdsDocument(text, mark, isDocument)
+    if (isDocument) continue
     if (!isAnswer) turns.push({ start, end: mark.index })
     isAnswer = beginsAnswer(text, mark, isAnswer)
     start = mark.index + mark[0].length
@@ -35,6 +38,13 @@ export function findTurns(text: string): Turn[] | undefined {
   }
   if (!isAnswer) turns.push({ start, end: text.length })
   return turns
+}
+
+/** Whether a mark is of a document, which has a role of its own in some templates: it parts no turn. */
+function holdsDocument(text: string, mark: RegExpExecArray, isDocument: boolean): boolean {
+  const [whole, special] = mark
+  if (special === 'start_of_role') return text.startsWith('document', mark.index + whole.length)
+  return isDocument
 }
 
 /** Whether the assistant speaks behind a mark; one that says nothing about it, as within a turn, changes nothing. */

@@ -1,6 +1,6 @@
 /** Fields, by `toFieldName`, of things that follow one another: what was said, what is to be done, what happened. */
 export const orderedField: RegExp =
-  /^(?:role|speaker|user|username|sender|from|to|step|stepnumber|turn|line|lines|linenumber|lineno|linestart|lineend|timestampms|time|start|end|starttime|endtime|offset|startoffset|charstart|begin|duration|question|input|target|sha|commit|version|tagname|number|chapter|sectionnumber|seq|sequence|order|positionms|event|level|eventtype|method|parameters|inputschema|arguments|function|inreplyto|parentid|replyto|messageid|threadid|frame|round|verse|schritt|étape|etape|paso|步骤|手順)$/
+  /^(?:role|speaker|user|username|sender|from|to|step|stepnumber|turn|line|lines|linenumber|lineno|linestart|lineend|timestampms|time|start|end|starttime|endtime|offset|startoffset|charstart|begin|duration|question|input|target|sha|commit|version|tagname|number|chapter|sectionnumber|seq|sequence|order|positionms|event|level|eventtype|method|parameters|inputschema|arguments|function|inreplyto|parentid|replyto|messageid|threadid|frame|round|verse|session|layer|totalparts|totalchunks|totalpages|schritt|étape|etape|paso|步骤|手順)$/
 
 /** Fields that hint at an order, too, but that search results may also have. */
 export const datedField: RegExp =

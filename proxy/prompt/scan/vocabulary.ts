@@ -8,7 +8,7 @@ export type Weight = 'strong' | 'weak'
 
 /** A noun for a retrieved text, in one language. */
 export interface Noun {
-  readonly language: 'en' | 'de' | 'fr' | 'es' | 'zh' | 'ja'
+  readonly language: 'en' | 'de' | 'fr' | 'es' | 'pt' | 'it' | 'nl' | 'pl' | 'tr' | 'ru' | 'uk' | 'zh' | 'ja' | 'ko'
   readonly singular: string
   /** languages without plurals repeat the singular */
   readonly plural: string
@@ -21,6 +21,7 @@ export interface Noun {
 }
 
 const strong = { label: 'strong', tag: 'strong', announces: 'strong' } as const
+const said = { label: 'strong', announces: 'strong' } as const
 
 /** Spaces stand for a space, an underscore or a hyphen. */
 export const nouns: readonly Noun[] = [
@@ -61,6 +62,38 @@ export const nouns: readonly Noun[] = [
   { language: 'es', singular: 'fragmento', plural: 'fragmentos', ...strong },
   { language: 'es', singular: 'pasaje', plural: 'pasajes', ...strong },
   { language: 'es', singular: 'contexto', plural: 'contextos', label: 'strong', announces: 'strong' },
+  { language: 'pt', singular: 'fonte', plural: 'fontes', ...said },
+  { language: 'pt', singular: 'trecho', plural: 'trechos', ...said },
+  { language: 'pt', singular: 'passagem', plural: 'passagens', ...said },
+  { language: 'it', singular: 'documento', plural: 'documenti', ...said },
+  { language: 'it', singular: 'fonte', plural: 'fonti', ...said },
+  { language: 'it', singular: 'estratto', plural: 'estratti', ...said },
+  { language: 'it', singular: 'brano', plural: 'brani', ...said },
+  { language: 'it', singular: 'frammento', plural: 'frammenti', ...said },
+  { language: 'it', singular: 'contesto', plural: 'contesti', ...said },
+  { language: 'nl', singular: 'document', plural: 'documenten', ...said },
+  { language: 'nl', singular: 'bron', plural: 'bronnen', ...said },
+  { language: 'nl', singular: 'brondocument', plural: 'brondocumenten', ...said },
+  { language: 'nl', singular: 'fragment', plural: 'fragmenten', ...said },
+  { language: 'pl', singular: 'dokument', plural: 'dokumenty', ...said },
+  { language: 'pl', singular: 'źródło', plural: 'źródła', ...said },
+  { language: 'pl', singular: 'fragment', plural: 'fragmenty', ...said },
+  { language: 'pl', singular: 'kontekst', plural: 'kontekst', ...said },
+  { language: 'tr', singular: 'belge', plural: 'belgeler', ...said },
+  { language: 'tr', singular: 'doküman', plural: 'dokümanlar', ...said },
+  { language: 'tr', singular: 'kaynak', plural: 'kaynaklar', ...said },
+  { language: 'tr', singular: 'bağlam', plural: 'bağlam', ...said },
+  { language: 'tr', singular: 'alıntı', plural: 'alıntılar', ...said },
+  { language: 'ru', singular: 'документ', plural: 'документы', ...said },
+  { language: 'ru', singular: 'источник', plural: 'источники', ...said },
+  { language: 'ru', singular: 'фрагмент', plural: 'фрагменты', ...said },
+  { language: 'ru', singular: 'отрывок', plural: 'отрывки', ...said },
+  { language: 'ru', singular: 'контекст', plural: 'контекст', ...said },
+  { language: 'ru', singular: 'результат поиска', plural: 'результаты поиска', ...said },
+  { language: 'uk', singular: 'документ', plural: 'документи', ...said },
+  { language: 'uk', singular: 'джерело', plural: 'джерела', ...said },
+  { language: 'uk', singular: 'фрагмент', plural: 'фрагменти', ...said },
+  { language: 'uk', singular: 'уривок', plural: 'уривки', ...said },
   { language: 'zh', singular: '文档', plural: '文档', label: 'strong', tag: 'strong', announces: 'strong' },
   { language: 'zh', singular: '文档片段', plural: '文档片段', label: 'strong', announces: 'strong' },
   { language: 'zh', singular: '资料', plural: '资料', label: 'strong', announces: 'strong' },
@@ -81,6 +114,15 @@ export const nouns: readonly Noun[] = [
   { language: 'ja', singular: 'コンテキスト', plural: 'コンテキスト', label: 'strong', announces: 'strong' },
   { language: 'ja', singular: '検索結果', plural: '検索結果', label: 'strong', announces: 'strong' },
   { language: 'ja', singular: '参考情報', plural: '参考情報', announces: 'strong' },
+  { language: 'ko', singular: '문서', plural: '문서', ...said },
+  { language: 'ko', singular: '출처', plural: '출처', ...said },
+  { language: 'ko', singular: '자료', plural: '자료', ...said },
+  { language: 'ko', singular: '참고 자료', plural: '참고 자료', ...said },
+  { language: 'ko', singular: '참고 문서', plural: '참고 문서', ...said },
+  { language: 'ko', singular: '컨텍스트', plural: '컨텍스트', ...said },
+  { language: 'ko', singular: '문맥', plural: '문맥', ...said },
+  { language: 'ko', singular: '발췌', plural: '발췌', ...said },
+  { language: 'ko', singular: '검색 결과', plural: '검색 결과', ...said },
 ]
 
 /** How a noun is written with what may part its words. */
@@ -119,12 +161,19 @@ export function isWeakLabel(noun: string): boolean {
 
 const labelWords = nouns.filter((noun) => isWritten(noun, 'label')).map(({ singular }) => singular)
 const firstWords: ReadonlySet<string> = new Set(labelWords.map((word) => word.split(' ')[0]!))
-const otherInitials: ReadonlySet<string> = new Set(labelWords.map((word) => word[0]!).filter((sign) => sign > 'z'))
+const otherInitials: ReadonlySet<string> = new Set(
+  labelWords.flatMap((word) => [word[0]!, word[0]!.toUpperCase()]).filter((sign) => !isLatin(sign.charCodeAt(0))),
+)
 const LONGEST_WORD = Math.max(...[...firstWords].map(({ length }) => length))
 
-// by their first two letters words are told apart before they are copied; a bit makes letters small, also those of Latin-1
+// by their first two letters words are told apart before they are copied; a bit makes letters small, also those of
+// Latin-1, but not others
 const beginnings = new Uint8Array(1 << 16)
-for (const word of firstWords) beginnings[toBeginning(word, 0)] = 1
+for (const word of firstWords) {
+  for (const written of [word, word.toUpperCase(), word[0]!.toUpperCase() + word.slice(1)]) {
+    beginnings[toBeginning(written, 0)] = 1
+  }
+}
 
 function toBeginning(text: string, at: number): number {
   return (((text.charCodeAt(at) | 32) << 8) | (text.charCodeAt(at + 1) | 32)) & 0xffff
@@ -139,9 +188,9 @@ export function mayBeginLabel(text: string, at: number): boolean {
   return end - at <= LONGEST_WORD && firstWords.has(text.slice(at, end).toLowerCase())
 }
 
-// with the letters of German, French and Spanish
+// with the letters of Western and Central European languages, and Turkish
 function isLatin(code: number): boolean {
-  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 0xc0 && code <= 0xff)
+  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 0xc0 && code <= 0x17f)
 }
 
 function toTagNames(weight: Weight): ReadonlySet<string> {
@@ -159,7 +208,8 @@ export const strongTags: ReadonlySet<string> = toTagNames('strong')
 export const weakTags: ReadonlySet<string> = toTagNames('weak')
 
 const announcing = nouns.filter((noun) => isWritten(noun, 'announces'))
-const isAlphabetic = ({ language }: Noun): boolean => language !== 'zh' && language !== 'ja'
+// in Korean endings follow a noun without a space
+const isAlphabetic = ({ language }: Noun): boolean => !['zh', 'ja', 'ko'].includes(language)
 const ideographic = announcing.filter((noun) => !isAlphabetic(noun)).map(({ plural }) => plural)
 
 /** Names of the elements that hold blocks: `<documents>`, `<search_results>`, `<retrieved_chunks>`. */
@@ -172,7 +222,7 @@ export const containerNames: string = `context|(?:.{1,40}[_-])?(?:${alternatives
 export const announcingPlurals: string = `(?:^|[^\\p{L}])(?:contexts?|(?:${alternatives(
   announcing.filter(isAlphabetic).map(({ plural }) => plural),
   '[ _-]',
-)}))(?:$|[^\\p{L}])|${alternatives(ideographic, '')}`
+)}))(?:$|[^\\p{L}])|${alternatives(ideographic, ' ?')}`
 
 const massNouns = [
   'information',
@@ -185,8 +235,15 @@ const massNouns = [
   'información',
   'informations',
   'connaissances',
+  'informações',
+  'informazioni',
+  'informatie',
+  'informacje',
+  'bilgiler',
+  'информация',
+  'інформація',
 ]
-const ideographicMass = ['信息', '知识库', '情報']
+const ideographicMass = ['信息', '知识库', '情報', '정보']
 
 /** What a line says that announces retrieved text: several texts, or what may be one of them or several. */
 export const announcingWords: string = `${announcingPlurals}|(?:^|[^\\p{L}])(?:${alternatives(
@@ -198,7 +255,7 @@ export const announcingWords: string = `${announcingPlurals}|(?:^|[^\\p{L}])(?:$
 export const materialWords: string = `(?:^|[^\\p{L}])(?:${alternatives(
   [...announcing.filter(isAlphabetic).flatMap(({ singular, plural }) => [singular, plural]), ...massNouns],
   '[ _-]',
-)})(?:$|[^\\p{L}])|${alternatives([...ideographic, ...ideographicMass], '')}`
+)})(?:$|[^\\p{L}])|${alternatives([...ideographic, ...ideographicMass], ' ?')}`
 
 /** Members of JSON and arguments of tools that hold what was searched for. */
 export const strongLists: ReadonlySet<string> = new Set(

@@ -10,6 +10,7 @@ from reprise_vllm.watched_group import WatchedGroup
 
 if TYPE_CHECKING:
     from vllm.v1.core.block_pool import BlockPool
+    from vllm.v1.core.kv_cache_utils import KVCacheBlock
     from vllm.v1.request import Request
 
 
@@ -45,7 +46,9 @@ class CacheWatcher:
         self._pool = pool
         self._group = group
         self._reports = reports
-        self._observer = PoolObserver(pool, self._cleared)
+        self._observer = PoolObserver(pool, self._block_evicted, self._cleared)
+        # keys of the blocks evicted in this step
+        self._evicted: list[bytes] = []
         # requests whose full blocks are not all cached yet, with the hashes of these blocks and the last one's key
         self._prefilling: dict[str, tuple[Sequence[bytes], bytes]] = {}
         # how many blocks of the running requests were reported
@@ -65,14 +68,13 @@ class CacheWatcher:
 
     def end_step(self) -> None:
         """Hands over what has changed since the last step."""
-        observer = self._observer
-        if not observer.evicted and not self._prefilling:
+        if not self._evicted and not self._prefilling:
             return
         is_cached = self._pool.cached_block_hash_to_block.get_one_block
         lost: Sequence[bytes] = ()
-        if observer.evicted:
-            lost = [key for key in observer.evicted if is_cached(key) is None]
-            observer.evicted.clear()
+        if self._evicted:
+            lost = [key for key in self._evicted if is_cached(key) is None]
+            self._evicted.clear()
         stored = self._take_stored(is_cached) if self._prefilling else ()
         if lost or stored:
             reused = {request_id: self._reused[request_id] for request_id, _ in stored if request_id in self._reused}
@@ -115,6 +117,11 @@ class CacheWatcher:
             del self._prefilling[request_id]
             self._told[request_id] = len(hashes)
         return stored
+
+    def _block_evicted(self, block: "KVCacheBlock") -> None:
+        key = block.block_hash
+        if key is not None:
+            self._evicted.append(key)
 
     def _cleared(self) -> None:
         self._told.clear()

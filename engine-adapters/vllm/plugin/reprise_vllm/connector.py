@@ -86,6 +86,7 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
     def bind_gpu_block_pool(self, gpu_block_pool: "BlockPool") -> None:
         if self.role is not KVConnectorRole.SCHEDULER or self._reporting is not None:
             return
+        self._on_scheduler.watch(gpu_block_pool)
         try:
             self._reporting = start_reporting(self._vllm_config, self._kv_cache_config, gpu_block_pool, logger)
         except Exception:
@@ -164,6 +165,11 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         # asked for once the model is loaded and warm: the time for a self-test
         if self._on_worker is not None:
             self._on_worker.prove()
+
+    def handle_preemptions(self, kv_connector_metadata: KVConnectorMetadata) -> None:
+        # called in every step, while blocks that were handed out still hold what they held
+        if self._on_worker is not None:
+            self._on_worker.prepare(kv_connector_metadata.reuse)
 
     def start_load_kv(self, forward_context: "ForwardContext", **kwargs: Any) -> None:
         if self._on_worker is not None:

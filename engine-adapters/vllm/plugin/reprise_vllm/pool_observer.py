@@ -11,11 +11,13 @@ if TYPE_CHECKING:
 class PoolObserver:
     """Stands in the block pool's place for a metrics collector, and passes everything on to the collector it found."""
 
-    def __init__(self, pool: "BlockPool", on_reset: Callable[[], None]) -> None:
-        self.evicted: list[bytes] = []
-        """keys of the blocks evicted since they were last taken"""
+    def __init__(
+        self, pool: "BlockPool", on_evicted: Callable[["KVCacheBlock"], None], on_reset: Callable[[], None]
+    ) -> None:
+        """on_evicted: a block is handed out; it still has its hash, or has none if it was never full"""
         self._pool = pool
         self._found = pool.metrics_collector
+        self._on_evicted = on_evicted
         self._on_reset = on_reset
         if self._found is None:
             # called for every block: a builtin costs a fifth of an empty method
@@ -26,10 +28,7 @@ class PoolObserver:
         pool.metrics_collector = self
 
     def on_block_evicted(self, block: "KVCacheBlock") -> None:
-        # the block still has its hash, or has none: blocks that were never full are handed out by the same way
-        key = block.block_hash
-        if key is not None:
-            self.evicted.append(key)
+        self._on_evicted(block)
         if self._found is not None:
             self._found.on_block_evicted(block)
 

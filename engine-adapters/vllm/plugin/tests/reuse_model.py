@@ -17,13 +17,16 @@ VOCABULARY = 512
 BLOCK = 32
 
 
-def make_model(folder: Path) -> Path:
-    """Weights so large that what stands before a token changes its keys and values by much."""
+def make_model(folder: Path, layers: int = 3) -> Path:
+    """Weights so large that what stands before a token changes its keys and values by much.
+
+    In one layer they do not depend on it: there, reuse differs from full attention only if rows are mixed up.
+    """
     from transformers import LlamaConfig, LlamaForCausalLM
 
     torch.manual_seed(0)
     config = LlamaConfig(
-        vocab_size=VOCABULARY, hidden_size=128, intermediate_size=256, num_hidden_layers=3, num_attention_heads=4,
+        vocab_size=VOCABULARY, hidden_size=128, intermediate_size=256, num_hidden_layers=layers, num_attention_heads=4,
         num_key_value_heads=2, head_dim=32, max_position_embeddings=4096, initializer_range=0.2,
     )  # fmt: skip
     LlamaForCausalLM(config).save_pretrained(folder)

@@ -60,16 +60,19 @@ def test_rows_that_came_back_changed_are_computed_again_where_all_shall_be_as_fu
 
 def test_little_is_not_worth_a_claim():
     assert make_claim([], 0, 500, 0.1, 64) is None
-    assert make_claim([found(0, 63)], 0, 500, 0.1, 64) is None
-    assert make_claim([found(0, 64)], 0, 500, 0.1, 64) is not None
+    assert make_claim([found(0, 63)], 0, 500, 0, 64) is None
+    assert make_claim([found(0, 64)], 0, 500, 0, 64) is not None
+    # choosing rows would cost more than it saves
+    assert make_claim([found(0, 64)], 0, 500, 0.1, 64) is None
     # of a repeated prompt the end is computed all the same
     assert make_claim([found(0, 90)], 0, 90, 0.1, 64) is None
 
 
-def test_a_run_behind_a_long_gap_is_left_to_vllm():
-    claim = make_claim([found(0, 200), found(700, 64)], 0, 1000, 0.1, 64)
-    assert claim.end == 200
-    assert make_claim([found(500, 64)], 0, 1000, 0.1, 64) is None
+def test_a_run_behind_a_long_gap_is_claimed_where_it_saves_more_than_choosing_costs():
+    claim = make_claim([found(0, 200), found(600, 164)], 0, 1000, 0.15, 64)
+    assert (claim.end, claim.gaps) == (764, 400)
+    assert make_claim([found(5000, 164)], 0, 6000, 0.15, 64) is None
+    assert make_claim([found(5000, 164)], 0, 6000, 0, 64).end == 5164
 
 
 def test_the_question_is_what_stands_behind_the_last_segment():

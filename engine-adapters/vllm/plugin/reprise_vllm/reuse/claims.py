@@ -81,7 +81,7 @@ def make_claim(
         # all is to be as full attention gives it
         found = [one._replace(is_exact=False) for one in found]
     new_tail = length - (found[-1].match.end if found else begin)
-    found = _drop_far(_trim(found, length - LAST_TOKENS), begin)
+    found = _trim(found, length - LAST_TOKENS)
     if sum(one.match.length for one in found) < least:
         return None
     end = found[-1].match.end
@@ -92,7 +92,8 @@ def make_claim(
         exact_end = one.match.end
     approximate = sum(one.match.length for one in found if not one.is_exact)
     question = _question(found, begin, length, new_tail)
-    return Claim(begin, end, found, exact_end, round(ratio * approximate), question, is_lossless)
+    claim = Claim(begin, end, found, exact_end, round(ratio * approximate), question, is_lossless)
+    return claim if claim.reused + claim.exact >= claim.asking else None
 
 
 def _trim(found: Sequence[Found], limit: int) -> list[Found]:
@@ -102,16 +103,6 @@ def _trim(found: Sequence[Found], limit: int) -> list[Found]:
         if length > 0:
             kept.append(one._replace(match=one.match._replace(length=length)))
     return kept
-
-
-def _drop_far(found: list[Found], begin: int) -> list[Found]:
-    """Without trailing runs behind gaps longer than themselves: vLLM computes those gaps in chunks of its own."""
-    while found:
-        before = found[-2].match.end if len(found) > 1 else begin
-        if found[-1].match.start - before <= found[-1].match.length:
-            break
-        found = found[:-1]
-    return found
 
 
 def _question(found: Sequence[Found], begin: int, length: int, new_tail: int) -> list[int]:

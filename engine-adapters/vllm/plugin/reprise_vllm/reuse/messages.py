@@ -10,18 +10,22 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import KVConnectorMetadat
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Rows [start, end) of a request, and the slots of host memory that hold or shall hold them."""
+    """Rows [start, end) of a request, and where they are stored: in host memory or in the engine's own pages."""
 
     start: int
     end: int
-    slots: np.ndarray
-    """int64 [end - start]"""
+    slots: np.ndarray | None
+    """of host memory, int64 [end - start]"""
     owner: int
     """the segment's name: slots that meanwhile belong to another one are not used"""
     is_exact: bool = False
     """of a load: the rows are what full attention gives here"""
     is_average: bool = False
     """of a save: the rows are one context more of what the slots hold"""
+    pages: np.ndarray | None = None
+    """slots of the engine's cache in place of host memory's, int64 [end - start]"""
+    position: int = 0
+    """of a load from pages: where its first row was computed"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +52,23 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Save:
-    """Rows of a request, computed when this step's forward is done, go to host memory."""
+    """Rows of a request, computed when this step's forward is done, go to host memory or are known in their pages."""
 
     tokens: np.ndarray
     blocks: Sequence[int]
     pieces: Sequence[Piece]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A segment's rows go from pages that are about to be written to host memory."""
+
+    tokens: np.ndarray
+    """int32 [n]"""
+    pages: np.ndarray
+    slots: np.ndarray
+    position: int
+    owner: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +87,12 @@ class DiskFile:
 
 @dataclass(slots=True)
 class ReuseStep:
-    """All that workers do for reuse in one step, in this order: drops, fetches, loads, saves, writes."""
+    """All that workers do for reuse in one step.
 
+    In this order: moves are read; dropped files, fetches, loads, moves are written, saves, writes.
+    """
+
+    moves: list[Move] = field(default_factory=list)
     loads: list[Load] = field(default_factory=list)
     saves: list[Save] = field(default_factory=list)
     fetches: list[DiskFile] = field(default_factory=list)
@@ -83,7 +103,9 @@ class ReuseStep:
 
     @property
     def is_empty(self) -> bool:
-        return not (self.loads or self.saves or self.fetches or self.writes or self.dropped_files or self.aborted)
+        return not (
+            self.moves or self.loads or self.saves or self.fetches or self.writes or self.dropped_files or self.aborted
+        )
 
 
 class RepriseMetadata(KVConnectorMetadata):

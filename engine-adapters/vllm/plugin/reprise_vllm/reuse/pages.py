@@ -1,11 +1,14 @@
 """The engine's cache pages, read and written in any layout."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import torch
 
 _DIGIT = 128
+_BITS = {1: torch.int8, 2: torch.int16, 4: torch.int32}
+_GOLDEN = 0x9E3779B97F4A7C1
 
 
 class PageLayout:
@@ -45,6 +48,13 @@ class PageLayout:
         cut = slice(begin - first * self.block_size, end - first * self.block_size)
         return self._keys.rows(pages)[cut], self._values.rows(pages)[cut]
 
+    def read_slots(self, cache: torch.Tensor, slots: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Returns keys and values [n, heads, head size] of any slots of the cache (int64 [n])."""
+        blocks, inverse = torch.unique(slots // self.block_size, return_inverse=True)
+        pages = cache.movedim(self._block_dim, 0)[blocks].flatten(1)
+        rows = inverse * self.block_size + slots % self.block_size
+        return self._keys.rows(pages)[rows], self._values.rows(pages)[rows]
+
     def _written(self, layer: Any, cache: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         shape = list(cache.shape)
         shape[self._block_dim] = 2
@@ -75,6 +85,18 @@ class _Half:
             strides = (pages.stride(0), *self._strides)
             return pages.as_strided(shape, strides, pages.storage_offset() + self._offset).flatten(0, 1)
         return pages.index_select(1, self._at.flatten()).view(shape).flatten(0, 1)
+
+
+def fingerprints(keys: torch.Tensor) -> torch.Tensor:
+    """Returns a number for each row of keys [n, heads, head size]: equal where all bits are, else hardly; int64 [n]."""
+    bits = keys.contiguous().view(_BITS[keys.element_size()]).flatten(1).long()
+    return (bits * _odd_numbers(bits.shape[1], bits.device)).sum(1)
+
+
+@cache
+def _odd_numbers(count: int, device: torch.device) -> torch.Tensor:
+    numbers = torch.arange(1, count + 1, device=device) * _GOLDEN
+    return numbers | 1
 
 
 def slots_of(blocks: torch.Tensor, rows: torch.Tensor, block_size: int) -> torch.Tensor:

@@ -8,6 +8,7 @@ import torch
 from reprise_reuse.runs import to_runs
 from reprise_vllm.reuse.engine_parts import NotSupportedError
 from reprise_vllm.reuse.messages import Load, Piece, Save
+from reprise_vllm.reuse.page_tier import cache_slots
 from reprise_vllm.reuse.pages import as_blocks
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ _INT8_ERROR = 1 / 200
 def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks: int) -> None:
     """Raises `NotSupportedError` unless, on a random prompt,
 
-    - rows that were stored come back where they were computed: bit by bit, or as close as eight bits are,
+    - rows that were stored come back where they were computed: bit by bit, or as close as eight bits are; and from the
+      engine's own pages always bit by bit,
     - keys turned to another place are the first layer's keys there (they depend on nothing else), and
     - a prompt whose rows are all computed again, over stored ones, ends up with the keys and values of a computed one.
     """
@@ -36,12 +38,19 @@ def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks:
     moved = np.concatenate([random.integers(0, vocabulary, _SHIFT).astype(np.int32), tokens])
     slots = np.arange(length)
     _compute(worker, tokens, here)
-    worker._save(Save(tokens, here, [Piece(0, length, slots, _OWNER)]))
+    worker.stored.save(Save(tokens, here, [Piece(0, length, slots, _OWNER)]))
     try:
         _fill(worker, tokens, there, Piece(0, length, slots, _OWNER, is_exact=True), budget=0)
         rounding = _INT8_ERROR if worker.store.shape.in_int8 else 0
         if _error(worker, here, there, 0, length) > rounding:
             raise NotSupportedError("stored rows do not come back as they were")
+        # so that nothing of the first check is left
+        _compute(worker, moved, there)
+        in_pages = Piece(0, length, None, _OWNER, is_exact=True, pages=cache_slots(here, length, block_size))
+        worker.stored.save(Save(tokens, here, [in_pages]))
+        _fill(worker, tokens, there, in_pages, budget=0)
+        if _error(worker, here, there, 0, length) > 0:
+            raise NotSupportedError("rows do not come back from the engine's pages as they were")
         _compute(worker, moved, here)
         piece = Piece(_SHIFT, _SHIFT + length, slots, _OWNER)
         _fill(worker, moved, there, piece, budget=0)

@@ -2,75 +2,29 @@
 
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
 from logging import Logger
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reprise_reuse.segments import MIN_MATCH, Catalogue, Found, Segment, cut
-from reprise_reuse.segments.catalogue import prefix_digests
+from reprise_reuse.segments import Catalogue, Found, Segment
 from reprise_vllm.cache_watcher import Reuse
+from reprise_vllm.reuse.asked import Asked, Limits
 from reprise_vllm.reuse.claims import Claim, make_claim
 from reprise_vllm.reuse.continuations import Continuations, Turn
 from reprise_vllm.reuse.engine_parts import go_on_from, make_private, public_hashes
-from reprise_vllm.reuse.messages import DiskFile, Load, Piece, ReuseStep, Save, WorkerReport
+from reprise_vllm.reuse.messages import DiskFile, Load, Piece, ReuseStep, WorkerReport
+from reprise_vllm.reuse.page_tier import PageTier
 from reprise_vllm.reuse.settings import ReuseSettings
+from reprise_vllm.reuse.storing import Computed, Storing
 from reprise_vllm.reuse.usage import prefill_stats
-from reprise_vllm.reuse.wishes import Wish, namespace_of, read_wish, why_stock
+from reprise_vllm.reuse.wishes import namespace_of, read_wish, why_stock
 
 if TYPE_CHECKING:
+    from vllm.v1.core.block_pool import BlockPool
     from vllm.v1.core.sched.output import SchedulerOutput
     from vllm.v1.request import Request
-
-LEAST_CONTEXT = 64
-"""a segment's mean is over contexts of at least so many tokens: behind less it is what it is at a prompt's beginning"""
-
-
-class Limits(NamedTuple):
-    """What the catalogue and a step may hold, in tokens."""
-
-    host_tokens: int
-    disk_tokens: int
-    rows_per_step: int
-    block_size: int
-    ranks: int
-    device_blocks: int
-
-
-@dataclass(slots=True)
-class Asked:
-    """A request under way."""
-
-    request: "Request"
-    wish: Wish
-    namespace: bytes
-    stock_because: str | None
-    """why nothing is reused for it"""
-    claim: Claim | None = None
-    pieces: list[Piece] = field(default_factory=list)
-    """of the claim: where its rows lie"""
-    is_late: bool = False
-    """its load takes more than one step"""
-    fetching: list[Segment] = field(default_factory=list)
-    found: tuple[tuple[int, int], list[Found]] | None = None
-    """what was found, at which version of the catalogue and behind how many cached tokens"""
-    public: Sequence[bytes] = ()
-    """the hashes of its prompt's blocks as vLLM made them"""
-    salt: str | None = None
-    private_from: int | None = None
-    """its blocks from this token on have hashes of their own"""
-    earlier: Turn | None = None
-    """the approximate turn that it begins with"""
-    cached: int = 0
-    """tokens that vLLM found in its own cache, those of that turn among them"""
-    exact_tokens: int | None = None
-    """length of the prefix that full attention computed; None: all of it"""
-    reused: int = 0
-    recomputed: int = 0
-    is_counted: bool = False
-    is_stored: bool = False
 
 
 class ReuseScheduler:
@@ -85,9 +39,12 @@ class ReuseScheduler:
         self._settings = settings
         self._limits = limits
         # of earlier lives files may be left
-        self._catalogue = Catalogue(limits.host_tokens, limits.disk_tokens, first_name=time.time_ns())
+        self._catalogue = Catalogue(
+            limits.host_tokens, limits.disk_tokens, first_name=time.time_ns(), block_size=limits.block_size
+        )
+        self._pages = PageTier(self._catalogue, limits.block_size)
+        self._storing = Storing(self._catalogue, self._pages, settings.contexts, line_ends)
         self._continuations = Continuations(limits.device_blocks)
-        self._line_ends = line_ends
         self._logger = logger
         self._asked: dict[str, Asked] = {}
         self._step = ReuseStep()
@@ -105,6 +62,14 @@ class ReuseScheduler:
     def is_ready(self) -> bool:
         """Whether the self-test has passed on all ranks."""
         return self.refusal is None and self._ready_ranks >= self._limits.ranks
+
+    def watch(self, pool: "BlockPool") -> None:
+        """Leaves new segments in the engine's pages until these are handed out, where that can be seen.
+
+        With a disk they are copied at once instead: what is only in the pages would be lost when the engine ends.
+        """
+        if not self._limits.disk_tokens:
+            self._pages.watch(pool)
 
     def begin(self, request: "Request") -> None:
         """A request arrives."""
@@ -133,7 +98,7 @@ class ReuseScheduler:
         found = self._find(asked, prompt, cached)
         if not self._fetch(asked, found):
             return None, False
-        found = [one for one in found if one.segment.slots is not None and not one.segment.is_fetching]
+        found = [one for one in found if one.segment.is_at_hand]
         claim = make_claim(
             found, cached, len(prompt), asked.wish.ratio, self._settings.least_tokens,
             is_lossless=not self._settings.keeps_int8,
@@ -163,6 +128,7 @@ class ReuseScheduler:
 
     def end_step(self, output: "SchedulerOutput") -> ReuseStep | None:
         """What workers are to do in the step that has been scheduled; None where there is nothing."""
+        self._step.moves += self._pages.take_moves()
         blocks = output.kv_connector_block_state
         for request_id, count in output.num_scheduled_tokens.items():
             asked = self._asked.get(request_id)
@@ -172,7 +138,9 @@ class ReuseScheduler:
             if request.num_computed_tokens + count >= request.num_prompt_tokens:
                 asked.is_stored = True
                 self._count_unclaimed(asked)
-                self._store(request, asked, blocks.get_block_ids(request_id)[0])
+                if asked.stock_because in (None, "off"):
+                    self._store(asked, blocks.get_block_ids(request_id)[0])
+        self._end_storing()
         self.counts["segments", "evicted"] = self._catalogue.evicted
         self._step.dropped_files += self._catalogue.take_dropped_files()
         self._rows_claimed = 0
@@ -313,64 +281,22 @@ class ReuseScheduler:
 
     # ---- what is stored
 
-    def _store(self, request: "Request", asked: Asked, blocks: Sequence[int]) -> None:
-        """Has the prompt's rows stored that no segment holds, and others averaged in, where they are exact."""
-        if asked.stock_because not in (None, "off"):
-            return
-        prompt = _prompt_of(request)
-        found = self._catalogue.find(asked.namespace, prompt)
-        pieces = [*self._new_pieces(prompt, found, asked), *self._averages(prompt, found, asked)]
-        if pieces:
-            self._step.saves.append(Save(prompt, list(blocks), pieces))
-        self._catalogue.use(one.segment for one in found)
+    def _store(self, asked: Asked, blocks: Sequence[int]) -> None:
+        save = self._storing.store(
+            Computed(asked.namespace, _prompt_of(asked.request), blocks, asked.exact_tokens, asked.wish.borders)
+        )
+        if save is not None:
+            self._step.saves.append(save)
 
-    def _new_pieces(self, prompt: np.ndarray, found: Sequence[Found], asked: Asked) -> Iterator[Piece]:
-        tokens = prompt.tolist()
-        cuts = [
-            piece
-            for begin, end in _gaps(found, len(prompt))
-            for piece in cut(tokens, begin, end, self._line_ends, asked.wish.borders)
-            if piece[1] - piece[0] >= MIN_MATCH
-        ]
-        digests = prefix_digests(prompt, (start for start, _ in cuts))
-        exact = len(prompt) if asked.exact_tokens is None else asked.exact_tokens
-        for start, end in cuts:
-            segment = self._catalogue.add(
-                asked.namespace, prompt[start:end], start, digests[start], is_exact=end <= exact
-            )
-            if segment is not None and segment.slots is not None:
-                self.counts["segments", "stored"] += 1
-                yield Piece(start, end, segment.slots, segment.owner)
-                self._write(segment)
-
-    def _averages(self, prompt: np.ndarray, found: Sequence[Found], asked: Asked) -> Iterator[Piece]:
-        """Segments that this prompt, computed by full attention throughout, shows behind a prefix not seen before."""
-        if asked.exact_tokens is not None:
-            return
-        digests = prefix_digests(prompt, (one.match.start for one in found))
-        for match, segment, is_exact in found:
-            prefix = digests[match.start]
-            # a segment that a prompt repeats twice may be cut already
-            is_there = segment.slots is not None and self._is_held(segment) and not segment.is_fetching
-            if match.start < LEAST_CONTEXT or is_exact or not is_there:
-                continue
-            if match.length < len(segment):
-                segment = self._catalogue.cut_out(segment, match.offset, match.offset + match.length)
-            if segment.position == 0 or prefix in segment.prefixes:
-                continue
-            is_better = segment.position < LEAST_CONTEXT
-            if is_better:
-                segment.position, segment.prefixes, segment.is_exact = match.start, [], True
-            elif len(segment.prefixes) >= self._settings.contexts:
-                continue
-            segment.prefixes.append(prefix)
-            yield Piece(match.start, match.end, segment.slots, segment.owner, is_average=not is_better)
-            self.counts["segments", "averaged"] += 1
-            self._write(segment)
-
-    def _write(self, segment: Segment) -> None:
+    def _end_storing(self) -> None:
+        # means are made of what lay in pages
+        self._step.moves += self._pages.take_moves()
         if self._limits.disk_tokens:
-            self._step.writes.append(_file_of(segment))
+            # where memory is short, what was stored first has left again
+            self._step.writes += [_file_of(one) for one in self._storing.changed if one.slots is not None]
+        for kind, count in self._storing.counts.items():
+            self.counts["segments", kind] = count
+        self._storing.end_step()
 
     # ---- disk
 
@@ -380,7 +306,8 @@ class ReuseScheduler:
             return not any(one.is_fetching and self._is_held(one) for one in asked.fetching)
         for one in found:
             segment = one.segment
-            if segment.slots is None and not segment.is_fetching and self._catalogue.fetch(segment):
+            is_missing = not segment.is_at_hand and not segment.is_fetching
+            if is_missing and segment.is_on_disk and self._catalogue.fetch(segment):
                 segment.is_fetching = True
                 self._step.fetches.append(_file_of(segment))
             if segment.is_fetching:
@@ -411,8 +338,13 @@ def _prompt_of(request: "Request") -> np.ndarray:
 
 def _piece_of(found: Found) -> Piece:
     match, segment, is_exact = found
-    slots = segment.slots[match.offset : match.offset + match.length]
-    return Piece(match.start, match.end, slots, segment.owner, is_exact=is_exact)
+    rows = slice(match.offset, match.offset + match.length)
+    if segment.pages is None:
+        return Piece(match.start, match.end, segment.slots[rows], segment.owner, is_exact=is_exact)
+    return Piece(
+        match.start, match.end, None, segment.owner, is_exact=is_exact, pages=segment.pages[rows],
+        position=segment.position + match.offset,
+    )  # fmt: skip
 
 
 def _file_of(segment: Segment) -> DiskFile:
@@ -420,13 +352,3 @@ def _file_of(segment: Segment) -> DiskFile:
         segment.name, segment.slots, segment.namespace, segment.position, tuple(segment.prefixes), segment.is_exact,
         segment.owner,
     )  # fmt: skip
-
-
-def _gaps(found: Sequence[Found], length: int) -> Iterator[tuple[int, int]]:
-    at = 0
-    for one in found:
-        if one.match.start > at:
-            yield at, one.match.start
-        at = one.match.end
-    if at < length:
-        yield at, length

@@ -13,6 +13,7 @@ from reprise_vllm.reuse.stats import ReuseStats
 if TYPE_CHECKING:
     import torch
     from vllm.config import VllmConfig
+    from vllm.v1.core.block_pool import BlockPool
     from vllm.v1.core.kv_cache_manager import KVCacheBlocks
     from vllm.v1.core.sched.output import SchedulerOutput
     from vllm.v1.kv_cache_interface import KVCacheConfig
@@ -44,6 +45,12 @@ class SchedulerSide:
     def state(self) -> "ReuseScheduler | None":
         """The scheduler's side where it is at work."""
         return self._reuse
+
+    def watch(self, pool: "BlockPool") -> None:
+        """As `bind_gpu_block_pool`."""
+        with self._or_give_up("watching the block pool"):
+            if self._reuse is not None:
+                self._reuse.watch(pool)
 
     def begin(self, request: "Request") -> None:
         """A request arrives."""
@@ -158,6 +165,11 @@ class WorkerSide:
             self._logger.exception("reprise: the self-test of reuse failed")
             self._report.refusals.append(f"the self-test failed: {error}")
         self._caches = None
+
+    def prepare(self, step: ReuseStep | None) -> None:
+        """As `handle_preemptions`."""
+        if self._worker is not None and step is not None:
+            self._worker.prepare(step)
 
     def begin_step(self, step: ReuseStep | None) -> None:
         """As `start_load_kv`."""

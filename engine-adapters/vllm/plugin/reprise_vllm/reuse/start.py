@@ -32,7 +32,8 @@ def start_scheduler(
 ) -> "ReuseScheduler | None":
     """The scheduler's side; None, with a line that says why, where this engine cannot reuse."""
     from reprise_reuse.host_store import slots_in
-    from reprise_vllm.reuse.scheduler import Limits, ReuseScheduler
+    from reprise_vllm.reuse.asked import Limits
+    from reprise_vllm.reuse.scheduler import ReuseScheduler
 
     try:
         check_config(config)

@@ -1,22 +1,26 @@
 """The workers' side of reuse: fills a request's pages, and keeps rows in host memory."""
 
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from logging import Logger
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 
-from reprise_reuse.host_store import HostStore, RowShape
+from reprise_reuse.host_store import HostStore, Rows, RowShape
 from reprise_reuse.rotation import KeyRotation
 from reprise_reuse.runs import affordable, to_runs
 from reprise_vllm.reuse.disk import DiskTier
 from reprise_vllm.reuse.engine_parts import ModelParts
-from reprise_vllm.reuse.messages import Load, ReuseStep, Save, WorkerReport
+from reprise_vllm.reuse.messages import Load, Move, ReuseStep, WorkerReport
 from reprise_vllm.reuse.nested_forward import NestedForward
-from reprise_vllm.reuse.pages import PageLayout, as_blocks, slots_of
+from reprise_vllm.reuse.pages import PageLayout, as_blocks
 from reprise_vllm.reuse.row_choice import Filled, rows_to_compute
 from reprise_vllm.reuse.settings import ReuseSettings
+from reprise_vllm.reuse.stored_rows import StoredRows
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
@@ -40,8 +44,8 @@ class ReuseWorker:
     """
     Fills the rows that the scheduler's side has claimed, before the engine's own forward or over several steps.
 
-    A promise is always kept: what host memory does not hold, or holds for another segment, is computed. Rows are
-    computed in ascending order, so that each attends to what was computed before it; ratio 1 is full attention.
+    A promise is always kept: what is not stored, or is not what was stored, is computed. Rows are computed in ascending
+    order, so that each attends to what was computed before it; ratio 1 is full attention.
     """
 
     def __init__(
@@ -69,6 +73,7 @@ class ReuseWorker:
         )
         on_host = KeyRotation(parts.rotary.cos_sin.cpu(), is_neox=parts.rotary.is_neox)
         self.store = HostStore(host_slots, shape, on_host, pinned=self.device.type == "cuda")
+        self.stored = StoredRows(self._layers, self._caches, self._layout, blocks, self._rotation, self.store)
         self._disk = disk
         self._scale = float(layer.impl.scale)
         self._ranks = config.parallel_config.tensor_parallel_size
@@ -76,13 +81,22 @@ class ReuseWorker:
         self._bridge = settings.bridge
         self._open: deque[OpenLoad] = deque()
         self._loaded: set[str] = set()
+        self._moved: list[tuple[Move, Rows]] = []
         self._failed_blocks: set[int] = set()
         self._logger = logger
         self.report = WorkerReport()
 
     @torch.inference_mode()
+    def prepare(self, step: ReuseStep) -> None:
+        """Reads the rows that leave their pages, before anything of the step is written."""
+        self._moved = [(move, rows) for move in step.moves if (rows := self._read(move)) is not None]
+
+    @torch.inference_mode()
     def begin_step(self, step: ReuseStep) -> None:
-        """Fills pages; what waits for rows over several steps is taken a slice further."""
+        """Fills pages; what waits for rows over several steps is taken a slice further.
+
+        vLLM calls this before its forward only if a load must end in this step.
+        """
         try:
             self._tend_disk(step)
         except Exception:
@@ -96,6 +110,11 @@ class ReuseWorker:
                 self._open.append(self._begin(load))
             else:
                 budget -= self.load_now(load)
+        # a load may still have read the slots that are written now
+        moved, self._moved = self._moved, []
+        for move, rows in moved:
+            with self._or_lose(move.slots, move.owner):
+                self.stored.put(move, rows)
         self.go_on(max(budget, 1))
 
     @torch.inference_mode()
@@ -127,12 +146,11 @@ class ReuseWorker:
             try:
                 if not self._failed_blocks.isdisjoint(save.blocks):
                     raise RuntimeError("a load of these rows failed in this step")
-                self._save(save)
+                self.stored.save(save)
             except Exception:
                 self._logger.exception("reprise: segments were not stored")
                 for piece in save.pieces:
-                    self.store.forget(torch.from_numpy(piece.slots))
-                    self.report.lost.add(piece.owner)
+                    self._lose(piece.slots, piece.owner)
         for file in step.writes:
             slots = torch.from_numpy(file.slots)
             # where memory is short, the same step may have given them to another segment
@@ -180,30 +198,39 @@ class ReuseWorker:
 
     def _fill(self, opened: OpenLoad) -> Filled:
         load, filled = opened.load, Filled.nothing(opened.load.begin, opened.load.end, self.device)
-        slots, rows = [], []
+        held = []
         for piece in load.pieces:
-            held = torch.from_numpy(piece.slots)
-            if not self.store.holds(held, piece.owner, torch.from_numpy(load.tokens[piece.start : piece.end])):
+            if self.stored.holds(piece, load.tokens[piece.start : piece.end]):
+                held.append(piece)
+                filled.take(piece, self.stored.spread(piece))
+            elif piece.pages is None or not load.is_asynchronous:
                 self.report.lost.add(piece.owner)
-                continue
-            slots.append(held)
-            rows.append(torch.arange(piece.start, piece.end))
-            filled.take(piece, self.store.spread(held))
-        if slots:
-            self._write(opened, torch.cat(slots), torch.cat(rows))
+            # else its pages may have been handed out behind the claim, and this step's forward has written them
+        if held:
+            self.stored.copy_to(opened.blocks, held)
         return filled
 
-    def _write(self, opened: OpenLoad, slots: torch.Tensor, rows: torch.Tensor) -> None:
-        """Stored rows go to their pages, keys turned to their places."""
-        distances = rows - self.store.positions[slots]
-        moves = bool(distances.any())
-        tables = self._rotation.tables(distances.to(self.device)) if moves else None
-        at = slots_of(opened.blocks, rows.to(self.device), self._block_size)
-        for index, (layer, cache) in enumerate(zip(self._layers, self._caches, strict=True)):
-            keys, values = self.store.get(index, slots, self.device)
-            if tables is not None:
-                keys = self._rotation.turn(keys, tables)
-            layer.impl.do_kv_cache_update(layer, keys, values, cache, at)
+    def _read(self, move: Move) -> Rows | None:
+        rows = None
+        with self._or_lose(move.slots, move.owner):
+            rows = self.stored.read(move)
+        if rows is None:
+            self._lose(move.slots, move.owner)
+        return rows
+
+    @contextmanager
+    def _or_lose(self, slots: np.ndarray | None, owner: int) -> Iterator[None]:
+        """What cannot be stored is not to be used."""
+        try:
+            yield
+        except Exception:
+            self._logger.exception("reprise: a segment was not stored")
+            self._lose(slots, owner)
+
+    def _lose(self, slots: np.ndarray | None, owner: int) -> None:
+        if slots is not None:
+            self.store.forget(torch.from_numpy(slots))
+        self.report.lost.add(owner)
 
     def _choose(self, opened: OpenLoad) -> int:
         """Chooses the rows to compute; returns how many could have been computed in that time."""
@@ -232,31 +259,6 @@ class ReuseWorker:
             self._failed_blocks.update(load.blocks[load.begin // self._block_size : -(-load.end // self._block_size)])
             opened.rows = opened.rows[:0]
         return len(rows)
-
-    def _save(self, save: Save) -> None:
-        if not save.pieces:
-            return
-        blocks = as_blocks(save.blocks, self.device)
-        begin, end = min(p.start for p in save.pieces), max(p.end for p in save.pieces)
-        for piece in save.pieces:
-            if not piece.is_average:
-                tokens = torch.from_numpy(save.tokens[piece.start : piece.end])
-                positions = torch.arange(piece.start, piece.end, dtype=torch.int32)
-                self.store.begin(torch.from_numpy(piece.slots), piece.owner, tokens, positions)
-        averaged: dict[int, list[tuple[torch.Tensor, torch.Tensor]]] = {}
-        for index, cache in enumerate(self._caches):
-            keys, values = self._layout.read(cache, blocks, begin, end)
-            for number, piece in enumerate(save.pieces):
-                rows = slice(piece.start - begin, piece.end - begin)
-                if piece.is_average:
-                    averaged.setdefault(number, []).append((keys[rows].clone(), values[rows].clone()))
-                else:
-                    self.store.put(index, torch.from_numpy(piece.slots), keys[rows], values[rows])
-        for number, layers in averaged.items():
-            piece = save.pieces[number]
-            slots = torch.from_numpy(piece.slots)
-            if self.store.holds(slots, piece.owner, torch.from_numpy(save.tokens[piece.start : piece.end])):
-                self.store.average(slots, torch.arange(piece.start, piece.end), layers)
 
     def _tend_disk(self, step: ReuseStep) -> None:
         if self._disk is None:

@@ -1,0 +1,111 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { SYSTEM_MESSAGE, toUserMessage } from './demo/prompt.ts'
+import { readTrace } from './demo/trace.ts'
+import { cachedOf, documents, runDirect, runThrough, smallTrace, toBody } from './gain-worlds.ts'
+
+/** Relative to the larger of the two; of nothing, nothing is off. */
+function off(a: number, b: number): number {
+  return Math.abs(a - b) / Math.max(1, a, b)
+}
+
+async function expectEqualWorlds(bodies: readonly object[], capacityTokens: number, tolerance = 0.01): Promise<void> {
+  const direct = await runDirect(bodies, capacityTokens)
+  const on = await runThrough(bodies, capacityTokens, { mode: 'on', isReported: true })
+  const shadow = await runThrough(bodies, capacityTokens, { mode: 'shadow', isReported: true })
+  const [without, rewritten] = [cachedOf(direct), cachedOf(on.answers)]
+  expect(off(on.gain.total.without_tokens, without)).toBeLessThan(tolerance)
+  expect(off(shadow.gain.total.with_tokens, rewritten)).toBeLessThan(tolerance)
+  expect(cachedOf(shadow.answers)).toBe(without)
+  expect(on.gain.total.possible_tokens).toBeGreaterThanOrEqual(rewritten)
+}
+
+describe('what reprise brings', () => {
+  test.each([
+    // two prompts fill it: which of two pages that were used together leaves first is told by no model, and weighs
+    [2_000, 0.03],
+    [10_000, 0.01],
+    [400_000, 0.01],
+  ])('is what the other run finds, in a cache of %i tokens', async (capacity, tolerance) => {
+    await expectEqualWorlds(smallTrace(40), capacity, tolerance)
+  })
+
+  test('is told of each request in the head of its answer', async () => {
+    const bodies = smallTrace(12)
+    const direct = await runDirect(bodies, 400_000)
+    // an engine that takes its time: the tokens of both worlds are known by then
+    const options = { mode: 'on', isReported: true, prefillTokensPerSecond: 5_000 } as const
+    const { answers } = await runThrough(bodies, 400_000, options)
+    expect(answers.map(({ baseline }) => baseline)).toEqual(direct.map(({ cachedTokens }) => cachedTokens))
+  })
+})
+
+/** A chat of several turns about the documents, each with three of its own; the answers stand in the history. */
+function conversation(turns: number, answer: string): object[] {
+  const texts = documents(9)
+  const messages: object[] = [SYSTEM_MESSAGE]
+  return Array.from({ length: turns }, (_, i) => {
+    const blocks = [0, 1, 2].map((k) => ({ id: `d${k}`, text: texts[(i * 2 + k * (i % 2 ? 1 : 2)) % 9]! }))
+    messages.push(toUserMessage({ question: `And then ${i}?`, blocks }))
+    const body = { model: 'm', max_tokens: 24, messages: [...messages] }
+    messages.push({ role: 'assistant', content: answer })
+    return body
+  })
+}
+
+test('a conversation is counted up to the end of the last answer', async () => {
+  const first = await runDirect(conversation(1, ''), 100_000)
+  const bodies = conversation(5, first[0]!.answer)
+  const direct = await runDirect(bodies, 100_000)
+  const on = await runThrough(bodies, 100_000, { mode: 'on', isReported: true })
+  expect(off(on.gain.total.without_tokens, cachedOf(direct))).toBeLessThan(0.01)
+  const shadow = await runThrough(bodies, 100_000, { mode: 'shadow', isReported: true })
+  expect(cachedOf(shadow.answers)).toBe(cachedOf(direct))
+  expect(off(shadow.gain.total.with_tokens, cachedOf(on.answers))).toBeLessThan(0.01)
+})
+
+describe('where the engine reports nothing', () => {
+  test('what is not rewritten is counted as it was found, whatever the estimate', async () => {
+    const bodies = Array.from({ length: 8 }, (_, i) => ({
+      model: 'm',
+      max_tokens: 4,
+      messages: [SYSTEM_MESSAGE, { role: 'user', content: `Tell me about ${i % 3}: ${'again and again '.repeat(30)}` }],
+    }))
+    const { answers, gain } = await runThrough(bodies, 100_000, { mode: 'on', isReported: false })
+    expect(gain.total).toMatchObject({ requests: 8, exact_requests: 0, without_tokens: cachedOf(answers) })
+    expect(gain.total.with_tokens).toBe(cachedOf(answers))
+  })
+
+  test('it is estimated by characters', async () => {
+    const bodies = smallTrace(40)
+    const direct = cachedOf(await runDirect(bodies, 400_000))
+    const { answers, gain, metrics } = await runThrough(bodies, 400_000, { mode: 'on', isReported: false })
+    expect(off(gain.total.without_tokens, direct)).toBeLessThan(0.05)
+    expect(answers.filter(({ baseline }) => baseline === undefined)).toEqual([])
+    const [, counted] = /^reprise_baseline_cached_tokens_total\{replica="gpu-0"\} (\d+)$/m.exec(metrics)!
+    expect(Number(counted)).toBe(gain.total.without_tokens)
+    expect(gain).toMatchObject({
+      mode: 'on',
+      replicas: [{ name: 'gpu-0' }],
+      routes: [{ name: 'chat_completions', requests: 40 }],
+      tenants: [{ name: 'default' }],
+      shapes: [{ name: 'system, user: blocks found', requests: 40 }],
+    })
+  })
+})
+
+const data = join(import.meta.dirname, '..', '..', 'shared', 'data')
+const traces = ['rag_cookbook_docs', 'rag_cookbook_code', 'rag_musique', 'rag_hotpot', 'rag_2wiki']
+
+describe.each(traces)('the trace %s', (name) => {
+  test.skipIf(!existsSync(join(data, name))).each([65_536, 4_000_000])(
+    'is counted as the other run finds it, in a cache of %i tokens',
+    async (capacity) => {
+      const { turns } = await readTrace(join(data, name))
+      const fitting = turns.filter(({ blocks }) => blocks.reduce((sum, { text }) => sum + text.length, 0) < 60_000)
+      await expectEqualWorlds(fitting.slice(0, 20).map(toBody), capacity)
+    },
+    180_000,
+  )
+})

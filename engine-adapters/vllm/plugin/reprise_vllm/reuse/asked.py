@@ -1,0 +1,59 @@
+"""What the scheduler's side knows of requests under way, and how much it may hold."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from reprise_reuse.segments import Found, Segment
+from reprise_vllm.reuse.claims import Claim
+from reprise_vllm.reuse.continuations import Turn
+from reprise_vllm.reuse.messages import Piece
+from reprise_vllm.reuse.wishes import Wish
+
+if TYPE_CHECKING:
+    from vllm.v1.request import Request
+
+
+class Limits(NamedTuple):
+    """What the catalogue and a step may hold, in tokens."""
+
+    host_tokens: int
+    disk_tokens: int
+    rows_per_step: int
+    block_size: int
+    ranks: int
+    device_blocks: int
+
+
+@dataclass(slots=True)
+class Asked:
+    """A request under way."""
+
+    request: "Request"
+    wish: Wish
+    namespace: bytes
+    stock_because: str | None
+    """why nothing is reused for it"""
+    claim: Claim | None = None
+    pieces: list[Piece] = field(default_factory=list)
+    """of the claim: where its rows lie"""
+    is_late: bool = False
+    """its load takes more than one step"""
+    fetching: list[Segment] = field(default_factory=list)
+    found: tuple[tuple[int, int], list[Found]] | None = None
+    """what was found, at which version of the catalogue and behind how many cached tokens"""
+    public: Sequence[bytes] = ()
+    """the hashes of its prompt's blocks as vLLM made them"""
+    salt: str | None = None
+    private_from: int | None = None
+    """its blocks from this token on have hashes of their own"""
+    earlier: Turn | None = None
+    """the approximate turn that it begins with"""
+    cached: int = 0
+    """tokens that vLLM found in its own cache, those of that turn among them"""
+    exact_tokens: int | None = None
+    """length of the prefix that full attention computed; None: all of it"""
+    reused: int = 0
+    recomputed: int = 0
+    is_counted: bool = False
+    is_stored: bool = False

@@ -1,0 +1,130 @@
+"""The rows of segments where they lie: in host memory, or in the engine's own pages."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from reprise_reuse.host_store import HostStore, Rows
+from reprise_reuse.rotation import KeyRotation
+from reprise_vllm.reuse.messages import Move, Piece, Save
+from reprise_vllm.reuse.pages import PageLayout, as_blocks, fingerprints, slots_of
+
+
+class StoredRows:
+    """
+    Reads and writes rows that prompts share.
+
+    Host memory tells by owner and tokens whose rows a slot holds. Of the engine's pages only the scheduler's side knows
+    when they are handed out; so that a row is never used in place of another, the bits of its last layer's keys, which
+    depend on all that stands before it, are compared with what they were when it was computed.
+    """
+
+    def __init__(
+        self, layers: Sequence[Any], caches: Sequence[torch.Tensor], layout: PageLayout, blocks: int,
+        rotation: KeyRotation, store: HostStore,
+    ) -> None:  # fmt: skip
+        """layers, caches: the attention layers and their pages, of so many blocks"""
+        self._layers = layers
+        self._caches = caches
+        self._layout = layout
+        self._block_size = layout.block_size
+        self._device = caches[0].device
+        self._rotation = rotation
+        self._store = store
+        self._stored_keys = torch.zeros(blocks * layout.block_size, dtype=torch.int64, device=self._device)
+
+    def holds(self, piece: Piece, tokens: np.ndarray) -> bool:
+        """Whether the rows of these tokens (int32 [n]) are still what was stored: asked before any of them is used."""
+        if piece.pages is None:
+            return self._store.holds(torch.from_numpy(piece.slots), piece.owner, torch.from_numpy(tokens))
+        return self._are_unchanged(piece.pages)
+
+    def _are_unchanged(self, pages: np.ndarray) -> bool:
+        slots = torch.from_numpy(pages).to(self._device)
+        keys, _ = self._layout.read_slots(self._caches[-1], slots)
+        return torch.equal(fingerprints(keys), self._stored_keys[slots])
+
+    def spread(self, piece: Piece) -> torch.Tensor:
+        """How values vary over the contexts of each of the rows; float32 [n]."""
+        if piece.pages is None:
+            return self._store.spread(torch.from_numpy(piece.slots))
+        # computed in one context alone
+        return torch.zeros(piece.end - piece.start)
+
+    def copy_to(self, blocks: torch.Tensor, pieces: Sequence[Piece]) -> None:
+        """Writes rows to the pages of a request of these blocks (int64 [m]), keys turned to their places."""
+        on_host = [piece for piece in pieces if piece.pages is None]
+        in_pages = [piece for piece in pieces if piece.pages is not None]
+        rows = torch.cat([torch.arange(piece.start, piece.end) for piece in (*on_host, *in_pages)])
+        slots = torch.from_numpy(_joined([piece.slots for piece in on_host]))
+        pages = torch.from_numpy(_joined([piece.pages for piece in in_pages])).to(self._device)
+        computed_at = [torch.arange(piece.position, piece.position + len(piece.pages)) for piece in in_pages]
+        distances = rows - torch.cat([self._store.positions[slots], *computed_at])
+        moves = bool(distances.any())
+        tables = self._rotation.tables(distances.to(self._device)) if moves else None
+        at = slots_of(blocks, rows.to(self._device), self._block_size)
+        for index, (layer, cache) in enumerate(zip(self._layers, self._caches, strict=True)):
+            parts = []
+            if on_host:
+                parts.append(self._store.get(index, slots, self._device))
+            if in_pages:
+                parts.append(self._layout.read_slots(cache, pages))
+            keys, values = parts[0] if len(parts) == 1 else map(torch.cat, zip(*parts, strict=True))
+            if tables is not None:
+                keys = self._rotation.turn(keys, tables)
+            layer.impl.do_kv_cache_update(layer, keys, values, cache, at)
+
+    def read(self, move: Move) -> Rows | None:
+        """Returns all rows of a segment that lies in pages; None if they hold something else."""
+        if not self._are_unchanged(move.pages):
+            return None
+        slots = torch.from_numpy(move.pages).to(self._device)
+        return [self._layout.read_slots(cache, slots) for cache in self._caches]
+
+    def put(self, move: Move, rows: Rows) -> None:
+        """Writes what `read` has returned to host memory."""
+        slots = torch.from_numpy(move.slots)
+        positions = torch.arange(move.position, move.position + len(slots), dtype=torch.int32)
+        self._store.begin(slots, move.owner, torch.from_numpy(move.tokens), positions)
+        for index, (keys, values) in enumerate(rows):
+            self._store.put(index, slots, keys, values)
+
+    def save(self, save: Save) -> None:
+        """Stores rows of a request that have been computed: copies them, or remembers what their pages hold."""
+        in_pages = [piece.pages for piece in save.pieces if piece.pages is not None]
+        if in_pages:
+            slots = torch.from_numpy(_joined(in_pages)).to(self._device)
+            keys, _ = self._layout.read_slots(self._caches[-1], slots)
+            self._stored_keys[slots] = fingerprints(keys)
+        pieces = [piece for piece in save.pieces if piece.pages is None]
+        if pieces:
+            self._copy_to_host(save, pieces)
+
+    def _copy_to_host(self, save: Save, pieces: Sequence[Piece]) -> None:
+        blocks = as_blocks(save.blocks, self._device)
+        begin, end = min(p.start for p in pieces), max(p.end for p in pieces)
+        for piece in pieces:
+            if not piece.is_average:
+                tokens = torch.from_numpy(save.tokens[piece.start : piece.end])
+                positions = torch.arange(piece.start, piece.end, dtype=torch.int32)
+                self._store.begin(torch.from_numpy(piece.slots), piece.owner, tokens, positions)
+        averaged: dict[int, list[tuple[torch.Tensor, torch.Tensor]]] = {}
+        for index, cache in enumerate(self._caches):
+            keys, values = self._layout.read(cache, blocks, begin, end)
+            for number, piece in enumerate(pieces):
+                rows = slice(piece.start - begin, piece.end - begin)
+                if piece.is_average:
+                    averaged.setdefault(number, []).append((keys[rows].clone(), values[rows].clone()))
+                else:
+                    self._store.put(index, torch.from_numpy(piece.slots), keys[rows], values[rows])
+        for number, layers in averaged.items():
+            piece = pieces[number]
+            slots = torch.from_numpy(piece.slots)
+            if self._store.holds(slots, piece.owner, torch.from_numpy(save.tokens[piece.start : piece.end])):
+                self._store.average(slots, torch.arange(piece.start, piece.end), layers)
+
+
+def _joined(places: Sequence[np.ndarray]) -> np.ndarray:
+    return np.concatenate(places) if places else np.empty(0, np.int64)

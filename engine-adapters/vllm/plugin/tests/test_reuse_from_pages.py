@@ -1,0 +1,118 @@
+"""Segments that stay in the engine's own pages until these are handed out, and go to host memory then."""
+
+import random
+from collections.abc import Iterator
+
+import pytest
+from reuse_model import BLOCK, ReusingEngine, make_model
+from reuse_prompts import FIRST, OTHER, SYSTEM, difference, full_attention, prompt, said, tokens
+
+PAGES = 100 * BLOCK
+ROW = 2 * 2 * 32 * 4 + 20
+"""bytes of a token of one layer in host memory"""
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReusingEngine]:
+    """Its model has one layer, so that wrong rows show in every answer; its host memory holds less than its pages."""
+    model = make_model(tmp_path_factory.mktemp("one-layer"), layers=1)
+    engine = ReusingEngine(model, {"host_bytes": 2000 * ROW, "rows_per_step": 96}, num_gpu_blocks_override=100)
+    yield engine
+    engine.core.shutdown()
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_cached(engine: ReusingEngine) -> None:
+    engine.reset()
+
+
+def host_tokens(engine: ReusingEngine) -> int:
+    return engine.reuse._catalogue.host_tokens
+
+
+def flood(engine: ReusingEngine, seed: int, count: int) -> None:
+    """Has so many tokens computed that nobody repeats."""
+    for number in range(count // 400):
+        engine.ask([tokens(seed + number, 400)], salt=f"flood {seed}", tokens=1)
+
+
+def test_nothing_is_copied_while_the_pages_hold_it(engine):
+    engine.ask([FIRST])
+    engine.tokens_by_kind()
+    answer = engine.ask([OTHER], {"reuse": 0})[0]
+    # but for what stands in blocks that are not full, which are handed out first
+    assert engine.tokens_by_kind()["reused"] > 400 and host_tokens(engine) < 2 * BLOCK
+    expected = full_attention(engine, OTHER)
+    assert said(answer) == said(expected) and difference(answer, expected) < 1e-3
+
+
+def test_what_leaves_the_pages_is_found_in_host_memory(engine):
+    engine.ask([FIRST])
+    flood(engine, 10_000, PAGES)
+    assert host_tokens(engine) > 0
+    assert all(one.pages is None for one in engine.reuse._catalogue._segments.values() if one.slots is not None)
+    engine.tokens_by_kind()
+    answer = engine.ask([OTHER], {"reuse": 0})[0]
+    assert engine.tokens_by_kind()["reused"] > 400
+    expected = full_attention(engine, OTHER)
+    assert said(answer) == said(expected) and difference(answer, expected) < 1e-3
+
+
+def test_what_has_no_room_in_host_memory_is_forgotten(engine):
+    engine.ask([FIRST])
+    for seed in (20_000, 30_000, 40_000):
+        flood(engine, seed, PAGES)
+    engine.tokens_by_kind()
+    engine.ask([OTHER], {"reuse": 0})
+    assert engine.tokens_by_kind()["reused"] == 0 and host_tokens(engine) <= 2000
+
+
+def test_a_reset_of_the_prefix_cache_forgets_what_lies_in_the_pages(engine):
+    engine.ask([FIRST])
+    assert engine.core.scheduler.kv_cache_manager.reset_prefix_cache()
+    engine.tokens_by_kind()
+    engine.ask([OTHER], {"reuse": 0})
+    assert engine.tokens_by_kind() == {"cold": len(OTHER)}
+
+
+def test_pages_that_hold_something_else_are_not_used(engine):
+    engine.ask([FIRST])
+    expected = full_attention(engine, OTHER)
+    engine.worker.stored._stored_keys += 1
+    engine.tokens_by_kind()
+    answer = engine.ask([OTHER], {"reuse": 0})[0]
+    assert said(answer) == said(expected) and difference(answer, expected) < 1e-3
+    engine.ask([[1, 2, 3]])
+    assert engine.counts()["segments", "lost"] > 0
+
+
+def test_a_mean_over_contexts_lies_in_host_memory(engine):
+    engine.ask([prompt([0, 1, 2])], {"reuse": "off"})
+    assert host_tokens(engine) < BLOCK
+    engine.ask([prompt([2, 1, 3])], {"reuse": "off"})
+    means = [one for one in engine.reuse._catalogue._segments.values() if len(one.prefixes) > 1]
+    assert means and all(one.slots is not None and one.pages is None for one in means)
+    answer = engine.ask([OTHER], {"reuse": 0})[0]
+    expected = full_attention(engine, OTHER)
+    assert said(answer) == said(expected) and difference(answer, expected) < 1e-3
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_no_answer_ever_has_rows_of_another_text(engine, seed):
+    """Prompts of few documents run together, are preempted, and push one another out of pages and host memory."""
+    chance = random.Random(seed)
+    documents = [tokens(700 + number, chance.randint(40, 260)) for number in range(14)]
+    for batch in range(10):
+        asked = []
+        for number in range(chance.randint(1, 4)):
+            chosen = chance.sample(documents, chance.randint(2, 5))
+            parts = [part[chance.choice([0, 0, 25]) :] for part in chosen]
+            asked.append(
+                [*tokens(0, SYSTEM), *(t for part in parts for t in part), *tokens(seed + 9 * batch + number, 40)]
+            )
+        expected = [full_attention(engine, one) for one in asked]
+        answers = engine.ask(asked, {"reuse": chance.choice([0, 0, 0.3])}, tokens=chance.choice([4, 60]))
+        for answer, right in zip(answers, expected, strict=True):
+            assert said(answer)[:4] == said(right)
+    assert engine.reuse.refusal is None
+    assert engine.counts()["segments", "lost"] == 0

@@ -1,0 +1,79 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { argument, atLeast } from '../command-arguments.ts'
+import { readEngine } from '../config/read-arguments.ts'
+import type { EngineSettings } from '../config/settings.ts'
+import { type PassName, passNames } from './passes.ts'
+
+interface CompareFlags {
+  engine: EngineSettings
+  model?: string
+  limit?: number
+  topK?: number
+  maxTokens: number
+  passes: PassName[]
+  logprobs: boolean
+  results?: string
+  report?: string
+  plot?: string
+  json?: boolean
+}
+
+/** Adds `compare`; what it needs is loaded when it runs, so that other commands start no slower. */
+export function addCompareCommand(program: Command): void {
+  program
+    .command('compare')
+    .description(
+      'sends a trace to your engine as received and as rewritten, and compares answers, cached tokens and times',
+    )
+    .argument('<trace>', 'a folder with queries, turns or questions and blocks with texts, or the first of these')
+    .requiredOption(
+      '--engine <url[,kind=…]>',
+      "the engine, as for 'serve' (key: REPRISE_ENGINE_API_KEY)",
+      argument(readEngine),
+    )
+    .option('--model <name>', 'the model to ask (default: the first that is served)')
+    .option('--limit <n>', 'send the first n requests only', atLeast(1))
+    .option('--top-k <n>', 'of each request only its best n blocks', atLeast(1))
+    .option('--max-tokens <n>', 'longest answer', atLeast(1), 48)
+    .addOption(
+      new Option('--passes <names>', `of ${passNames.join(', ')}; received is always among them`)
+        .argParser(readPasses)
+        .default([...passNames], 'all'),
+    )
+    .option('--no-logprobs', 'do not ask for log-probabilities')
+    .option('--results <file>', 'where answers are kept, and found again when it is broken off')
+    .option('--report <file.md>', 'write a report as Markdown')
+    .option('--plot <file.svg>', 'draw changes with their intervals')
+    .option('--json', 'a report for programs')
+    .action(run)
+}
+
+async function run(trace: string, { logprobs, json, ...flags }: CompareFlags): Promise<void> {
+  const { runCompare } = await import('./run-compare.ts')
+  const { renderComparison } = await import('./render-comparison.ts')
+  const ending = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ending.abort())
+  const comparison = await runCompare(trace, {
+    engine: flags.engine,
+    engineKey: process.env.REPRISE_ENGINE_API_KEY || undefined,
+    model: flags.model,
+    limit: flags.limit,
+    topK: flags.topK,
+    maxTokens: flags.maxTokens,
+    passes: flags.passes,
+    hasLogProbabilities: logprobs,
+    results: flags.results,
+    report: flags.report,
+    plot: flags.plot,
+    signal: ending.signal,
+  })
+  process.stdout.write(json ? `${JSON.stringify(comparison)}\n` : renderComparison(comparison))
+}
+
+function readPasses(text: string): PassName[] {
+  return text.split(',').map((name) => {
+    const known = passNames.find((pass) => pass === name.trim())
+    if (known) return known
+    throw new InvalidArgumentError(`'${name}' is none of ${passNames.join(', ')}.`)
+  })
+}

@@ -1,0 +1,144 @@
+import { bestOf, exactMatch, tokenF1 } from './answer-scores.ts'
+import { type Estimate, estimateMean } from './bootstrap.ts'
+import type { ComparedRequest } from './compared-requests.ts'
+import { type PassName, passes } from './passes.ts'
+import type { Answer } from './send-request.ts'
+
+/** What one pass came to; differences are from the requests as received, over the same requests. */
+export interface PassReport {
+  readonly pass: PassName
+  readonly requests: number
+  /** requests in which something was moved or pointed to */
+  readonly changed: number
+  /** with the answers as received: the share that is equal, and token F1 */
+  readonly agreement: { readonly exact: Estimate; readonly f1: Estimate }
+  /** against right answers; null: the trace has none */
+  readonly gold: { readonly exact: Estimate; readonly f1: Estimate; readonly f1_difference: Estimate } | null
+  /** of the mean log-probability of an answer's tokens; null: the engine does not return them */
+  readonly log_probability_difference: Estimate | null
+  readonly prompt_tokens: number
+  /** null: the engine does not say */
+  readonly cached_tokens: number | null
+  readonly first_token_ms: { readonly mean: Estimate; readonly p50: number; readonly p99: number }
+}
+
+/** All passes, and what follows from them. */
+export interface Comparison {
+  readonly trace: string
+  readonly engine: string
+  readonly model: string
+  readonly requests: number
+  /** the engine keeps the passes' caches apart */
+  readonly caches_apart: boolean
+  readonly passes: readonly PassReport[]
+  readonly verdict: string
+}
+
+/** What each pass answered. */
+export type Answers = (pass: PassName, id: string) => Answer | undefined
+
+/** Compares the passes that were run, over the requests that all of them have answered. */
+export function compare(
+  about: Pick<Comparison, 'trace' | 'engine' | 'model' | 'caches_apart'>,
+  names: readonly PassName[],
+  requests: readonly ComparedRequest[],
+  answers: Answers,
+): Comparison {
+  const answered = requests.filter(({ id }) => names.every((name) => answers(name, id)))
+  const reports = passes
+    .filter(({ name }) => names.includes(name))
+    .map(({ name }) => toReport(name, answered, (pass, id) => answers(pass, id)!))
+  return { ...about, requests: answered.length, passes: reports, verdict: judge(answered, answers) }
+}
+
+function toReport(
+  pass: PassName,
+  requests: readonly ComparedRequest[],
+  answerOf: (pass: PassName, id: string) => Answer,
+): PassReport {
+  const pairs = requests.map((request) => {
+    return { request, received: answerOf('received', request.id), own: answerOf(pass, request.id) }
+  })
+  const own = pairs.map((pair) => pair.own)
+  const times = own.map(({ firstTokenMilliseconds }) => firstTokenMilliseconds).sort((a, b) => a - b)
+  const sum = (values: readonly (number | undefined)[]): number | null =>
+    values.some((value) => value === undefined) ? null : values.reduce<number>((total, value) => total + value!, 0)
+  const judged = pairs.filter(({ request }) => (request.answers ?? []).length > 0)
+  const differences = pairs.flatMap(({ received, own: { logProbability } }) =>
+    logProbability === undefined || received.logProbability === undefined
+      ? []
+      : [logProbability - received.logProbability],
+  )
+  return {
+    pass,
+    requests: requests.length,
+    changed: own.filter(({ changed }) => changed > 0).length,
+    agreement: {
+      exact: mean(pairs.map(({ received, own: { answer } }) => exactMatch(answer, received.answer))),
+      f1: mean(pairs.map(({ received, own: { answer } }) => tokenF1(answer, received.answer))),
+    },
+    gold:
+      judged.length === 0
+        ? null
+        : {
+            exact: mean(judged.map(({ own: { answer }, request }) => bestOf(exactMatch, answer, request.answers!))),
+            f1: mean(judged.map(({ own: { answer }, request }) => bestOf(tokenF1, answer, request.answers!))),
+            f1_difference: mean(
+              judged.map(({ own: { answer }, received, request }) => {
+                return bestOf(tokenF1, answer, request.answers!) - bestOf(tokenF1, received.answer, request.answers!)
+              }),
+            ),
+          },
+    log_probability_difference: estimateMean(differences) ?? null,
+    prompt_tokens: sum(own.map(({ promptTokens }) => promptTokens)) ?? 0,
+    cached_tokens: sum(own.map(({ cachedTokens }) => cachedTokens)),
+    first_token_ms: { mean: mean(times), p50: at(times, 0.5), p99: at(times, 0.99) },
+  }
+}
+
+/** In one line: whether answers to what was rewritten are worse than they are from one run to the next. */
+function judge(requests: readonly ComparedRequest[], answers: Answers): string {
+  const of = (pass: PassName, { id }: ComparedRequest): Answer | undefined => answers(pass, id)
+  const judged = requests.filter((request) => (request.answers ?? []).length > 0)
+  if (requests.some((own) => !of('rewritten', own) || !of('again', own))) {
+    return 'no verdict: it takes the passes again and rewritten'
+  }
+  if (requests.length === 0) return 'nothing can be said: no request was answered in all passes'
+  if (judged.length > 0) {
+    const differences = judged.map((request) => {
+      const score = (pass: PassName): number => bestOf(tokenF1, of(pass, request)!.answer, request.answers!)
+      return score('rewritten') - score('received')
+    })
+    return inWords(mean(differences), 'F1 against the right answers', ['better', 'worse'])
+  }
+  const differences = requests.map((request) => {
+    const agreement = (pass: PassName): number => tokenF1(of(pass, request)!.answer, of('received', request)!.answer)
+    return agreement('rewritten') - agreement('again')
+  })
+  const words = ['answers agree more than from one run to the next', 'answers differ beyond noise'] as const
+  return `${inWords(mean(differences), 'agreement with the answers as received', words)}; the trace has no right answers`
+}
+
+function inWords(
+  { mean: difference, low, high, count }: Estimate,
+  what: string,
+  [more, less]: readonly [string, string],
+): string {
+  const interval = `95 % interval of the change of ${what}: ${signed(low)} to ${signed(high)}`
+  if (low > 0) return `${more} by ${signed(difference)} in ${count} requests; ${interval}`
+  if (high < 0) return `${less} by ${signed(difference)} in ${count} requests; ${interval}`
+  return `no difference beyond noise in ${count} requests; ${interval}`
+}
+
+function signed(value: number): string {
+  return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`
+}
+
+/** Of nothing there is no estimate; what is asked for here is never of nothing. */
+function mean(values: readonly number[]): Estimate {
+  return estimateMean(values) ?? { mean: 0, low: 0, high: 0, count: 0 }
+}
+
+function at(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0
+}

@@ -1,0 +1,121 @@
+import { Agent } from 'undici'
+import { defaultConfig } from '../config/config-source.ts'
+import type { EngineSettings } from '../config/settings.ts'
+import { startProxy } from '../main.ts'
+import { type ChatMessage, type ComparedRequest, toMessages } from './compared-requests.ts'
+import type { Pass } from './passes.ts'
+import type { ResultsFile } from './results-file.ts'
+import { type SentChat, sendChat } from './send-request.ts'
+
+/** How requests are sent. */
+export interface PassSettings {
+  readonly engine: EngineSettings
+  readonly engineKey: string | undefined
+  readonly model: string
+  readonly maxTokens: number
+  /** tells the salts of one comparison from those of others */
+  readonly run: string
+  readonly hasLogProbabilities: boolean
+  readonly signal: AbortSignal
+}
+
+/** Told how far it is. */
+export interface PassProgress {
+  begin(label: string): void
+  advance(): void
+}
+
+/**
+ * Sends all requests one after the other, pass by pass, each against a cache of its own where the engine takes salts: what
+ * one pass left there helps no other. Answers that are known are not asked for again; their prompts are, for one token, so
+ * that the caches, and what is believed of them, are as they were.
+ */
+export async function runPasses(
+  passes: readonly Pass[],
+  requests: readonly ComparedRequest[],
+  settings: PassSettings,
+  results: ResultsFile,
+  progress: PassProgress,
+): Promise<void> {
+  // nothing is late: an engine may compute a prompt for minutes
+  const agent = new Agent({ connections: 1, headersTimeout: 0, bodyTimeout: 0 })
+  try {
+    for (const pass of passes) {
+      progress.begin(pass.name)
+      await runPass(pass, requests, settings, results, progress, agent)
+    }
+  } finally {
+    await agent.destroy()
+  }
+}
+
+async function runPass(
+  pass: Pass,
+  requests: readonly ComparedRequest[],
+  settings: PassSettings,
+  results: ResultsFile,
+  progress: PassProgress,
+  agent: Agent,
+): Promise<void> {
+  if (requests.every(({ id }) => results.get(pass.name, id))) {
+    for (const _ of requests) progress.advance()
+    return
+  }
+  const proxy = pass.options && (await startOwnProxy(settings, pass.options))
+  try {
+    const url = proxy?.url ?? settings.engine.url
+    for (const [i, request] of requests.entries()) {
+      const known = results.get(pass.name, request.id)
+      const messages = toMessages(request, historyOf(requests, i, results))
+      const answer = await sendChat(agent, url, {
+        ...toChat(pass, request, settings),
+        messages,
+        ...(known ? { maxTokens: 1 } : {}),
+      })
+      if (!known) results.add(pass.name, request.id, answer)
+      progress.advance()
+    }
+  } finally {
+    await proxy?.close()
+  }
+}
+
+function toChat(pass: Pass, { tenant }: ComparedRequest, settings: PassSettings): Omit<SentChat, 'messages'> {
+  const { engine, engineKey, model, maxTokens, run, hasLogProbabilities, signal } = settings
+  return {
+    model,
+    maxTokens,
+    hasLogProbabilities,
+    signal,
+    cacheSalt: engine.kind === 'vllm' || engine.kind === 'sglang' ? `${run}-${pass.name}-${tenant}` : undefined,
+    authorization: engineKey === undefined ? undefined : `Bearer ${engineKey}`,
+  }
+}
+
+/** What was said before in its conversation: in every pass the answers that the engine gave to what it was sent as received. */
+function historyOf(requests: readonly ComparedRequest[], at: number, results: ResultsFile): ChatMessage[] {
+  const { conversation } = requests[at]!
+  if (conversation === undefined) return []
+  return requests.slice(0, at).flatMap((earlier): ChatMessage[] => {
+    const said = earlier.conversation === conversation ? results.get('received', earlier.id) : undefined
+    return said ? [earlier.message, { role: 'assistant', content: said.answer }] : []
+  })
+}
+
+/** A proxy that does what the pass wants, and knows nothing yet. */
+function startOwnProxy(
+  { engine, engineKey }: PassSettings,
+  options: NonNullable<Pass['options']>,
+): ReturnType<typeof startProxy> {
+  const standard = defaultConfig()
+  const local = { host: '127.0.0.1', port: 0 }
+  const { url, kind = 'openai' } = engine
+  return startProxy({
+    ...standard,
+    listen: local,
+    adminListen: local,
+    engines: [{ url, kind, id: 'engine', apiKey: engineKey }],
+    options: { ...standard.options, ...options },
+    logLevel: 'silent',
+  })
+}

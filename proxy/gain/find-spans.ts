@@ -1,0 +1,41 @@
+/** A span ends behind a character where the hash of the 32 in front of it has these bits clear: one in 64. */
+const anchorBits = 0xfc000000
+const shortest = 32
+const longest = 512
+
+/**
+ * Where the spans of a text end, by its content: at the end of a line or a sentence and, where there is none for long, where
+ * a rolling hash says so (content-defined chunking). Texts that hold the same stretch have the same spans in it, but for
+ * those at its edges. The last end is the text's.
+ */
+export function findSpanEnds(text: string): number[] {
+  const ends: number[] = []
+  let [start, line, sentence] = [0, -1, -1]
+  while (start < text.length) {
+    const first = start + shortest - 1
+    if (line < first) line = positionOf(text, '\n', first)
+    if (sentence < first) sentence = positionOf(text, '. ', first)
+    const end = Math.min(text.length, line + 1, sentence + 2)
+    if (end - start > longest) findAnchors(text, start, end, ends)
+    ends.push(end)
+    start = end
+  }
+  return ends
+}
+
+function positionOf(text: string, mark: string, from: number): number {
+  const at = text.indexOf(mark, from)
+  return at < 0 ? text.length : at
+}
+
+function findAnchors(text: string, start: number, end: number, ends: number[]): void {
+  let hash = 0
+  let before = start
+  for (let i = start; i < end - 1; i++) {
+    hash = (hash << 1) + Math.imul(text.charCodeAt(i) + 1, 0x9e3779b1)
+    const length = i + 1 - before
+    if (((hash & anchorBits) !== 0 || length < shortest) && length < longest) continue
+    ends.push(i + 1)
+    before = i + 1
+  }
+}

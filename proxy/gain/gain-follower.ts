@@ -1,0 +1,247 @@
+import type { EngineRequest } from '#engine-adapters/engine-client.ts'
+import type { RequestId } from '#index/context-block.ts'
+import type { PromptSet } from '../prompt/prompt-body.ts'
+import { writeBody } from '../prompt/prompt-body.ts'
+import type { Call } from '../read-call.ts'
+import type { RoutedCall } from '../route-call.ts'
+import { nameOf } from '../telemetry/access-log.ts'
+import type { AskedPrompt } from '../tokens/token-asker.ts'
+import type { ComparedHit, ComparedPrompt } from './compared-caches.ts'
+import type { Gain } from './gain.ts'
+import type { GainLabels } from './gain-ledger.ts'
+import type { ReplicaWorlds } from './replica-worlds.ts'
+import type { SeenCharacters } from './seen-spans.ts'
+import { toStandIns } from './stand-in-tokens.ts'
+import type { TwoWorlds } from './two-worlds.ts'
+
+/** What an engine said of a request. */
+export interface CountedUsage {
+  readonly promptTokens: number
+  readonly cachedTokens: number | undefined
+  readonly completionTokens?: number | undefined
+}
+
+/** What came of a request in both worlds, in tokens of its prompts. */
+export interface RequestGain {
+  readonly baselineCachedTokens: number
+  /** in shadow mode: what it would have found, had it been rewritten */
+  readonly shadowCachedTokens: number | undefined
+  readonly seenTokens: number
+}
+
+/** A longer prompt would hold others up: it is not followed. In UTF-16 units. */
+const longestPrompt = 1024 * 1024
+/** vLLM's; what SGLang has where it is not told otherwise is a page of one token. */
+const usualPageTokens = { vllm: 16, openai: 16, sglang: 1 }
+
+/** Follows one request through both worlds, beside the request itself. */
+export class GainFollower {
+  readonly #gain: Gain
+  readonly #routed: RoutedCall
+  readonly #labels: GainLabels
+  readonly #worlds: ReplicaWorlds
+  readonly #estimatedTokens: number
+  /** kept where its answer has to be put behind it */
+  #prompt: ComparedPrompt | undefined
+  #lengths = { sent: 0, other: 0 }
+  #isExact = false
+  #hit: ComparedHit | undefined
+  #served: Promise<ComparedHit | undefined> = Promise.resolve(undefined)
+  #seen: SeenCharacters | undefined
+  readonly #isStream: boolean
+  /** nothing else ran at its engine when it came there */
+  #wasAlone = false
+  #planned: readonly RequestId[] = []
+  #figures: RequestGain | undefined
+
+  constructor(gain: Gain, routed: RoutedCall, call: Call) {
+    this.#gain = gain
+    this.#routed = routed
+    this.#worlds = gain.worldsOf(routed.replica.id)
+    this.#isStream = call.isStream
+    this.#estimatedTokens = routed.decision.promptTokens
+    this.#labels = {
+      replica: routed.replica.id,
+      route: call.api,
+      tenant: nameOf(call.caller.tenant) ?? 'default',
+      shape: shapeOf(call.received.prompt?.set, routed.decision.blocks),
+    }
+  }
+
+  /**
+   * It goes to the engine now. `asked`: the engine's own tokens of it, where it is asked for them. What follows from it
+   * is worked out once the request is on its way.
+   */
+  sent(
+    request: EngineRequest,
+    call: Call,
+    ids: readonly RequestId[],
+    asked: Promise<readonly AskedPrompt[] | undefined> | undefined,
+  ): void {
+    const { worlds } = this.#routed.decision
+    if (!worlds) return
+    const length = worlds.texts.reduce((sum, text) => sum + text.length, 0)
+    if (length > longestPrompt) {
+      worlds.letGo()
+      return
+    }
+    this.#wasAlone = this.#routed.replica.admission.inFlight <= 1
+    this.#plan(worlds, ids)
+    const { body, received, caller } = call
+    const ready = new Promise<void>((resolve) => setImmediate(resolve))
+    const compared = ready.then(async () => {
+      this.#seen = this.#gain.seen.note(caller.tenant, worlds.texts)
+      const exact = asked && (await this.#askOther(asked, worlds, { request, body, received, api: call.api }))
+      const prompts = exact ?? estimate(worlds, caller.tenant)
+      worlds.letGo()
+      this.#note(prompts)
+      return prompts
+    })
+    this.#served = this.#worlds.serve(compared, () => this.#shape)
+    void this.#served.then((hit) => {
+      this.#hit = hit
+    })
+  }
+
+  /** What the engine would have found cached had nothing ever been rewritten; undefined: not known yet. */
+  baselineOf(predictedCachedTokens: number): number | undefined {
+    const { worlds } = this.#routed.decision
+    if (!worlds || worlds.isShadow) return predictedCachedTokens
+    return this.#hit && this.#otherOf(predictedCachedTokens, this.#hit, this.#estimatedTokens)
+  }
+
+  /** The engine has counted it; `firstByteSeconds`: since it went there. */
+  used(usage: CountedUsage, firstByteSeconds: number | undefined): void {
+    const { promptTokens, cachedTokens } = usage
+    for (const id of this.#planned) this.#gain.plannedOf(this.#routed.replica.id).used(id, promptTokens, undefined)
+    // an answer that is no stream begins when it is whole
+    if (this.#wasAlone && this.#isStream && cachedTokens !== undefined && firstByteSeconds !== undefined) {
+      this.#worlds.rate.note(promptTokens - cachedTokens, firstByteSeconds)
+    }
+    void this.#served.then((hit) => hit && this.#settle(usage, hit))
+  }
+
+  /** It is over, well or badly. */
+  ended(): void {
+    if (this.#planned.length > 0) this.#gain.plannedOf(this.#routed.replica.id).ended(this.#planned)
+  }
+
+  /** What came of it, once that is known. */
+  get figures(): RequestGain | undefined {
+    return this.#figures
+  }
+
+  #settle({ promptTokens, cachedTokens, completionTokens = 0 }: CountedUsage, hit: ComparedHit): void {
+    const share = this.#seen && this.#seen.all > 0 ? this.#seen.seen / this.#seen.all : 0
+    const seen = Math.round(share * promptTokens)
+    if (cachedTokens === undefined) {
+      this.#gain.metrics.seenTokens.inc(seen)
+      return
+    }
+    const { isShadow = false } = this.#routed.decision.worlds ?? {}
+    const other = this.#otherOf(cachedTokens, hit, promptTokens)
+    const possible = Math.max(seen, cachedTokens, other)
+    this.#figures = {
+      baselineCachedTokens: isShadow ? cachedTokens : other,
+      shadowCachedTokens: isShadow ? other : undefined,
+      seenTokens: possible,
+    }
+    const { baselineCachedTokens, shadowCachedTokens } = this.#gain.metrics
+    const { replica } = this.#labels
+    baselineCachedTokens.inc({ replica }, this.#figures.baselineCachedTokens)
+    if (isShadow) shadowCachedTokens.inc({ replica }, other)
+    this.#gain.metrics.seenTokens.inc(possible)
+    if (this.#prompt) this.#worlds.answered(this.#prompt, completionTokens)
+    this.#gain.ledger.note(this.#labels, {
+      promptTokens,
+      cachedTokens,
+      withoutTokens: isShadow ? cachedTokens : other,
+      withTokens: isShadow ? other : cachedTokens,
+      possibleTokens: possible,
+      modelTokens: Math.round(hit.sent * this.#scale(promptTokens)),
+      isExact: this.#isExact,
+    })
+  }
+
+  /**
+   * What is found in the world that is not sent: what was found in this one, and what the model says the two differ by, so
+   * that what the model does not know of, such as an engine that was warm before us, weighs on both alike.
+   */
+  #otherOf(found: number, { sent, other }: ComparedHit, promptTokens: number): number {
+    const scale = this.#scale(promptTokens)
+    const difference = (other - sent) * scale
+    // what is rewritten is longer by its annotation
+    const most = Math.ceil(this.#lengths.other * scale)
+    return Math.max(0, Math.min(most, Math.round(found + difference)))
+  }
+
+  /** Tokens that one number of the compared prompts stands for. */
+  #scale(promptTokens: number): number {
+    if (this.#isExact) return 1
+    // texts of both worlds are as dense as the one that was counted
+    return this.#lengths.sent > 0 ? promptTokens / this.#lengths.sent : 0
+  }
+
+  #note(prompts: readonly ComparedPrompt[]): void {
+    const sum = (world: 'sent' | 'other'): number => prompts.reduce((total, prompt) => total + prompt[world].length, 0)
+    this.#lengths = { sent: sum('sent'), other: sum('other') }
+    this.#isExact = prompts.every(({ isExact }) => isExact)
+    if (this.#isExact && prompts.length === 1) this.#prompt = prompts[0]
+  }
+
+  get #shape(): { capacityTokens: number | undefined; pageTokens: number } {
+    const { cacheConfig, adapter } = this.#routed.replica
+    const { capacityTokens, pageTokens = usualPageTokens[adapter.kind] } = cacheConfig ?? {}
+    return { capacityTokens, pageTokens }
+  }
+
+  /** What is only planned is mirrored too: later plans are made against it. */
+  #plan(worlds: TwoWorlds, ids: readonly RequestId[]): void {
+    if (!worlds.isShadow) return
+    const planned = this.#gain.plannedOf(this.#routed.replica.id)
+    planned.tick({
+      capacityTokens: this.#routed.replica.cacheConfig?.capacityTokens,
+      evictsInWhole: this.#routed.replica.adapter.kind === 'sglang',
+    })
+    this.#planned = ids
+    for (const [turn, sent] of worlds.turns) this.#gain.plannedTurns.remember(turn, sent)
+    for (const [i, id] of ids.entries()) planned.sent(id, worlds.planned[i]!)
+  }
+
+  /** The tokens of both worlds; undefined when the engine does not tell them. */
+  async #askOther(
+    asked: Promise<readonly AskedPrompt[] | undefined>,
+    worlds: TwoWorlds,
+    { request, body, received, api }: Pick<Call, 'body' | 'received' | 'api'> & { readonly request: EngineRequest },
+  ): Promise<readonly ComparedPrompt[] | undefined> {
+    // what is predicted of the request itself waits for the first of the two
+    const sent = await asked
+    if (!sent) return undefined
+    const splices = worlds.areEqual ? undefined : worlds.otherSplices()
+    const question = {
+      api,
+      path: request.path,
+      headers: request.headers,
+      body: splices && received.prompt ? writeBody(received.prompt, splices) : body,
+    }
+    const unsent = worlds.areEqual ? sent : await this.#routed.replica.tokens!.tokensOf(question, false)
+    if (sent.length !== unsent?.length) return undefined
+    return sent.map(({ tokens: own, scope }, i) => ({ sent: own, other: unsent[i]!.tokens, scope, isExact: true }))
+  }
+}
+
+function estimate(worlds: TwoWorlds, scope: string): ComparedPrompt[] {
+  const sent = worlds.sent().map(toStandIns)
+  const other = worlds.areEqual ? sent : worlds.other().map(toStandIns)
+  return sent.map((own, i) => ({ sent: own, other: other[i]!, scope, isExact: false }))
+}
+
+const roles = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function', 'documents'])
+
+/** The kind of template that a prompt was made by: who speaks in it, the last few, and whether blocks were found. */
+function shapeOf(set: PromptSet | undefined, blocks: number): string {
+  const spoken = (set?.prompts[0]?.messages ?? []).map(({ role }) => (roles.has(role) ? role : 'other'))
+  const words = spoken.filter((role, i) => role !== spoken[i - 1])
+  const told = words.length > 4 ? [...words.slice(0, 3), '…'] : words
+  return `${told.join(', ') || 'nothing read'}: ${blocks > 0 ? 'blocks found' : 'no blocks'}`
+}

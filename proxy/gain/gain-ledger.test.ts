@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { GainLedger } from './gain-ledger.ts'
+
+const request = {
+  promptTokens: 100,
+  cachedTokens: 40,
+  withoutTokens: 10,
+  withTokens: 40,
+  possibleTokens: 70,
+  modelTokens: 42,
+  isExact: true,
+}
+const labels = { replica: 'gpu-0', route: 'messages', tenant: 'acme', shape: 'user: no blocks' }
+
+test('sums up by each label, and in all', () => {
+  const ledger = new GainLedger()
+  ledger.note(labels, request)
+  ledger.note({ ...labels, tenant: 'other' }, { ...request, isExact: false })
+  expect(ledger.total).toEqual({
+    requests: 2,
+    prompt_tokens: 200,
+    cached_tokens: 80,
+    without_tokens: 20,
+    with_tokens: 80,
+    possible_tokens: 140,
+    model_error_tokens: 4,
+    exact_requests: 1,
+  })
+  expect(ledger.by('tenants').map(({ name, requests }) => [name, requests])).toEqual([
+    ['other', 1],
+    ['acme', 1],
+  ])
+  expect(ledger.by('routes')).toEqual([{ name: 'messages', ...ledger.total }])
+})
+
+test('keeps the sums of so many tenants and shapes and no more; the total has all', () => {
+  const ledger = new GainLedger()
+  for (let i = 0; i < 200; i++) ledger.note({ ...labels, tenant: `t${i}`, shape: `s${i}` }, request)
+  expect([ledger.by('tenants').length, ledger.by('shapes').length]).toEqual([50, 50])
+  expect(ledger.total.requests).toBe(200)
+})

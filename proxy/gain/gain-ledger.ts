@@ -1,0 +1,104 @@
+import { LRUCache } from 'lru-cache'
+
+/** What is known of one request that its engine has counted, in prompt tokens. */
+export interface GainedRequest {
+  readonly promptTokens: number
+  /** as the engine reported them */
+  readonly cachedTokens: number
+  /** without our work, and with it: one of the two is what was reported */
+  readonly withoutTokens: number
+  readonly withTokens: number
+  /** sent before by its tenant, at any position */
+  readonly possibleTokens: number
+  /** what the model of the engine's cache had of the prompt as sent: how far it is from the report tells how good it is */
+  readonly modelTokens: number
+  /** by the engine's own tokens, and not by characters */
+  readonly isExact: boolean
+}
+
+/** By what sums are kept. */
+export interface GainLabels {
+  readonly replica: string
+  readonly route: string
+  readonly tenant: string
+  readonly shape: string
+}
+
+/** Sums over requests, as `GET /v1/gain` tells them. */
+export interface GainSums {
+  readonly requests: number
+  readonly prompt_tokens: number
+  readonly cached_tokens: number
+  readonly without_tokens: number
+  readonly with_tokens: number
+  readonly possible_tokens: number
+  /** of all requests together: what the model was off, with signs, and how many were followed by the engine's tokens */
+  readonly model_error_tokens: number
+  readonly exact_requests: number
+}
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
+
+/** So many tenants and shapes have sums of their own; those heard of the longest time ago go first. */
+const mostNames = 50
+
+/** Sums up what requests found cached, would have found, and could have found. Bounded. */
+export class GainLedger {
+  readonly #total = noSums()
+  readonly #by = {
+    replicas: new LRUCache<string, Writable<GainSums>>({ max: 1_000 }),
+    routes: new LRUCache<string, Writable<GainSums>>({ max: mostNames }),
+    tenants: new LRUCache<string, Writable<GainSums>>({ max: mostNames }),
+    shapes: new LRUCache<string, Writable<GainSums>>({ max: mostNames }),
+  }
+
+  /** Adds a request. */
+  note(labels: GainLabels, request: GainedRequest): void {
+    add(this.#total, request)
+    add(sumsOf(this.#by.replicas, labels.replica), request)
+    add(sumsOf(this.#by.routes, labels.route), request)
+    add(sumsOf(this.#by.tenants, labels.tenant), request)
+    add(sumsOf(this.#by.shapes, labels.shape), request)
+  }
+
+  get total(): GainSums {
+    return { ...this.#total }
+  }
+
+  /** The sums by one kind of label, those heard of last first. */
+  by(kind: 'replicas' | 'routes' | 'tenants' | 'shapes'): ({ readonly name: string } & GainSums)[] {
+    return [...this.#by[kind].entries()].map(([name, sums]) => ({ name, ...sums }))
+  }
+}
+
+function noSums(): Writable<GainSums> {
+  return {
+    requests: 0,
+    prompt_tokens: 0,
+    cached_tokens: 0,
+    without_tokens: 0,
+    with_tokens: 0,
+    possible_tokens: 0,
+    model_error_tokens: 0,
+    exact_requests: 0,
+  }
+}
+
+function sumsOf(kept: LRUCache<string, Writable<GainSums>>, name: string): Writable<GainSums> {
+  const known = kept.get(name)
+  if (known) return known
+  const sums = noSums()
+  kept.set(name, sums)
+  return sums
+}
+
+function add(sums: Writable<GainSums>, request: GainedRequest): void {
+  sums.requests += 1
+  sums.prompt_tokens += request.promptTokens
+  sums.cached_tokens += request.cachedTokens
+  sums.without_tokens += request.withoutTokens
+  sums.with_tokens += request.withTokens
+  sums.possible_tokens += request.possibleTokens
+  sums.model_error_tokens += request.modelTokens - request.cachedTokens
+  sums.exact_requests += request.isExact ? 1 : 0
+}

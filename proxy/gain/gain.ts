@@ -1,0 +1,118 @@
+import { randomInt } from 'node:crypto'
+import type { CacheMirror } from '#index/cache-mirror.ts'
+import type { ReplicaId } from '#index/context-block.ts'
+import type { ConversationStore } from '#index/conversation-store.ts'
+import type { Metrics } from '../metrics.ts'
+import { ReplicaMirror } from '../replica-mirror.ts'
+import { MemoryConversationStore } from '../store/memory-conversation-store.ts'
+import { GainLedger, type GainSums } from './gain-ledger.ts'
+import { ReplicaWorlds } from './replica-worlds.ts'
+import { SeenSpans } from './seen-spans.ts'
+
+const plannedBytes = 16 * 1024 * 1024
+
+/** Tokens and what they took, or would have taken, of the engines' time; null where that is not known yet. */
+export interface Savings {
+  readonly tokens: number
+  readonly prefill_seconds: number | null
+}
+
+/** What reprise brings, as `GET /v1/gain` tells it. */
+export interface GainReport {
+  readonly mode: string
+  readonly since: string
+  readonly total: GainSums & { readonly saved: Savings }
+  readonly replicas: readonly ({
+    readonly name: string
+    readonly prefill_tokens_per_second: number | null
+  } & GainSums & {
+      readonly saved: Savings
+    })[]
+  readonly routes: readonly ({ readonly name: string } & GainSums)[]
+  readonly tenants: readonly ({ readonly name: string } & GainSums)[]
+  readonly shapes: readonly ({ readonly name: string } & GainSums)[]
+}
+
+/** What the two worlds of all replicas came to: with reprise, without it, and what was possible. */
+export class Gain {
+  readonly seen: SeenSpans = new SeenSpans(randomInt(2 ** 31))
+  readonly ledger: GainLedger = new GainLedger()
+  /** how turns would have been sent that shadow mode only planned */
+  readonly plannedTurns: ConversationStore = new MemoryConversationStore(plannedBytes)
+  readonly metrics: Pick<Metrics, 'baselineCachedTokens' | 'shadowCachedTokens' | 'seenTokens'>
+  readonly #since: string
+  readonly #createMirror: () => CacheMirror
+  readonly #worlds = new Map<ReplicaId, ReplicaWorlds>()
+  readonly #planned = new Map<ReplicaId, ReplicaMirror>()
+
+  /** `createMirror`: an empty one, as the replicas have; `since`: when counting began, as ISO 8601. */
+  constructor(metrics: Gain['metrics'], createMirror: () => CacheMirror, since: string) {
+    this.metrics = metrics
+    this.#createMirror = createMirror
+    this.#since = since
+  }
+
+  /** The two worlds of a replica. */
+  worldsOf(replica: ReplicaId): ReplicaWorlds {
+    const known = this.#worlds.get(replica)
+    if (known) return known
+    const worlds = new ReplicaWorlds()
+    this.#worlds.set(replica, worlds)
+    return worlds
+  }
+
+  /** What a replica would hold had it been sent what is only planned: shadow mode orders against that. */
+  plannedOf(replica: ReplicaId): ReplicaMirror {
+    const known = this.#planned.get(replica)
+    if (known) return known
+    const planned = new ReplicaMirror(replica, this.#createMirror())
+    this.#planned.set(replica, planned)
+    return planned
+  }
+
+  /** A replica's engine holds nothing any more. */
+  lost(replica: ReplicaId): void {
+    this.#worlds.get(replica)?.clear()
+    this.#planned.get(replica)?.clear()
+  }
+
+  /** What is known so far. */
+  report(mode: string): GainReport {
+    const rateOf = (name: string): number | undefined => this.#worlds.get(name as ReplicaId)?.rate.secondsPerToken
+    const replicas = this.ledger.by('replicas').map((sums) => {
+      const rate = rateOf(sums.name)
+      return {
+        ...sums,
+        prefill_tokens_per_second: rate === undefined ? null : Math.round(1 / rate),
+        saved: toSavings(sums, rate),
+      }
+    })
+    const seconds = replicas.map(({ saved }) => saved.prefill_seconds)
+    const { total } = this.ledger
+    const known = seconds.length > 0 && seconds.every((own) => own !== null)
+    return {
+      mode,
+      since: this.#since,
+      total: {
+        ...total,
+        saved: {
+          tokens: total.with_tokens - total.without_tokens,
+          prefill_seconds: known ? rounded(seconds.reduce((sum, own) => sum + own, 0)) : null,
+        },
+      },
+      replicas,
+      routes: this.ledger.by('routes'),
+      tenants: this.ledger.by('tenants'),
+      shapes: this.ledger.by('shapes'),
+    }
+  }
+}
+
+function toSavings({ with_tokens, without_tokens }: GainSums, secondsPerToken: number | undefined): Savings {
+  const tokens = with_tokens - without_tokens
+  return { tokens, prefill_seconds: secondsPerToken === undefined ? null : rounded(tokens * secondsPerToken) }
+}
+
+function rounded(seconds: number): number {
+  return Math.round(seconds * 100) / 100
+}

@@ -1,0 +1,45 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { SeenSpans } from './seen-spans.ts'
+
+const paragraph = fc
+  .array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 60, maxLength: 120 })
+  .map((words) => words.join(' '))
+const paragraphs = fc.uniqueArray(paragraph, { minLength: 3, maxLength: 8 })
+
+test('what was sent is found again in any order, whatever stands between, but for the spans at its edges', () => {
+  fc.assert(
+    fc.property(paragraphs, fc.integer(), (blocks, secret) => {
+      const seen = new SeenSpans(secret)
+      expect(seen.note('t', blocks).seen).toBe(0)
+      const again = blocks.toReversed().map((block, i) => `[${i}] ${block} (${i * 7_919})`)
+      const { seen: known, all } = seen.note('t', [again.join('')])
+      const text = blocks.join('').length
+      // two edges of about 64 characters a block, as many again by chance
+      expect(known).toBeGreaterThan(text - blocks.length * 512)
+      expect(known).toBeLessThanOrEqual(all)
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('a prompt is known in whole the second time, and to no other tenant', () => {
+  fc.assert(
+    fc.property(paragraphs, (blocks) => {
+      const seen = new SeenSpans(7)
+      seen.note('t', blocks)
+      const { seen: known, all } = seen.note('t', blocks)
+      expect(known).toBe(all)
+      expect(seen.note('u', blocks).seen).toBe(0)
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('what was not seen for longest is forgotten', () => {
+  const seen = new SeenSpans(7, 4)
+  const lines = Array.from({ length: 12 }, (_, i) => `line number ${i} of some length\n`)
+  for (const line of lines) seen.note('t', [line])
+  expect(seen.note('t', [lines[0]!]).seen).toBe(0)
+  expect(seen.note('t', [lines[11]!]).seen).toBe(lines[11]!.length)
+})

@@ -1,0 +1,89 @@
+import { DigestSet } from './digest-set.ts'
+import { findSpanEnds } from './find-spans.ts'
+import { mix, wordsOf } from './stand-in-tokens.ts'
+
+/** Spans remembered in each of two generations: 8 MB, and 20 million characters of text. */
+const defaultCapacity = 1 << 18
+
+/** How much of some texts was there before, in UTF-16 units. */
+export interface SeenCharacters {
+  readonly seen: number
+  readonly all: number
+}
+
+/**
+ * Remembers what prompts held, wherever it stood: the spans of their texts (`find-spans.ts`), by digests of 63 bits. What
+ * a tenant repeats is found whatever stands around it, but for the spans at its edges; what tenants sent never meets. Bounded:
+ * what was not seen for longest is forgotten.
+ */
+export class SeenSpans {
+  readonly #secret: number
+  #recent: DigestSet
+  #older: DigestSet
+
+  /** `secret`: nobody can choose texts whose digests are equal. */
+  constructor(secret: number, capacity: number = defaultCapacity) {
+    this.#secret = secret
+    this.#recent = new DigestSet(capacity)
+    this.#older = new DigestSet(capacity)
+  }
+
+  /** Counts what a tenant sent before, in an earlier prompt or further up in this one, and remembers the rest. */
+  note(tenant: string, texts: readonly string[]): SeenCharacters {
+    const seed = hashOf(tenant, this.#secret)
+    let [seen, all] = [0, 0]
+    for (const text of texts) {
+      seen += this.#noteText(text, seed)
+      all += text.length
+    }
+    return { seen, all }
+  }
+
+  #noteText(text: string, seed: number): number {
+    // a span begins where a number of one of them does
+    const words = [wordsOf(text, 0), wordsOf(text, 1)] as const
+    let [seen, start] = [0, 0]
+    for (const end of findSpanEnds(text)) {
+      if (this.#noteSpan(words[(start & 1) as 0 | 1], text, start, end, seed)) seen += end - start
+      start = end
+    }
+    return seen
+  }
+
+  /** Whether the characters from `start` to `end` were there before. */
+  #noteSpan(words: Int32Array, text: string, start: number, end: number, seed: number): boolean {
+    const first = (start + 1) >> 1
+    const behind = first + ((end - start) >> 1)
+    let [high, low] = [seed, ~seed]
+    for (let i = first; i < behind; i++) {
+      const word = words[i]!
+      high = mix(high, word)
+      low = Math.imul(low + word, 0x85ebca6b) ^ (low >>> 13)
+    }
+    if ((end - start) % 2 === 1) {
+      high = mix(high, text.charCodeAt(end - 1))
+      low = Math.imul(low + high, 0x85ebca6b)
+    }
+    // the set looks at the lowest bits first
+    return this.#note(high ^ (high >>> 15), low ^ (low >>> 11))
+  }
+
+  #note(high: number, low: number): boolean {
+    if (this.#recent.has(high, low)) return true
+    const isKnown = this.#older.has(high, low)
+    if (this.#recent.isFull) {
+      const forgotten = this.#older
+      this.#older = this.#recent
+      this.#recent = forgotten
+      this.#recent.clear()
+    }
+    this.#recent.add(high, low)
+    return isKnown
+  }
+}
+
+function hashOf(text: string, seed: number): number {
+  let hash = seed
+  for (let i = 0; i < text.length; i++) hash = mix(hash, text.charCodeAt(i))
+  return hash
+}

@@ -1,0 +1,30 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { standInCharacters, toStandIns } from './stand-in-tokens.ts'
+
+const texts = fc.array(fc.string({ maxLength: 60, unit: fc.constantFrom('a', 'b', '\n', 'é') }), { maxLength: 6 })
+
+test('one number stands for sixteen characters, wherever texts begin', () => {
+  fc.assert(
+    fc.property(texts, (parts) => {
+      const whole = parts.join('')
+      expect(toStandIns(parts)).toEqual(toStandIns([whole]))
+      expect(toStandIns(parts)).toHaveLength(Math.ceil(whole.length / standInCharacters))
+    }),
+  )
+})
+
+test('prompts share as many numbers in front as they share whole stretches', () => {
+  fc.assert(
+    fc.property(texts, texts, texts, (front, left, right) => {
+      const [a, b] = [[...front, ...left].join(''), [...front, ...right].join('')]
+      const [numbersA, numbersB] = [toStandIns([a]), toStandIns([b])]
+      let shared = 0
+      while (shared < a.length && a[shared] === b[shared]) shared += 1
+      let equal = 0
+      while (equal < numbersA.length && numbersA[equal] === numbersB[equal]) equal += 1
+      expect(equal).toBeGreaterThanOrEqual(Math.floor(shared / standInCharacters))
+      expect(equal).toBeLessThanOrEqual(Math.ceil(shared / standInCharacters))
+    }),
+  )
+})

@@ -1,0 +1,89 @@
+import type { SentPrompt } from '#index/cache-event.ts'
+import type { SentTurn, TurnKey } from '#index/conversation-store.ts'
+import type { BodySplice } from '../prompt/body/splice-body.ts'
+import { spliceText, type TextSplice } from '../prompt/body/text-splice.ts'
+
+/**
+ * A request in two worlds, one of which is sent: as it was received, and as it is rewritten. Lets go of its texts when it
+ * is told to: answers are long.
+ */
+export class TwoWorlds {
+  readonly isShadow: boolean
+  /** the two worlds are one */
+  readonly areEqual: boolean
+  /** in shadow mode: its prompts as they would be sent */
+  readonly planned: readonly SentPrompt[]
+  /** in shadow mode: how its turns would be sent */
+  readonly turns: ReadonlyMap<TurnKey, SentTurn>
+  #texts: readonly string[]
+  #splices: readonly (readonly TextSplice[])[]
+  /** by prompt: places of its texts */
+  #prompts: readonly (readonly number[])[]
+  #writeOther: () => readonly BodySplice[] | undefined
+
+  /**
+   * `splices` make the texts as received those rewritten. `other`: what makes the body that was read that of the world
+   * which is not sent; undefined: it is the body received. `areEqual`: nothing is rewritten.
+   */
+  constructor(
+    isShadow: boolean,
+    parts: {
+      readonly texts: readonly string[]
+      readonly prompts: readonly (readonly number[])[]
+      readonly splices: readonly (readonly TextSplice[])[]
+      readonly planned: readonly SentPrompt[]
+      readonly turns: ReadonlyMap<TurnKey, SentTurn>
+      readonly areEqual: boolean
+      other(): readonly BodySplice[] | undefined
+    },
+  ) {
+    this.isShadow = isShadow
+    this.planned = parts.planned
+    this.turns = parts.turns
+    this.#texts = parts.texts
+    this.#prompts = parts.prompts
+    this.#splices = parts.splices
+    this.areEqual = parts.areEqual
+    this.#writeOther = parts.other
+  }
+
+  /** By prompt: places of its texts. */
+  get prompts(): readonly (readonly number[])[] {
+    return this.#prompts
+  }
+
+  /** All texts as received. */
+  get texts(): readonly string[] {
+    return this.#texts
+  }
+
+  /** What makes the body that was read that which is not sent; undefined: it is the body received. */
+  otherSplices(): readonly BodySplice[] | undefined {
+    return this.#writeOther()
+  }
+
+  /** The texts of each prompt, as they are sent. O(characters). */
+  sent(): string[][] {
+    return this.isShadow ? this.#received() : this.#rewritten()
+  }
+
+  /** The texts of each prompt, as they are not sent. O(characters). */
+  other(): string[][] {
+    return this.isShadow ? this.#rewritten() : this.#received()
+  }
+
+  letGo(): void {
+    this.#texts = []
+    this.#splices = []
+    this.#prompts = []
+    this.#writeOther = () => undefined
+  }
+
+  #received(): string[][] {
+    return this.#prompts.map((places) => places.map((place) => this.#texts[place]!))
+  }
+
+  #rewritten(): string[][] {
+    return this.#prompts.map((places) => places.map((place) => spliceText(this.#texts, place, this.#splices[place]!)))
+  }
+}

@@ -1,0 +1,180 @@
+/* Lists in the dress of frameworks that the finder did not know, each with the texts that it has to find. */
+
+/** A text, and where it is from. */
+export interface Document {
+  readonly name: string
+  readonly body: string
+}
+
+/** A form of lists: how one document is written. */
+export interface MarkedForm {
+  readonly name: string
+  /** What stands in front of the first document, and what stands behind the last one. */
+  readonly before?: string
+  readonly behind?: string | ((names: readonly string[]) => string)
+  readonly between?: string
+  /** The number to count from. */
+  readonly from?: number
+  readonly write: (body: string, number: number, name: string) => string
+  /** What is found of a document where it is not its body alone. */
+  readonly content?: (body: string, number: number, name: string) => string
+  /** It stands in prompts that the client rendered itself. */
+  readonly rendered?: true
+}
+
+const topics =
+  'harbour museum comet orchard glacier railway lantern bakery falcon quarry violin meadow turbine lighthouse archive'.split(
+    ' ',
+  )
+
+const code =
+  'Call it so:\n\n    const rows = await read({ path: "a.csv" })\n    if (rows[0] === undefined) return []\n\nIt returns rows.'
+const bodies: readonly ((topic: string) => string)[] = [
+  (topic) => `The ${topic} opens at nine: see the notes [a] and (b).\n\nIts keeper lives next door.`,
+  (topic) => `About the ${topic}. ${code}`,
+  (topic) =>
+    `Visitors of the ${topic} pay nothing.\n\n- Hours: all day\n- Access: by boat [map]\n\nDogs may come along.`,
+  (topic) => `Nobody knows who built the ${topic}, but {"year": null} is in the register.`,
+]
+
+/** That many documents, with blank lines, colons, brackets and code in them. */
+export function documentsOf(count: number): readonly Document[] {
+  return topics.slice(0, count).map((topic, i) => ({ name: topic, body: bodies[i % bodies.length]!(topic) }))
+}
+
+/** A list of this form. */
+export function writeList(form: MarkedForm, documents: readonly Document[]): string {
+  const { before = '', behind = '', between = '\n\n', from = 1, write } = form
+  const list = documents.map(({ name, body }, i) => write(body, from + i, name))
+  const tail = typeof behind === 'string' ? behind : behind(documents.map(({ name }) => name))
+  return `${before}${list.join(between)}${tail}`
+}
+
+/** What has to be found of each document. */
+export function contentsIn(form: MarkedForm, documents: readonly Document[]): string[] {
+  const { content = (body: string) => body, from = 1 } = form
+  return documents.map(({ name, body }, i) => content(body, from + i, name))
+}
+
+const record =
+  (key: string) =>
+  (body: string, number: number, name: string): string =>
+    `${key}: ${number}\ntitle: ${name}\ntext: ${body}`
+
+const llamaStack = (body: string, name: string): string => `Document_id: ${name}\nContent: ${body}`
+const jsonLine = (body: string, _: number, name: string): string =>
+  JSON.stringify({ reference_id: name, content: body })
+
+/** Labels in languages, as `Document 1: …` and `[Document 1]`. */
+const spoken = (noun: string, heading: string): MarkedForm[] => [
+  { name: `${noun} 1:`, before: `${heading}:\n\n`, write: (body, n) => `${noun} ${n}: ${body}` },
+  { name: `[${noun} 1]`, before: `${heading}:\n\n`, write: (body, n) => `[${noun} ${n}]\n${body}` },
+  { name: `### ${noun} 1`, write: (body, n) => `### ${noun} ${n}\n${body}` },
+]
+
+export const markedForms: readonly MarkedForm[] = [
+  ...['webpage', 'document', 'web page', 'source'].map(
+    (noun): MarkedForm => ({
+      name: `[${noun} 1 begin]`,
+      between: '\n',
+      behind: '\n',
+      write: (body, n) => `[${noun} ${n} begin]${body}[${noun} ${n} end]`,
+    }),
+  ),
+  {
+    name: '[webpage 1 begin] in lines',
+    behind: '\n',
+    write: (body, n) => `[webpage ${n} begin]\n${body}\n[webpage ${n} end]`,
+  },
+  {
+    name: '[file name]',
+    between: '\n',
+    behind: '\n',
+    write: (body, _, name) => `[file name]: ${name}.md\n[file content begin]\n${body}\n[file content end]`,
+  },
+  { name: 'Document 0:::', from: 0, write: (body, n) => `Document ${n}:::\n${body}` },
+  { name: '===== Document 0 =====', from: 0, write: (body, n) => `===== Document ${n} =====\n${body}` },
+  { name: '=== Document 0 ===', from: 0, between: '\n', write: (body, n) => `=== Document ${n} ===\n${body}` },
+  {
+    name: 'Document: 0 with title and text',
+    before: '<results>\n',
+    behind: '\n</results>\n',
+    from: 0,
+    write: record('Document'),
+    content: record('Document'),
+  },
+  {
+    name: 'document roles',
+    before: '<|start_of_role|>system<|end_of_role|>You are helpful.<|end_of_text|>\n',
+    between: '\n',
+    behind: '\n<|start_of_role|>user<|end_of_role|>',
+    rendered: true,
+    write: (body, n) => `<|start_of_role|>document {"document_id": "${n}"}<|end_of_role|>\n${body}<|end_of_text|>`,
+  },
+  {
+    name: 'Result with Document_id',
+    before: 'knowledge_search tool found 5 chunks:\nBEGIN of knowledge_search tool results.\n',
+    between: '\n',
+    behind: '\nEND of knowledge_search tool results.\n',
+    write: (body, n, name) => `Result ${n}\n${llamaStack(body, name)}`,
+    content: (body, _, name) => llamaStack(body, name),
+  },
+  {
+    name: 'The content from',
+    before: '# Knowledge Base\n\n',
+    write: (body, _, name) => `## The content from [${name}.pdf]:\n\n\`\`\`\n${body}\n\`\`\``,
+    content: (body) => body,
+  },
+  {
+    name: '来自 … 的内容',
+    before: '# 知识库\n\n',
+    write: (body, _, name) => `## 来自 [文件](${name}.pdf) 的内容：\n\n\`\`\`\n${body}\n\`\`\``,
+    content: (body) => body,
+  },
+  {
+    name: 'JSON lines of chunks',
+    before: '-----Document Chunks(DC)-----\n```json\n',
+    between: '\n',
+    behind: '\n```\n',
+    write: jsonLine,
+    content: jsonLine,
+  },
+  {
+    name: 'JSON lines below a heading',
+    before: 'Document Chunks (Each entry has a reference_id):\n\n```json\n',
+    between: '\n',
+    behind: '\n```\n',
+    write: jsonLine,
+    content: jsonLine,
+  },
+  {
+    name: 'JSON array of chunks',
+    before: '-----Document Chunks(DC)-----\n```json\n[',
+    between: ', ',
+    behind: ']\n```\n',
+    write: jsonLine,
+    content: jsonLine,
+  },
+  {
+    name: 'From citation',
+    before: 'Answer with the context below.\n\nContext:\n\n',
+    behind: (names) => `\n\nValid Keys: ${names.map((name) => `${name}2020 pages 4-7`).join(', ')}\n\n------------\n`,
+    write: (body, _, name) => `${name}2020 pages 4-7: ${body}\nFrom ${name}. The ${name} book. Journal, 2020.`,
+    content: (body, _, name) => `${body}\nFrom ${name}. The ${name} book. Journal, 2020.`,
+  },
+  ...spoken('Документ', 'Документы'),
+  ...spoken('Источник', 'Источники'),
+  ...spoken('Фрагмент', 'Контекст'),
+  ...spoken('Джерело', 'Джерела'),
+  ...spoken('문서', '참고 문서'),
+  ...spoken('출처', '출처'),
+  ...spoken('Documento', 'Documentos'),
+  ...spoken('Fonte', 'Fontes'),
+  ...spoken('Trecho', 'Trechos'),
+  ...spoken('Dokument', 'Dokumenty'),
+  ...spoken('Źródło', 'Źródła'),
+  ...spoken('Belge', 'Belgeler'),
+  ...spoken('Kaynak', 'Kaynaklar'),
+  ...spoken('Bron', 'Bronnen'),
+  ...spoken('Brondocument', 'Documenten'),
+]

@@ -1,0 +1,24 @@
+import type { BlockSpan } from '../judge/context-list.ts'
+
+const TALK =
+  /^(?:[[(<*]{0,3}\d[\d:., T-]{2,20}[\])>]{0,2}\s{0,2}-?\s?)?(?:\*\*|<|\[)?(?:(user|assistant|bot|human|ai|system|agent|customer|client|operator|doctor|patient|interviewer|speaker(?: \w{1,3})?)|(\p{Lu}[\p{L}.' -]{0,30}))(?:\s?\([^)\n]{1,30}\))?(?:\*\*|>|\])?\s?[:：]/iu
+const CAPITAL = /^\p{Lu}/u
+
+/** Whether each begins with who says it, and several speak in turn: by roles, or by names that come again. */
+export function areTalk(blocks: readonly BlockSpan[], headOf: (block: BlockSpan) => string): boolean {
+  const names: string[] = []
+  // a document that comes twice is nobody who speaks again
+  const said = new Set<string>()
+  let roles = 0
+  for (const block of blocks) {
+    const head = headOf(block)
+    const [, role, name] = TALK.exec(head.slice(0, 100)) ?? []
+    if (role === undefined && !CAPITAL.test(name ?? '')) return false
+    if (said.has(head)) continue
+    said.add(head)
+    if (role !== undefined) roles++
+    names.push((role ?? name!).toLowerCase())
+  }
+  const different = new Set(names).size
+  return different > 1 && (different < names.length || roles === names.length)
+}

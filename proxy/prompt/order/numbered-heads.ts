@@ -1,0 +1,153 @@
+import { rankingField, toFieldName } from '../scan/ordered-fields.ts'
+import { toNumbers } from './order-key.ts'
+
+/*
+ * Texts that begin alike but for a number which counts up or down are parts of one text, whatever the words are called:
+ * `Art. 1`, `§ 2`, `(3/4)`, `FY2021`, `Статья 4`, `제5조`.
+ */
+
+const LONGEST_HEAD = 100
+const LONGEST_PREFIX = 60
+const NUMBER = /^\d{1,14}(?:\.\d{1,4}){0,4}/
+// `3.md` and `http://a/3` are names, `40 %` an amount
+const NO_PLACE = /^(?:\.?\p{L}|[ ]?%|\.\d)/u
+// `doc3` and `t1` are names, too
+const NAMED = /(?<!(?<!\p{L})(?:FY|CY|Q|H|v|V|No|Nr|n))(?<=\p{Script=Latin})$/u
+// without words in front: `3) …`, `2021: …`, `2/4`, `3 – …`
+const ENDS_BARE = /^(?:[ \t]*\n|[.):：\]/]|[ \t]*[-–—:：|])/u
+// `a: …` may be a name
+const ENDS_SIGN = /^[.)\]）]/
+// `a.md`
+const NAME = /^\.\p{L}/u
+const ROMAN = /^[IVXLC]{1,7}(?![\p{L}\d])/u
+const LETTER = /^[A-Za-z](?![\p{L}\d])/u
+// a word with more behind it
+const WORD = /^(\p{L}+)(?=[^\p{L}]{1,3}\S|["'>])/u
+
+/** What counts in words, from one on. */
+const COUNTING = [
+  'first second third fourth fifth sixth seventh eighth ninth tenth',
+  'firstly secondly thirdly fourthly fifthly',
+  'one two three four five six seven eight nine ten',
+  'erstens zweitens drittens viertens fünftens',
+  'premièrement deuxièmement troisièmement quatrièmement',
+  'primero segundo tercero cuarto quinto sexto',
+  'primo secondo terzo quarto quinto',
+  'primeiro segundo terceiro quarto quinto',
+  'первый второй третий четвертый пятый',
+  'before after',
+  'old new',
+  'original revised',
+  'draft final',
+  'previous current',
+].map((words) => words.split(' '))
+
+/** What follows one another, from any of them on. */
+const CYCLES = [
+  'january february march april may june july august september october november december',
+  'januar februar märz april mai juni juli august september oktober november dezember',
+  'janvier février mars avril mai juin juillet août septembre octobre novembre décembre',
+  'enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre',
+  'monday tuesday wednesday thursday friday saturday sunday',
+  'montag dienstag mittwoch donnerstag freitag samstag sonntag',
+  'lundi mardi mercredi jeudi vendredi samedi dimanche',
+  'lunes martes miércoles jueves viernes sábado domingo',
+].map((words) => words.split(' '))
+
+/** Whether these beginnings of texts are alike up to a number, a letter or a word that counts from each to the next. */
+export function areNumberedHeads(heads: readonly string[]): boolean {
+  if (heads.length < 2) return false
+  const own = heads.map((head) => head.slice(0, LONGEST_HEAD))
+  const shared = toSharedPrefix(own)
+  return countsInDigits(own, shared) || countsInLetters(own, shared) || countsInWords(own, shared)
+}
+
+/** Whether these names are alike up to a letter or a word that counts, as in `title="Act II"`. */
+export function areLettered(names: readonly string[]): boolean {
+  const shared = toSharedPrefix(names)
+  return countsInLetters(names, shared) || countsInWords(names, shared)
+}
+
+/** Whether these numbers rise or fall from each to the next; of two, by one: any two do that otherwise. */
+export function areSteady(values: readonly (readonly number[])[]): boolean {
+  if (values.length < 2) return false
+  const steps = values.slice(1).map((value, i) => compare(value, values[i]!))
+  if (values.length === 2) return Math.abs(lastOf(values[1]!) - lastOf(values[0]!)) === 1
+  return steps.every((step) => step > 0) || steps.every((step) => step < 0)
+}
+
+function lastOf(value: readonly number[]): number {
+  return value.at(-1)!
+}
+
+function compare(a: readonly number[], b: readonly number[]): number {
+  for (let i = 0; i < Math.max(a.length, b.length); i++) {
+    const difference = (a[i] ?? 0) - (b[i] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return 0
+}
+
+function toSharedPrefix(heads: readonly string[]): string {
+  const [first = '', ...others] = heads
+  let length = Math.min(first.length, LONGEST_PREFIX)
+  for (const head of others) {
+    let same = 0
+    while (same < length && head[same] === first[same]) same++
+    length = same
+  }
+  return first.slice(0, length)
+}
+
+function countsInDigits(heads: readonly string[], shared: string): boolean {
+  const prefix = shared.replace(/[\d.]+$/, '')
+  if (prefix.includes('://') || isRank(prefix) || NAMED.test(prefix)) return false
+  const values: number[][] = []
+  for (const head of heads) {
+    const number = NUMBER.exec(head.slice(prefix.length))?.[0]
+    if (number === undefined) return false
+    const behind = head.slice(prefix.length + number.length)
+    if (NO_PLACE.test(behind) && !/^\p{Script=Han}|^\p{Script=Hangul}/u.test(behind)) return false
+    if (prefix === '' && !ENDS_BARE.test(behind)) return false
+    values.push(toNumbers(number))
+  }
+  return areSteady(values)
+}
+
+/** Whether the word in front of a number says that it only ranks, as in `Score: 0.9`. */
+function isRank(prefix: string): boolean {
+  const word = /([\p{L}_-]+)[^\p{L}]*$/u.exec(prefix)?.[1]
+  return word !== undefined && rankingField.test(toFieldName(word))
+}
+
+/** `Exhibit A`, `IV.`, `b)`: from the first one on, in both directions. */
+function countsInLetters(heads: readonly string[], shared: string): boolean {
+  const prefix = shared.replace(/\p{L}+$/u, '')
+  const isNamed = /\p{L}[ \t]$/u.test(prefix)
+  const read = (pattern: RegExp, toValue: (sign: string) => number): boolean => {
+    const values = heads.map((head) => {
+      const sign = pattern.exec(head.slice(prefix.length))?.[0]
+      if (sign === undefined) return Number.NaN
+      const behind = head.slice(prefix.length + sign.length)
+      const isEnded = ENDS_SIGN.test(behind) && !NAME.test(behind)
+      return isEnded || (isNamed && /^\p{Lu}/u.test(sign)) ? toValue(sign) : Number.NaN
+    })
+    return isRunning(values)
+  }
+  return read(ROMAN, (sign) => toNumbers(sign)[0]!) || read(LETTER, (sign) => sign.toLowerCase().charCodeAt(0) - 96)
+}
+
+function countsInWords(heads: readonly string[], shared: string): boolean {
+  const prefix = shared.replace(/\p{L}+$/u, '')
+  const words = heads.map((head) => (WORD.exec(head.slice(prefix.length))?.[1] ?? '').toLowerCase())
+  if (COUNTING.some((counting) => isRunning(words.map((word) => counting.indexOf(word) + 1 || Number.NaN)))) return true
+  return CYCLES.some((cycle) => {
+    const values = words.map((word) => cycle.indexOf(word))
+    return !values.includes(-1) && areSteady(values.map((value) => [value]))
+  })
+}
+
+/** Whether these count up from one, or down to it. */
+function isRunning(values: readonly number[]): boolean {
+  return values.every((value, i) => value === i + 1) || values.every((value, i) => value === values.length - i)
+}

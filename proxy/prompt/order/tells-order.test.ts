@@ -1,0 +1,224 @@
+import { describe, expect, it } from 'vitest'
+import { type Message, Sender } from '../../sender.fixture.ts'
+import { contentsOf } from '../forms/found-lists.fixture.ts'
+
+const texts = [
+  'Ferries to the islands leave from the old harbour every morning.',
+  'The museum of glass was built in 1931 and holds many lamps.',
+  'Trains cross the valley on a viaduct that is made of stone.',
+]
+const ask = '\n\nQuestion: What happened?'
+
+/** Lists that are found when nothing in them tells an order. */
+const lists: Readonly<Record<string, (blocks: readonly string[]) => string>> = {
+  labels: (blocks) => blocks.map((text, i) => `Document ${i + 1}: ${text}`).join('\n\n') + ask,
+  tags: (blocks) =>
+    `<documents>\n${blocks.map((text) => `<document>\n${text}\n</document>`).join('\n')}\n</documents>${ask}`,
+  numbers: (blocks) => `Sources:\n${blocks.map((text, i) => `[${i + 1}] ${text}`).join('\n\n')}${ask}`,
+  records: (blocks) => blocks.map((text, i) => `Source: ${i}.md\nContent: ${text}`).join('\n\n') + ask,
+  JSON: (blocks) => JSON.stringify({ documents: blocks.map((content, i) => ({ url: `http://h/${i}`, content })) }),
+}
+const names = Object.keys(lists)
+
+/** What a text begins with that has the place `n` in an order. */
+const keys: Readonly<Record<string, (n: number) => string>> = {
+  'a day': (n) => `2024-0${n}-12: `,
+  'a time': (n) => `[10:0${n}:12] `,
+  'a line of a log': (n) => `2024-06-01T10:0${n}:00Z INFO `,
+  'a line of a system log': (n) => `Jun  ${n} 10:00:00 host `,
+  'an English date': (n) => `March ${n}, 2024. `,
+  'a German date': (n) => `${n}. März 2024: `,
+  'a French date': (n) => `Le ${n} mars 2024 : `.slice(3),
+  'a Spanish date': (n) => `${n} de marzo de 2024: `,
+  'a Chinese date': (n) => `2024年3月${n}日：`,
+  'a bullet with a date': (n) => `- **0${n}.06.2024** `,
+  'a chapter': (n) => `Chapter ${n}\n\n`,
+  'a lesson': (n) => `# Lesson ${n}: `,
+  'a Roman part': (n) => `Part ${['', 'I', 'II', 'III'][n]}. `,
+  'a German chapter': (n) => `Kapitel ${n}: `,
+  'a Chinese chapter': (n) => `第${'一二三'[n - 1]}章 `,
+  'a release': (n) => `## Release ${n}.0\n`,
+  'a version': (n) => `v1.${n}.0 `,
+  'a number of an outline': (n) => `2.${n} `,
+}
+
+const count = (text: string): number[] => contentsOf(text).map(({ length }) => length)
+const isFound = (text: string): boolean => count(text).includes(3)
+
+describe.each(names)('a list of %s', (name) => {
+  const write = lists[name]!
+  it('is found where nothing tells an order', () => expect(isFound(write(texts))).toBe(true))
+
+  it.each(Object.entries(keys))(
+    'is left alone where %s rises or falls through it, and found where it does neither',
+    (_, key) => {
+      const begun = (places: readonly number[]): string[] => texts.map((text, i) => key(places[i]!) + text)
+      for (const order of [
+        [1, 2, 3],
+        [3, 2, 1],
+      ])
+        expect(isFound(write(begun(order)))).toBe(false)
+      expect(isFound(write(begun([2, 1, 3])))).toBe(true)
+    },
+  )
+})
+
+describe('a list of texts is left alone', () => {
+  const mail = (n: number): string =>
+    `From: ann@x.org\nTo: bo@x.org\nSubject: Re: plan\nDate: Mon, 0${n} Jun 2024 10:00:00 +0200\n\n`
+  it.each<[what: string, blocks: string[]]>([
+    ['of mails by date', texts.map((text, i) => mail(i + 1) + text)],
+    ['of mails without dates', texts.map((text) => `From: ann@x.org\nSubject: Re: plan\n\n${text}`)],
+    ['of what people say in turn', texts.map((text, i) => `${['Ann', 'Bo', 'Ann'][i]}: ${text}`)],
+    ['of what roles say', texts.map((text, i) => `${['User', 'Assistant', 'User'][i]}: ${text}`)],
+    ['of patches', texts.map((_, i) => `diff --git a/f${i}.ts b/f${i}.ts\n@@ -1 +1 @@\n-old\n+new`)],
+    ['of hunks', texts.map((_, i) => `@@ -${i},3 +${i},4 @@\n const a = ${i}\n+let c`)],
+    [
+      'of one text that is cut inside of sentences',
+      [
+        'The committee met in the town hall and decided that the',
+        'old bridge, which had been closed since the flood, should be',
+        'opened again for people on foot in the spring.',
+      ],
+    ],
+  ])('%s', (_, blocks) => {
+    for (const name of ['labels', 'tags', 'numbers']) expect(isFound(lists[name]!(blocks))).toBe(false)
+  })
+
+  it.each<[what: string, blocks: string[]]>([
+    ['mails that do not stand by date', [2, 1, 3].map((n) => mail(n) + texts[n - 1])],
+    ['documents with names of which one comes twice', [`Oslo: ${texts[0]}`, `Rome: ${texts[1]}`, `Oslo: ${texts[0]}`]],
+    ['chunks of one size, cut anywhere', texts.map((text) => text.slice(4, -3))],
+    ['a first chunk that begins a sentence', [texts[0]!.slice(0, -8), texts[1]!.slice(4, -9), texts[2]!.slice(4, -5)]],
+    ['documents that hold a talk each', texts.map((text) => `Human: ${text}\nAssistant: I see.`)],
+  ])('but not: %s', (_, blocks) => {
+    for (const name of ['labels', 'tags', 'numbers']) expect(isFound(lists[name]!(blocks))).toBe(true)
+  })
+})
+
+describe('dates in the tags of a list', () => {
+  const write = (attribute: string, dates: readonly string[]): string =>
+    `<documents>\n${texts.map((text, i) => `<document index="${i + 1}" ${attribute}="${dates[i]}">${text}</document>`).join('\n')}\n</documents>${ask}`
+  it.each(['date', 'published', 'created_at', 'timestamp'])(
+    'keep it as it is where they rise or fall: %s',
+    (attribute) => {
+      expect(isFound(write(attribute, ['2024-01-01', '2024-02-01', '2024-03-01']))).toBe(false)
+      expect(isFound(write(attribute, ['2024-03-01T10:00:00Z', '2024-02-01', '2023-12-01']))).toBe(false)
+      expect(isFound(write(attribute, ['2024-02-01', '2024-01-01', '2024-03-01']))).toBe(true)
+    },
+  )
+})
+
+describe('what a tool found stays as it is', () => {
+  const said = (name: string, given: object = {}, content = lists.JSON!(texts), question = 'Why?'): Message[] => [
+    { role: 'user', content: question },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'c', type: 'function', function: { name, arguments: JSON.stringify(given) } }],
+    } as never,
+    { role: 'tool', content, tool_call_id: 'c' } as never,
+  ]
+  const blocks = (...call: Parameters<typeof said>): number => new Sender().decide({ messages: said(...call) }).blocks
+  const results = (own: (place: number) => object): string =>
+    JSON.stringify({ results: texts.map((content, i) => ({ content, ...own(i) })) })
+  it.each(['query_logs', 'search_emails', 'searchCommits', 'retrieve_thread', 'search-messages', 'find_events'])(
+    'where that follows one another in time: %s',
+    (name) => expect(blocks(name)).toBe(1),
+  )
+  it.each(['search_news', 'get_latest_documents', 'fetch_recent_items', 'trending', 'run_sql'])(
+    'where that is new, or rows: %s',
+    (name) => expect(blocks(name)).toBe(1),
+  )
+  it.each(['search_docs', 'retrieve', 'knowledge_search', 'query_catalogue'])('but not: %s', (name) =>
+    expect(blocks(name)).toBe(3),
+  )
+
+  it('where the tool was asked to sort it, or says that it did', () => {
+    expect(blocks('search', { q: 'x', sort: 'date' })).toBe(1)
+    expect(blocks('search', { q: 'x', order_by: 'published desc' })).toBe(1)
+    expect(blocks('search', { q: 'x', sort_by: 'relevance' })).toBe(3)
+    const json = lists.JSON!(texts)
+    expect(blocks('search', {}, json.replace('{', '{"sort":"newest",'))).toBe(1)
+    expect(blocks('search', {}, json.replace(/\}$/, ',"sort":"newest"}'))).toBe(1)
+  })
+
+  it('where a database was queried, and nothing but titles are told', () => {
+    const titled = results((i) => ({ title: `Film ${i}` }))
+    for (const name of ['query', 'graphqlQuery', 'soql_query', 'execute_query'])
+      expect(blocks(name, {}, titled)).toBe(1)
+    expect(blocks('search', {}, titled)).toBe(3)
+    expect(blocks('query_knowledge_base', {}, titled)).toBe(3)
+  })
+
+  it('where scores alone speak for it', () => {
+    const scored = results((i) => ({ score: 0.9 - i / 10 }))
+    for (const name of ['get_leaderboard', 'ocr', 'get_directions', 'get_reviews', 'classify'])
+      expect(blocks(name, {}, scored)).toBe(1)
+    expect(blocks('search', {}, scored)).toBe(3)
+    expect(
+      blocks(
+        'anything',
+        {},
+        results((i) => ({ similarity: 0.9 - i / 10 })),
+      ),
+    ).toBe(3)
+  })
+
+  it.each(['What is the first result?', 'What are the latest headlines?', 'Summarize each result.'])(
+    'where the user asked in front of the call: %s',
+    (question) => {
+      const isMoved = (asked: string): boolean => {
+        const sender = new Sender()
+        const list = (all: readonly string[]): Message[] => said('search', {}, lists.JSON!(all), asked)
+        sender.send(list(texts))
+        const others = list([texts[1]!, texts[0]!, texts[2]!])
+        return JSON.stringify(sender.send(others)) !== JSON.stringify(others)
+      }
+      expect(isMoved(question)).toBe(false)
+      expect(isMoved('Why?')).toBe(true)
+    },
+  )
+})
+
+describe('what a line in front says of a list', () => {
+  const write = (heading: string): string => `${heading}\n\n${lists.labels!(texts)}`
+  it.each([
+    'Latest news (newest first):',
+    'Recent documents:',
+    '## Headlines',
+    'City feed:',
+    '最新资料：',
+    'Neueste Dokumente:',
+  ])('is that it is new: %s', (heading) => expect(isFound(write(heading))).toBe(false))
+  it.each(['Transcript:', 'Consecutive documents:', 'Timeline of the documents:', 'The novel, split into documents:'])(
+    'is that it is one text in pieces: %s',
+    (heading) => expect(isFound(write(heading))).toBe(false),
+  )
+  it.each(['Documents:', '## Sources', 'News archive:', 'Question: in which film is the story told?'])(
+    'but not: %s',
+    (heading) => {
+      expect(isFound(write(heading))).toBe(true)
+    },
+  )
+})
+
+describe('numbers in front of short lines', () => {
+  const lines = ['Park the car on level ground.', 'Place the pan below the sump.', 'Replace the filter by a new one.']
+  const write = (all: readonly string[]): string => all.map((text, i) => `[${i + 1}] ${text}`).join('\n')
+  it.each(['How do I change the oil?\n\n', 'Context:\n', 'Read the terms and cite the clause.\n\n', ''])(
+    'are those of steps, verses and clauses behind %j',
+    (front) => expect(isFound(`${front}${write(lines)}${ask}`)).toBe(false),
+  )
+  it('are those of sources where these are announced, or long', () => {
+    expect(isFound(`Sources:\n${write(lines)}${ask}`)).toBe(true)
+    expect(isFound(`Context:\n${write(lines.map((line) => `${line} `.repeat(5).trim()))}${ask}`)).toBe(true)
+  })
+})
+
+it.each(['rss', 'build', 'project'])('elements that may be anything stay in markup of other kinds: <%s>', (root) => {
+  const items = texts.map((text) => `<item><title>T</title><description>${text}</description></item>`).join('\n')
+  expect(count(`<${root}>\n<channel>\n${items}\n</channel>\n</${root}>${ask}`).filter((blocks) => blocks > 1)).toEqual(
+    [],
+  )
+})

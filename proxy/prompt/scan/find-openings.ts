@@ -1,0 +1,93 @@
+import { labelNouns } from './vocabulary.ts'
+
+/** A line, or its beginning, that opens a block which a mark of its own closes, as `[webpage 1 begin]`. */
+export interface Opening {
+  readonly start: number
+  readonly end: number
+  /** The mark that closes the block. */
+  readonly closing: string
+  /** What is alike in all openings of one list. */
+  readonly form: string
+  /** Where the number or name stands by which the block is spoken of. */
+  readonly label: { readonly start: number; readonly end: number } | undefined
+  /** What stands in front of it when it is spoken of. */
+  readonly prefix: string
+  /** The mark that closes it bears the label, too. */
+  readonly isTwice: boolean
+}
+
+const ID = '[\\p{L}\\p{N}][\\p{L}\\p{N}_.-]{0,63}'
+const OF_BLOCK = new RegExp(
+  '(\\[{1,2}|<{2,3}|[=-]{3,10}[ \\t]?)' +
+    `((?:begin|start)(?: of)?[ _-])?((?:web ?page|${labelNouns})[ _.:-]?#?)(${ID})([ _-](?:begin|start))?` +
+    '(?:\\]{1,2}|>{2,3}|[ \\t]?[=-]{3,10})',
+  'iuy',
+)
+const OF_FILE = /\[(file|document|attachment) (?:name|title)\][:：] ?[^\n]{1,200}\r?\n\[\1 content begin\]/iy
+// the role for documents in the chat template of Granite
+const OF_ROLE = /<\|start_of_role\|>document \{[^<>\n]{0,300}\}<\|end_of_role\|>/y
+const ROLE_ID = /"(?:document_|doc_)?id": ?"?([\p{L}\p{N}_.:-]{1,64})/u
+const END_OF_ROLE = '<|end_of_text|>'
+
+/** Reads the opening at `start`, where one of `[`, `<`, `=` and `-` stands first in its line. */
+export function readOpening(text: string, start: number): Opening | undefined {
+  return readBlock(text, start) ?? readFile(text, start) ?? readRole(text, start)
+}
+
+function readBlock(text: string, start: number): Opening | undefined {
+  OF_BLOCK.lastIndex = start
+  const match = OF_BLOCK.exec(text)
+  if (match === null) return undefined
+  const [whole, edge, before = '', noun, id, behind = ''] = match as unknown as [string, string, string, string, string]
+  // it says once that it opens, and an id holds a digit or is one capital letter
+  if ((before === '') === (behind === '') || !/\d|^[A-Z]$/.test(id)) return undefined
+  const at = start + edge.length + before.length + noun.length
+  return {
+    start,
+    end: start + whole.length,
+    closing: `${edge}${toEnd(before)}${noun}${id}${toEnd(behind)}${whole.slice(at - start + id.length + behind.length)}`,
+    form: `${edge}${before}${noun}${behind}`,
+    label: { start: at, end: at + id.length },
+    prefix: noun,
+    isTwice: true,
+  }
+}
+
+function toEnd(word: string): string {
+  return word.replace(/begin|start/i, (begin) =>
+    begin === begin.toUpperCase() ? 'END' : begin[0]! < 'a' ? 'End' : 'end',
+  )
+}
+
+function readFile(text: string, start: number): Opening | undefined {
+  OF_FILE.lastIndex = start
+  const match = OF_FILE.exec(text)
+  if (match === null) return undefined
+  const mark = text.slice(start + match[0].lastIndexOf('['), start + match[0].length)
+  return {
+    start,
+    end: start + match[0].length,
+    closing: mark.replace(/begin/i, toEnd),
+    form: mark,
+    label: undefined,
+    prefix: '',
+    isTwice: false,
+  }
+}
+
+function readRole(text: string, start: number): Opening | undefined {
+  OF_ROLE.lastIndex = start
+  const whole = OF_ROLE.exec(text)?.[0]
+  if (whole === undefined) return undefined
+  const id = ROLE_ID.exec(whole)
+  const at = id === null ? 0 : start + id.index + id[0].length - id[1]!.length
+  return {
+    start,
+    end: start + whole.length,
+    closing: END_OF_ROLE,
+    form: 'document role',
+    label: id === null ? undefined : { start: at, end: at + id[1]!.length },
+    prefix: '',
+    isTwice: false,
+  }
+}

@@ -1,0 +1,131 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { TwoWorlds } from '../gain/two-worlds.ts'
+import type { Span } from '../json-spans.ts'
+import type { Call } from '../read-call.ts'
+import type { ReusedContext } from '../reuse-prompt.ts'
+import type { RoutedCall } from '../route-call.ts'
+import { cutPrompt, type PromptPieces } from './recorded-request.ts'
+import { TraceWriter, type TraceWriterOptions } from './trace-writer.ts'
+
+/** What an engine said of a request. */
+interface RecordedUsage {
+  readonly promptTokens: number
+  readonly cachedTokens: number | undefined
+}
+
+export interface RecorderOptions extends TraceWriterOptions {
+  /** whether texts are written; otherwise digests of them, which nobody can compare with texts of his own */
+  readonly hasText: boolean
+}
+
+/** A prompt in pieces. */
+interface RecordedPrompt {
+  readonly ids: readonly string[]
+  /** in characters, with what marks a block */
+  readonly lengths: readonly number[]
+  /** undefined: none is written */
+  readonly texts: readonly string[] | undefined
+  readonly blocks: Span
+}
+
+/** A request that is being recorded. */
+export interface Recording {
+  /** The engine has counted it. */
+  used(usage: RecordedUsage): void
+  /** It is over; what the engine has not counted is estimated. `wasRun`: the engine has seen it. */
+  ended(wasRun: boolean): void
+}
+
+/** Records the requests that pass as a trace, off their path. */
+export class Recorder {
+  readonly #options: RecorderOptions
+  readonly #writer: TraceWriter
+  /** anew with every start, and written nowhere */
+  readonly #secret = randomBytes(16)
+  readonly #begun: number
+  #count = 0
+
+  /** Throws when the folder cannot be written to. */
+  constructor(options: RecorderOptions) {
+    this.#options = options
+    this.#begun = options.now()
+    this.#writer = new TraceWriter(options)
+  }
+
+  /** Requests that could not be written. */
+  get lost(): number {
+    return this.#writer.lost
+  }
+
+  /** Records a request that goes to an engine now; undefined where its prompt could not be read. */
+  follow({ decision }: RoutedCall, { caller, conversation }: Call): Recording | undefined {
+    const { worlds, contexts } = decision
+    if (!worlds || worlds.prompts.length === 0) return undefined
+    const arrival = (this.#options.now() - this.#begun) / 1_000
+    const number = this.#count++
+    let usage: RecordedUsage = { promptTokens: decision.promptTokens, cachedTokens: undefined }
+    const cut = this.#cutSoon(worlds, contexts)
+    const write = (): void => {
+      const characters = cut.flatMap(({ lengths }) => lengths).reduce((sum, length) => sum + length, 0)
+      const isOne = cut.length === 1
+      for (const [i, prompt] of cut.entries()) {
+        const named = {
+          query_id: isOne ? number : `${number}/${i}`,
+          arrival,
+          tenant: this.#hash(caller.tenant),
+          ...(conversation === undefined ? {} : { conversation: this.#hash(conversation) }),
+          ...(isOne ? { tokens: usage.promptTokens, cached_tokens: usage.cachedTokens } : {}),
+        }
+        this.#write(named, prompt, usage.promptTokens / characters)
+      }
+    }
+    return {
+      used: (reported) => {
+        usage = reported
+      },
+      ended: (wasRun) => {
+        if (wasRun) setImmediate(write)
+      },
+    }
+  }
+
+  /** Writes what is left, and ends. */
+  close(): Promise<void> {
+    return this.#writer.close()
+  }
+
+  /** Cuts its prompts once it is on its way: its texts are not kept for as long as its answer takes. */
+  #cutSoon({ texts, prompts }: TwoWorlds, contexts: readonly ReusedContext[]): RecordedPrompt[] {
+    const cut: RecordedPrompt[] = []
+    setImmediate(() => {
+      const founds = contexts.map(({ found }) => found)
+      for (const places of prompts) cut.push(this.#cut(texts, cutPrompt(texts, places, founds)))
+    })
+    return cut
+  }
+
+  #cut(texts: readonly string[], { front, blocks, rest }: PromptPieces): RecordedPrompt {
+    const pieces = [...front, ...blocks, ...rest]
+    const own = pieces.map(({ text, start, end, content = { start, end } }) =>
+      texts[text]!.slice(content.start, content.end),
+    )
+    return {
+      ids: own.map((text) => this.#hash(text)),
+      lengths: pieces.map(({ start, end }) => end - start),
+      texts: this.#options.hasText ? own : undefined,
+      blocks: { start: front.length, end: front.length + blocks.length },
+    }
+  }
+
+  #write(named: object, { ids, lengths, texts, blocks }: RecordedPrompt, tokensPerCharacter: number): void {
+    const { start, end } = blocks
+    const request = { ...named, blocks: ids.slice(start, end), front: ids.slice(0, start), rest: ids.slice(end) }
+    this.#writer.write(request, ids, (at) =>
+      texts ? { text: texts[at] } : { tokens: Math.max(1, Math.round(lengths[at]! * tokensPerCharacter)) },
+    )
+  }
+
+  #hash(text: string): string {
+    return createHash('sha256').update(this.#secret).update(text).digest('base64url').slice(0, 22)
+  }
+}
