@@ -85,6 +85,13 @@ describe('results in JSON', () => {
     expect(contentsOf(`Which is longer?\n${JSON.stringify(texts)}`)).toEqual([])
   })
 
+  it('are not announced by the JSON in front of them', () => {
+    const front = JSON.stringify([{ note: 'Context documents' }])
+    const texts = ['It rained all day in Oslo.', 'The sun shone in Rome.']
+    expect(contentsOf(`${front}\n${JSON.stringify(texts)}`)).toEqual([])
+    expect(contentsOf(`[Context documents]\n${JSON.stringify(texts)}`)).toHaveLength(1)
+  })
+
   it('are labelled by what counts or names them', () => {
     const numbered = results.map((result, i) => ({ ...result, id: i + 1 }))
     expect(labelsOf(JSON.stringify(numbered))).toEqual(['1', '2'])

@@ -86,16 +86,23 @@ export function findJsonLists(marks: Marks, region: Region): JsonLists {
     at = read.at
     if (typeof read.list === 'string') refusals.push({ refused: read.list, at: { start, end: at } })
     else if (read.list !== undefined) lists.push(read.list)
+    if (lists.length + refusals.length > MOST_LISTS) return { lists: [], refusals }
   }
-  return lists.length > MOST_LISTS ? { lists: [], refusals } : { lists, refusals }
+  return { lists, refusals }
 }
 
-/** What stands around a value says this of it. */
-interface Situation {
-  /** the line in front announces retrieved text */
+/** What the line in front of a value says of it. */
+interface Front {
+  /** it announces retrieved text */
   readonly isAnnounced: boolean
   /** it announces several texts, by more than `results` */
   readonly isSet: boolean
+}
+
+const SILENT: Front = { isAnnounced: false, isSet: false }
+
+/** What stands around a value says this of it. */
+interface Situation extends Front {
   /** a container of such text holds it */
   readonly isHeld: boolean
   readonly isSearched: boolean
@@ -116,7 +123,7 @@ function readValue(
   fenceEnd: number | undefined,
 ): { readonly at: number; readonly list?: ContextList | Reason | undefined } {
   // lines of JSON are logs, too: these are announced as documents
-  const isLines = isFirstLine(marks.text, start) && isAnnounced(marks.text, start, true)
+  const isLines = isFirstLine(marks.text, start) && readFront(marks.text, start).isSet
   const lines = isLines ? readJsonLines(marks.text, start) : undefined
   const value = lines ?? readJsonValue(marks.text, start)
   // where one attempt broke off the next one may begin, so that no character is read twice
@@ -154,14 +161,14 @@ function readList(
   const { text } = marks
   if (end > region.end || !arrays.some(({ elements }) => elements.some((element) => mayHoldText(text, element))))
     return undefined
+  const front = readFront(text, start)
   // fenced, it is what an example looks like, too
-  if (fenceEnd !== undefined && !(isAnnounced(text, start) && isFence(text, end, fenceEnd))) return undefined
+  if (fenceEnd !== undefined && !(front.isAnnounced && isFence(text, end, fenceEnd))) return undefined
   // code and prose go on behind what looks like JSON
   if (findContentStart(text, end, findLineEnd(text, end)) < findLineEnd(text, end) && !/[<"'`]/.test(text[end] ?? ''))
     return undefined
   const situation: Situation = {
-    isAnnounced: isAnnounced(text, start),
-    isSet: isAnnounced(text, start, true),
+    ...front,
     isHeld: region.isKin,
     isSearched: marks.source === 'search',
     isAsked: readCue(text, findContentStart(text, end, text.length))?.question === true,
@@ -348,16 +355,16 @@ function lengthOf(elements: readonly JsonElement[]): number {
   return elements.at(-1)!.end - elements[0]!.start
 }
 
-/** Whether the line in front says that what follows is retrieved text: it could be anything else. */
-function isAnnounced(text: string, start: number, asSet = false): boolean {
+/** Reads whether the line in front says that what follows is retrieved text: it could be anything else. */
+function readFront(text: string, start: number): Front {
   const end = findContentEnd(text, Math.max(start - 16, 0), start)
   // one value behind another, as in lines of JSON
   if (text[end - 1] === '}' || text[end - 1] === ']') {
-    if (!/^\[{1,2}|^#/.test(text.slice(text.lastIndexOf('\n', end - 1) + 1, end))) return false
+    if (!/^(?:\[{1,2}[^[{"]|#)/.test(text.slice(text.lastIndexOf('\n', end - 1) + 1, end))) return SILENT
   }
   const { heading, announcesText, announcesSet } = readAnnouncement(text, start)
-  if (heading.length === 0 || /[.?!]$/.test(heading)) return false
-  return asSet ? announcesSet && !OF_ANYTHING.test(heading) : announcesText || announcesSet
+  if (heading.length === 0 || /[.?!]$/.test(heading)) return SILENT
+  return { isAnnounced: announcesText || announcesSet, isSet: announcesSet && !OF_ANYTHING.test(heading) }
 }
 
 function isTexts(text: string, elements: readonly JsonElement[]): boolean {
