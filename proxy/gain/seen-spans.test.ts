@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { SeenSpans } from './seen-spans.ts'
 
 const paragraph = fc
-  .array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 60, maxLength: 120 })
+  .array(fc.stringMatching(/^[a-z]{4,12}$/), { minLength: 300, maxLength: 400 })
   .map((words) => words.join(' '))
 const paragraphs = fc.uniqueArray(paragraph, { minLength: 3, maxLength: 8 })
 
@@ -15,8 +15,8 @@ test('what was sent is found again in any order, whatever stands between, but fo
       const again = blocks.toReversed().map((block, i) => `[${i}] ${block} (${i * 7_919})`)
       const { seen: known, all } = seen.note('t', [again.join('')])
       const text = blocks.join('').length
-      // two edges of about 64 characters a block, as many again by chance
-      expect(known).toBeGreaterThan(text - blocks.length * 512)
+      // two edges of about 64 characters a block; 1,024 without an anchor in common are as good as impossible
+      expect(known).toBeGreaterThan(text - blocks.length * 1_024)
       expect(known).toBeLessThanOrEqual(all)
     }),
     { numRuns: 50 },
