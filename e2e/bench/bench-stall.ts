@@ -1,10 +1,13 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { toPercentiles } from './percentiles.ts'
 import { report } from './print-table.ts'
 import { createBodies } from './rag-bodies.ts'
 import { runOpenLoop, sendRequest } from './send-load.ts'
-import { pathOf, stallShapes } from './stall-shapes.ts'
+import type { BodyOrder, SendOrder, SentReport } from './stall-sender.ts'
+import { stallShapes } from './stall-shapes.ts'
 import { startChildServer } from './start-child-server.ts'
 import { startReprise } from './start-sides.ts'
 
@@ -19,9 +22,10 @@ export interface StallFigures {
   readonly slowestHealth: number
   /** of a server that does nothing else, asked as often: what the machine does besides */
   readonly slowestIdle: number
-  /** of other requests, and how much more than without any of this shape */
-  readonly p99: number
+  /** of other requests, the 99th percentile above the one without any of this shape */
   readonly added: number
+  /** the same of the least that a proxy in Node does */
+  readonly addedPlain: number
 }
 
 /** Megabytes; the largest stays below the default limit of a body. */
@@ -29,7 +33,7 @@ export const sizes: readonly number[] = [1, 4, 16, 64]
 const largest = 66_000_000
 /** Of one shape and size, one behind the other. */
 const sentEach = 3
-const othersPerSecond = 50
+const othersPerSecond = 100
 const baselineSeconds = 6
 const warmUpSeconds = 10
 const healthMilliseconds = 10
@@ -37,52 +41,65 @@ const others = createBodies({ bytes: 8_000, blocks: 5 })
 
 /**
  * Sends requests that ask as much of the proxy as they can, beside ordinary ones at a constant rate, and asks for its
- * health all the while. Engine and proxy are processes of their own.
+ * health all the while; then the same through the least that a proxy in Node does. Engine, proxies and the sender of what
+ * is large are processes of their own.
  */
 export async function* benchStall(): AsyncGenerator<StallFigures> {
   const engine = await startChildServer(['--import', 'tsx', 'e2e/bench/instant-engine-double.ts'])
-  const proxy = await startReprise(engine.url)
+  const reprise = await startReprise(engine.url)
+  const node = await startChildServer(['--import', 'tsx', 'e2e/bench/plain-node-proxy.ts', engine.url])
   const idle = await startChildServer(['--import', 'tsx', 'e2e/bench/instant-engine-double.ts'])
-  const [attack, ordinary, admin] = [new Pool(proxy.url), new Pool(proxy.url), new Pool(proxy.adminUrl!)]
-  const nothing = new Pool(idle.url)
+  const sender = fork('e2e/bench/stall-sender.ts', { execArgv: ['--import', 'tsx'] })
+  const [ordinary, plain, admin, nothing] = [reprise.url, node.url, reprise.adminUrl!, idle.url].map(
+    (url) => new Pool(url),
+  ) as [Pool, Pool, Pool, Pool]
   try {
-    await runOpenLoop(ordinary, others, { perSecond: othersPerSecond * 2, seconds: warmUpSeconds })
-    const baseline = toPercentiles(await runFor(ordinary, baselineSeconds)).p99
-    report(`  p99 of others alone: ${baseline.toFixed(1)} ms`)
-    for (const [shape, write] of Object.entries(stallShapes)) {
+    const alone = await runAlone('reprise', ordinary)
+    const plainAlone = await runAlone('a plain proxy', plain)
+    for (const shape of Object.keys(stallShapes)) {
       for (const megabytes of sizes) {
-        const body = write(Math.min(megabytes * 1e6, largest))
+        const bytes = Math.min(megabytes * 1e6, largest)
+        await order(sender, { shape, bytes })
         const health = watchHealth(admin)
         const control = watchHealth(nothing)
-        const load = watchOthers(ordinary)
-        await delay(200)
-        const begun = performance.now()
-        let skipped = ''
-        for (let i = 0; i < sentEach; i++) skipped = await send(attack, pathOf(shape), body)
-        const perMegabyte = (performance.now() - begun) / sentEach / (body.length / 1e6)
-        await delay(200)
-        const [slowestHealth, slowestIdle, durations] = await Promise.all([health.stop(), control.stop(), load.stop()])
-        const { p99 } = toPercentiles(durations)
-        yield { shape, megabytes, perMegabyte, skipped, slowestHealth, slowestIdle, p99, added: p99 - baseline }
+        const { sent, p99 } = await sendBeside(ordinary, sender, reprise.url)
+        const [slowestHealth, slowestIdle] = await Promise.all([health.stop(), control.stop()])
+        const besidePlain = await sendBeside(plain, sender, node.url)
+        const times = { added: p99 - alone, addedPlain: besidePlain.p99 - plainAlone, slowestHealth, slowestIdle }
+        const perMegabyte = sent.milliseconds / (bytes / 1e6)
+        yield { shape, megabytes, perMegabyte, skipped: sent.skipped, ...times }
       }
     }
   } finally {
-    await Promise.all([attack, ordinary, admin, nothing].map((pool) => pool.destroy()))
-    proxy.stop()
-    idle.stop()
-    engine.stop()
+    await Promise.all([ordinary, plain, admin, nothing].map((pool) => pool.destroy()))
+    sender.kill()
+    for (const server of [reprise, node, idle, engine]) server.stop()
   }
 }
 
-function runFor(pool: Pool, seconds: number): Promise<number[]> {
-  return runOpenLoop(pool, others, { perSecond: othersPerSecond, seconds })
+/** The 99th percentile of ordinary requests, behind some that warm the proxy up. */
+async function runAlone(name: string, pool: Pool): Promise<number> {
+  await runOpenLoop(pool, others, { perSecond: othersPerSecond, seconds: warmUpSeconds })
+  const durations = await runOpenLoop(pool, others, { perSecond: othersPerSecond, seconds: baselineSeconds })
+  const { p99 } = toPercentiles(durations)
+  report(`  p99 of others alone, behind ${name}: ${p99.toFixed(1)} ms`)
+  return p99
 }
 
-async function send(pool: Pool, path: string, body: Buffer): Promise<string> {
-  const headers = { 'content-type': 'application/json' }
-  const response = await pool.request({ path, method: 'POST', headers, body })
-  await response.body.dump()
-  return String(response.headers['x-reprise-skipped'] ?? response.statusCode)
+/** Sends the large bodies, and ordinary requests meanwhile; their 99th percentile. */
+async function sendBeside(pool: Pool, sender: ChildProcess, url: string): Promise<{ sent: SentReport; p99: number }> {
+  const load = watchOthers(pool)
+  await delay(200)
+  const sent = await order(sender, { url, times: sentEach })
+  await delay(200)
+  return { sent, p99: toPercentiles(await load.stop()).p99 }
+}
+
+async function order(sender: ChildProcess, what: BodyOrder | SendOrder): Promise<SentReport> {
+  const answer = once(sender, 'message')
+  sender.send(what)
+  const [report] = (await answer) as [SentReport]
+  return report
 }
 
 /** What goes on until it is stopped. */

@@ -4,8 +4,9 @@ import { printTable, report } from './print-table.ts'
 /** Prints what large requests cost others. */
 export async function printStall(): Promise<void> {
   const rows: string[][] = []
-  for await (const { shape, megabytes, perMegabyte, skipped, slowestHealth, slowestIdle, p99, added } of benchStall()) {
-    const times = [perMegabyte, slowestHealth, slowestIdle, p99, added].map((time) => `${time.toFixed(1)} ms`)
+  for await (const { shape, megabytes, skipped, ...figures } of benchStall()) {
+    const { perMegabyte, slowestHealth, slowestIdle, added, addedPlain } = figures
+    const times = [perMegabyte, slowestHealth, slowestIdle, added, addedPlain].map((time) => `${time.toFixed(1)} ms`)
     rows.push([shape, `${megabytes} MB`, skipped, ...times])
     report(`  ${shape}, ${megabytes} MB: ${skipped} ${times.join(' ')}`)
   }
@@ -18,8 +19,8 @@ export async function printStall(): Promise<void> {
       'time per MB',
       'slowest healthz',
       'of an idle server',
-      "others' p99",
-      'more than alone',
+      'added to the p99 of others',
+      'by a plain proxy',
     ],
     rows,
   )
