@@ -1,8 +1,6 @@
-"""How rows of keys or values lie in host memory: as the pages hold them, or in eight bits."""
+"""How rows of keys or values lie in host memory: as the pages hold them, in eight bits, or in four."""
 
 import torch
-
-_LARGEST = 127
 
 
 class PlainRows:
@@ -28,34 +26,57 @@ class PlainRows:
         self._rows[:, slots] = state["rows"]
 
 
-class Int8Rows:
+class CodedRows:
     """
-    Rows in eight bits, with one scale for each token, layer and head: a number is off by 1/252 of its head's largest.
+    Rows as whole numbers of few bits, with a scale for each group of numbers of a token, layer and head.
 
-    A row of 64 numbers takes 66 bytes, against 128 in half precision and 256 in single.
+    With eight bits a group is a head: a number is off by 1/252 of its head's largest, and a row of 64 numbers takes 66
+    bytes, against 128 in half precision and 256 in single. With four bits a group is 32 numbers: a number is off by
+    1/13 of its group's largest, and a row of 64 takes 36 bytes.
     """
 
-    def __init__(self, shape: tuple[int, int, int, int], dtype: torch.dtype, *, pinned: bool) -> None:
-        """dtype: what `get` returns"""
-        self._codes = torch.empty(shape, dtype=torch.int8, pin_memory=pinned)
-        self._scales = torch.empty(shape[:3], dtype=torch.bfloat16, pin_memory=pinned)
-        self._dtype = dtype
+    def __init__(self, bits: int, shape: tuple[int, int, int, int], dtype: torch.dtype, *, pinned: bool) -> None:
+        """bits: 8 or 4; dtype: what `get` returns"""
+        *slots, head_size = shape
+        self._bits, self._dtype = bits, dtype
+        self._group = _group(bits, head_size)
+        self._largest = 2 ** (bits - 1) - 1
+        self._codes = torch.empty((*slots, head_size * bits // 8), dtype=torch.uint8, pin_memory=pinned)
+        self._scales = torch.empty((*slots, head_size // self._group), dtype=torch.bfloat16, pin_memory=pinned)
+
+    @staticmethod
+    def bytes_of(bits: int, head_size: int) -> int:
+        """Bytes that a head's row takes."""
+        return head_size * bits // 8 + 2 * (head_size // _group(bits, head_size))
+
+    @staticmethod
+    def error_of(bits: int) -> float:
+        """How far a number is off at most, as a part of its group's largest."""
+        # half a step, whose size is rounded
+        return 0.5 / (2 ** (bits - 1) - 1) * (1 + torch.finfo(torch.bfloat16).eps)
 
     def put(self, layer: int, slots: torch.Tensor, rows: torch.Tensor) -> None:
         """Writes rows [n, heads, head size] of one layer to slots (int64 [n])."""
-        rows = rows.float()
-        scales = (rows.abs().amax(-1) / _LARGEST).to(torch.bfloat16)
-        # a head whose numbers are all nought has no scale
+        groups = rows.float().unflatten(-1, (-1, self._group))
+        scales = (groups.abs().amax(-1) / self._largest).to(torch.bfloat16)
+        # a group whose numbers are all nought has no scale
         steps = scales.float().clamp(min=torch.finfo(torch.float32).tiny)
-        codes = (rows / steps[..., None]).round_().clamp_(-_LARGEST, _LARGEST)
-        self._codes[layer, slots] = codes.to(torch.int8).cpu()
+        codes = (groups / steps[..., None]).round_().clamp_(-self._largest, self._largest)
+        # from 1 on: a byte holds no sign
+        codes = (codes + (self._largest + 1)).to(torch.uint8).flatten(-2)
+        if self._bits == 4:
+            codes = codes[..., 0::2] | (codes[..., 1::2] << 4)
+        self._codes[layer, slots] = codes.cpu()
         self._scales[layer, slots] = scales.cpu()
 
     def get(self, layer: int, slots: torch.Tensor, device: torch.device) -> torch.Tensor:
         """Returns the rows of one layer [n, heads, head size] on a device."""
         codes = self._codes[layer].index_select(0, slots).to(device, non_blocking=True)
         scales = self._scales[layer].index_select(0, slots).to(device, non_blocking=True)
-        return (codes * scales.float()[..., None]).to(self._dtype)
+        if self._bits == 4:
+            codes = torch.stack((codes & 15, codes >> 4), -1).flatten(-2)
+        groups = (codes.float() - (self._largest + 1)).unflatten(-1, (-1, self._group))
+        return (groups * scales.float()[..., None]).flatten(-2).to(self._dtype)
 
     def state(self, slots: torch.Tensor) -> dict[str, torch.Tensor]:
         """A copy of what all layers of these slots hold, by name."""
@@ -67,4 +88,8 @@ class Int8Rows:
         self._scales[:, slots] = state["scales"]
 
 
-HostRows = PlainRows | Int8Rows
+HostRows = PlainRows | CodedRows
+
+
+def _group(bits: int, head_size: int) -> int:
+    return 32 if bits == 4 and head_size % 32 == 0 else head_size

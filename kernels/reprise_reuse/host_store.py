@@ -5,12 +5,15 @@ from dataclasses import dataclass
 
 import torch
 
-from reprise_reuse.host_rows import HostRows, Int8Rows, PlainRows
+from reprise_reuse.host_rows import CodedRows, HostRows, PlainRows
 from reprise_reuse.rotation import KeyRotation
 
 KeysAndValues = tuple[torch.Tensor, torch.Tensor]
 Rows = list[KeysAndValues]
 """keys and values [n, heads, head size] of each layer"""
+
+BITS: dict[str, tuple[int, int] | None] = {"model": None, "int8": (8, 8), "k8v4": (8, 4)}
+"""bits of each key and value in host memory, by the format's name; None: as the pages hold them"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +25,24 @@ class RowShape:
     head_size: int
     dtype: torch.dtype
     """of the pages"""
-    in_int8: bool = False
-    """host memory holds eight bits of each number, so what comes back is close to what was put, not equal"""
+    host_format: str = "model"
+    """a name of `BITS`: but for `model`, what comes back is close to what was put, not equal"""
 
     @property
     def bytes(self) -> int:
         """Bytes a token takes in host memory."""
-        of_head = self.head_size + 2 if self.in_int8 else self.head_size * self.dtype.itemsize
-        return 2 * self.layers * self.heads * of_head + 20
+        if bits := BITS[self.host_format]:
+            of_head = sum(CodedRows.bytes_of(each, self.head_size) for each in bits)
+        else:
+            of_head = 2 * self.head_size * self.dtype.itemsize
+        return self.layers * self.heads * of_head + 20
+
+    @property
+    def error(self) -> float:
+        """How far a number that comes back is off at most, as a part of the largest of its head."""
+        bits = BITS[self.host_format]
+        # and half a step of the type that it comes back in
+        return max(map(CodedRows.error_of, bits)) + torch.finfo(self.dtype).eps / 2 if bits else 0.0
 
 
 class HostStore:
@@ -37,15 +50,13 @@ class HostStore:
     A fixed number of slots for tokens: keys and values of all layers, the token itself, and how its values vary.
 
     Keys lie as they were at the position of their first context, so a token that is used there again is used bit by
-    bit, unless eight bits are kept. Later contexts are averaged in: keys turned back to that position, Welford's
+    bit, unless fewer bits are kept. Later contexts are averaged in: keys turned back to that position, Welford's
     variance of the values beside.
     """
 
     def __init__(self, slots: int, shape: RowShape, rotation: KeyRotation, *, pinned: bool = False) -> None:
-        kind = Int8Rows if shape.in_int8 else PlainRows
-        rows = (shape.layers, slots, shape.heads, shape.head_size)
-        self._keys: HostRows = kind(rows, shape.dtype, pinned=pinned)
-        self._values: HostRows = kind(rows, shape.dtype, pinned=pinned)
+        bits = BITS[shape.host_format] or (None, None)
+        self._keys, self._values = (_make_rows(each, slots, shape, pinned=pinned) for each in bits)
         self.tokens = torch.full((slots,), -1, dtype=torch.int32)
         self.owners = torch.full((slots,), -1, dtype=torch.int64)
         self.positions = torch.zeros(slots, dtype=torch.int32)
@@ -133,6 +144,13 @@ class HostStore:
 def slots_in(budget: int, shape: RowShape) -> int:
     """How many tokens a budget of bytes holds."""
     return math.floor(budget / shape.bytes)
+
+
+def _make_rows(bits: int | None, slots: int, shape: RowShape, *, pinned: bool) -> HostRows:
+    rows = (shape.layers, slots, shape.heads, shape.head_size)
+    if bits is None:
+        return PlainRows(rows, shape.dtype, pinned=pinned)
+    return CodedRows(bits, rows, shape.dtype, pinned=pinned)
 
 
 def _part(state: dict[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:

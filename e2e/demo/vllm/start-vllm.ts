@@ -49,7 +49,7 @@ interface ReuseOptions {
 }
 
 /** How numbers lie in host memory: as the model has them, or in eight bits. */
-export const HOST_DTYPES = ['model', 'int8'] as const
+export const HOST_DTYPES = ['model', 'int8', 'k8v4'] as const
 export type HostDtype = (typeof HOST_DTYPES)[number]
 
 /** Serves the model on a free port and waits until it answers. */

@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 
 from reprise_kernels.rope_shift.naive import naive_rope_shift
 from reprise_kernels.rotary import plain_rotary
-from reprise_reuse.host_store import HostStore, Rows, RowShape, slots_in
+from reprise_reuse.host_rows import CodedRows
+from reprise_reuse.host_store import BITS, HostStore, Rows, RowShape, slots_in
 from reprise_reuse.rotation import KeyRotation
 
-HEADS, DIM, LAYERS = 2, 16, 3
+HEADS, DIM, LAYERS = 2, 64, 3
 ROTARY = plain_rotary(DIM)
 
 
@@ -46,8 +47,8 @@ def test_a_turn_and_its_opposite_leave_keys_as_they_were_and_dimensions_beyond_t
     torch.testing.assert_close(rotation.turn(turned, rotation.tables(-by)), keys, atol=1e-5, rtol=1e-5)
 
 
-def make_store(slots: int = 20, dtype: torch.dtype = torch.float32, *, in_int8: bool = False) -> HostStore:
-    return HostStore(slots, RowShape(LAYERS, HEADS, DIM, dtype, in_int8), KeyRotation(cos_sin(300), is_neox=True))
+def make_store(slots: int = 20, dtype: torch.dtype = torch.float32, host_format: str = "model") -> HostStore:
+    return HostStore(slots, RowShape(LAYERS, HEADS, DIM, dtype, host_format), KeyRotation(cos_sin(300), is_neox=True))
 
 
 def all_layers(store: HostStore, slots: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -116,25 +117,27 @@ def test_the_mean_over_contexts_and_its_spread_are_those_of_all_rows_at_one_posi
 @given(
     magnitudes=st.lists(st.sampled_from([0.0, 1e-42, 1e-6, 1.0, 300.0, 1e30]), min_size=3, max_size=3),
     dtype=st.sampled_from([torch.float32, torch.bfloat16]),
+    host_format=st.sampled_from(["int8", "k8v4"]),
     seed=st.integers(0, 99),
 )
-def test_eight_bits_are_off_by_half_a_step_of_their_head_at_most(magnitudes, dtype, seed):
-    store = make_store(dtype=dtype, in_int8=True)
+def test_few_bits_are_off_by_half_a_step_of_their_group_at_most(magnitudes, dtype, host_format, seed):
+    store = make_store(dtype=dtype, host_format=host_format)
     slots = torch.tensor([3, 1, 4])
     rows = [normal(3, HEADS, DIM, seed=seed + i) * torch.tensor(magnitudes)[:, None, None] for i in range(2)]
     rows = [one.to(dtype) for one in rows]
     store.put(1, slots, *rows)
-    for expected, held in zip(rows, store.get(1, slots), strict=True):
+    for expected, held, bits in zip(rows, store.get(1, slots), BITS[host_format], strict=True):
         assert held.dtype == dtype and held.isfinite().all()
-        largest = expected.float().abs().amax(-1, keepdim=True)
+        groups = expected.float().unflatten(-1, (-1, 32 if bits == 4 else DIM))
+        off = (held.float() - expected.float()).unflatten(-1, (groups.shape[-2], -1)).abs()
         # and half a step of the type that they come back in
-        most = largest * (1 / 252 + torch.finfo(dtype).eps / 2) + 1e-37
-        assert ((held.float() - expected.float()).abs() <= most).all()
+        most = groups.abs().amax(-1, keepdim=True) * (CodedRows.error_of(bits) + torch.finfo(dtype).eps / 2) + 1e-37
+        assert (off <= most).all()
 
 
-@pytest.mark.parametrize("in_int8", [False, True], ids=["plain", "int8"])
-def test_a_state_moves_to_other_slots_with_its_mean_and_spread(in_int8):
-    store = make_store(dtype=torch.bfloat16, in_int8=in_int8)
+@pytest.mark.parametrize("host_format", BITS)
+def test_a_state_moves_to_other_slots_with_its_mean_and_spread(host_format):
+    store = make_store(dtype=torch.bfloat16, host_format=host_format)
     slots = torch.arange(4)
     fill(store, slots, 5, 1)
     store.average(slots, torch.arange(4), [(normal(4, HEADS, DIM), normal(4, HEADS, DIM))] * LAYERS)
@@ -146,9 +149,20 @@ def test_a_state_moves_to_other_slots_with_its_mean_and_spread(in_int8):
     assert torch.equal(store.spread(elsewhere), store.spread(slots))
 
 
+@pytest.mark.parametrize("head_size", [64, 80, 96, 128])
+@pytest.mark.parametrize("host_format", BITS)
+def test_a_budget_of_bytes_is_what_is_taken(host_format, head_size):
+    shape = RowShape(3, 2, head_size, torch.bfloat16, host_format)
+    store = HostStore(10, shape, KeyRotation(cos_sin(300, head_size), is_neox=True))
+    state = store.state(torch.arange(10))
+    # beside keys and values: token, owner, position, contexts, squares
+    rows = sum(t.nbytes for name, t in state.items() if name.startswith(("keys", "values")))
+    assert shape.bytes * 10 == rows + 20 * 10
+
+
 def test_a_budget_of_bytes_holds_what_it_says():
     shape = RowShape(30, 3, 64, torch.float32)
     assert shape.bytes == 2 * 30 * 3 * 64 * 4 + 20
     assert slots_in(shape.bytes * 10 + 1, shape) == 10
-    small = RowShape(30, 3, 64, torch.float32, in_int8=True)
-    assert small.bytes == 2 * 30 * 3 * (64 + 2) + 20
+    assert RowShape(30, 3, 64, torch.float32, "int8").bytes == 2 * 30 * 3 * (64 + 2) + 20
+    assert RowShape(30, 3, 64, torch.float32, "k8v4").bytes == 30 * 3 * (64 + 2 + 32 + 4) + 20

@@ -16,13 +16,12 @@ if TYPE_CHECKING:
 
 _OWNER = -2
 _SHIFT = 7
-_INT8_ERROR = 1 / 200
 
 
 def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks: int) -> None:
     """Raises `NotSupportedError` unless, on a random prompt,
 
-    - rows that were stored come back where they were computed: bit by bit, or as close as eight bits are; and from the
+    - rows that were stored come back where they were computed: bit by bit, or as close as fewer bits are; and from the
       engine's own pages always bit by bit,
     - keys turned to another place are the first layer's keys there (they depend on nothing else), and
     - a prompt whose rows are all computed again, over stored ones, ends up with the keys and values of a computed one.
@@ -41,7 +40,7 @@ def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks:
     worker.stored.save(Save(tokens, here, [Piece(0, length, slots, _OWNER)]))
     try:
         _fill(worker, tokens, there, Piece(0, length, slots, _OWNER, is_exact=True), budget=0)
-        rounding = _INT8_ERROR if worker.store.shape.in_int8 else 0
+        rounding = worker.store.shape.error
         if _error(worker, here, there, 0, length) > rounding:
             raise NotSupportedError("stored rows do not come back as they were")
         # so that nothing of the first check is left

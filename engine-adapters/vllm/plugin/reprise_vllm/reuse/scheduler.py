@@ -101,7 +101,7 @@ class ReuseScheduler:
         found = [one for one in found if one.segment.is_at_hand]
         claim = make_claim(
             found, cached, len(prompt), asked.wish.ratio, self._settings.least_tokens,
-            is_lossless=not self._settings.keeps_int8,
+            is_lossless=not self._settings.is_lossy,
         )  # fmt: skip
         if claim is None:
             return 0, False

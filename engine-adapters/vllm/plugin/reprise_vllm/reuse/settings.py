@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import Any
 
 KEY = "reuse"
-HOST_DTYPES = ("model", "int8")
+HOST_DTYPES = ("model", "int8", "k8v4")
 
 
 class ReuseSettingError(ValueError):
@@ -28,7 +28,7 @@ class ReuseSettings:
     host_bytes: int = 1 << 30
     """bytes of host memory for segments, on each rank"""
     host_dtype: str = "model"
-    """how numbers are kept there and on disk: as the model has them, or as int8"""
+    """how numbers are kept there and on disk: as the model has them, in eight bits, or keys in eight and values in four"""
     disk: str | None = None
     """folder for segments that leave host memory, and that outlive the engine"""
     disk_bytes: int = 16 << 30
@@ -43,9 +43,9 @@ class ReuseSettings:
     """gaps of so many rows between rows computed again are computed, too, where this joins two runs"""
 
     @property
-    def keeps_int8(self) -> bool:
+    def is_lossy(self) -> bool:
         """Whether what comes back from host memory is only close to what was put there."""
-        return self.host_dtype == "int8"
+        return self.host_dtype != "model"
 
     def rows_beside(self, batched_tokens: int) -> int:
         """How many rows may be computed beside a step of an engine that computes so many tokens in one."""

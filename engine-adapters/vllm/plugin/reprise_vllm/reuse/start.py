@@ -100,4 +100,4 @@ def _row_shape(spec: "AttentionSpec", cache_config: "KVCacheConfig", settings: R
     from reprise_reuse.host_store import RowShape
 
     layers = len(cache_config.kv_cache_groups[0].layer_names)
-    return RowShape(layers, spec.num_kv_heads, spec.head_size, spec.dtype, settings.keeps_int8)
+    return RowShape(layers, spec.num_kv_heads, spec.head_size, spec.dtype, settings.host_dtype)

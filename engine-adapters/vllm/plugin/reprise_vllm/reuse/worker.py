@@ -69,7 +69,7 @@ class ReuseWorker:
         self._layout = PageLayout(layer, self._caches[0], blocks, spec.block_size)
         self._rotation = KeyRotation(parts.rotary.cos_sin.to(self.device), is_neox=parts.rotary.is_neox)
         shape = RowShape(
-            len(self._layers), layer.num_kv_heads, layer.head_size, self._caches[0].dtype, settings.keeps_int8
+            len(self._layers), layer.num_kv_heads, layer.head_size, self._caches[0].dtype, settings.host_dtype
         )
         on_host = KeyRotation(parts.rotary.cos_sin.cpu(), is_neox=parts.rotary.is_neox)
         self.store = HostStore(host_slots, shape, on_host, pinned=self.device.type == "cuda")
