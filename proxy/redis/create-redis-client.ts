@@ -1,5 +1,5 @@
-import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import type { EngineTls } from '#engine-adapters/engine-client.ts'
+import { Cluster, Redis, type RedisOptions } from './ioredis.ts'
 import type { RedisAddress } from './read-redis-url.ts'
 
 /** A connection to a Redis, of whatever kind; it connects when told to. */

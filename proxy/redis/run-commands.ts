@@ -1,5 +1,5 @@
-import { Cluster } from 'ioredis'
 import type { RedisClient } from './create-redis-client.ts'
+import { Cluster } from './ioredis.ts'
 import type { RedisCommand, RedisReply } from './redis-command.ts'
 
 /** Runs commands in one round trip, or in one to each node of a cluster at a time. Never rejects: each has its reply. */
