@@ -3,6 +3,8 @@ import { configDefaults, defineConfig } from 'vitest/config'
 
 // '*.sockets.test.ts' starts real servers and child processes; every other test needs neither
 const sockets = '**/*.sockets.test.ts'
+// load, faults and whole traces, by `npm run test:long`
+const long = '**/*.long.test.ts'
 // real engines, by `npm run test:engines`
 const engines = '**/*.engines.test.ts'
 // frameworks of others, by `npm run test:docs`
@@ -18,7 +20,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['**/*.test.ts'],
-          exclude: [...configDefaults.exclude, sockets, engines, docs, chart],
+          exclude: [...configDefaults.exclude, sockets, long, engines, docs, chart],
           testTimeout: 60_000,
           // sockets tests start processes of their own; these keep to their worker, and two cores take two
           maxWorkers: Math.max(2, availableParallelism() - 1),
@@ -32,6 +34,15 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          name: 'long',
+          include: [long],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

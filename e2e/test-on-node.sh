@@ -9,4 +9,4 @@ if [ ! -x "$cache/node_modules/node/bin/node" ]; then
 fi
 export PATH="$cache/node_modules/node/bin:$PATH"
 echo "Testing on Node $(node --version)"
-exec node node_modules/vitest/vitest.mjs run
+exec node node_modules/vitest/vitest.mjs run --project unit --project sockets

@@ -28,7 +28,7 @@ class ReuseSettings:
     host_bytes: int = 1 << 30
     """bytes of host memory for segments, on each rank"""
     host_dtype: str = "model"
-    """how numbers are kept there and on disk: as the model has them, in eight bits, or keys in eight and values in four"""
+    """how numbers are kept there and on disk: a name of `HOST_DTYPES`; k8v4: keys in eight bits, values in four"""
     disk: str | None = None
     """folder for segments that leave host memory, and that outlive the engine"""
     disk_bytes: int = 16 << 30

@@ -19,7 +19,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   vllm: 'run by test:engines, with a real vLLM',
   python: 'run by test:engines, with a real SGLang',
   pip: 'run by test-wheels.sh, from wheels',
-  docker: 'there is no container engine; assembled.sockets.test.ts runs the same steps',
+  docker: 'there is no container engine; assembled.long.test.ts runs the same steps',
   'redis-cli': 'its rights are tried by redis-rights.sockets.test.ts',
   python3: "an export from others' stores",
   psql: "an export from others' stores",
