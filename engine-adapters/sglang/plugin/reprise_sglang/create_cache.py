@@ -6,7 +6,8 @@ from typing import Any
 
 from reprise_callbacks import CallbackSender, CallbackSettingError
 from reprise_sglang.cache_reporter import CacheReporter
-from reprise_sglang.engine_seams import find_missing_seams
+from reprise_sglang.engine_seams import find_missing_hotness_seams, find_missing_seams
+from reprise_sglang.hotness.settings import HotnessSettingError, HotnessSettings
 from reprise_sglang.request_places import RequestPlaces
 
 logger = logging.getLogger(__name__)
@@ -20,15 +21,47 @@ def create_cache(ctx: Any) -> Any:
     from sglang.srt.mem_cache import registry
 
     sender = _create_sender(ctx)
-    if sender is None:
+    settings = _read_hotness(ctx)
+    if sender is None and settings is None:
         return registry.default_radix_cache_factory(ctx)
+    cache = registry.create_unified_radix_cache(ctx, cache_class=_choose_class(ctx, settings))
+    if settings is not None:
+        cache.admission_frequency = settings.admission_frequency
+    if sender is not None:
+        reporter = CacheReporter(sender)
+        cache.report_to(reporter)
+        reporter.guard(_check_parts, cache, reporter)
+    return cache
+
+
+def _choose_class(ctx: Any, settings: HotnessSettings | None) -> type:
     from reprise_sglang.reporting_radix_cache import ReportingRadixCache
 
-    cache = registry.create_unified_radix_cache(ctx, cache_class=ReportingRadixCache)
-    reporter = CacheReporter(sender)
-    cache.report_to(reporter)
-    reporter.guard(_check_parts, cache, reporter)
-    return cache
+    if settings is None:
+        return ReportingRadixCache
+    from sglang.srt.mem_cache.unified_cache.component_type import ComponentType
+
+    from reprise_sglang.hotness.component import HotFullComponent
+    from reprise_sglang.hotness.hot_radix_cache import HotRadixCache
+
+    ctx.params.component_registry_override = {ComponentType.FULL: HotFullComponent}
+    logger.info("reprise: what is asked for often stays in the cache (HotPrefix)")
+    return HotRadixCache
+
+
+def _read_hotness(ctx: Any) -> HotnessSettings | None:
+    """None where SGLang's own policy stays; a setting that is wrong, or cannot be followed, ends the start."""
+    settings = HotnessSettings.read()
+    if settings is None:
+        return None
+    obstacle = _find_obstacle(ctx)
+    if obstacle is None and ctx.params.enable_session_radix_cache:
+        obstacle = "Sessions have an order of their own."
+    if obstacle is None and find_missing_hotness_seams():
+        obstacle = f"This SGLang lacks {', '.join(find_missing_hotness_seams())}."
+    if obstacle is not None:
+        raise HotnessSettingError(f"REPRISE_EVICTION is set, and SGLang cannot evict by hotness here. {obstacle}")
+    return settings
 
 
 def _check_parts(cache: Any, reporter: CacheReporter) -> None:

@@ -16,6 +16,28 @@ _CACHE_METHODS = {
 }
 _TREE_METHODS = {"collect_path_info": ("end_node_ids",)}
 _PATH_FIELDS = ("node_id", "path_end")
+_COMPONENT_METHODS = {
+    "redistribute_on_node_split": ("new_parent", "child"),
+    "_evict_device_start": ("request_cnt",),
+    "_evict_device_next_node": ("tracker",),
+    "_evict_device_end": (),
+}
+
+
+def find_missing_hotness_seams() -> list[str]:
+    """The same of what eviction by hotness rests on besides."""
+    try:
+        from sglang.srt.mem_cache.unified_cache.components.full import FullComponent
+        from sglang.srt.mem_cache.unified_cache.unified_tree_core import UnifiedTreeCore
+        from sglang.srt.mem_cache.unified_radix_cache import UnifiedRadixCache
+    except ImportError as error:
+        return [str(error)]
+    backup = {"_execute_and_commit_kv_backup": ("action", "write_back")}
+    return [
+        *_missing_methods(FullComponent, _COMPONENT_METHODS),
+        *_missing_methods(UnifiedTreeCore, {"node_by_id": ("node_id",)}),
+        *_missing_methods(UnifiedRadixCache, backup),
+    ]
 
 
 def find_missing_seams() -> list[str]:

@@ -1,0 +1,86 @@
+"""SGLang's component of full attention, with victims by their heat (HotPrefix, Algorithm 1)."""
+
+from typing import Any
+
+from sglang.srt.mem_cache.unified_cache.components.full import FullComponent
+
+from reprise_sglang.hotness.leaves import EvictableLeaves
+from reprise_sglang.hotness.tracker import Heat, HotnessTracker
+
+
+class HotFullComponent(FullComponent):
+    """Chooses which leaf leaves the GPU, and which the host. What is done with it stays SGLang's."""
+
+    def __init__(self, cache: Any, params: Any) -> None:
+        super().__init__(cache, params)
+        self.tracker = HotnessTracker()
+        self._heats: dict[int, Heat] = {}
+        """by node id"""
+        self._popped: list[Any] = []
+        self._cut: set[Any] = set()
+        """leaves that have become shorter since the last eviction"""
+        # of the host's leaves; SGLang asks for it where it evicts there
+        self.session_ref_eviction_strategy = self._host_key
+
+    def heat_of(self, node: Any) -> Heat:
+        """Of a node that nobody has asked for yet: none."""
+        return self._heats.get(node.id) or Heat()
+
+    def priority_of(self, node: Any) -> float:
+        """The lowest is evicted first."""
+        return self.tracker.priority(self.heat_of(node), len(node.key))
+
+    def use(self, node: Any, prefix: bytes) -> None:
+        """A request asked for the prefix that ends with a node."""
+        self._heats[node.id] = self.tracker.use(prefix, self._heats.get(node.id))
+
+    def pass_request(self) -> None:
+        """A request has been served."""
+        if self.tracker.pass_request():
+            self._forget_gone()
+            leaves = self.tree_core.evictable_device_leaves
+            if isinstance(leaves, EvictableLeaves):
+                leaves.rekey()
+
+    def redistribute_on_node_split(self, new_parent: Any, child: Any) -> None:
+        super().redistribute_on_node_split(new_parent, child)
+        leaves = self.tree_core.evictable_device_leaves
+        if isinstance(leaves, EvictableLeaves) and child in leaves:
+            self._cut.add(child)
+        heat = self._heats.get(child.id)
+        if heat is not None:
+            # what was known of both is known of the front
+            self._heats[new_parent.id] = Heat(heat.frequency, heat.age)
+
+    def _evict_device_start(self, request_cnt: int) -> None:
+        self._evict_device_request_cnt = request_cnt
+        self._popped = []
+        leaves = self.tree_core.evictable_device_leaves
+        # a tree that was reset has a new set
+        if not isinstance(leaves, EvictableLeaves):
+            self.tree_core.evictable_device_leaves = leaves = EvictableLeaves(leaves, self.priority_of)
+        for leaf in sorted(self._cut, key=lambda leaf: leaf.id):
+            leaves.put_back(leaf)
+        self._cut = set()
+
+    def _evict_device_next_node(self, tracker: Any, *_: Any, **__: Any) -> int | None:
+        if tracker[self.component_type] >= self._evict_device_request_cnt:
+            return None
+        leaf = self.tree_core.evictable_device_leaves.pop_first()
+        if leaf is None:
+            return None
+        self._popped.append(leaf)
+        return leaf.id
+
+    def _evict_device_end(self) -> None:
+        for leaf in self._popped:
+            self.tree_core.evictable_device_leaves.put_back(leaf)
+        self._popped = []
+
+    def _host_key(self, node: Any) -> tuple[int, float, int]:
+        return self.tracker.hotness(self.heat_of(node)), node.last_access_time, node.id
+
+    def _forget_gone(self) -> None:
+        known = self.tree_core._node_arena
+        if len(self._heats) > 2 * len(known) + 1024:
+            self._heats = {node_id: heat for node_id, heat in self._heats.items() if node_id in known}

@@ -1,0 +1,190 @@
+"""Eviction and admission by hotness, in SGLang's own tree: what is asked for often stays, or goes to the host."""
+
+import random
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scheduled_cache import ScheduledCache, build_context
+from sglang.srt.mem_cache.base_prefix_cache import EvictParams
+from sglang.srt.mem_cache.unified_cache.cache_action import BackupKV
+from sglang.srt.mem_cache.unified_radix_cache import UnifiedRadixCache
+from test_host_tier import TieredCache
+
+from reprise_sglang.create_cache import create_cache
+from reprise_sglang.hotness.hot_radix_cache import HotRadixCache
+from reprise_sglang.hotness.leaves import EvictableLeaves
+from reprise_sglang.hotness.settings import HotnessSettingError, HotnessSettings
+from reprise_sglang.hotness.tracker import MAX_AGE, REQUESTS_PER_AGE, HotnessTracker
+
+
+@pytest.fixture
+def build(monkeypatch: pytest.MonkeyPatch) -> Callable[..., ScheduledCache]:
+    def build(policy: str = "hotprefix", **options: int) -> ScheduledCache:
+        monkeypatch.setenv("REPRISE_EVICTION", policy)
+        return ScheduledCache(create_cache(build_context("rust", **options)))
+
+    return build
+
+
+def prompt(task: int, question: int, shared: int = 16, own: int = 4) -> list[int]:
+    """A few-shot prompt: what all prompts of a task share, and a question of its own."""
+    return [*(1000 * task + i for i in range(shared)), *(10**6 + 100 * question + i for i in range(own))]
+
+
+def test_the_operator_chooses_it_by_name(build, monkeypatch):
+    assert isinstance(build().cache, HotRadixCache)
+    assert not isinstance(build("stock").cache, HotRadixCache)
+    with pytest.raises(HotnessSettingError, match=r"REPRISE_EVICTION is 'hot'.*stock, hotprefix"):
+        build("hot")
+    monkeypatch.setenv("REPRISE_ADMISSION_FREQUENCY", "-3")
+    with pytest.raises(HotnessSettingError, match="REPRISE_ADMISSION_FREQUENCY is '-3'"):
+        build()
+
+
+def test_where_it_cannot_be_followed_the_server_does_not_start(monkeypatch):
+    monkeypatch.setenv("REPRISE_EVICTION", "hotprefix")
+    with pytest.raises(HotnessSettingError, match="The radix cache is disabled"):
+        create_cache(build_context("rust", disable_radix_cache=True))
+
+
+def test_what_is_asked_for_often_outlives_what_was_asked_for_last(build):
+    served = build(pool_tokens=64)
+    for question in range(4):
+        served.serve(f"often-{question}", prompt(1, question))
+    for i in range(12):
+        served.serve(f"once-{i}", prompt(10 + i, 100 + i))
+    assert served.cached_length(prompt(1, 0)) >= 16
+    # where the last one used stays, the task of twelve requests ago is gone
+    stock = build("stock", pool_tokens=64)
+    for question in range(4):
+        stock.serve(f"often-{question}", prompt(1, question))
+    for i in range(12):
+        stock.serve(f"once-{i}", prompt(10 + i, 100 + i))
+    assert stock.cached_length(prompt(1, 0)) == 0
+
+
+def test_a_prefix_that_was_evicted_is_as_hot_when_it_comes_back(build):
+    served = build(pool_tokens=64)
+    for question in range(5):
+        served.serve(f"a-{question}", prompt(1, question))
+    served.cache.evict(EvictParams(num_tokens=1 << 20))
+    assert served.cached_length(prompt(1, 0)) == 0
+    # what two share is a node of its own again, and has its old name
+    served.serve("back", prompt(1, 8))
+    served.serve("again", prompt(1, 9))
+    for i in range(12):
+        served.serve(f"once-{i}", prompt(10 + i, 100 + i))
+    assert served.cached_length(prompt(1, 0)) >= 16
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_victims_are_those_of_a_search_through_all_leaves(seed):
+    """Algorithm 1: of the leaves that may go, the one of the lowest priority."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("REPRISE_EVICTION", "hotprefix")
+        served = ScheduledCache(create_cache(build_context("python", pool_tokens=96)))
+    component = served.cache.hot_component
+    random_ = random.Random(seed)
+    next_node = component._evict_device_next_node
+    chosen = 0
+
+    def check(tracker, *arguments, **named):
+        nonlocal chosen
+        given_out = {leaf.id for leaf in component._popped}
+        leaves = [leaf for leaf in served.cache.tree_core.evictable_device_leaves if leaf.id not in given_out]
+        node = next_node(tracker, *arguments, **named)
+        if node is not None:
+            keys = {leaf.id: component.priority_of(leaf) for leaf in leaves}
+            assert keys[node] == min(keys.values())
+            chosen += 1
+        return node
+
+    component._evict_device_next_node = check
+    for i in range(60):
+        served.serve(f"r-{i}", prompt(random_.randrange(5), random_.randrange(40)), output=(7, 8))
+        served.cache.sanity_check()
+    assert chosen > 10
+
+
+def test_a_leaf_that_could_not_be_evicted_is_there_the_next_time():
+    class Leaf:
+        def __init__(self, id_: int) -> None:
+            self.id = id_
+
+    one, two = Leaf(1), Leaf(2)
+    leaves = EvictableLeaves([one, two], lambda leaf: 0.0)
+    assert leaves.pop_first() is one
+    leaves.put_back(one)
+    leaves.put_back(one)
+    leaves.discard(two)
+    assert leaves.pop_first() is one
+    assert leaves.pop_first() is None
+
+
+def test_clocks_fall_with_requests_and_frequencies_never():
+    tracker = HotnessTracker()
+    heat = tracker.use(b"a", None)
+    assert tracker.clock(heat) == MAX_AGE
+    for _ in range(3 * REQUESTS_PER_AGE):
+        tracker.pass_request()
+    assert tracker.clock(heat) == MAX_AGE - 3
+    assert tracker.priority(heat, 64) == 1 + (MAX_AGE - 3) / 64
+    for _ in range(MAX_AGE * REQUESTS_PER_AGE):
+        tracker.pass_request()
+    assert (tracker.clock(heat), tracker.hotness(heat), heat.frequency) == (0, 0, 1)
+    assert tracker.use(b"a", None) is heat and tracker.hotness(heat) == 2 * MAX_AGE
+
+
+def test_of_what_nobody_asks_for_any_more_a_bounded_number_is_known():
+    tracker = HotnessTracker(capacity=100)
+    for i in range(1000):
+        tracker.use(str(i).encode(), None)
+        tracker.use(b"often", None)
+    assert len(tracker._recent) + len(tracker._older) <= 200
+    assert tracker.use(b"often", None).frequency == 1001
+    assert tracker.use(b"0", None).frequency == 1
+
+
+@pytest.mark.parametrize("threshold", [2, 3])
+def test_only_what_was_asked_for_often_goes_to_the_host(monkeypatch, threshold):
+    monkeypatch.setattr("test_host_tier.ReportingRadixCache", HotRadixCache)
+    monkeypatch.setattr("test_host_tier.build_context", _hot_context)
+    tiered = TieredCache("python")
+    cache, (first, second) = tiered.cache, tiered.requests
+    cache.is_write_back = True
+    cache.admission_frequency = threshold
+    written: list[int] = []
+
+    def write(_: object, action: BackupKV, write_back: bool = False) -> int:
+        written.extend(action.node_ids)
+        return sum(tiered.back_up(node) for node in action.node_ids)
+
+    monkeypatch.setattr(UnifiedRadixCache, "_execute_and_commit_kv_backup", write)
+    monkeypatch.setattr(cache, "writing_check", lambda write_back: None)
+    shared = cache.tree_core.node_by_id(first.last_node).parent.id
+    assert shared == cache.tree_core.node_by_id(second.last_node).parent.id
+    cache.evict(EvictParams(num_tokens=1 << 20))
+    # two requests asked for what they share, one for each of its tails
+    assert written == ([shared] if threshold == 2 else [])
+    assert (cache.admitted_tokens, cache.rejected_tokens) == ((4, 8) if threshold == 2 else (0, 12))
+    cache.sanity_check()
+
+
+def _hot_context(core: str) -> object:
+    from sglang.srt.mem_cache.unified_cache.component_type import ComponentType
+
+    from reprise_sglang.hotness.component import HotFullComponent
+
+    context = build_context(core)
+    context.params.component_registry_override = {ComponentType.FULL: HotFullComponent}
+    return context
+
+
+def test_the_threshold_is_the_operators(monkeypatch):
+    assert HotnessSettings.read({}) is None
+    assert HotnessSettings.read({"REPRISE_EVICTION": "hotprefix"}).admission_frequency == 10
+    given = {"REPRISE_EVICTION": "hotprefix", "REPRISE_ADMISSION_FREQUENCY": "0"}
+    assert HotnessSettings.read(given).admission_frequency == 0
