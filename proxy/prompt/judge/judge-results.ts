@@ -134,8 +134,12 @@ function isStrongName(name = ''): boolean {
   return strongLists.has(list) || [...strongLists].some((noun) => list.endsWith(`_${noun}`))
 }
 
+// what a text is divided into, unless each says where it is from
+const PARTS = /^(?:pages|sections|paragraphs|slides|chapters|parts|segments|blocks)$/i
+
 function isEnough({ places, own, titled, scored }: Seen, name: string | undefined, situation: Situation): boolean {
   const { isAnnounced, isHeld, isSearched, isUnnamedTool, isNamedTool } = situation
+  if (PARTS.test(name ?? '') && own === 0) return false
   if (places === 0) {
     // a source and a score together are of a search, whatever the list is called
     const isNeutral = /^(?:results|chunks)$/i.test(name ?? '') || isUnnamedTool || (scored > 0 && !isNamedTool)
