@@ -127,7 +127,9 @@ function readList(
     isSorted: isSortedAround(text, start, end, arrays),
   }
   const isStrings = situation.isAnnounced && text.charCodeAt(start) === OPEN_BRACKET
-  const named = arrays.filter(({ name }) => name === undefined || name === '' || LIST_NAMES.test(name))
+  const named = arrays
+    .map(({ name, elements }) => ({ name: name && toWords(name), elements }))
+    .filter(({ name }) => name === undefined || name === '' || LIST_NAMES.test(name))
   const judged = named
     .filter(({ name, elements }) => haveTexts(text, elements, name, situation))
     .map(({ name, elements }) => ({ elements, reason: judgeResults(text, elements, name, situation) }))
@@ -139,6 +141,11 @@ function readList(
     undefined,
   )
   return largest === undefined ? refused : toList(text, largest, fenceEnd ?? end)
+}
+
+/** A name of several words as one of underscores: `relevantContext`, `Retrieved Context`. */
+function toWords(name: string): string {
+  return name.replaceAll(/([a-z\d])([A-Z])/g, '$1_$2').replaceAll(/[ -]/g, '_')
 }
 
 /** Whether members in front of the largest array of a value, or behind it, say how it is sorted. */

@@ -20,6 +20,8 @@ const SHOWING =
   /\b(?:schema|format|template|structure|examples?|e\.g\.|for instance|like (?:this|so)|look(?:s)? like)\b[^\n.]{0,24}[:：]$|(?:例如|示例|格式)[^\n。]{0,8}[:：]$/i
 const EXAMPLE = /\bexamples?\b|beispiel|ejemplo|exemple|示例|例子|例/i
 const MARKDOWN_HEADING = /(?:^|\n)#{1,6}[ \t]+([^\n]{0,120})/g
+// titles that are links stand in any page
+const LINKED = /^(?:\d{1,3}\. )?\[[^\]\n]*\]\(/
 // behind the number of a block
 const CONTINUED =
   /^[\])】]?[ \t]?[[(（,–-][ \t]?(?:continued|cont(?:inuation|['’]?d)?\b\.?|forts(?:etzung|\.)|suite\b|continuación|続き|续|계속)/i
@@ -157,27 +159,38 @@ function isSupported(marks: Marks, list: ContextList): boolean {
 }
 
 function isBacked(marks: Marks, list: ContextList, evidence: Evidence): boolean {
-  const { announcesSet, announcesText, asked, leads } = evidence
+  const { announcesSet, announcesText, asked } = evidence
   // laws have articles, too
   const isOfLaws = OF_LAWS.test(list.labelPrefix)
   const isHeld = list.inContainer === true && !isOfLaws
   const isSearched = marks.source === 'search' || (marks.whole && marks.source === undefined)
   if (announcesSet || isSearched || isHeld) return true
-  const isAskedAbout = asked && (announcesText || leads)
   switch (list.form) {
     case 'number':
       return isNumbered(evidence) && !areLines(marks.text, list.blocks)
     case 'label':
     case 'closed':
-      return isAskedAbout && !isOfLaws
+      return isLabelled(marks.text, list, evidence)
     case 'record':
       // `# Source: a.conf` is a comment, too
       return announcesText || (asked && !isComment(marks.text, list))
     case 'tag':
-      return list.hasOrigins === true || isAskedAbout || (announcesText && isNamed(marks, list))
+      return list.hasOrigins === true || isAskedAbout(evidence) || (announcesText && isNamed(marks, list))
     default:
       return false
   }
+}
+
+function isAskedAbout({ asked, announcesText, leads }: Evidence): boolean {
+  return asked && (announcesText || leads)
+}
+
+function isLabelled(text: string, { blocks, labelPrefix }: ContextList, evidence: Evidence): boolean {
+  const { start } = blocks[0]!
+  // `- [c910e2e]: …` is how commits are listed, too
+  if (text.startsWith(' [', start + 1)) return evidence.announcesText
+  const isLinked = LINKED.test(text.slice(start, start + LONGEST_MARK))
+  return isAskedAbout(evidence) && !isLinked && !OF_LAWS.test(labelPrefix)
 }
 
 function isNumbered({ heading, announcesText, opens, asked, cited }: Evidence): boolean {

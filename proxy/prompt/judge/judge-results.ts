@@ -23,6 +23,9 @@ const ORIGIN =
 const DATED = /^(?:.*_)?(?:date|datetime|timestamp|created|updated|published|modified)(?:_?at|_?time|_?on)?$/i
 const TITLED = /^(?:title|name|headline)$/i
 
+// what databases hold the fields of a result in
+const HOLDING = /^(?:metadata|payload|fields|_source|document|doc|node|entity|chunk|properties|attributes)$/i
+
 // a result under a known name may be short, as memories are, and of any length where something says that it is one;
 // under any other name it is a record of something else
 export const SHORTEST_TEXT = 16
@@ -187,7 +190,8 @@ function hasText(text: string, members: ReadonlyMap<string, JsonMember>, shortes
   const names = [...members.keys()]
   const least = names.some((name) => RETRIEVED.test(name) || RANKED.test(name) || SCORED.test(name)) ? 1 : shortest
   return names.some((name) => {
-    const { start, end } = members.get(name)!
+    const { start, end, members: inner } = members.get(name)!
+    if (inner !== undefined) return HOLDING.test(name) && hasText(text, inner, Math.max(shortest, SHORTEST_TEXT))
     const length = text.charCodeAt(start) === QUOTE ? end - start - 2 : 0
     return length >= (TEXT_NAMES.test(name) ? least : SHORTEST_OTHER_TEXT)
   })
