@@ -25,6 +25,7 @@ const LINKED = /^(?:\d{1,3}\. )?\[[^\]\n]*\]\(/
 // behind the number of a block
 const CONTINUED =
   /^[\])】]?[ \t]?[[(（,–-][ \t]?(?:continued|cont(?:inuation|['’]?d)?\b\.?|forts(?:etzung|\.)|suite\b|continuación|続き|续|계속)/i
+const STAMPED = /[[(【]/
 const LONGEST_DATE = 40
 const FURTHEST = 4_000
 const LONGEST_MARK = 300
@@ -84,10 +85,14 @@ function isOrdered(text: string, list: ContextList): boolean {
   return areContinued(text, list) || (list.form === 'memories' ? areDated(text, list) : isInOrder(text, list))
 }
 
-/** Whether memories tell what happened when: each begins with its date, and these rise or fall. Numbers are no order. */
+/**
+ * Whether memories tell what happened when: each begins with its date, and these rise or fall. Numbers are no order, nor
+ * is a stamp in brackets, which says when each was stored.
+ */
 function areDated(text: string, { blocks }: ContextList): boolean {
   return (
     blocks.length > 2 &&
+    !STAMPED.test(text[blocks[0]!.contentStart]!) &&
     isMonotone(blocks, ({ contentStart }) => {
       const key = readKey(text.slice(contentStart, contentStart + LONGEST_DATE))
       return key?.kind === 'date' ? key : undefined

@@ -43,12 +43,13 @@ describe('texts stay where they are', () => {
   })
 
   it('that are memories of what happened when', () => {
-    const memories = (days: readonly number[]): number => {
-      const text = `User Memories:\n${days.map((day) => `- 2024-05-0${day}: Was in Oslo\n`).join('')}`
+    const memories = (days: readonly number[], [open, close] = ['', ':']): number => {
+      const text = `User Memories:\n${days.map((day) => `- ${open}2024-05-0${day}${close} Was in Oslo\n`).join('')}`
       return findSureLists(text).lists.length
     }
     expect(memories([1, 2, 5])).toBe(0)
     expect(memories([1, 5, 2])).toBe(1)
+    expect(memories([1, 2, 5], ['[', ']'])).toBe(1)
   })
 })
 
