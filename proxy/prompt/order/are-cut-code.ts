@@ -33,5 +33,8 @@ function beginsInside(text: string, { start, contentStart }: BlockSpan): boolean
   let at = contentStart
   while (BLANK.includes(text[at] ?? '{')) at++
   if (CLOSING.includes(text[at] ?? '{')) return true
-  return at > start && text[at - 1] === ' ' && text.lastIndexOf('\n', at) > text.lastIndexOf(':', at)
+  // deeper than its line begins
+  let line = at
+  while (line > start && BLANK.includes(text[line - 1]!)) line--
+  return line < at && text[line - 1] === '\n'
 }
