@@ -9,6 +9,7 @@ import { type PromptApi, promptApis } from './prompt/body/prompt.ts'
 import { isObject, isParts } from './prompt/body/prompt-builder.ts'
 import type { PromptContext } from './prompt/body/prompt-context.ts'
 import { differingRemedy, explainRefusal } from './prompt/judge/explain-refusal.ts'
+import { findUnknownForm } from './prompt/judge/find-unknown-form.ts'
 import { type PromptBody, writeBody } from './prompt/prompt-body.ts'
 import { toCall } from './read-call.ts'
 import { withoutByteOrderMark } from './read-received.ts'
@@ -101,9 +102,12 @@ function describeRanks({ cut, slots, isSpokenOf }: PromptContext): object {
 }
 
 /** What looks like a list of blocks and is not touched: why, where, and what would help. */
-function explainRefusals(prompt: PromptBody | undefined, { refusals }: Decision): object[] {
+function explainRefusals(prompt: PromptBody | undefined, { contexts, refusals }: Decision): object[] {
   const texts = prompt?.set?.texts ?? []
-  return refusals.slice(0, mostRefusals).map(({ refused, text, start, end }) => ({
+  const unknown =
+    contexts.length > 0 || refusals.length > 0 ? undefined : findUnknownForm(texts.map(({ text }) => text))
+  const leftAlone = unknown ? [{ refused: 'unknown_form' as const, ...unknown }] : refusals
+  return leftAlone.slice(0, mostRefusals).map(({ refused, text, start, end }) => ({
     at: texts[text]!.path.join('.'),
     ...explainRefusal(texts[text]!.text, refused, { start, end }),
   }))

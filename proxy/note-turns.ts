@@ -1,6 +1,6 @@
 import type { SentOrder, SentTurn, TurnKey } from '#index/conversation-store.ts'
 import type { PromptContext } from './prompt/body/prompt-context.ts'
-import type { LaidOutMessage, Layout } from './prompt/lay-out-prompt.ts'
+import type { LaidOutMessage, Layout } from './prompt/layout.ts'
 
 /** A context in the order it is sent in. */
 interface OrderedContext extends SentOrder {

@@ -2,7 +2,7 @@ import { type AnyPositionReuse, recomputedShare } from '#engine-adapters/any-pos
 import type { CacheMirror } from '#index/cache-mirror.ts'
 import type { BlockId } from '#index/context-block.ts'
 import type { WorkBudget } from './bounds/work-budget.ts'
-import type { Layout } from './prompt/lay-out-prompt.ts'
+import type { Layout } from './prompt/layout.ts'
 import type { RequestOptions } from './request-options.ts'
 import { type ReusedBody, type ReusedContext, type ReusedPrompt, reusePrompts } from './reuse-prompt.ts'
 import type { Wording } from './wording.ts'

@@ -1,7 +1,7 @@
 import type { ConversationStore } from '#index/conversation-store.ts'
 import { withPlannedTurns } from './gain/planned-turns.ts'
 import { type Candidate, type PlannedRoute, type PlanState, planRoute } from './plan-route.ts'
-import type { Layout } from './prompt/lay-out-prompt.ts'
+import type { Layout } from './prompt/layout.ts'
 
 /** What a prompt would be on the way to each replica; both lists are as long as the candidates that time has sufficed for. */
 export interface PlannedRoutes {

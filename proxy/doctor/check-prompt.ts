@@ -2,6 +2,7 @@ import type { PromptApi, PromptMessage, PromptText } from '../prompt/body/prompt
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import { type PlacedRefusal, searchMessage } from '../prompt/find-contexts.ts'
 import { differingRemedy, explainRefusal } from '../prompt/judge/explain-refusal.ts'
+import { findUnknownForm } from '../prompt/judge/find-unknown-form.ts'
 import { readPromptBody } from '../prompt/prompt-body.ts'
 import type { Finding } from './finding.ts'
 import { judgeVolatileText } from './judge-volatile-text.ts'
@@ -26,7 +27,12 @@ export function checkPrompt({ json, file }: PromptSource): Finding[] {
   const searched = messages.map((message) => searchMessage(message, words))
   const found = searched.map(({ contexts }) => contexts)
   const blocks = judgeBlocks(found.flat(), explicit, from)
-  const leftAlone = searched.flatMap(({ refusals }) => refusals).map((refusal) => toFinding(texts, refusal))
+  const refusals = searched.flatMap((own) => own.refusals)
+  const isSilent = refusals.length === 0 && found.every((own) => own.length === 0)
+  const unknown = isSilent ? findUnknownForm(words) : undefined
+  const leftAlone = [...refusals, ...(unknown ? [{ refused: 'unknown_form' as const, ...unknown }] : [])].map(
+    (refusal) => toFinding(texts, refusal),
+  )
   if (file === undefined) {
     const found = `${blocks.found}; your own requests are not checked: give one with --prompt FILE`
     return [{ ...blocks, found }]

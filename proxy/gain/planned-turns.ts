@@ -1,5 +1,5 @@
 import type { ConversationStore, SentOrder, SentTurn } from '#index/conversation-store.ts'
-import type { LaidOutMessage, Layout } from '../prompt/lay-out-prompt.ts'
+import type { LaidOutMessage, Layout } from '../prompt/layout.ts'
 
 /** A layout whose past turns are as they would have been sent, had all that was only planned been sent. */
 export function withPlannedTurns(layout: Layout, turns: Pick<ConversationStore, 'recall'>): Layout {

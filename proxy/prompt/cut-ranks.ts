@@ -1,6 +1,6 @@
 import type { Span } from '../json-spans.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
-import type { LaidOutMessage } from './lay-out-prompt.ts'
+import type { LaidOutMessage } from './layout.ts'
 import { isOfSystem, wordsOutside } from './places/mark-spoken-of.ts'
 import { findIndexFrom } from './scan/find-edges.ts'
 import type { RankField } from './scan/find-rank-fields.ts'

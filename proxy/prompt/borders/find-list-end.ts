@@ -7,6 +7,7 @@ import { findClosingLine, findOpening } from './find-closing-line.ts'
 import type { CueLine } from './find-cue-doubt.ts'
 import { findInnerClosings, findOwnClosing } from './find-numbered-closings.ts'
 import { isPromptHeading } from './find-prompt-heading.ts'
+import { findItemEnd } from './list-items.ts'
 
 /** Signs that open and close a block. */
 interface Quotes {
@@ -159,7 +160,9 @@ export function findEnding(
   const isKnown = ({ start }: LineNote): boolean => (headings.get(levelOf(text, start)) ?? start) < labels[0]!.start
   const isEnd = (note: LineNote): boolean =>
     isCertainEnd(text, note, interior, isRecord, labels[0]!.form[0]) &&
+    !(isClosed && isAnswerInside(text, note, bound)) &&
     (note.kind !== 'heading' || isKnown(note) || isPromptHeading(text, note.start))
+  const isClosed = marks.whole || closing !== undefined
   let at = findIndexFrom(notes, findLineEnd(text, from))
   while (at < notes.length && notes[at]!.start < bound && !isEnd(notes[at]!)) at++
   const note = at < notes.length && notes[at]!.start < bound ? notes[at] : undefined
@@ -193,25 +196,9 @@ function findOwnEnd(
   return closed ? findOwnClosing(text, last, limit) : undefined
 }
 
-/**
- * Where the next item of a list of instructions begins, of which one ends with these blocks, as in `- Use this context:
- * Source: …`; undefined where blocks have such items themselves.
- */
-function findItemEnd(text: string, labels: readonly Label[], from: number, limit: number): number | undefined {
-  const { start } = labels[0]!
-  const line = text.lastIndexOf('\n', start - 1) + 1
-  const bullet = /^[ \t]{0,3}[-*•] (?=\S)/.exec(text.slice(line, start))?.[0]
-  if (bullet === undefined) return undefined
-  const next = text.indexOf(`\n${bullet}`, start)
-  return next >= from && next < limit ? next + 1 : undefined
-}
-
-/** Whether a list ends one of several instructions, and nothing shows where the next of these begins. */
-export function isOpenItem(text: string, labels: readonly Label[], limit: number): boolean {
-  const { start } = labels[0]!
-  const line = text.lastIndexOf('\n', start - 1) + 1
-  if (line === start || !/^[ \t]{0,3}(?:[-*•]|\d+[.)]) (?=\S)/.test(text.slice(line, start))) return false
-  return findItemEnd(text, labels, labels.at(-1)!.end, limit) === undefined
+/** Whether an announced answer is given: where the list is closed behind it, that stands in a document. */
+function isAnswerInside(text: string, note: LineNote, bound: number): boolean {
+  return isCue(note) && note.kind.answer && findContentStart(text, findLineEnd(text, note.start), bound) < bound
 }
 
 function asksLater(notes: readonly LineNote[], from: number, bound: number): boolean {

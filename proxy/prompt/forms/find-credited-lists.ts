@@ -9,6 +9,10 @@ import { findOwn } from './find-own.ts'
 // a first record may stand behind words in its line
 const FIELD_NAME = /^[^:：\n]{1,32}[:：]/
 
+// as in `Context: Content: It rained.`
+const LEAD_IN = /[:：][ \t]{1,4}["'“]?$/
+const FURTHEST_LEAD_IN = 16
+
 interface Credited extends Place {
   readonly end: number
   readonly keys: string
@@ -26,7 +30,12 @@ export function findCreditedLists(marks: Marks, region: Region): ContextList[] {
   if (fences.pass(region.start, contents[0]!.start, region.end) > contents[0]!.start) return []
   const { text } = marks
   const name = FIELD_NAME.exec(text.slice(contents[0]!.start, contents[0]!.start + 40))?.[0] ?? ''
-  const own = contents.filter(({ start }) => text.startsWith(name, start))
+  const own = addInline(
+    text,
+    region,
+    name,
+    contents.filter(({ start }) => text.startsWith(name, start)),
+  )
   const blocks: Credited[] = []
   for (const [i, { start }] of own.entries()) {
     const block = readBlock(text, start, own[i + 1]?.start ?? region.end, i === own.length - 1)
@@ -37,6 +46,13 @@ export function findCreditedLists(marks: Marks, region: Region): ContextList[] {
   const spans = blocks.map(({ start, end }): BlockSpan => ({ start, end, contentStart: start, contentEnd: end }))
   const end = spans.at(-1)!.end
   return [{ blocks: spans, positional: false, labelPrefix: '', form: 'credited', weight: 'strong', end }]
+}
+
+/** These with a first one behind words in its line, as in `Context: Content: …`. */
+function addInline(text: string, region: Region, name: string, own: readonly Place[]): readonly Place[] {
+  const at = own.length === 0 ? -1 : text.lastIndexOf(name, own[0]!.start - 1)
+  if (at <= region.start || !LEAD_IN.test(text.slice(Math.max(region.start, at - FURTHEST_LEAD_IN), at))) return own
+  return [{ start: at }, ...own]
 }
 
 /** The text from `start` with its credits: the only ones up to `limit`, and for all but the last nothing behind them. */

@@ -8,10 +8,10 @@ import {
   findOpeningRule,
   hasQuestionBefore,
   type Interior,
-  isOpenItem,
   readInterior,
 } from '../borders/find-list-end.ts'
 import { endsInPrompt, endsInPromptLine, mayGoOn } from '../borders/find-list-tail.ts'
+import { isOpenItem } from '../borders/list-items.ts'
 import { reachesContainerEnd } from '../borders/reaches-container-end.ts'
 import { type BlockSpan, type ContextList, mostBlocks } from '../judge/context-list.ts'
 import { readCue } from '../scan/find-cue-line.ts'

@@ -13,6 +13,7 @@ import { datedField, orderedField, toFieldName } from '../scan/ordered-fields.ts
 const LABEL_ATTRIBUTES = ['index', 'id', 'number', 'n', 'position', 'rank', 'doc_id']
 // else the file that each is of, where all are of different ones
 const NAME_ATTRIBUTES = ['name', 'file', 'filename', 'file_name', 'path', 'file_path', 'source']
+const LINES = /^(?:lines?|linerange|(?:start|end|from|to)line|line(?:start|end))$/
 const PLAIN_VALUE = /^[\p{L}\p{N}_.:/#-]{1,64}$/u
 
 // names that the fields of a record have too, as in `<source>a.pdf</source> <content>…</content>`
@@ -81,29 +82,60 @@ function toList(text: string, row: readonly KinElement[], inContainer: boolean):
   const shared =
     LABEL_ATTRIBUTES.find((name) => labels.every((label) => label.has(name))) ??
     NAME_ATTRIBUTES.find((name) => areDistinct(labels.map((label) => textOf(text, label.get(name)))))
+  const numbers = shared === undefined ? findNumbers(text, row) : undefined
   const blocks = row.map((element, i) => {
     const own = labels[i]!
-    return toBlock(text, element, own.get(shared ?? LABEL_ATTRIBUTES.find((name) => own.has(name)) ?? ''))
+    const label = numbers?.[i] ?? own.get(shared ?? LABEL_ATTRIBUTES.find((name) => own.has(name)) ?? '')
+    return toBlock(text, element, label)
   })
+  const hasOrigins = NAME_ATTRIBUTES.some((name) => areDistinct(labels.map((label) => textOf(text, label.get(name)))))
   const ids = blocks.map(({ label }) => textOf(text, label))
   return {
     blocks,
-    isOrdered: row.some(({ open }) => isOrdered(text, open)) || areDated(text, row),
+    isOrdered: row.some(({ open }) => isOrdered(text, open, hasOrigins)) || areDated(text, row),
     positional: isRunning(ids),
     labelPrefix: '',
     end: row.at(-1)!.end,
     form: 'tag',
     weight: isWeakTag(row[0]!.open.name) ? 'weak' : 'strong',
     inContainer,
-    hasOrigins: NAME_ATTRIBUTES.some((name) => areDistinct(labels.map((label) => textOf(text, label.get(name))))),
+    hasOrigins,
   }
 }
 
+// `<source>3</source>`, first or last in an element
+const NUMBER_FIRST = /^\s{0,8}<(source|id|index|number|ref)>\s{0,8}(\d{1,6})\s{0,8}<\/\1>/
+const NUMBER_LAST = /<(source|id|index|number|ref)>\s{0,8}(\d{1,6})\s{0,8}<\/\1>\s{0,8}$/
+const LONGEST_NUMBER = 64
+
+/** Where the numbers of the places stand, if the elements hold these as elements of their own. */
+function findNumbers(text: string, row: readonly KinElement[]): BlockSpan['label'][] | undefined {
+  const first = row.map(({ open, close }) => {
+    const from = open.end
+    return toNumber(NUMBER_FIRST.exec(text.slice(from, Math.min(close.start, from + LONGEST_NUMBER))), from)
+  })
+  const numbers = first.every((number) => number !== undefined)
+    ? first
+    : row.map(({ open, close }) => {
+        const from = Math.max(open.end, close.start - LONGEST_NUMBER)
+        return toNumber(NUMBER_LAST.exec(text.slice(from, close.start)), from)
+      })
+  return isRunning(numbers.map((number) => textOf(text, number))) ? numbers : undefined
+}
+
+function toNumber(match: RegExpExecArray | null, from: number): BlockSpan['label'] {
+  if (match === null) return undefined
+  const start = from + match.index + match[0].indexOf(match[2]!)
+  return { start, end: start + match[2]!.length }
+}
+
 /** Whether an attribute, which is none that labels, says that the elements have an order. */
-function isOrdered(text: string, open: KinElement['open']): boolean {
+function isOrdered(text: string, open: KinElement['open'], hasOrigins: boolean): boolean {
   return readAttributes(text, open).some(({ name, valueStart, valueEnd }) => {
     // words of a title without quotes look like attributes without values
     if (valueStart === valueEnd || LABEL_ATTRIBUTES.includes(name)) return false
+    // lines of different files
+    if (hasOrigins && LINES.test(toFieldName(name))) return false
     return orderedField.test(toFieldName(name)) || (name === 'total' && /^\d+$/.test(text.slice(valueStart, valueEnd)))
   })
 }

@@ -1,11 +1,13 @@
 import { areLettered } from '../order/numbered-heads.ts'
 import { areNumberedNames } from '../order/numbered-names.ts'
+import { isMonotone, readKey } from '../order/order-key.ts'
 import { tellsOrder } from '../order/tells-order.ts'
 import { readCue } from '../scan/find-cue-line.ts'
-import { findContentEnd, findIndexFrom, findLineEnd } from '../scan/find-edges.ts'
-import { isKin } from '../scan/find-elements.ts'
+import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../scan/find-edges.ts'
+import { genericTags, isKin } from '../scan/find-elements.ts'
 import type { Marks } from '../scan/find-marks.ts'
 import { readFields } from '../scan/find-record-head.ts'
+import { materialWords } from '../scan/vocabulary.ts'
 import type { BlockSpan, ContextList } from './context-list.ts'
 import { type Evidence, readAnnouncement, readEvidence } from './read-evidence.ts'
 import type { Reason } from './reasons.ts'
@@ -18,9 +20,19 @@ const SHOWING =
   /\b(?:schema|format|template|structure|examples?|e\.g\.|for instance|like (?:this|so)|look(?:s)? like)\b[^\n.]{0,24}[:：]$|(?:例如|示例|格式)[^\n。]{0,8}[:：]$/i
 const EXAMPLE = /\bexamples?\b|beispiel|ejemplo|exemple|示例|例子|例/i
 const MARKDOWN_HEADING = /(?:^|\n)#{1,6}[ \t]+([^\n]{0,120})/g
+// titles that are links stand in any page
+const LINKED = /^(?:\d{1,3}\. )?\[[^\]\n]*\]\(/
+// behind the number of a block
+const CONTINUED =
+  /^[\])】]?[ \t]?[[(（,–-][ \t]?(?:continued|cont(?:inuation|['’]?d)?\b\.?|forts(?:etzung|\.)|suite\b|continuación|続き|续|계속)/i
+const STAMPED = /[[(【]/
+const LONGEST_DATE = 40
 const FURTHEST = 4_000
 const LONGEST_MARK = 300
 const SHORTEST_PASSAGE = 120
+const SHORTEST_RESULT = 40
+const OF_RESULTS = /^results?\b/i
+const MATERIAL = new RegExp(materialWords, 'iu')
 const FEWEST_LINES = 3
 // four words or more, in one line
 const SENTENCE = /^[^\n]*\p{L}+[ \t]+[^\n ]+[ \t]+[^\n ]+[ \t]+[^\n]*\p{L}[^\n]*$/u
@@ -48,15 +60,13 @@ export function judgeList(marks: Marks, list: ContextList): Reason | undefined {
   if (list.form === undefined || list.blocks.length < 2) return undefined
   if (marks.source === 'read') return 'one_text'
   if (list.isOrdered) return 'ordered_fields'
-  // what is known of somebody may bear numbers and dates
-  if (list.form !== 'memories' && isInOrder(text, list)) return 'ordered_texts'
+  if (isOrdered(text, list)) return 'ordered_texts'
   if (isExample(marks, start, list.end)) return 'example'
   if (list.form === 'label' && isVariable(text, list)) return 'no_evidence'
   if (list.form === 'tag' && list.weight === 'weak' && isOfMarkup(marks, start, list.end)) return 'markup'
   if (list.form !== 'memories' && isOfNews(marks, start)) return 'ordered_texts'
   if (list.weight === 'strong') return undefined
-  const evidence = readEvidence(text, start, list.end, turnStart(marks, start))
-  return isSupported(marks, list, evidence) ? undefined : 'no_evidence'
+  return isSupported(marks, list) ? undefined : 'no_evidence'
 }
 
 /** Whether the texts of a list tell an order, or what stands in front of them numbers the parts of one source. */
@@ -68,6 +78,34 @@ function isInOrder(text: string, list: ContextList): boolean {
   const isMarked = texts.every(({ start, contentStart }) => contentStart > start)
   const isTold = tellsOrder(text, texts) || (list.form === 'label' && tellsOrder(text, behindFields(text, texts)))
   return isTold || areNumberedNames(marks) || (isMarked && areLettered(marks))
+}
+
+/** Whether the texts of a list, or its marks, tell an order. */
+function isOrdered(text: string, list: ContextList): boolean {
+  return areContinued(text, list) || (list.form === 'memories' ? areDated(text, list) : isInOrder(text, list))
+}
+
+/**
+ * Whether memories tell what happened when: each begins with its date, and these rise or fall. Numbers are no order, nor
+ * is a stamp in brackets, which says when each was stored.
+ */
+function areDated(text: string, { blocks }: ContextList): boolean {
+  return (
+    blocks.length > 2 &&
+    !STAMPED.test(text[blocks[0]!.contentStart]!) &&
+    isMonotone(blocks, ({ contentStart }) => {
+      const key = readKey(text.slice(contentStart, contentStart + LONGEST_DATE))
+      return key?.kind === 'date' ? key : undefined
+    })
+  )
+}
+
+/** Whether a label says that its block goes on with the one in front, as `Document 1 (continued):` does. */
+function areContinued(text: string, { blocks }: ContextList): boolean {
+  return blocks.some(
+    ({ label, contentStart }) =>
+      label !== undefined && CONTINUED.test(text.slice(label.end, Math.max(contentStart, label.end + LONGEST_DATE))),
+  )
 }
 
 /** What stands in front of a block's text, without the label and the fields that rank it. */
@@ -119,27 +157,45 @@ function turnStart({ turns }: Marks, at: number): number {
 }
 
 /** Whether what stands around a list of a weak form says that it is one of retrieved texts. */
-function isSupported(marks: Marks, list: ContextList, evidence: Evidence): boolean {
-  const { announcesSet, announcesText, asked, leads } = evidence
+function isSupported(marks: Marks, list: ContextList): boolean {
+  const { start } = list.blocks[0]!
+  if (areRows(marks.text, list) || isOfOther(marks, list)) return false
+  return isBacked(marks, list, readEvidence(marks.text, start, list.end, turnStart(marks, start)))
+}
+
+function isBacked(marks: Marks, list: ContextList, evidence: Evidence): boolean {
+  const { announcesSet, announcesText, asked } = evidence
   // laws have articles, too
   const isOfLaws = OF_LAWS.test(list.labelPrefix)
   const isHeld = list.inContainer === true && !isOfLaws
   const isSearched = marks.source === 'search' || (marks.whole && marks.source === undefined)
   if (announcesSet || isSearched || isHeld) return true
-  const isAskedAbout = asked && (announcesText || leads)
   switch (list.form) {
     case 'number':
       return isNumbered(evidence) && !areLines(marks.text, list.blocks)
     case 'label':
     case 'closed':
-      return isAskedAbout && !isOfLaws
+      return isLabelled(marks.text, list, evidence)
     case 'record':
-      return asked || announcesText
+      // `# Source: a.conf` is a comment, too
+      return announcesText || (asked && !isComment(marks.text, list))
     case 'tag':
-      return list.hasOrigins === true || isAskedAbout || (announcesText && isNamed(marks, list))
+      return list.hasOrigins === true || isAskedAbout(evidence) || (announcesText && isNamed(marks, list))
     default:
       return false
   }
+}
+
+function isAskedAbout({ asked, announcesText, leads }: Evidence): boolean {
+  return asked && (announcesText || leads)
+}
+
+function isLabelled(text: string, { blocks, labelPrefix }: ContextList, evidence: Evidence): boolean {
+  const { start } = blocks[0]!
+  // `- [c910e2e]: …` is how commits are listed, too
+  if (text.startsWith(' [', start + 1)) return evidence.announcesText
+  const isLinked = LINKED.test(text.slice(start, start + LONGEST_MARK))
+  return isAskedAbout(evidence) && !isLinked && !OF_LAWS.test(labelPrefix)
 }
 
 function isNumbered({ heading, announcesText, opens, asked, cited }: Evidence): boolean {
@@ -155,6 +211,29 @@ function areLines(text: string, blocks: readonly BlockSpan[]): boolean {
     const isShort = contentEnd - contentStart < SHORTEST_PASSAGE
     return isShort && SENTENCE.test(text.slice(contentStart, contentEnd))
   })
+}
+
+function isComment(text: string, { blocks }: ContextList): boolean {
+  return text[blocks[0]!.start] === '#'
+}
+
+/** Whether these are the rows of a table of results: so little, and no sentence. */
+function areRows(text: string, { labelPrefix, blocks }: ContextList): boolean {
+  if (!OF_RESULTS.test(labelPrefix)) return false
+  return blocks.every(({ contentStart, contentEnd }) => {
+    return contentEnd - contentStart < SHORTEST_RESULT && !/[.!?。！？]/.test(text[contentEnd - 1]!)
+  })
+}
+
+/** Whether elements of any data, as `<item>`, stand in one that has another name, as `<procedure>`. */
+function isOfOther({ text, tags }: Marks, { form, blocks, end }: ContextList): boolean {
+  if (form !== 'tag') return false
+  const at = findIndexFrom(tags, blocks[0]!.start)
+  if (!genericTags.has(tags[at]?.name ?? '')) return false
+  const around = tags[at - 1]
+  if (around === undefined || around.closing || (around.partner?.start ?? 0) < end) return false
+  const isDirect = findContentStart(text, around.end, blocks[0]!.start) === blocks[0]!.start
+  return isDirect && !isKin(around.name) && !MATERIAL.test(around.name.replaceAll(/[_-]/g, ' '))
 }
 
 /** Whether the prompt speaks of the list's tags, as in `use what stands in <data></data>`. */

@@ -12,6 +12,8 @@ export type Reason =
   | 'spans_parts'
   /** nothing, or too little, says that these are retrieved texts */
   | 'no_evidence'
+  /** lines of one shape part a text, and are of no form that is known */
+  | 'unknown_form'
   /** fields that say that the order means something: dates, pages, speakers, steps */
   | 'ordered_fields'
   /** the texts tell an order: dates or numbers that rise, mails, patches, what speakers say in turn, sentences that go on */

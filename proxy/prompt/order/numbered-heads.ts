@@ -13,6 +13,8 @@ const NUMBER = /^\d{1,14}(?:\.\d{1,4}){0,4}/
 const NO_PLACE = /^(?:\.?\p{L}|[ ]?%|\.\d)/u
 // `doc3` and `t1` are names, too
 const NAMED = /(?<!(?<!\p{L})(?:FY|CY|Q|H|v|V|No|Nr|n))(?<=\p{Script=Latin})$/u
+// a key says which text it is, not where it stands
+const OF_ID = /(?:^|[^\p{L}])(?:\p{L}{1,12}[ _-])?(?:id|uuid|key)[ \t]?[:=#][ \t]?["']?$/iu
 // without words in front: `3) …`, `2021: …`, `2/4`, `3 – …`
 const ENDS_BARE = /^(?:[ \t]*\n|[.):：\]/]|[ \t]*[-–—:：|])/u
 // `a: …` may be a name
@@ -101,7 +103,7 @@ function toSharedPrefix(heads: readonly string[]): string {
 
 function countsInDigits(heads: readonly string[], shared: string): boolean {
   const prefix = shared.replace(/[\d.]+$/, '')
-  if (prefix.includes('://') || isRank(prefix) || NAMED.test(prefix)) return false
+  if (prefix.includes('://') || OF_ID.test(prefix) || isRank(prefix) || NAMED.test(prefix)) return false
   const values: number[][] = []
   for (const head of heads) {
     const number = NUMBER.exec(head.slice(prefix.length))?.[0]

@@ -56,6 +56,8 @@ function toPlainNumber(value: string): OrderKey | undefined {
   return /^\d{1,15}$/.test(value) ? { kind: 'number', value: [Number(value)] } : undefined
 }
 
+const LONGEST_HEAD = 100
+
 /** The place in an order that a text begins with. */
 export function readKey(head: string): OrderKey | undefined {
   DECORATION.lastIndex = 0
@@ -123,6 +125,17 @@ export function toNumbers(number: string): number[] {
   const [tens, ones] = number.includes('十') ? number.split('十') : ['', number]
   const digit = (sign: string | undefined): number => Math.max(0, CHINESE_DIGITS.indexOf(sign?.at(-1) || '零'))
   return [(number.includes('十') ? 10 * (tens === '' ? 1 : digit(tens)) : 0) + digit(ones)]
+}
+
+/** Whether these begin with the same words and then bear dates that rise or fall, as in `Minutes of 3 March 2024`. */
+export function areDatedHeads(heads: readonly string[]): boolean {
+  const [first = '', ...others] = heads
+  const line = first.slice(0, LONGEST_HEAD).split('\n', 1)[0]!
+  let shared = 0
+  while (shared < line.length && others.every((head) => head[shared] === first[shared])) shared++
+  // `12 May` and `14 May` begin alike, too
+  while (shared > 0 && /[\p{L}\d]/u.test(first[shared - 1]!)) shared--
+  return shared > 0 && isMonotone(heads, (head) => readDate(head, shared))
 }
 
 /** Whether all have keys of one kind, and these rise or fall from each to the next; equal ones do neither. */

@@ -28,6 +28,8 @@ export interface Region {
 
 // `<file_content>`, `<document_chunk>`
 const COMPOUND = /^(.+)[_-](?:contents?|text|chunk|excerpt|result)$/
+// `<retrieved_document>`
+const PREFIXED = /^(?:retrieved|relevant|related|source|search|web|knowledge|context)[_-](.+)$/
 const CONTAINER = new RegExp(`^(?:${containerNames})$`)
 
 // elements of any kind of data: what lists in them are is for these to say
@@ -113,6 +115,6 @@ export function isWeakTag(name: string): boolean {
 
 function isBlockName(name: string): boolean {
   if (strongTags.has(name) || weakTags.has(name)) return true
-  const noun = COMPOUND.exec(name)?.[1]
+  const noun = COMPOUND.exec(name)?.[1] ?? PREFIXED.exec(name)?.[1]
   return noun !== undefined && (strongTags.has(noun) || weakTags.has(noun))
 }

@@ -35,28 +35,44 @@ const FIELDS = '(?=[ \\t]?[(（](?:title|source|name|file|url|id|score|标题|�
 // `Result 1`, alone in its line, above the fields of what was found
 const ABOVE_FIELDS = '(?=[ \\t]?\\r?\\n(?:document[ _]?id|content|metadata|source|title|url|text|file[ _]?name)[:：])'
 
-const DECORATION = /#{1,6}[ \t]{1,3}|\*\*|[=-]{3,10}[ \t]/y
+const DECORATION = /#{1,6}[ \t]{1,3}|\*\*|[=-]{3,10}[ \t]|[-*][ \t](?=\[)/y
 // no initialiser `[3] = …`
 const NUMBER = toPattern(`()[[【](\\d{1,6})[\\]】](?:\\*\\*)?${GAP}(?![ \\t]{0,8}=)`)
-const BRACKETED = toPattern(`[[【]((?:${WORD})(?:[ _.-]?#?|[:：] ?))${ID}[\\]】](?:\\*\\*)?(?:[:：](?:\\*\\*)?)?${GAP}`)
+// `[Source 1: a.md]`, `[Document 2 - a.md]`: what is said behind the number is of the block
+const SAID = '(?:[ \\t]?[:：|,(（–—-][^\\[\\]【】\\n]{1,200})?'
+const NUMBER_SAID = toPattern('()\\[(\\d{1,4})\\]:(?=[ \\t]+(?![<(]?https?:))')
+const BRACKETED = toPattern(
+  `[[【]((?:${WORD})(?:[ _.-]?#?|[:：] ?))${ID}${SAID}[\\]】](?:\\*\\*)?(?:[:：](?:\\*\\*)?)?${GAP}`,
+)
 const LINKED = toPattern(`((?:${WORD})${OF_ID}[ \\t]?)\\[${ID}\\](?:${COLON}|(?=[ \\t]?\\())`)
 const SPOKEN = toPattern(
   `((?:${WORD})[ \\t]?#?)${ID}(?:${COLON}|${FIELDS}|${ABOVE_FIELDS}|(?=[ \\t]?\\([^()\\n]{1,200}\\)[:：]))`,
 )
-const BOLD = toPattern(`((?:${WORD})[ \\t]?#?)${ID}(?:${COLON}\\*\\*|\\*\\*(?:${COLON})?(?=\\s|$))`)
-const HEADING = toPattern(`((?:${WORD})[ \\t]?#?)${ID}(?:${COLON}|(?=[ \\t]?(?:\\r?\\n|$|[(–-])))`)
+const BOLD = toPattern(
+  `((?:${WORD})[ \\t]?#?)${ID}(?:${COLON}\\*\\*|(?:[ \\t]?[:：(（–—-][^*\\n]{1,200})?\\*\\*(?:${COLON})?(?=\\s|$))`,
+)
+const HEADING = toPattern(`((?:${WORD})(?:[ _]id[:：]?)?[ \\t]?#?)${ID}(?:${COLON}|(?=[ \\t]?(?:\\r?\\n|$|[(–-])))`)
 // `===== Document 0 =====`, and `--- SOURCE 1: Rome ---`, of which the title is content
 const FRAMED = toPattern(
-  `((?:${WORD})[ \\t]?#?)${ID}(?:${COLON}?[ \\t][=-]{3,10}(?=[ \\t]*(?:\\r?\\n|$))|${COLON}(?=[^\\n]{1,200}[ \\t][=-]{3,10}[ \\t]*(?:\\r?\\n|$)))`,
+  `((?:${WORD})[ \\t]?#?)${ID}(?:${COLON}?[ \\t][=-]{3,10}(?=[ \\t]*(?:\\r?\\n|$))|(?:${COLON}|(?=[ \\t][(（|–—]))(?=[^\\n]{1,200}[ \\t][=-]{3,10}[ \\t]*(?:\\r?\\n|$)))`,
 )
 
 // a heading that names no block, as in `### Document`
 const UNNUMBERED = /((?:document|doc|source|passage|chunk|excerpt|snippet|search result))[ \t]*(?=\r?\n)/iuy
 // `==== [File:a.md;Relevance:83%]:`, the line above a block that names its file
 const FRAMED_NAME = new RegExp(`\\[(${WORD})[:=][^\\]\\n]{1,200}\\]:?(?=[ \\t]*(?:\\r?\\n|$))`, 'iuy')
+// `=== Document: a.md ===`
+const FRAMED_FIELD = new RegExp(`(${WORD})[:：][ \\t]?[^\\n=]{1,200}[ \\t][=-]{3,10}(?=[ \\t]*(?:\\r?\\n|$))`, 'iuy')
+// `(Source: a.md)`, alone in its line
+const IN_PARENTHESES = /\((source|file|document|doc|url|from)[:：][ \t]?[^()\n]{1,200}\)(?=[ \t]*\r?\n)/iuy
+// `Document 1`, alone in its line
+const ALONE = toPattern(`((?:${WORD})[ \\t]#?)(\\d{1,4})(?=[ \\t]*\\r?\\n)`)
 // `# URI: notes/a.md`, a heading that says where the block comes from
 const HEADED_FIELD = /(uri|url|source|file|path|document|filename)[:：][ \t]+(?=\S)/iuy
 // `[a.md]: text`, as in a list of sources
+// `- [c910e2e]: text`: a key holds a digit, or is one of hexadecimal digits; `- [x]` is a box
+const ITEM = /\[((?=[\w.-]{0,63}\d|[0-9a-f]{6})[\w.-]{1,64})\]:(?=[ \t])/uy
+const LINK = /(?:(\d{1,3})\.[ \t])?\[[^[\]\n]{1,200}\]\(https?:\/\/[^\s()]{1,300}\)(?=[ \t]*\r?\n)/uy
 const ROW = /(\d{1,9})\|(?=")/y
 const NAMED_FILE = /\[([\p{L}\p{N}][\p{L}\p{N}_./ -]{0,99}\.[A-Za-z][A-Za-z0-9]{1,4}(?:#[\w=.-]{1,40})?)\]:(?=[ \t])/uy
 
@@ -71,20 +87,31 @@ export function readLabel(text: string, start: number): Label | undefined {
   const first = text[start]!
   const decoration = DECORATED.includes(first) ? readDecoration(text, start) : ''
   const at = start + decoration.length
-  if (decoration !== '' && (first === '=' || first === '-')) {
-    return matchLabel(text, start, decoration, FRAMED, 0) ?? readNameless(text, start, decoration, FRAMED_NAME)
-  }
+  if (decoration !== '' && first !== '#' && decoration !== '**') return readFramed(text, start, decoration)
   if (text[at] === '[' || text[at] === '【') return readBracketed(text, start, decoration)
-  if (isDigit(text.charCodeAt(at))) return decoration === '' ? readRow(text, start) : undefined
+  if (isDigit(text.charCodeAt(at)))
+    return decoration === '' ? (readRow(text, start) ?? readLink(text, start)) : undefined
+  if (first === '(') return readNameless(text, start, '', IN_PARENTHESES)
   const label = mayBeginLabel(text, at) ? readWordLabel(text, start, decoration) : undefined
   return label ?? (first === '#' ? readNameless(text, start, decoration, HEADED_FIELD) : undefined)
 }
 
+/** A label behind signs that frame it, or behind the bullet of an item. */
+function readFramed(text: string, start: number, decoration: string): Label | undefined {
+  if (decoration.length === 2) return readItem(text, start, start + decoration.length)
+  return (
+    matchLabel(text, start, decoration, FRAMED, 0) ??
+    readNameless(text, start, decoration, FRAMED_NAME) ??
+    readNameless(text, start, decoration, FRAMED_FIELD)
+  )
+}
+
 function readBracketed(text: string, start: number, decoration: string): Label | undefined {
   const at = start + decoration.length + 1
-  if (isDigit(text.charCodeAt(at))) return matchLabel(text, start, decoration, NUMBER, 1)
+  if (isDigit(text.charCodeAt(at)))
+    return matchLabel(text, start, decoration, NUMBER, 1) ?? matchLabel(text, start, decoration, NUMBER_SAID, 1)
   const label = mayBeginLabel(text, at) ? matchLabel(text, start, decoration, BRACKETED, 1) : undefined
-  return label ?? (decoration === '' ? readFileLabel(text, start) : undefined)
+  return label ?? (decoration === '' ? (readFileLabel(text, start) ?? readLink(text, start)) : undefined)
 }
 
 /** A label that names no block by an id of its own: what it says of its block moves with it. */
@@ -106,6 +133,38 @@ function readNameless(text: string, start: number, decoration: string, shape: Re
     ...keys,
     ...noId,
   }
+}
+
+/** An item of a list that begins with the key of its text, as in `- [c910e2e]: text`. */
+function readItem(text: string, start: number, at: number): Label | undefined {
+  ITEM.lastIndex = at
+  const id = ITEM.exec(text)?.[1]
+  if (id === undefined) return undefined
+  const number = toNumber(id)
+  const idStart = at + 1
+  const end = idStart + id.length + 2
+  return {
+    start,
+    end,
+    form: '- []:',
+    bare: false,
+    isWeak: true,
+    prefix: '',
+    idStart,
+    idEnd: idStart + id.length,
+    number,
+  }
+}
+
+/** A title that links to where the text below it is from, as search tools write them: `2. [Rome](https://a.example)`. */
+function readLink(text: string, start: number): Label | undefined {
+  LINK.lastIndex = start
+  const match = LINK.exec(text)
+  if (match === null) return undefined
+  const [, id = ''] = match
+  const end = start + (id === '' ? 0 : id.length + 1)
+  const shared = { start, form: id === '' ? '[]()' : '1. []()', bare: false, isWeak: true, prefix: '' }
+  return { ...shared, end, idStart: start, idEnd: start + id.length, number: toNumber(id) }
 }
 
 /** The row of a table of texts, as in `17|"It rained."`. */
@@ -138,7 +197,11 @@ function readFileLabel(text: string, start: number): Label | undefined {
 function readWordLabel(text: string, start: number, decoration: string): Label | undefined {
   const spoken = decoration === '' ? SPOKEN : decoration === '**' ? BOLD : HEADING
   const label = matchLabel(text, start, decoration, spoken, 0) ?? matchLabel(text, start, decoration, LINKED, 1)
-  return label ?? (spoken === HEADING ? readUnnumbered(text, start, decoration) : undefined)
+  if (label !== undefined || spoken === BOLD) return label
+  if (spoken === HEADING) return readUnnumbered(text, start, decoration)
+  const alone = matchLabel(text, start, decoration, ALONE, 0)
+  // `Result 1` and `Article 1` head rows and laws
+  return alone && !alone.isWeak ? { ...alone, isWeak: true, form: `${alone.form}alone` } : undefined
 }
 
 function readUnnumbered(text: string, start: number, decoration: string): Label | undefined {

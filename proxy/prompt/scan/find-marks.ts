@@ -258,7 +258,8 @@ class NextColon {
 
 /** Whether a field's name may end with this colon: white space follows, or a sign of Chinese. */
 function mayEndName(text: string, colon: number): boolean {
-  const code = text.charCodeAt(colon + 1)
+  const at = text.charCodeAt(colon + 1) === ASTERISK ? colon + 3 : colon + 1
+  const code = text.charCodeAt(at)
   return isSpace(code) || code > 127
 }
 

@@ -14,11 +14,13 @@ export interface RecordHead {
 }
 
 // `├── Title: Rome`: some templates draw a tree
-const FIELD = /(?:[├└│─|]{1,4}[ \t]?)?([\p{L}][\p{L}\p{N}_ ]{0,30})[:：](?=\s|\p{Script=Han})/uy
+// `**Title:** Rome`
+const FIELD =
+  /(?:[├└│─|]{1,4}[ \t]?)?(?:\*\*)?([\p{L}][\p{L}\p{N}_ ]{0,30})(?:\*\*)?[:：](?:\*\*)?(?=\s|\p{Script=Han})/uy
 const NAMING =
-  /^(?:(?:[a-z]{2,12} )?title|source|source[_ ]?(?:url|id|name)|url|uri|link|file|file[_ ]?name|file[_ ]?path|path|page_label|document|document[_ ]?(?:id|title|name)?|doc[_ ]?id|name|id|标题|来源|链接|文件|文件名|文档|タイトル|出典|titel|quelle|datei|dateiname|titre|fichier|título|fuente|archivo)$/i
+  /^(?:(?:[a-z]{2,12} )?title|source|source[_ ]?(?:url|id|name)|url|uri|link|file|file[_ ]?name|file[_ ]?path|path|page_label|document|document[_ ]?(?:id|title|name)?|doc[_ ]?id|source[_ ]?doc[_ ]?(?:name|link|id|url)|name|id|标题|来源|链接|文件|文件名|文档|タイトル|出典|titel|quelle|datei|dateiname|titre|fichier|título|fuente|archivo)$/i
 const DESCRIBING =
-  /^(?:author|authors|page|date|published|score|relevance|high relevancy|(?:[a-z]{2,12} )?(?:relevancy|score|similarity)|section|category|type|language|site|domain|chunk|metadata|tags|updated|日期|作者|页码|分数|相关度|seite|datum|autor|auteur|fecha|página)$/i
+  /^(?:description|author|authors|page|date|published|score|relevance|high relevancy|(?:[a-z]{2,12} )?(?:relevancy|score|similarity)|section|category|type|language|site|domain|chunk|metadata|tags|updated|日期|作者|页码|分数|相关度|seite|datum|autor|auteur|fecha|página)$/i
 const CONTENT =
   /^(?:content|contents|text|snippet|body|summary|passage|abstract|excerpt|page[_ ]content|内容|正文|文本|本文|inhalt|contenu|texte|contenido|texto)$/i
 // fields whose value may be the record's number
@@ -27,11 +29,13 @@ const KEY = /^[ \t]*[\w.-]{1,60}:$/
 const IDENTIFIER = /^[a-z][a-z0-9_]*$/
 // a field of these says where a text was found; a title has any text
 const ORIGIN =
-  /^(?:source|source[_ ]?(?:url|id|name)|url|uri|link|file|file[_ ]?name|file[_ ]?path|path|page_label|document[_ ]?(?:id|title|name)?|doc[_ ]?id|(?:wikipedia|document|article|page) title|来源|链接|文件|文件名|出典|quelle|datei|dateiname|fichier|fuente|archivo)$/i
+  /^(?:source|source[_ ]?(?:url|id|name)|url|uri|link|file|file[_ ]?name|file[_ ]?path|path|page_label|document[_ ]?(?:id|title|name)?|doc[_ ]?id|source[_ ]?doc[_ ]?(?:name|link|id|url)|(?:wikipedia|document|article|page) title|来源|链接|文件|文件名|出典|quelle|datei|dateiname|fichier|fuente|archivo)$/i
 
 // a metadata header is short, and a text of such lines alone is no record
 const MOST_FIELDS = 16
 const LONGEST_VALUE = 300
+// what a search tool says of a page
+const DESCRIPTION = /^description$/i
 
 /** Reads the head of a record that begins at `start`, the first character of the line at `line`. */
 export function readRecordHead(text: string, line: number, start: number): RecordHead | 'content' | undefined {
@@ -53,11 +57,24 @@ export function readFields(text: string, start: number): RecordHead | undefined 
     number ??= COUNTING.test(field.key) ? readNumber(text, field.end) : undefined
     if (CONTENT.test(field.key)) return toContent(field.end, keys, number)
     const end = findLineEnd(text, at)
-    if (end - at > LONGEST_VALUE || end >= text.length) return undefined
-    if (isBlankAt(text, end + 1)) return toMetadata(text, end, keys, number)
+    if (end - at > LONGEST_VALUE && !DESCRIPTION.test(field.key)) return undefined
+    if (end >= text.length || isBlankAt(text, end + 1)) return toClosed(text, end, keys, number)
     at = findContentStart(text, end + 1, Math.min(end + 5, text.length))
   }
   return undefined
+}
+
+/** The head that ends with this line, behind which a blank line or nothing stands. */
+function toClosed(
+  text: string,
+  end: number,
+  keys: readonly string[],
+  number: RecordHead['number'],
+): RecordHead | undefined {
+  // one of these says what its page is about: no text need follow
+  const isDescribed = keys.some((key) => DESCRIPTION.test(key)) && keys.some((key) => ORIGIN.test(key))
+  const last = text.lastIndexOf('\n', end - 1) + 1
+  return isDescribed ? toFields(last, keys, number) : toMetadata(text, end, keys, number)
 }
 
 function isKnown(key: string): boolean {
@@ -112,7 +129,9 @@ function toMetadata(
   number: RecordHead['number'],
 ): RecordHead | undefined {
   // prose begins lines with words and a colon too, a metadata store names its fields like variables
-  if (!keys.every((key) => IDENTIFIER.test(key))) return undefined
+  const isNamed = keys.length > 1 && keys.every((key) => NAMING.test(key) || DESCRIBING.test(key))
+  const areKnown = isNamed && keys.some((key) => ORIGIN.test(key))
+  if (!areKnown && !keys.every((key) => IDENTIFIER.test(key))) return undefined
   const content = findContentStart(text, lineEnd, text.length)
   return content < text.length ? toHead('metadata', content, keys, number) : undefined
 }

@@ -1,0 +1,22 @@
+import type { Label } from '../scan/find-labels.ts'
+
+/**
+ * Where the next item of a list of instructions begins, of which one ends with these blocks, as in `- Use this context:
+ * Source: …`; undefined where blocks have such items themselves.
+ */
+export function findItemEnd(text: string, labels: readonly Label[], from: number, limit: number): number | undefined {
+  const { start } = labels[0]!
+  const line = text.lastIndexOf('\n', start - 1) + 1
+  const bullet = /^[ \t]{0,3}[-*•] (?=\S)/.exec(text.slice(line, start))?.[0]
+  if (bullet === undefined) return undefined
+  const next = text.indexOf(`\n${bullet}`, start)
+  return next >= from && next < limit ? next + 1 : undefined
+}
+
+/** Whether a list ends one of several instructions, and nothing shows where the next of these begins. */
+export function isOpenItem(text: string, labels: readonly Label[], limit: number): boolean {
+  const { start } = labels[0]!
+  const line = text.lastIndexOf('\n', start - 1) + 1
+  if (line === start || !/^[ \t]{0,3}(?:[-*•]|\d+[.)]) (?=\S)/.test(text.slice(line, start))) return false
+  return findItemEnd(text, labels, labels.at(-1)!.end, limit) === undefined
+}

@@ -1,0 +1,47 @@
+import type { Span } from '../../json-spans.ts'
+import { findContentEnd, findContentStart, findLineEnd } from '../scan/find-edges.ts'
+
+// lines that are marks are short, and of a longer one the mark is what stands in front of its first colon
+const LONGEST_MARK = 60
+// code, Markdown and prose repeat signs, too: what counts is a name, in signs or in front of a colon
+const IN_SIGNS = /^(?=[^\p{L}\p{N}\s])[^\n]*[\p{L}\p{N}][^\n]*[^\p{L}\p{N}\s.!?,;。]$/u
+const NAMED = /^(?:[^\p{L}\p{N}\s]{0,6}|[-*][ \t]|\d{1,3}[.)][ \t])\p{L}[\p{L}\p{N} _#-]{1,30}[:：]$/u
+// these are read, whatever is in them
+const OF_CODE = /^(?:[{}()[\]'"`|>]|\/\/|\/\*|\* )|[;{(]$/
+const MOST_LINES = 20_000
+const MOST_SHAPES = 1_000
+
+/** Lines of one shape, which may be marks. */
+interface Shape extends Span {
+  readonly text: number
+  readonly count: number
+}
+
+/**
+ * Where lines of one shape begin that part a text, as `<<<DOC 1>>>` and `###PATH: a.md` do: they look like marks of
+ * documents, and are of no form that is known. For explanations alone: nothing is done by it.
+ */
+export function findUnknownForm(texts: readonly string[]): (Span & { readonly text: number }) | undefined {
+  const shapes = new Map<string, Shape>()
+  for (const [text, whole] of texts.entries()) {
+    for (let line = 0, i = 0; line < whole.length && i < MOST_LINES; line = findLineEnd(whole, line) + 1, i++) {
+      const shape = readShape(whole, line)
+      if (shape === undefined || (shapes.size >= MOST_SHAPES && !shapes.has(shape))) continue
+      const { start = line, text: own = text, count = 0 } = shapes.get(shape) ?? {}
+      shapes.set(shape, { start, end: findLineEnd(whole, line), text: own, count: count + 1 })
+    }
+  }
+  const repeated = [...shapes.values()].filter(({ count }) => count > 1)
+  const first = repeated.sort((a, b) => b.count - a.count || a.text - b.text || a.start - b.start)[0]
+  return first && { text: first.text, start: first.start, end: first.end }
+}
+
+function readShape(text: string, line: number): string | undefined {
+  const lineEnd = findLineEnd(text, line)
+  const start = findContentStart(text, line, lineEnd)
+  const words = text.slice(start, Math.min(findContentEnd(text, start, lineEnd), start + LONGEST_MARK + 1))
+  if (OF_CODE.test(words) && !/^\[[^\]]*\d[^\]]*\]/.test(words)) return undefined
+  if (words.length <= LONGEST_MARK && IN_SIGNS.test(words)) return words.replaceAll(/\d+/g, '#')
+  const name = words.slice(0, words.search(/[:：]/) + 1)
+  return NAMED.test(name) ? name.replaceAll(/\d+/g, '#') : undefined
+}
