@@ -79,6 +79,7 @@ export function createPipeline(
       requestIds: new RequestIds((request) => replicas.all.some(({ mirror }) => mirror.has(request))),
       telemetry,
       log,
+      createMirror: () => createMirrors(config)(),
       now: telemetry.now,
     },
     reload: (next) => {
@@ -91,6 +92,7 @@ export function createPipeline(
       // whether keys are asked for is the store's to say: a reload never lets everyone in
       keyStore.reload(next.keys)
       settings = toSettings(next, keyStore)
+      if (!settings.keepsWords) telemetry.words.clear()
       bodyMemory.setLimit(next.bodyMemoryBytes)
       for (const { admission, breaker } of replicas.all) {
         admission.setLimits(toAdmissionLimits(next))
@@ -173,6 +175,7 @@ function toSettings(config: Config, { keys }: KeyStore): Settings {
     separator: config.blocks.separator,
     learning: { isOn: config.chunks.learn, bodyBytes: config.chunks.bodyBytes },
     logPrompts: config.logPrompts,
+    keepsWords: config.logPrompts || (config.record?.hasText ?? false),
     logRequests: config.logRequests,
     allowedPaths: config.keys.allowedPaths ?? [],
     keepsClientKey: !keys.isOpen && !config.keys.forwardClientAuthorization,

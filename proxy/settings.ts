@@ -27,6 +27,8 @@ export interface Settings {
   readonly learning: { readonly isOn: boolean; readonly bodyBytes: number }
   /** whether the log may hold text of prompts */
   readonly logPrompts: boolean
+  /** whether first words of blocks are kept, for the control plane */
+  readonly keepsWords: boolean
   /** whether each request has a line in the log */
   readonly logRequests: boolean
   /** paths of the engine that bearers of a key may use besides inference */
