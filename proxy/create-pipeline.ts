@@ -94,10 +94,7 @@ export function createPipeline(
       settings = toSettings(next, keyStore)
       if (!settings.keepsWords) telemetry.words.clear()
       bodyMemory.setLimit(next.bodyMemoryBytes)
-      for (const { admission, breaker } of replicas.all) {
-        admission.setLimits(toAdmissionLimits(next))
-        breaker.setOptions(toBreakerOptions(next))
-      }
+      setLimits(replicas, next)
     },
     connect: async (longestMilliseconds) => {
       await redis?.connection.connect(longestMilliseconds)
@@ -112,6 +109,13 @@ export function createPipeline(
       await Promise.all([shared, mirrors, sharedChunks, redis?.hot].map((part) => part?.close(flushMilliseconds)))
       redis?.connection.close()
     },
+  }
+}
+
+function setLimits({ all }: Pipeline['replicas'], config: Config): void {
+  for (const { admission, breaker } of all) {
+    admission.setLimits(toAdmissionLimits(config))
+    breaker.setOptions(toBreakerOptions(config))
   }
 }
 

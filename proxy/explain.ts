@@ -13,6 +13,7 @@ import { type PromptBody, writeBody } from './prompt/prompt-body.ts'
 import { type Call, toCall } from './read-call.ts'
 import { withoutByteOrderMark } from './read-received.ts'
 import { recallAhead } from './recall-ahead.ts'
+import { ReplicaMirror } from './replica-mirror.ts'
 import type { Replica } from './replicas/replica.ts'
 import { type RoutedCall, routeCall, toDecisionInput } from './route-call.ts'
 import { MemoryConversationStore } from './store/memory-conversation-store.ts'
@@ -56,16 +57,15 @@ export async function explainBehind(
   const { earlier, request } = readBehind(body)
   const [replica] = pipeline.replicas.all
   if (!replica) throw new ProxyError('draining', 'There is no replica: try again later.')
-  const [mirror, store] = [pipeline.createMirror(), new MemoryConversationStore(earlierBytes)]
+  const replicaMirror = new ReplicaMirror(replica.id, pipeline.createMirror())
+  const store = new MemoryConversationStore(earlierBytes)
   const { now } = pipeline
   const decideOn = (call: Call): Decision =>
-    decide(toDecisionInput(call), { candidates: [{ mirror }], store, select: () => 0, now })
+    decide(toDecisionInput(call), { candidates: [replicaMirror], store, select: () => 0, now })
   for (const [i, own] of earlier.entries()) {
     const { sent, turns } = decideOn(await toExplainedCall(pipeline, incoming, own, api))
     for (const [turn, order] of turns) store.remember(turn, order)
-    for (const [j, prompt] of sent.entries()) {
-      mirror.apply({ type: 'sent', request: `earlier-${i}-${j}` as RequestId, prompt })
-    }
+    for (const [j, prompt] of sent.entries()) replicaMirror.sent(`earlier-${i}-${j}` as RequestId, prompt)
   }
   const call = await toExplainedCall(pipeline, incoming, request, api)
   return describe(pipeline, call, { replica, decision: decideOn(call) }, request)
