@@ -170,6 +170,7 @@ function toSettings(config: Config, { keys }: KeyStore): Settings {
     mode: config.mode,
     options: config.options,
     wording: config.wording,
+    mustPay: config.movesMustPay,
     volatileFields: config.blocks.volatileFields,
     bodyLimit: config.bodyLimitBytes,
     workLimits: config.workLimits,

@@ -11,6 +11,8 @@ export interface Settings {
   /** for requests that do not say */
   readonly options: RequestOptions
   readonly wording: Wording
+  /** blocks are moved only where that saves more than the annotation takes */
+  readonly mustPay: boolean
   /** what becomes of fields that only rank blocks */
   readonly volatileFields: VolatileFields
   readonly bodyLimit: number
