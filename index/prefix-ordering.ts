@@ -3,12 +3,12 @@ import type { BlockId, Context, RequestId } from './context-block.ts'
 import { DemandHistory, HistoryWindow, type SimilarRequest } from './demand-history.ts'
 import { findLargestPrefix } from './find-largest-prefix.ts'
 import { foundPrefix } from './found-prefix.ts'
+import { mostShared } from './most-shared.ts'
 import { reserveAll, WholeColumn } from './number-column.ts'
 import type { Ordering, OrderingIndex, RequestKey } from './ordering-index.ts'
 import { Placement } from './placement.ts'
 import { type PrefixNode, PrefixTree } from './prefix-tree.ts'
 import { RequestTable } from './request-table.ts'
-import { sharedWithPast } from './shared-with-past.ts'
 
 export interface PrefixOrderingOptions {
   /** the furthest a block may stand from its rank, in places; default: anywhere */
@@ -103,8 +103,8 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
     const speakersOf = this.#foundPrefix(context, blocks, sizes, placement)
     placement.close()
     const end = this.#tree.follow(placement.order.map((rank) => blocks[rank]!))
-    const shares = sharedWithPast(placement.order, { sizes, speakersOf })
-    return { order: placement.order, searchPath: this.#tree.slotsTo(end), shares }
+    const searchPath = this.#tree.slotsTo(end)
+    return { order: placement.order, searchPath, mostShared: mostShared(sizes, speakersOf) }
   }
 
   /** O(n). A request that is held already holds this from now on, and counts as asked for no second time. */

@@ -60,7 +60,8 @@ export function planRoute(layout: Layout, candidate: Candidate, state: PlanState
   const ordered = plan(layout, candidate, state)
   const share = recomputedShare(candidate.reuse, options.reuse)
   const left = { ...ordered, isReuseEnough: false }
-  const isSettled = share === undefined && (!state.mustPay || isWorthLater(ordered, candidate))
+  const most = candidate.mirror.estimateTokens(annotationLength(ordered))
+  const isSettled = share === undefined && (!state.mustPay || most === 0 || mayPayLater(ordered, candidate, most))
   if (isSettled || !ordered.contexts.some(isMoved)) return left
   const asReceived = plan(layout, candidate, { tenant, wording, budget, options: { ...options, reorder: false } })
   const isOrderedAnew = ordered.contexts.some(({ order }, i) => {
@@ -74,25 +75,17 @@ export function planRoute(layout: Layout, candidate: Candidate, state: PlanState
     const isReuseEnough = share * gained <= cost
     return { ...(isReuseEnough ? asReceived : ordered), isReuseEnough }
   }
-  return gained + savedLater(ordered, candidate, cost) >= cost ? left : { ...asReceived, isReuseEnough: false }
-}
-
-/** Whether what later requests save pays for the annotation, whatever is saved now; also where that is not known. */
-function isWorthLater(ordered: Route, candidate: Candidate): boolean {
-  const cost = candidate.mirror.estimateTokens(annotationLength(ordered))
-  return cost === 0 || savedLater(ordered, candidate, cost) >= cost
+  return gained >= cost ? left : { ...asReceived, isReuseEnough: false }
 }
 
 /**
- * What later requests save by the order of this one, in tokens: each that is as those of the past were saves what it
- * shares, less an annotation of its own; infinite where the past is not known.
+ * Whether the order may pay for itself later, whatever is saved now: some past request has more in common with it than an
+ * annotation takes, so one to come may share that. Also where the past is not known.
  */
-function savedLater({ contexts }: Route, { mirror }: Candidate, cost: number): number {
-  const moved = contexts.filter(isMoved)
-  if (moved.some(({ shares }) => shares === undefined)) return Number.POSITIVE_INFINITY
-  return moved
-    .flatMap(({ shares }) => shares!)
-    .reduce((sum, characters) => sum + Math.max(0, mirror.estimateTokens(characters) - cost), 0)
+function mayPayLater({ contexts }: Route, { mirror }: Candidate, cost: number): boolean {
+  return contexts.filter(isMoved).some(({ mostShared }) => {
+    return mostShared === undefined || mirror.estimateTokens(mostShared) > cost
+  })
 }
 
 function isMoved({ order }: ReusedContext): boolean {

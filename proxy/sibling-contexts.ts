@@ -24,6 +24,6 @@ export class SiblingContexts {
   order(scope: ScopeId, context: Context, sizes: readonly number[]): Ordering | undefined {
     const ordering = this.#indexes.get(scope)?.order(context, sizes)
     // no path of what the engine holds leads there, and what siblings share is in no history
-    return ordering && { ...ordering, searchPath: [], shares: undefined }
+    return ordering && { ...ordering, searchPath: [], mostShared: undefined }
   }
 }
