@@ -23,6 +23,8 @@ export async function startTestBrowser(options: { colorScheme?: 'light' | 'dark'
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: chromiumPath!,
     headless: true,
+    // what a person sees of them is tested
+    ignoreDefaultArgs: ['--hide-scrollbars'],
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', ...quiet],
     viewport: { width: 1360, height: 1000 },
     ...options,

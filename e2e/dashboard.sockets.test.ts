@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Page } from 'playwright-core'
@@ -17,7 +19,7 @@ interface Stats {
   readonly top_blocks: readonly { readonly id: string; readonly count: number }[]
 }
 
-const blocks = ['a', 'b', 'c', 'd'].map((letter) => `Block ${letter}. `.repeat(40))
+const blocks = ['Harbour', 'Meadow', 'Glacier', 'Orchard'].map((place) => `${place} keepers write this. `.repeat(30))
 
 let child: ChildProcess
 let url: string
@@ -25,6 +27,20 @@ let adminUrl: string
 let browser: TestBrowser
 let page: Page
 const faults: string[] = []
+
+async function startReprise(...more: string[]): Promise<{ child: ChildProcess; url: string; adminUrl: string }> {
+  const args = [reprise, 'serve', '--emulate', '--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0', ...more]
+  const started = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] })
+  const [line] = await once(createInterface(started.stdout!), 'line')
+  const told = JSON.parse(line) as { url: string; admin_url: string }
+  return { child: started, url: told.url, adminUrl: told.admin_url }
+}
+
+function writeConfig(yaml: string): string {
+  const file = join(mkdtempSync(join(tmpdir(), 'reprise-dashboard-')), 'reprise.yaml')
+  writeFileSync(file, yaml)
+  return file
+}
 
 async function openPage(at: string): Promise<Page> {
   const opened = await browser.context.newPage()
@@ -49,10 +65,7 @@ async function sendRequests(): Promise<void> {
 
 describe.skipIf(chromiumPath === undefined)('the dashboard in Chromium', () => {
   beforeAll(async () => {
-    const args = [reprise, 'serve', '--emulate', '--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0']
-    child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] })
-    const [line] = await once(createInterface(child.stdout!), 'line')
-    ;({ url, admin_url: adminUrl } = JSON.parse(line))
+    ;({ child, url, adminUrl } = await startReprise())
     await sendRequests()
     browser = await startTestBrowser()
     page = await openPage(adminUrl)
@@ -84,8 +97,22 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in Chromium', () => {
     const sentence = await page.locator('#gain').textContent()
     expect(sentence).toContain(`${share(total.with_tokens!)} of prompt tokens came from cache with reprise`)
     expect(sentence).toContain(`${share(total.without_tokens!)} would have come without it`)
+    const box = (await page.locator('#gain').boundingBox())!
+    expect(box.width).toBeGreaterThan(900)
+    expect(await page.locator('#gained').textContent()).toMatch(/^\+[\d.]+K?tokens$/)
     expect(await page.locator('#on-key').isVisible()).toBe(true)
     expect(await page.locator('#shadow-key').isVisible()).toBe(false)
+  })
+
+  test('shows the median and the 99th percentile beside means', async () => {
+    const told = /^mean: p50 ≈ [\d,.]+, p99 ≈ [\d,.]+ ms$/
+    expect(await page.locator('#overhead-note').textContent()).toMatch(told)
+    expect(await page.locator('#first-byte-note').textContent()).toMatch(told)
+    const { latencies } = (await stats()) as Stats & { latencies: Record<string, { p50: number; p99: number }>[] }
+    for (const { first_byte_ms: first } of latencies) {
+      expect(first!.p50).toBeGreaterThan(0)
+      expect(first!.p99).toBeGreaterThanOrEqual(first!.p50)
+    }
   })
 
   test('shows what was done with the blocks, what was left alone and why, and how requests ended', async () => {
@@ -105,7 +132,7 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in Chromium', () => {
     expect(await page.locator('#hot tr').first().textContent()).toContain(top_blocks[0]!.id.slice(0, 10))
     const figures = page.locator('#index-figures', { hasText: 'memory' })
     expect(await figures.textContent()).toMatch(/contexts3nodes\d+height\d+memory[\d.]+ kB/)
-    expect(await page.content()).not.toContain('Block a.')
+    expect(await page.content()).not.toContain('keepers')
   })
 
   test('lists recent prompts in which nothing was found by shape, with what would help, and what is known of chunks', async () => {
@@ -163,6 +190,29 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in Chromium', () => {
     expect((await stats()).outcomes).toEqual({ finished: 8 })
   })
 
+  test('has an example in which blocks move, with the request that they are moved for', async () => {
+    const before = (await stats()).outcomes
+    await page.click('#example')
+    await page.click('#explain button[type=submit]')
+    await page.locator('#summary', { hasText: /rewritten3 blocks, [23] moved/ }).waitFor()
+    const drawn = page.locator('#moves')
+    expect(await drawn.getAttribute('aria-label')).toBe('Order as sent, by place received: 3, 1, 2')
+    expect(await drawn.textContent()).toContain('The Seine rises')
+    expect(await page.locator('#notes').textContent()).toContain('priority order: [2] > [3] > [1]')
+    // nothing of it was sent, or remembered: without the earlier request it stays as it is
+    expect((await stats()).outcomes).toEqual(before)
+    await page.fill('#earlier', '')
+    await page.click('#explain button[type=submit]')
+    await page.locator('#summary', { hasText: 'unchanged: nothing_to_gain' }).waitFor()
+  })
+
+  test('says what is wrong with requests that were sent before', async () => {
+    await page.fill('#earlier', '{"model": "m"}')
+    await page.click('#explain button[type=submit]')
+    await page.locator('#explain-error', { hasText: 'no JSON array' }).waitFor()
+    await page.fill('#earlier', '')
+  })
+
   test('says what is wrong with a body that cannot be explained', async () => {
     await page.fill('#body', '{"messages":')
     await page.click('#explain button[type=submit]')
@@ -178,6 +228,39 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in Chromium', () => {
       .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.innerText)`)
     await page.setViewportSize(before)
     expect(cut).toEqual([])
+  })
+
+  test('is no wider than a narrow window, and what scrolls there has a bar that stays', async () => {
+    const before = page.viewportSize()!
+    await page.setViewportSize({ width: 400, height: 800 })
+    const { wide, boxes } = await page.evaluate<{ wide: number; boxes: [number, boolean][] }>(`({
+      wide: document.documentElement.scrollWidth,
+      boxes: [...document.querySelectorAll('.scroll')]
+        .filter((box) => box.scrollWidth > box.clientWidth)
+        .map((box) => [box.offsetHeight - box.clientHeight, getComputedStyle(box).backgroundAttachment.includes('local')]),
+    })`)
+    await page.setViewportSize(before)
+    expect(wide).toBeLessThanOrEqual(400)
+    expect(boxes.length).toBeGreaterThan(0)
+    for (const [bar, hasShadow] of boxes) {
+      expect(bar).toBeGreaterThanOrEqual(8)
+      expect(hasShadow).toBe(true)
+    }
+  })
+
+  test('shows first words of blocks where the configuration allows text', async () => {
+    const open = await startReprise('--config', writeConfig('logs: { prompts: true }\n'))
+    try {
+      await (await postJson(`${open.url}/v1/chat/completions`, ragRequest('first', blocks.slice(0, 3)))).json()
+      const allowed = await openPage(open.adminUrl)
+      await allowed.locator('#hot tr', { hasText: 'Harbour keepers write this.' }).waitFor()
+      expect(await allowed.locator('#hot-note').textContent()).toContain('the configuration allows text')
+      await allowed.close()
+    } finally {
+      open.child.kill('SIGKILL')
+    }
+    expect(JSON.stringify(await stats())).not.toContain('keepers')
+    expect(await page.locator('#hot').textContent()).not.toContain('keepers')
   })
 
   test('is readable in the dark, and nothing it did was an error or against its policy', async () => {

@@ -21,7 +21,8 @@ async function restartProxy(
 
 beforeEach(async () => {
   engine = await startRecordingEngineDouble()
-  proxy = await startTestProxy({ url: engine.url })
+  // blocks of one letter are moved too
+  proxy = await startTestProxy({ url: engine.url }, { movesMustPay: false })
   chatUrl = `${proxy.url}/v1/chat/completions`
 })
 
@@ -55,6 +56,20 @@ describe('a chat completion request', () => {
     })
     expect(Number(response.headers.get('x-reprise-predicted-cached-tokens'))).toBeGreaterThan(0)
     expect(response.headers.get('x-reprise-skipped')).toBeNull()
+  })
+
+  test('goes as received where its documents are so small that the annotation would take more than moving them saves', async () => {
+    await restartProxy({}, { movesMustPay: true })
+    await postJson(chatUrl, ragRequest('q1', ['a', 'b', 'c']))
+    const body = JSON.stringify(ragRequest('q2', ['d', 'b', 'a']))
+    const response = await postJson(chatUrl, body)
+    expect(engine.requests[1]!.body.toString()).toBe(body)
+    expect(response.headers.get('x-reprise-skipped')).toBe('nothing_to_gain')
+    expect(response.headers.get('x-reprise-moved')).toBe('0')
+    const long = (letter: string): string => `${letter} is what stands here, said again. `.repeat(20)
+    await postJson(chatUrl, ragRequest('q3', ['a', 'b', 'c'].map(long)))
+    const moved = await postJson(chatUrl, ragRequest('q4', ['d', 'b', 'a'].map(long)))
+    expect(moved.headers.get('x-reprise-moved')).toBe('2')
   })
 
   test.each([

@@ -74,7 +74,7 @@ export function describeOrderingIndex(name: string, create: () => OrderingIndex)
           const index = create()
           play(index, history)
           const strange = ['X', 'Y', 'Z'] as unknown as Context
-          expect(index.order(strange, sizesOf(strange))).toEqual({ order: [0, 1, 2], searchPath: [] })
+          expect(index.order(strange, sizesOf(strange))).toMatchObject({ order: [0, 1, 2], searchPath: [] })
         }),
       )
     })

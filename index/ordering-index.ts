@@ -7,6 +7,8 @@ export interface Ordering {
   readonly order: readonly number[]
   /** slots from the root to the node whose prefix is shared; empty when none is */
   readonly searchPath: readonly number[]
+  /** the most that one past request has in common with the context, in the unit of sizes; undefined: not known */
+  readonly mostShared?: number | undefined
 }
 
 /** What tells requests apart: their ids, or whole numbers. */

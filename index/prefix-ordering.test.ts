@@ -64,7 +64,8 @@ test('demand is remembered when the cache has lost what was sent', () => {
     index.insert(context(blocks), even(context(blocks)), String(i) as RequestId)
     index.remove(String(i) as RequestId)
   }
-  expect(index.order(context('xya'), [100, 100, 100])).toEqual({ order: [2, 0, 1], searchPath: [] })
+  const ordering = index.order(context('xya'), [100, 100, 100])
+  expect(ordering).toEqual({ order: [2, 0, 1], searchPath: [], mostShared: 100 })
 })
 
 test('popularity that is over is forgotten', () => {

@@ -1,8 +1,9 @@
 import { SharedBlocks } from './block-table.ts'
 import type { BlockId, Context, RequestId } from './context-block.ts'
-import { DemandHistory, HistoryWindow } from './demand-history.ts'
+import { DemandHistory, HistoryWindow, type SimilarRequest } from './demand-history.ts'
 import { findLargestPrefix } from './find-largest-prefix.ts'
 import { foundPrefix } from './found-prefix.ts'
+import { mostShared } from './most-shared.ts'
 import { reserveAll, WholeColumn } from './number-column.ts'
 import type { Ordering, OrderingIndex, RequestKey } from './ordering-index.ts'
 import { Placement } from './placement.ts'
@@ -99,10 +100,11 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
     const placement = new Placement(blocks, this.blocks.firstRank, this.#maxDisplacement)
     const query = { blocks: [...new Set(blocks)], placement, sizes: this.blocks.sizes, stay: this.#stay }
     for (const block of findLargestPrefix(this.#tree, query)) placement.tryPlace(block)
-    this.#foundPrefix(context, blocks, sizes, placement)
+    const speakersOf = this.#foundPrefix(context, blocks, sizes, placement)
     placement.close()
     const end = this.#tree.follow(placement.order.map((rank) => blocks[rank]!))
-    return { order: placement.order, searchPath: this.#tree.slotsTo(end) }
+    const searchPath = this.#tree.slotsTo(end)
+    return { order: placement.order, searchPath, mostShared: mostShared(sizes, speakersOf) }
   }
 
   /** O(n). A request that is held already holds this from now on, and counts as asked for no second time. */
@@ -158,7 +160,13 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
   readonly #stay = (node: PrefixNode): number =>
     1 - mostDoubt * Math.min(1, (this.#now - this.#tree.lastUsed(node)) / this.#evictionAge)
 
-  #foundPrefix(context: Context, numbers: readonly number[], sizes: readonly number[], placement: Placement): void {
+  /** Returns who asked for the block of a rank. */
+  #foundPrefix(
+    context: Context,
+    numbers: readonly number[],
+    sizes: readonly number[],
+    placement: Placement,
+  ): (rank: number) => readonly SimilarRequest[] {
     const ranks: number[] = []
     const { indexOfBlock } = this.blocks
     const unknown = new Map<BlockId, number>()
@@ -175,6 +183,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
     const speakers = this.#history.weigh(blocks)
     foundPrefix({ blocks, ranks, sizes: sizesOfBlocks, speakers, indexOfRank, indexOfBlock }, placement)
     for (const block of blocks) if (block >= 0) indexOfBlock[block] = 0
+    return (rank) => speakers[indexOfRank[rank]!]!
   }
 
   #record(sequence: readonly number[]): void {

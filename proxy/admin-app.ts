@@ -8,10 +8,10 @@ import { addChunkRoutes } from './chunks/chunk-routes.ts'
 import { readDashboardPage } from './dashboard/dashboard-page.ts'
 import { describeIndex, describeReplicas, type ReplicaDescription } from './dashboard/describe-replicas.ts'
 import type { History } from './dashboard/history.ts'
-import { describeBlocks, readStats } from './dashboard/read-stats.ts'
+import { describeBlocks, readStats, type WordsOf } from './dashboard/read-stats.ts'
 import { endBehindBody } from './end-behind-body.ts'
 import { ProxyError, toProxyError } from './errors.ts'
-import { explain } from './explain.ts'
+import { explain, explainBehind } from './explain.ts'
 import type { Log } from './log.ts'
 import { parseJson } from './parse-json.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -32,7 +32,7 @@ export interface AdminDependencies {
   readonly tenants: () => { readonly from: TenantSource; readonly keys: boolean }
   /** needed by callers that are not on this machine; without one they are refused */
   readonly token: () => string | undefined
-  readonly telemetry: Pick<Telemetry, 'metrics' | 'log' | 'hot' | 'divergence' | 'recent'>
+  readonly telemetry: Pick<Telemetry, 'metrics' | 'log' | 'hot' | 'divergence' | 'recent' | 'words'>
   readonly history: History
   readonly version: string
   /** Sends a replica no more requests, or sends it requests again; false when it is not known. */
@@ -70,7 +70,11 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
   })
   app.post('/v1/explain', async (c) => {
     const body = await readBody(c.env.incoming, { limit: pipeline.settings().bodyLimit })
-    const explanation = await explain(pipeline, c.env.incoming, body, c.req.query('api'))
+    const api = c.req.query('api')
+    const explanation =
+      c.req.query('earlier') === undefined
+        ? await explain(pipeline, c.env.incoming, body, api)
+        : await explainBehind(pipeline, c.env.incoming, body, api)
     return c.body(explanation, 200, { 'content-type': 'application/json' })
   })
   addFigures(app, dependencies)
@@ -91,10 +95,11 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
 function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies): void {
   const { pipeline, replicas, drain, telemetry, history, version } = dependencies
   const estimateTokens = (characters: number): number => replicas[0]?.mirror.estimateTokens(characters) ?? 0
+  const wordsOf: WordsOf = (block) => (pipeline.settings().keepsWords ? telemetry.words.of(block) : undefined)
   const describe = (): Promise<ReplicaDescription[]> =>
     describeReplicas(pipeline.replicas.all, telemetry.divergence, telemetry.metrics.registry)
   app.get('/v1/index', (c) => {
-    const top_blocks = describeBlocks(telemetry.hot, estimateTokens)
+    const top_blocks = describeBlocks({ hot: telemetry.hot, estimateTokens, wordsOf })
     return c.json({ ...describeIndex(replicas), top_blocks })
   })
   app.delete('/v1/index', (c) => {
@@ -113,6 +118,7 @@ function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies): void
       registry: telemetry.metrics.registry,
       history,
       hot: telemetry.hot,
+      wordsOf,
       gain: pipeline.gain.report(pipeline.settings().mode),
       replicas: await describe(),
       version,

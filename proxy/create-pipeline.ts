@@ -79,6 +79,7 @@ export function createPipeline(
       requestIds: new RequestIds((request) => replicas.all.some(({ mirror }) => mirror.has(request))),
       telemetry,
       log,
+      createMirror: () => createMirrors(config)(),
       now: telemetry.now,
     },
     reload: (next) => {
@@ -91,11 +92,9 @@ export function createPipeline(
       // whether keys are asked for is the store's to say: a reload never lets everyone in
       keyStore.reload(next.keys)
       settings = toSettings(next, keyStore)
+      if (!settings.keepsWords) telemetry.words.clear()
       bodyMemory.setLimit(next.bodyMemoryBytes)
-      for (const { admission, breaker } of replicas.all) {
-        admission.setLimits(toAdmissionLimits(next))
-        breaker.setOptions(toBreakerOptions(next))
-      }
+      setLimits(replicas, next)
     },
     connect: async (longestMilliseconds) => {
       await redis?.connection.connect(longestMilliseconds)
@@ -110,6 +109,13 @@ export function createPipeline(
       await Promise.all([shared, mirrors, sharedChunks, redis?.hot].map((part) => part?.close(flushMilliseconds)))
       redis?.connection.close()
     },
+  }
+}
+
+function setLimits({ all }: Pipeline['replicas'], config: Config): void {
+  for (const { admission, breaker } of all) {
+    admission.setLimits(toAdmissionLimits(config))
+    breaker.setOptions(toBreakerOptions(config))
   }
 }
 
@@ -164,6 +170,7 @@ function toSettings(config: Config, { keys }: KeyStore): Settings {
     mode: config.mode,
     options: config.options,
     wording: config.wording,
+    mustPay: config.movesMustPay,
     volatileFields: config.blocks.volatileFields,
     bodyLimit: config.bodyLimitBytes,
     workLimits: config.workLimits,
@@ -173,6 +180,7 @@ function toSettings(config: Config, { keys }: KeyStore): Settings {
     separator: config.blocks.separator,
     learning: { isOn: config.chunks.learn, bodyBytes: config.chunks.bodyBytes },
     logPrompts: config.logPrompts,
+    keepsWords: config.logPrompts || (config.record?.hasText ?? false),
     logRequests: config.logRequests,
     allowedPaths: config.keys.allowedPaths ?? [],
     keepsClientKey: !keys.isOpen && !config.keys.forwardClientAuthorization,

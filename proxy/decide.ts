@@ -72,6 +72,8 @@ export interface DecisionInput {
   /** as configured and as the header has them */
   readonly options: RequestOptions
   readonly wording: Wording
+  /** blocks are moved only where that saves more than the annotation takes */
+  readonly mustPay?: boolean | undefined
   /** what becomes of fields that only rank blocks; undefined: they are kept */
   readonly volatileFields?: VolatileFields | undefined
   readonly patternLists?: PatternLists | undefined
@@ -248,10 +250,10 @@ function reuse(
   state: DecisionState,
   started: number,
 ): Omit<Decision, 'options'> {
-  const { tenant, wording, mode, options, received, laidOut: before } = input
+  const { tenant, wording, mustPay, mode, options, received, laidOut: before } = input
   const layout = before?.layout ?? toEnd(layOutSet(prompt, set, placed, input, state.store))
   const laidOut = state.now()
-  const plan = { tenant, options, wording, budget: toBudget(input, layout, state.now) }
+  const plan = { tenant, options, wording, mustPay, budget: toBudget(input, layout, state.now) }
   const isShadow = mode === 'shadow'
   const routes = planRoutes(layout, state, plan, isShadow)
   const candidate = state.select(routes.sent)

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { RequestId } from '#index/context-block.ts'
-import type { Decision } from './decide.ts'
+import { type Decision, decide } from './decide.ts'
 import { ProxyError } from './errors.ts'
-import { applySplices, removeMembers, valueStart } from './json-spans.ts'
+import { applySplices, elementSpans, memberSpans, removeMembers, type Span, valueStart } from './json-spans.ts'
 import { parseJson } from './parse-json.ts'
 import type { Pipeline } from './pipeline.ts'
 import { type PromptApi, promptApis } from './prompt/body/prompt.ts'
@@ -11,16 +11,22 @@ import type { PromptContext } from './prompt/body/prompt-context.ts'
 import { differingRemedy, explainRefusal } from './prompt/judge/explain-refusal.ts'
 import { findUnknownForm } from './prompt/judge/find-unknown-form.ts'
 import { type PromptBody, writeBody } from './prompt/prompt-body.ts'
-import { toCall } from './read-call.ts'
+import { type Call, toCall } from './read-call.ts'
 import { withoutByteOrderMark } from './read-received.ts'
 import { recallAhead } from './recall-ahead.ts'
+import { ReplicaMirror } from './replica-mirror.ts'
 import type { Replica } from './replicas/replica.ts'
-import { routeCall } from './route-call.ts'
+import { type RoutedCall, routeCall, toDecisionInput } from './route-call.ts'
+import { MemoryConversationStore } from './store/memory-conversation-store.ts'
+import { wordsOf } from './telemetry/block-words.ts'
 
 // what the control plane reads is its caller's own
 const noShare = { grow: () => {}, release: () => {} }
 // of a long log of JSON the first few tell enough
 const mostRefusals = 20
+/** Of a conversation that is explained behind its beginning, more are not needed. */
+const mostEarlier = 100
+const earlierBytes = 16 * 1024 * 1024
 
 /**
  * What would be sent for a request and why, as JSON; nothing is sent or remembered. The body stands in it as it would
@@ -33,6 +39,65 @@ export async function explain(
   body: Buffer,
   api: string | undefined,
 ): Promise<string> {
+  const call = await toExplainedCall(pipeline, incoming, body, api)
+  const layout = await recallAhead(pipeline, call)
+  const { replica, decision } = routeCall(pipeline, call, undefined, layout())
+  return describe(pipeline, call, { replica, decision }, body)
+}
+
+/**
+ * The same for a body `{"earlier": […], "request": …}`: what would be sent for the request, had an engine with nothing in
+ * its cache been sent the earlier ones by the same caller and nothing else.
+ */
+export async function explainBehind(
+  pipeline: Pipeline,
+  incoming: IncomingMessage,
+  body: Buffer,
+  api: string | undefined,
+): Promise<string> {
+  const { earlier, request } = readBehind(body)
+  const [replica] = pipeline.replicas.all
+  if (!replica) throw new ProxyError('draining', 'There is no replica: try again later.')
+  const replicaMirror = new ReplicaMirror(replica.id, pipeline.createMirror())
+  const store = new MemoryConversationStore(earlierBytes)
+  const { now } = pipeline
+  const decideOn = (call: Call): Decision =>
+    decide(toDecisionInput(call), { candidates: [replicaMirror], store, select: () => 0, now })
+  for (const [i, own] of earlier.entries()) {
+    const { sent, turns } = decideOn(await toExplainedCall(pipeline, incoming, own, api))
+    for (const [turn, order] of turns) store.remember(turn, order)
+    for (const [j, prompt] of sent.entries()) replicaMirror.sent(`earlier-${i}-${j}` as RequestId, prompt)
+  }
+  const call = await toExplainedCall(pipeline, incoming, request, api)
+  return describe(pipeline, call, { replica, decision: decideOn(call) }, request)
+}
+
+/** Throws `invalid_body` where it is none of both. */
+function readBehind(body: Buffer): { earlier: Buffer[]; request: Buffer } {
+  const json = withoutByteOrderMark(body).toString()
+  const parsed = parseJson(json)
+  if (!isObject(parsed) || !isParts(parsed.earlier) || !isObject(parsed.request)) {
+    throw new ProxyError('invalid_body', 'Send {"earlier": [bodies that were sent before], "request": a body}.')
+  }
+  if (parsed.earlier.length > mostEarlier) {
+    throw new ProxyError('invalid_body', `No more than ${mostEarlier} earlier requests can be given.`)
+  }
+  // cut out, not parsed: numbers are not rounded
+  const members = memberSpans(json, valueStart(json))
+  const bytesOf = ({ start, end }: Span): Buffer => Buffer.from(json.slice(start, end))
+  return {
+    earlier: elementSpans(json, members.get('earlier')!.start).map(bytesOf),
+    request: bytesOf(members.get('request')!),
+  }
+}
+
+/** What would be a call, were the body received now; throws `body_too_large` for what is not rewritten. */
+async function toExplainedCall(
+  pipeline: Pipeline,
+  incoming: IncomingMessage,
+  body: Buffer,
+  api: string | undefined,
+): Promise<Call> {
   const settings = pipeline.settings()
   const mode = settings.mode === 'off' ? 'off' : 'on'
   const call = await toCall(
@@ -43,12 +108,17 @@ export async function explain(
     // the control plane has let its caller in already
     pipeline.tenancy().suppose(incoming),
   )
-  if (call.received.whole) {
-    const message = `What would be sent for a body of more than ${settings.workLimits.bytes} bytes is what was received: explain a smaller one.`
-    throw new ProxyError('body_too_large', message)
-  }
-  const layout = await recallAhead(pipeline, call)
-  const { replica, decision } = routeCall(pipeline, call, undefined, layout())
+  if (!call.received.whole) return call
+  const message = `What would be sent for a body of more than ${settings.workLimits.bytes} bytes is what was received: explain a smaller one.`
+  throw new ProxyError('body_too_large', message)
+}
+
+function describe(
+  pipeline: Pipeline,
+  call: Call,
+  { replica, decision }: Pick<RoutedCall, 'replica' | 'decision'>,
+  body: Buffer,
+): string {
   const { contexts } = decision
   // blocks are numbered through the whole request, list after list
   let blocks = 0
@@ -58,6 +128,8 @@ export async function explain(
   })
   const explanation = {
     blocks: contexts.flatMap(({ found }) => found.blocks),
+    // of the body that was sent here, which is told below
+    words: contexts.flatMap(({ found }) => wordsOf(found, decision.worlds?.texts ?? [])),
     search_path: contexts.find(({ searchPath }) => searchPath.length > 0)?.searchPath ?? [],
     order: contexts.flatMap(({ order }, i) => order.map((place) => starts[i]! + place)),
     annotations: contexts.flatMap(({ annotation, pointers }) =>

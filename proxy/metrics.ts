@@ -29,6 +29,7 @@ export interface Metrics {
   readonly retries: Counter<'reason'>
   readonly queueSeconds: Histogram
   readonly overheadSeconds: Histogram<'stage'>
+  readonly requestOverhead: Histogram
   readonly timeToFirstToken: Histogram
   readonly byReplica: ReplicaMetrics
   readonly streamAborts: Counter<'phase'>
@@ -98,6 +99,11 @@ export function createMetrics(sources: MetricSources): Metrics {
     retries: count('retries_total', 'Requests sent to an engine once more, by why', 'reason'),
     queueSeconds: measure('queue_seconds', 'Time spent waiting to be sent', waitSeconds),
     overheadSeconds: measure('overhead_seconds', 'Time spent by reprise itself', shortSeconds, 'stage'),
+    requestOverhead: measure(
+      'request_overhead_seconds',
+      'Time spent by reprise on a request, all stages',
+      shortSeconds,
+    ),
     timeToFirstToken: measure(
       'time_to_first_token_seconds',
       'Time from the request to the first bytes of its answer',

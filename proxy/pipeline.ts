@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { CacheMirror } from '#index/cache-mirror.ts'
 import type { ReplicaId, RequestId } from '#index/context-block.ts'
 import type { ConversationStore } from '#index/conversation-store.ts'
 import type { ProcessedBlocks } from '#index/processed-blocks.ts'
@@ -53,6 +54,8 @@ export interface Pipeline {
   readonly recorder: Recorder | undefined
   readonly telemetry: Telemetry
   readonly log: Log
+  /** an empty mirror, as the replicas have, that shares nothing with theirs */
+  readonly createMirror: () => CacheMirror
   /** milliseconds, monotonic */
   readonly now: () => number
 }
@@ -117,12 +120,17 @@ function noteReceived({ telemetry, log }: Pipeline, { settings, body, received }
 }
 
 /** What is told of what was found in it, and of the known chunks. */
-function noteFound({ telemetry }: Pipeline, { api, received, certain }: Call, { decision }: RoutedCall): void {
+function noteFound(
+  { telemetry }: Pipeline,
+  { api, settings, received, certain }: Call,
+  { decision }: RoutedCall,
+): void {
   const { metrics, recent } = telemetry
   const { matched, lists, refused } = certain.counts
   const { skipped, refusals, contexts } = decision
   const differs = contexts.some(({ found }) => found.slots.some(({ ranks }) => ranks !== undefined))
   const { set } = received.prompt ?? {}
+  if (set && settings.keepsWords) telemetry.words.note(contexts, decision.worlds?.texts ?? [])
   if (set) recent.note({ api, set, skipped, refusals, chunks: { matched, refused }, differs })
   if (matched === 0) return
   metrics.chunksMatched.inc(matched)

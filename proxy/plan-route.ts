@@ -43,29 +43,49 @@ export interface PlanState {
   readonly tenant: string
   readonly options: RequestOptions
   readonly wording: Wording
+  /** blocks are moved only where that saves more than the annotation takes */
+  readonly mustPay?: boolean | undefined
   /** what it may take */
   readonly budget?: WorkBudget | undefined
 }
 
 /**
- * How the prompts of a body are sent to one replica, and what it will find of them. Where that reuses KV at any
- * position, blocks stay as received unless moving them saves more than the annotation costs. Changes nothing.
+ * How the prompts of a body are sent to one replica, and what it will find of them. Blocks stay as received where moving
+ * them saves less than the annotation costs: for an engine that reuses at any position, of what it would compute again;
+ * for others, where moves must pay, now and, as far as the past tells, later. Changes nothing.
  */
 export function planRoute(layout: Layout, candidate: Candidate, state: PlanState): PlannedRoute {
   const { tenant, wording, options, budget } = state
   budget?.look()
   const ordered = plan(layout, candidate, state)
   const share = recomputedShare(candidate.reuse, options.reuse)
-  if (share === undefined || !ordered.contexts.some(isMoved)) return { isReuseEnough: false, ...ordered }
+  const left = { ...ordered, isReuseEnough: false }
+  const most = candidate.mirror.estimateTokens(annotationLength(ordered))
+  const isSettled = share === undefined && (!state.mustPay || most === 0 || mayPayLater(ordered, candidate, most))
+  if (isSettled || !ordered.contexts.some(isMoved)) return left
   const asReceived = plan(layout, candidate, { tenant, wording, budget, options: { ...options, reorder: false } })
   const isOrderedAnew = ordered.contexts.some(({ order }, i) => {
     const before = asReceived.contexts[i]!.order
     return order.some((from, place) => from !== before[place])
   })
-  const gained = share * (ordered.predictedCachedTokens - asReceived.predictedCachedTokens)
+  if (!isOrderedAnew) return left
   const cost = candidate.mirror.estimateTokens(annotationLength(ordered) - annotationLength(asReceived))
-  const isReuseEnough = isOrderedAnew && gained <= cost
-  return { isReuseEnough, ...(isReuseEnough ? asReceived : ordered) }
+  const gained = ordered.predictedCachedTokens - asReceived.predictedCachedTokens
+  if (share !== undefined) {
+    const isReuseEnough = share * gained <= cost
+    return { ...(isReuseEnough ? asReceived : ordered), isReuseEnough }
+  }
+  return gained >= cost ? left : { ...asReceived, isReuseEnough: false }
+}
+
+/**
+ * Whether the order may pay for itself later, whatever is saved now: some past request has more in common with it than an
+ * annotation takes, so one to come may share that. Also where the past is not known.
+ */
+function mayPayLater({ contexts }: Route, { mirror }: Candidate, cost: number): boolean {
+  return contexts.filter(isMoved).some(({ mostShared }) => {
+    return mostShared === undefined || mirror.estimateTokens(mostShared) > cost
+  })
 }
 
 function isMoved({ order }: ReusedContext): boolean {

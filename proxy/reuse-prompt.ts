@@ -24,6 +24,8 @@ export interface ReusedContext extends SentOrder {
   readonly scope: ScopeId
   /** where the search ended; empty when its turn was sent before, or nothing is shared */
   readonly searchPath: readonly number[]
+  /** the most that one past request has in common with it, in characters; undefined: not known */
+  readonly mostShared?: number | undefined
   /** where each of its blocks ends in the prompt as sent, in characters; by place */
   readonly ends: readonly number[]
 }
@@ -199,18 +201,18 @@ class PromptReuse {
     const past = laidOut.past[place]
     if (past && isPermutation(past.order, found.slots.length)) {
       const pointers = repeatPointers(this.#freshBlocks(found, past.order), past.pointers, this.#shown)
-      return { found, scope, searchPath: [], ...past, pointers }
+      return { found, scope, searchPath: [], mostShared: 0, ...past, pointers }
     }
     this.#state.budget?.look()
     const mayPoint = options.dedup !== false && laidOut.message.role !== 'documents' && !this.#isLate
-    const { order, searchPath } = this.#order(found, scope, mayPoint)
+    const { order, searchPath, mostShared } = this.#order(found, scope, mayPoint)
     const fresh = this.#freshBlocks(found, order)
     const pointers = mayPoint
       ? deduplicateContext(fresh, this.#shown, wording.location)
       : repeatPointers(fresh, [], this.#shown)
     const labels = fresh.map(({ label }) => label)
     const annotation = options.annotate === false ? undefined : renderAnnotation(found, order, labels, wording)
-    return { order, annotation, pointers, found, scope, searchPath }
+    return { order, annotation, pointers, found, scope, searchPath, mostShared }
   }
 
   /** From now on blocks stay as they are: they are only written and remembered. */
@@ -219,7 +221,11 @@ class PromptReuse {
   }
 
   /** Blocks that will only be pointed to have no part in the order: with nothing to gain they stay, else they come last. */
-  #order(found: PromptContext, scope: ScopeId, mayPoint: boolean): { order: number[]; searchPath: readonly number[] } {
+  #order(
+    found: PromptContext,
+    scope: ScopeId,
+    mayPoint: boolean,
+  ): Pick<ReusedContext, 'searchPath' | 'mostShared'> & { order: number[] } {
     const places = [...found.slots.keys()]
     const asReceived = { order: places, searchPath: [] }
     if (this.#state.options.reorder === false || found.isResult || found.isSpokenOf || this.#isLate) return asReceived
@@ -232,9 +238,9 @@ class PromptReuse {
       sizes,
     )
     if (!ordering) return asReceived
-    const { order, searchPath } = ordering
+    const { order, searchPath, mostShared } = ordering
     if (order.every((from, place) => from === place)) return { order: places, searchPath }
-    return { order: [...order.map((from) => fresh[from]!), ...repeated], searchPath }
+    return { order: [...order.map((from) => fresh[from]!), ...repeated], searchPath, mostShared }
   }
 
   /** Where the engine holds nothing that could be shared, the prompts of one body still can share among themselves. */

@@ -52,7 +52,7 @@ function toCandidate({ id, mirror, cacheConfig, reuse }: Replica, { processed, g
 /** What is decided about. */
 export function toDecisionInput(call: Call): DecisionInput {
   const { received, settings, caller, conversation, options, patternLists, certain, budgetMilliseconds } = call
-  const { mode, wording, volatileFields } = settings
+  const { mode, wording, mustPay, volatileFields } = settings
   return {
     received,
     mode,
@@ -60,6 +60,7 @@ export function toDecisionInput(call: Call): DecisionInput {
     conversation,
     options,
     wording,
+    mustPay,
     volatileFields,
     patternLists,
     certain,

@@ -24,6 +24,7 @@ export interface SendOptions {
   readonly tenant?: string
   readonly mode?: Mode
   readonly options?: RequestOptions
+  readonly mustPay?: boolean
   readonly volatileFields?: VolatileFields
 }
 
@@ -58,6 +59,7 @@ export class Sender {
         tenant,
         conversation: options.conversation,
         options: options.options ?? {},
+        mustPay: options.mustPay,
         wording: defaultWording,
         volatileFields: options.volatileFields,
         certain: new CertainLists(this.chunks.finderFor(tenant), received.separated),

@@ -11,6 +11,8 @@ export interface Settings {
   /** for requests that do not say */
   readonly options: RequestOptions
   readonly wording: Wording
+  /** blocks are moved only where that saves more than the annotation takes */
+  readonly mustPay: boolean
   /** what becomes of fields that only rank blocks */
   readonly volatileFields: VolatileFields
   readonly bodyLimit: number
@@ -27,6 +29,8 @@ export interface Settings {
   readonly learning: { readonly isOn: boolean; readonly bodyBytes: number }
   /** whether the log may hold text of prompts */
   readonly logPrompts: boolean
+  /** whether first words of blocks are kept, for the control plane */
+  readonly keepsWords: boolean
   /** whether each request has a line in the log */
   readonly logRequests: boolean
   /** paths of the engine that bearers of a key may use besides inference */

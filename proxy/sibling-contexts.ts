@@ -23,7 +23,7 @@ export class SiblingContexts {
   /** Orders a context by those in front of it behind the same text; undefined when there are none. */
   order(scope: ScopeId, context: Context, sizes: readonly number[]): Ordering | undefined {
     const ordering = this.#indexes.get(scope)?.order(context, sizes)
-    // no path of what the engine holds leads there
-    return ordering && { ...ordering, searchPath: [] }
+    // no path of what the engine holds leads there, and what siblings share is in no history
+    return ordering && { ...ordering, searchPath: [], mostShared: undefined }
   }
 }

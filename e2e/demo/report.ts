@@ -1,5 +1,6 @@
 import { type Comparison, renderSentence, renderTable } from './compare-runs.ts'
 import type { FittedTurns } from './fit-turns.ts'
+import type { GainTokens } from './read-gain.ts'
 import type { Model } from './read-model.ts'
 import type { TokenKinds } from './vllm/token-kinds.ts'
 
@@ -10,19 +11,16 @@ export interface Report {
   readonly model: Model
   readonly fitted: FittedTurns
   readonly comparison: Comparison
-  /** where the engine reuses at any position */
-  readonly reused?: ReusedTokens | undefined
-}
-
-/** Prompt tokens as the engine counted them, by what became of them. */
-export interface ReusedTokens {
-  readonly kinds: TokenKinds
+  /** what the proxy says that it brought; undefined: it was not asked */
+  readonly gain?: GainTokens | undefined
   /** the share of the prompts that had been sent before, at some position: what a cache can save at most */
-  readonly seen_before: number
+  readonly seen_before?: number | undefined
+  /** where the engine reuses at any position: prompt tokens as it counted them, by what became of them */
+  readonly kinds?: TokenKinds | undefined
 }
 
 /** The report for people. */
-export function renderReport({ workload, engine, model, fitted, comparison, reused }: Report): string {
+export function renderReport({ workload, engine, model, fitted, comparison, ...told }: Report): string {
   const { turns, shortened, leftOut } = fitted
   const limit = `${model.positions.toLocaleString('en-US')} tokens`
   const notes = [
@@ -30,19 +28,36 @@ export function renderReport({ workload, engine, model, fitted, comparison, reus
     leftOut > 0 ? `${leftOut} requests are left out: their conversations outgrew the model's ${limit}.\n` : '',
   ]
   const title = `${workload}: ${turns.length} requests, ${engine}\n`
-  return `${title}${notes.join('')}${renderTable(comparison)}\n${renderSentence(comparison)}\n${reused ? renderReused(reused) : ''}`
+  return `${title}${notes.join('')}${renderTable(comparison)}\n${renderSentence(comparison)}\n${renderTold(told)}`
 }
 
 /** The report for programs. */
-export function toJsonReport({ workload, engine, model, fitted, comparison, reused }: Report): string {
+export function toJsonReport({ workload, engine, model, fitted, comparison, ...told }: Report): string {
   const { turns, shortened, leftOut } = fitted
   const head = { workload, engine, model: model.name, requests: turns.length, shortened, left_out: leftOut }
-  return `${JSON.stringify({ ...head, ...comparison, ...reused })}\n`
+  return `${JSON.stringify({ ...head, ...comparison, ...told })}\n`
 }
 
-function renderReused({ kinds, seen_before }: ReusedTokens): string {
+function renderTold({ gain, seen_before: bound, kinds }: Pick<Report, 'gain' | 'seen_before' | 'kinds'>): string {
+  const lines = [
+    ...(bound === undefined ? [] : [`Bound: ${share(bound)} of the prompts had been sent before, by characters.`]),
+    ...(gain === undefined ? [] : [renderGain(gain)]),
+    ...(kinds === undefined ? [] : [renderKinds(kinds)]),
+  ]
+  return lines.map((line) => `${line}\n`).join('')
+}
+
+function renderGain({ prompt_tokens: all, without_tokens, with_tokens, possible_tokens }: GainTokens): string {
+  const of = (tokens: number): string => `${tokens.toLocaleString('en-US')} (${share(all === 0 ? 0 : tokens / all)})`
+  return `Cached tokens by GET /v1/gain: without reprise ${of(without_tokens)}, with it ${of(with_tokens)}, possible ${of(possible_tokens)}.`
+}
+
+function renderKinds(kinds: TokenKinds): string {
   const total = Object.values(kinds).reduce((sum, count) => sum + count, 0)
-  const share = (part: number): string => `${(100 * part).toFixed(1)} %`
   const shares = Object.entries(kinds).map(([kind, count]) => `${kind} ${share(total === 0 ? 0 : count / total)}`)
-  return `Of the prompts' tokens: ${shares.join(', ')}; ${share(seen_before)} had been sent before, by characters.\n`
+  return `Of the prompts' tokens: ${shares.join(', ')}.`
+}
+
+function share(part: number): string {
+  return `${(100 * part).toFixed(1)} %`
 }

@@ -8,27 +8,33 @@ const adapters = join(import.meta.dirname, '..', '..', 'engine-adapters')
 // SGLang has no build for a CPU without AMX: this stands in for one import of its generic code path
 const shim = join(adapters, 'sglang', 'plugin', 'tests', 'engine', 'cpu_shim')
 
-// about thirty prompts: evictions are the rule, but seldom of what a request that waits is about to find
-const poolTokens = 64_000
+/** How one server differs from another. */
+interface SglangOptions {
+  readonly poolTokens: number
+  readonly env?: Readonly<Record<string, string>>
+}
 
-const flags = [
-  ['--device', 'cpu'],
-  ['--attention-backend', 'torch_native'],
-  ['--sampling-backend', 'pytorch'],
-  ['--mem-fraction-static', '0.3'],
-  ['--max-total-tokens', String(poolTokens)],
-  ['--log-level-http', 'warning'],
-  // prompts of one batch are looked up before any of them is computed: whether one finds what another computes is chance
-  ['--prefill-max-requests', '1'],
-  '--disable-overlap-schedule',
-  '--enable-cache-report',
-].flat()
+const flagsFor = (poolTokens: number): string[] =>
+  [
+    ['--device', 'cpu'],
+    ['--attention-backend', 'torch_native'],
+    ['--sampling-backend', 'pytorch'],
+    ['--mem-fraction-static', '0.3'],
+    ['--max-total-tokens', String(poolTokens)],
+    ['--log-level-http', 'warning'],
+    // prompts of one batch are looked up before any of them is computed: whether one finds what another computes is chance
+    ['--prefill-max-requests', '1'],
+    '--disable-overlap-schedule',
+    '--enable-cache-report',
+  ].flat()
+
+const blockSize = 16
 
 /** SGLang on the generic code path, which needs no kernels of its own. */
-export const sglangEngine: EngineSpec = {
+export const createSglangEngine = ({ poolTokens, env = {} }: SglangOptions): EngineSpec => ({
   name: 'SGLang',
   kind: 'sglang',
-  blockSize: 16,
+  blockSize,
   prepare: async ({ python }, source, folder) => {
     if (source === 'callbacks') await installPlugin(python, folder)
   },
@@ -40,7 +46,7 @@ export const sglangEngine: EngineSpec = {
       replay_endpoint: `tcp://127.0.0.1:${ports.replay}`,
     }
     const place = ['--host', '127.0.0.1', '--port', String(ports.api), '--served-model-name', modelName]
-    const cache = ['--page-size', String(sglangEngine.blockSize)]
+    const cache = ['--page-size', String(blockSize)]
     const reports =
       source === 'callbacks' ? ['--radix-cache-backend', 'reprise'] : ['--kv-events-config', JSON.stringify(events)]
     return {
@@ -52,7 +58,7 @@ export const sglangEngine: EngineSpec = {
         installation.model,
         ...place,
         ...cache,
-        ...flags,
+        ...flagsFor(poolTokens),
         ...reports,
       ],
       env: {
@@ -60,10 +66,14 @@ export const sglangEngine: EngineSpec = {
         OMP_NUM_THREADS: '1',
         PYTHONPATH: [sitePackages(folder), shim].join(delimiter),
         ...(source === 'callbacks' ? { REPRISE_CALLBACK_URL: callbackUrl } : {}),
+        ...env,
       },
     }
   },
-}
+})
+
+/** With room for about thirty prompts: evictions are the rule, but seldom of what a request that waits is about to find. */
+export const sglangEngine: EngineSpec = createSglangEngine({ poolTokens: 64_000 })
 
 /** As users do, since SGLang finds it by its entry point; from a copy: a build leaves folders beside its sources. */
 async function installPlugin(python: string, folder: string): Promise<void> {

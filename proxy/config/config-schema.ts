@@ -102,7 +102,10 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
     drain_seconds: seconds('How long requests in flight may go on after that.', 0, 30),
     record: group('A trace of the requests, for `reprise replay`. Without `folder`: none.', {
       folder: file('The folder that parts are written to, each a trace of its own; it is made where it is missing.'),
-      text: flag('Whether it holds texts of prompts; otherwise digests, with a key that is kept nowhere.', false),
+      text: flag(
+        'Whether it holds texts of prompts; otherwise digests, with a key that is kept nowhere. With it the dashboard shows first words of blocks.',
+        false,
+      ),
       part_bytes: whole('Size of a part, packed, at which the next begins.', 1_024, 64 * 1024 * 1024),
       max_bytes: whole('Size of all parts at which the oldest are deleted.', 1_024, 1024 * 1024 * 1024),
     }),
@@ -112,7 +115,7 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
         enum: ['debug', 'info', 'warn', 'error', 'silent'],
         default: 'info',
       },
-      prompts: flag('Whether logs may hold text of prompts.', false),
+      prompts: flag('Whether logs may hold text of prompts, and the dashboard first words of blocks.', false),
       requests: flag('Whether each request has a line.', true),
     }),
     health,

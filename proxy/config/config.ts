@@ -101,6 +101,8 @@ export interface Config {
   readonly ordering: 'reprise' | 'paper'
   /** furthest a block may stand from its rank, in places; undefined: anywhere. The paper's ordering has no bound */
   readonly maxDisplacement?: number | undefined
+  /** blocks are moved only where that saves more tokens than the annotation takes */
+  readonly movesMustPay: boolean
   /** requests of each replica that are mirrored before the oldest is forgotten */
   readonly mirroredRequests: number
   readonly wording: Wording

@@ -32,6 +32,12 @@ export const reuseSchemas: Record<string, SettingSchema> = {
       enum: ['reprise', 'paper'],
       default: 'reprise',
     },
+    when: {
+      description:
+        '`pays`: blocks are moved where that is expected to save more tokens than the annotation takes; `possible`: wherever something can be shared.',
+      enum: ['pays', 'possible'],
+      default: 'pays',
+    },
     max_displacement: whole('Furthest a block may stand from its rank, in places. Without it: anywhere.', 0),
   }),
   mirror: group('What is remembered of the requests that replicas were sent.', {

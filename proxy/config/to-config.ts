@@ -15,6 +15,7 @@ export function toConfig(settings: Settings): Config {
     mode: typeof settings.mode === 'boolean' ? toWord(settings.mode) : settings.mode,
     ordering: ordering.policy,
     maxDisplacement: ordering.max_displacement,
+    movesMustPay: ordering.when === 'pays',
     mirroredRequests: settings.mirror.requests,
     wording: { ...settings.annotations, block: settings.explicit.template },
     options: {

@@ -15,6 +15,8 @@ const zero: Counts = {
   decided: 0,
   firstByteSeconds: 0,
   answered: 0,
+  overheadBuckets: [],
+  firstByteBuckets: [],
   queueDepth: 0,
   inFlight: 0,
 }

@@ -1,3 +1,5 @@
+import type { Bucket } from './latencies.ts'
+
 /** How the counters stood at one moment. All but the last two only ever grow. */
 export interface Counts {
   readonly requests: number
@@ -18,6 +20,9 @@ export interface Counts {
   /** seconds until answers began, and how many began */
   readonly firstByteSeconds: number
   readonly answered: number
+  /** the same two by how long they took */
+  readonly overheadBuckets: readonly Bucket[]
+  readonly firstByteBuckets: readonly Bucket[]
   readonly queueDepth: number
   readonly inFlight: number
 }

@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client'
 import type { Counts } from './history.ts'
+import type { Bucket } from './latencies.ts'
 
 interface Value {
   readonly value: number
@@ -44,9 +45,20 @@ export async function readCounts(registry: Registry): Promise<Counts> {
     decided: sum(parsed.filter(({ metricName }) => metricName === 'reprise_overhead_seconds_count')),
     firstByteSeconds: await total('time_to_first_token_seconds', 'sum'),
     answered: await total('time_to_first_token_seconds', 'count'),
+    overheadBuckets: await readBuckets(registry, 'request_overhead_seconds'),
+    firstByteBuckets: await readBuckets(registry, 'time_to_first_token_seconds'),
     queueDepth: await total('queue_depth'),
     inFlight: await total('in_flight'),
   }
+}
+
+/** The buckets of a histogram without labels, the shortest first. */
+async function readBuckets(registry: Registry, name: string): Promise<Bucket[]> {
+  const values = await readValues(registry, name)
+  return values
+    .filter(({ metricName }) => metricName === `reprise_${name}_bucket`)
+    .map(({ labels, value }) => ({ upTo: Number(String(labels.le).replace('+Inf', 'Infinity')), count: value }))
+    .sort((a, b) => a.upTo - b.upTo)
 }
 
 function sum(values: readonly Value[]): number {

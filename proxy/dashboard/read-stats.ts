@@ -1,16 +1,20 @@
 import type { Registry } from 'prom-client'
+import type { BlockId } from '#index/context-block.ts'
 import type { KnownChunks } from '../chunks/known-chunks.ts'
 import type { GainReport } from '../gain/gain.ts'
 import type { HotBlocks } from '../telemetry/hot-blocks.ts'
 import type { RecentPrompts } from '../telemetry/recent-prompts.ts'
 import type { ReplicaDescription } from './describe-replicas.ts'
-import type { History } from './history.ts'
+import type { History, Sample } from './history.ts'
+import { latenciesBetween } from './latencies.ts'
 import { readByLabel, readCounts, readValues } from './read-counts.ts'
 
 export interface StatsSources {
   readonly registry: Registry
   readonly history: History
   readonly hot: HotBlocks
+  /** the first words of a block; undefined: not known, or not to be shown */
+  readonly wordsOf: WordsOf
   readonly recent: Pick<RecentPrompts, 'shapes' | 'secondsSinceChunks'>
   readonly chunks: Pick<KnownChunks, 'size' | 'sizes' | 'capacity'>
   readonly gain: GainReport
@@ -23,6 +27,10 @@ export interface StatsSources {
 }
 
 const hottest = 12
+/** Ranges that the dashboard shows, in seconds. */
+const ranges = [600, 3_600]
+
+export type WordsOf = (block: BlockId) => string | undefined
 
 /** How many chunks are known, from where, and when prompts held some of them. */
 async function describeChunks({ registry, chunks, recent }: StatsSources): Promise<Record<string, unknown>> {
@@ -41,7 +49,10 @@ async function describeChunks({ registry, chunks, recent }: StatsSources): Promi
   }
 }
 
-/** What the dashboard shows, but for what is read from the other endpoints: numbers and ids, no text of any prompt. */
+/**
+ * What the dashboard shows, but for what is read from the other endpoints: numbers and ids, and no text of any prompt
+ * but the first words of blocks, where these may be shown.
+ */
 export async function readStats(sources: StatsSources): Promise<Record<string, unknown>> {
   const { registry, history, version, mode, replicas, isDraining } = sources
   const samples = await history.samples()
@@ -63,7 +74,8 @@ export async function readStats(sources: StatsSources): Promise<Record<string, u
     known_chunks: await describeChunks(sources),
     gain: sources.gain.total,
     replicas,
-    top_blocks: describeBlocks(sources.hot, sources.estimateTokens),
+    top_blocks: describeBlocks(sources),
+    latencies: ranges.map((seconds) => describeLatencies(samples, seconds)),
     samples: samples.map((sample) => ({
       at: sample.at,
       requests: sample.requests,
@@ -86,9 +98,24 @@ export async function readStats(sources: StatsSources): Promise<Record<string, u
 }
 
 /** The hottest blocks by id, with how often they were asked for and about how long they are. */
-export function describeBlocks(
-  hot: HotBlocks,
-  estimateTokens: (characters: number) => number,
-): { id: string; count: number; tokens: number }[] {
-  return hot.top(hottest).map(({ block, count, size }) => ({ id: block, count, tokens: estimateTokens(size) }))
+export function describeBlocks({
+  hot,
+  estimateTokens,
+  wordsOf,
+}: Pick<StatsSources, 'hot' | 'estimateTokens' | 'wordsOf'>): object[] {
+  return hot.top(hottest).map(({ block, count, size }) => {
+    const words = wordsOf(block)
+    return { id: block, count, tokens: estimateTokens(size), ...(words === undefined ? {} : { words }) }
+  })
+}
+
+/** How long reprise and the first bytes took in the last seconds; null where nothing was measured. */
+function describeLatencies(samples: readonly Sample[], seconds: number): object {
+  const last = samples.at(-1)!
+  const first = samples.findLast(({ at }) => at < last.at - seconds * 1000) ?? samples[0]!
+  return {
+    range_seconds: seconds,
+    overhead_ms: latenciesBetween(first.overheadBuckets, last.overheadBuckets) ?? null,
+    first_byte_ms: latenciesBetween(first.firstByteBuckets, last.firstByteBuckets) ?? null,
+  }
 }

@@ -121,6 +121,7 @@ export class RequestTelemetry {
     const { parse, index } = decided.timing
     metrics.overheadSeconds.observe({ stage: 'parse' }, parse / 1000)
     metrics.overheadSeconds.observe({ stage: 'index' }, index / 1000)
+    metrics.requestOverhead.observe((parse + index) / 1000)
     this.#span?.stage('parse', this.#decidedAt - index - parse, this.#decidedAt - index)
     this.#span?.stage('index', this.#decidedAt - index, this.#decidedAt)
     if (decided.sent.length === 0) return

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Metrics } from '../metrics.ts'
+import { BlockWords } from './block-words.ts'
 import { Divergence } from './divergence.ts'
 import type { HotBlocks } from './hot-blocks.ts'
 import { RecentPrompts } from './recent-prompts.ts'
@@ -13,6 +14,8 @@ export interface Telemetry {
   readonly hot: HotBlocks
   readonly divergence: Divergence
   readonly recent: RecentPrompts
+  /** of none, unless the configuration allows it */
+  readonly words: BlockWords
   /** milliseconds, as of `performance.now()` */
   readonly now: () => number
   /** whether each request has a line in the log; by default it has */
@@ -20,6 +23,6 @@ export interface Telemetry {
 }
 
 /** A place for what is told about requests; nothing is remembered yet, unless `hot` has something of other proxies. */
-export function createTelemetry(to: Omit<Telemetry, 'divergence' | 'recent'>): Telemetry {
-  return { divergence: new Divergence(), recent: new RecentPrompts(to.now), ...to }
+export function createTelemetry(to: Omit<Telemetry, 'divergence' | 'recent' | 'words'>): Telemetry {
+  return { divergence: new Divergence(), recent: new RecentPrompts(to.now), words: new BlockWords(), ...to }
 }

@@ -1,8 +1,10 @@
 import { Command, Option } from 'commander'
+import { DemoError } from '../demo-error.ts'
 import { findFreePort } from '../find-free-port.ts'
 import { fitTurns } from '../fit-turns.ts'
 import { loadWorkload } from '../load-workload.ts'
 import { toPositiveInteger } from '../options.ts'
+import { readGain, subtractGain } from '../read-gain.ts'
 import { readModel } from '../read-model.ts'
 import { renderReport, toJsonReport } from '../report.ts'
 import { type CommandRun, runCommand } from '../run-command.ts'
@@ -18,7 +20,7 @@ import { readTokenKinds, subtractKinds } from './token-kinds.ts'
 interface DemoOptions {
   readonly trace?: string
   readonly limit: number
-  readonly warmUp: number
+  readonly warmUp?: number
   readonly topK?: number
   readonly maxTokens: number
   readonly deviceTokens?: number
@@ -36,8 +38,12 @@ const CORPUS_TOP_K = 4
 const program = new Command('demo:vllm')
   .description('Sends RAG requests to a real vLLM with a real model on this CPU, direct and through reprise.')
   .option('--trace <folder>', 'send a trace folder instead of the demo’s own questions')
-  .option('--limit <n>', 'send the first n requests', toPositiveInteger, 60)
-  .option('--warm-up <n>', 'of these, the first n fill the caches and are not measured', toPositiveInteger, 0)
+  .option('--limit <n>', 'send the first n requests', toPositiveInteger, 150)
+  .option(
+    '--warm-up <n>',
+    'of these, the first n fill the caches and are not measured (default: a third)',
+    toPositiveInteger,
+  )
   .option('--top-k <n>', `documents per question (demo: ${CORPUS_TOP_K}, trace: all)`, toPositiveInteger)
   .option('--max-tokens <n>', 'length of an answer', toPositiveInteger, 32)
   .option('--device-tokens <n>', 'size of vLLM’s own cache in tokens', toPositiveInteger)
@@ -52,14 +58,22 @@ const program = new Command('demo:vllm')
 await runCommand('demo:vllm', (run) => demonstrate(run, program.opts<DemoOptions>()))
 
 async function demonstrate({ children, interrupted }: CommandRun, options: DemoOptions): Promise<number> {
-  const { trace, limit, maxTokens, deviceTokens, topK = trace === undefined ? CORPUS_TOP_K : undefined } = options
+  const {
+    trace,
+    limit,
+    maxTokens,
+    deviceTokens,
+    warmUp: first = Math.floor(limit / 3),
+    topK = trace === undefined ? CORPUS_TOP_K : undefined,
+  } = options
+  if (first >= limit) throw new DemoError(`--warm-up ${first} leaves none of ${limit} requests to measure`, 2)
   const workload = await loadWorkload({ trace, topK, limit, isPlain: options.plain ?? false })
 
   const installation = await setupVllm(children)
   const engine = await startVllm(children, installation, { deviceTokens })
   const model = await readModel(engine.url)
   const { turns, ...fitted } = await fitTurns(workload.turns, model, maxTokens)
-  const [warmUp, measured] = [turns.slice(0, options.warmUp), turns.slice(options.warmUp)]
+  const [warmUp, measured] = [turns.slice(0, first), turns.slice(first)]
   const send = { model: model.name, maxTokens, concurrency: 1, interrupted }
   // the engine's very first prompt pays for its start; it is sent before the clock runs
   const start = { ...send, label: 'start' }
@@ -84,15 +98,17 @@ async function demonstrate({ children, interrupted }: CommandRun, options: DemoO
   const proxy = await startProxy(children, { engineUrl: server.url, replica: REPLICA, adminPort })
   await runWorkload(warmUp, { ...send, label: 'through reprise, warm-up', baseUrl: proxy.url })
   const before = options.reuse && (await readTokenKinds(server.url))
+  const adminUrl = `http://127.0.0.1:${adminPort}`
+  const gainBefore = await readGain(adminUrl, warmUp.length)
   const reprise = await runWorkload(measured, { ...send, label: 'through reprise', baseUrl: proxy.url })
   const kinds = before && subtractKinds(await readTokenKinds(server.url), before)
+  const gain = subtractGain(await readGain(adminUrl, turns.length), gainBefore)
   await proxy.stop()
   await server.stop()
 
   const comparison = { direct: summarizeRun(direct), reprise: summarizeRun(reprise) }
   const head = { workload: workload.name, engine: 'vLLM on this CPU', model, fitted: { ...fitted, turns: measured } }
-  const reused = kinds && { kinds, seen_before: shareSeenBefore(measured, warmUp) }
-  const report = { ...head, comparison, reused }
+  const report = { ...head, comparison, gain, seen_before: shareSeenBefore(measured, warmUp), kinds }
   process.stdout.write(options.json ? toJsonReport(report) : `${renderReport(report)}\n${showAnswers(direct, reprise)}`)
   return direct.failures.length + reprise.failures.length > 0 ? 1 : 0
 }

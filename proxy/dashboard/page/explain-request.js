@@ -5,6 +5,7 @@ import { drawn, element, find, pill, whole } from './page-elements.js'
 const mostLines = 3_000
 const longestLine = 240
 const mostBlocks = 60
+const mostLetters = 20
 const hues = [174, 262, 32, 214, 340, 96, 290, 190, 14, 52]
 
 /** Makes the form work that shows what would be sent for a request. */
@@ -14,7 +15,10 @@ export function watchExplainForm() {
     void explain(find('body').value)
   })
   find('example').addEventListener('click', () => {
-    find('body').value = JSON.stringify(exampleRequest(), null, 2)
+    const { earlier, request } = exampleRequests()
+    find('body').value = JSON.stringify(request, null, 2)
+    find('earlier').value = JSON.stringify(earlier, null, 2)
+    find('earlier-box').open = true
   })
 }
 
@@ -26,8 +30,14 @@ async function explain(body) {
     const who = find('who').value.trim()
     const headers = { 'content-type': 'application/json', ...(who === '' ? {} : { [find('as').value]: who }) }
     const api = find('api').value
-    const path = api === '' ? 'v1/explain' : `v1/explain?api=${api}`
-    showExplanation(await ask(path, { method: 'POST', headers, body }), received)
+    const before = find('earlier').value.trim()
+    if (before !== '' && !Array.isArray(JSON.parse(before))) {
+      throw new Error('The requests sent before it are no JSON array: put […] around them.')
+    }
+    const query = new URLSearchParams({ ...(api === '' ? {} : { api }), ...(before === '' ? {} : { earlier: '' }) })
+    // put together as texts: numbers are not rounded
+    const sent = before === '' ? body : `{"earlier":${before},"request":${body}}`
+    showExplanation(await ask(`v1/explain?${query}`, { method: 'POST', headers, body: sent }), received)
   } catch (fault) {
     find('explained').hidden = true
     error.textContent = fault instanceof SyntaxError ? `This is not JSON: ${fault.message}` : fault.message
@@ -36,7 +46,7 @@ async function explain(body) {
 }
 
 function showExplanation(explained, received) {
-  const { blocks, order, skipped, annotations, search_path: path } = explained
+  const { blocks, words, order, skipped, annotations, search_path: path } = explained
   const moved = order.filter((from, place) => from !== place).length
   const facts = [
     `${blocks.length} blocks, ${moved} moved`,
@@ -47,7 +57,7 @@ function showExplanation(explained, received) {
   ]
   const verdict = skipped ? pill(`unchanged: ${skipped}`) : pill('rewritten', 'good')
   find('summary').replaceChildren(verdict, ...facts.map((fact) => element('span', { class: 'pill' }, fact)))
-  find('moves-box').replaceChildren(...drawMoves(blocks, order))
+  find('moves-box').replaceChildren(...drawMoves(blocks, words, order))
   const notes = annotations.map((note) => element('blockquote', { class: 'quote' }, note.trim()))
   const told = notes.length > 0 ? [element('h3', {}, 'Told to the model'), ...notes] : []
   find('notes').replaceChildren(...told, ...drawRemedies(explained))
@@ -68,10 +78,10 @@ function drawRemedies({ lists, left_alone: leftAlone }) {
 }
 
 /** The blocks as received and as sent, each joined with itself. */
-function drawMoves(blocks, order) {
+function drawMoves(blocks, words, order) {
   if (blocks.length === 0) return [element('p', { class: 'none' }, 'No context blocks were found.')]
   const shown = order.slice(0, mostBlocks)
-  const [width, box, step, top] = [460, 138, 25, 26]
+  const [width, box, step, top] = [520, 190, 25, 26]
   const label = `Order as sent, by place received: ${order.map((from) => from + 1).join(', ')}`
   const size = `0 0 ${width} ${top + shown.length * step + 4}`
   const svg = drawn('svg', { id: 'moves', viewBox: size, role: 'img', 'aria-label': label })
@@ -81,7 +91,8 @@ function drawMoves(blocks, order) {
   const drawBlock = (place, from, x) => {
     const fill = `hsl(${hues[from % hues.length]} 60% 50% / .16)`
     const text = drawn('text', { x: x + 9, y: middle(place) + 4 })
-    text.append(drawn('tspan', { class: 'place' }, String(place + 1).padEnd(3)), `${blocks[from].slice(0, 12)}…`)
+    text.append(drawn('tspan', { class: 'place' }, String(place + 1).padEnd(3)), shortNameOf(words[from], blocks[from]))
+    text.append(drawn('title', {}, `${words[from]} (${blocks[from]})`))
     svg.append(drawn('rect', { x, y: top + place * step, width: box, height: 21, rx: 6, fill }), text)
   }
   shown.forEach((from, place) => {
@@ -96,6 +107,12 @@ function drawMoves(blocks, order) {
   })
   const more = order.length - shown.length
   return more > 0 ? [svg, element('p', { class: 'none' }, `and ${more} more`)] : [svg]
+}
+
+/** A block by its first words, so many as there is room for. */
+function shortNameOf(words, id) {
+  const name = words === '' ? id : words
+  return name.length > mostLetters ? `${name.slice(0, mostLetters - 1)}…` : name
 }
 
 function showDiff(before, after) {
@@ -121,14 +138,24 @@ function withoutFarLines(lines) {
   return kept
 }
 
-function exampleRequest() {
-  const texts = [
-    'The Seine flows through Paris and into the English Channel.',
-    'Paris is the capital of France.',
-    'Lyon lies where the Rhône and the Saône meet.',
-  ]
-  const documents = texts.map((text, i) => `<document index="${i + 1}">\n${text}\n</document>`).join('\n')
-  const content = `<documents>\n${documents}\n</documents>\n\nQuestion: Which river flows through the capital?`
-  const system = { role: 'system', content: 'Answer from the documents.' }
-  return { model: 'example', messages: [system, { role: 'user', content }] }
+/** A request, and one that another user sent before it: two of their documents are the same. */
+function exampleRequests() {
+  const seine =
+    'The Seine rises near Dijon and flows through Troyes, Paris and Rouen to the English Channel at Le Havre. It is 777 kilometres long, and ships reach Paris on it. Its largest tributaries are the Marne, the Oise and the Yonne; locks keep it deep enough in dry summers.'
+  const paris =
+    'Paris is the capital of France and its largest city. It lies in the north of the country, on both banks of a river and on two islands in it. About two million people live in the city itself, twelve million in the region, and most of the railways of the country meet there.'
+  const lyon =
+    'Lyon lies where the Rhône and the Saône meet. It is the third largest city of France, known for its silk and its kitchen. The old town and the hill of Fourvière above it are a world heritage site; trains reach the capital in two hours.'
+  const loire =
+    'The Loire is the longest river of France, 1,006 kilometres from the Cévennes to the Atlantic at Saint-Nazaire. Along its middle stand the castles of kings, and vineyards cover the slopes. It is little used by ships, since its depth changes with the seasons.'
+  const requestOf = (documents, question) => {
+    const list = documents.map((text, i) => `<document index="${i + 1}">\n${text}\n</document>`).join('\n')
+    const content = `<documents>\n${list}\n</documents>\n\nQuestion: ${question}`
+    const system = { role: 'system', content: 'Answer from the documents.' }
+    return { model: 'example', messages: [system, { role: 'user', content }] }
+  }
+  return {
+    earlier: [requestOf([paris, seine, loire], 'How long is the river in Paris?')],
+    request: requestOf([seine, lyon, paris], 'Which river flows through the capital?'),
+  }
 }

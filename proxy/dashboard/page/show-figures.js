@@ -32,7 +32,7 @@ export function showFigures(stats, range) {
   for (const mode of ['on', 'shadow']) find(`${mode}-key`).hidden = mode !== stats.mode
   showGain(stats)
   showHeader(stats)
-  showTiles(stats, total, { ratios, isReusing })
+  showTiles(stats, total, { ratios, isReusing, range })
   showCharts(buckets, total, { ratios, seconds: range })
   showTable(buckets, ratios)
   showBlocks(stats.blocks)
@@ -51,7 +51,7 @@ function showHeader({ version, mode, draining }) {
   say('mode', draining ? 'draining' : `mode ${mode}`)
 }
 
-function showTiles(stats, total, { ratios, isReusing }) {
+function showTiles(stats, total, { ratios, isReusing, range }) {
   say('hit-ratio', percent(ratioOf(total.cached_tokens, total.prompt_tokens)))
   const of = `${whole(total.cached_tokens)} of ${whole(total.prompt_tokens)} prompt tokens${isReusing ? fatesOf(total) : ''}`
   say('hit-note', total.prompt_tokens > 0 ? of : 'no prompt tokens in this range')
@@ -68,18 +68,32 @@ function showTiles(stats, total, { ratios, isReusing }) {
   const rate = total.seconds > 0 ? total.requests / total.seconds : undefined
   say('rate', rate?.toFixed(rate < 10 ? 2 : 0) ?? '–', '/s')
   say('rate-note', `${whole(total.requests)} in this range`)
-  say('overhead', total.decided > 0 ? ((1000 * total.overhead_seconds) / total.decided).toFixed(2) : '–', 'ms')
-  const first =
-    total.answered > 0 ? `; first byte after ${Math.round((1000 * total.first_byte_seconds) / total.answered)} ms` : ''
-  say('overhead-note', `mean${first}`)
+  const { overhead_ms, first_byte_ms } = stats.latencies.find(({ range_seconds }) => range_seconds === range)
+  sayTimes('overhead', total.overhead_seconds, total.decided, overhead_ms)
+  sayTimes('first-byte', total.first_byte_seconds, total.answered, first_byte_ms)
   say('in-flight', whole(stats.in_flight))
   say('queue-note', `${whole(stats.queue_depth)} waiting`)
+}
+
+/** A mean with the median and the 99th percentile beside it, which are estimated from buckets. */
+function sayTimes(id, seconds, count, percentiles) {
+  const milliseconds = (value) => whole(Number(value.toPrecision(2)))
+  const mean = count > 0 ? (1000 * seconds) / count : undefined
+  say(id, mean === undefined ? '–' : mean.toFixed(mean < 10 ? 2 : 0), 'ms')
+  const others = percentiles
+    ? `: p50 ≈ ${milliseconds(percentiles.p50)}, p99 ≈ ${milliseconds(percentiles.p99)} ms`
+    : ''
+  say(`${id}-note`, `mean${others}`)
 }
 
 /** What reprise brings, in one sentence; nothing until an engine has counted. */
 function showGain({ mode, gain }) {
   const { prompt_tokens: all, with_tokens, without_tokens, possible_tokens, saved } = gain
   find('gain').hidden = all === 0
+  say('gained-label', mode === 'shadow' ? 'To be gained with reprise' : 'Gained by reprise')
+  say('gained', all === 0 ? '–' : `${saved.tokens < 0 ? '−' : '+'}${short(Math.abs(saved.tokens))}`, 'tokens')
+  const points = `${((100 * (with_tokens - without_tokens)) / Math.max(1, all)).toFixed(1)} points of hit ratio`
+  say('gained-note', all === 0 ? 'nothing counted yet' : `since the start; ${points.replace('-', '−')}`)
   if (all === 0) return
   const share = (tokens) => percent(Math.min(1, tokens / all), 1)
   const seconds = saved.prefill_seconds

@@ -30,7 +30,9 @@ export function showChunks({ known, registered, by_source: sources, matched, lis
     'lists of them': whole(lists.found ?? 0),
   }
   find('chunk-figures').replaceChildren(
-    ...Object.entries(figures).flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]),
+    ...Object.entries(figures).map(([name, value]) =>
+      element('div', {}, element('dt', {}, name), element('dd', {}, value)),
+    ),
   )
   find('chunk-note').textContent = noteOn(known, last)
 }

@@ -136,20 +136,32 @@ export function showIndex({ size, nodes, height, memory }) {
   const bytes = memory < 1e6 ? `${(memory / 1e3).toFixed(1)} kB` : `${(memory / 1e6).toFixed(1)} MB`
   const figures = { contexts: whole(size), nodes: whole(nodes), height: whole(height), memory: bytes }
   find('index-figures').replaceChildren(
-    ...Object.entries(figures).flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]),
+    ...Object.entries(figures).map(([name, value]) =>
+      element('div', {}, element('dt', {}, name), element('dd', {}, value)),
+    ),
   )
+}
+
+/** A block by its first words, where these may be shown. */
+function nameOf(id, words) {
+  return words
+    ? element('span', { title: `${words} (${id})` }, words)
+    : element('code', { title: id }, `${id.slice(0, 10)}…`)
 }
 
 /** The blocks asked for most. */
 export function showHotBlocks(blocks) {
   const most = Math.max(1, ...blocks.map(({ count }) => count))
+  if (blocks.some(({ words }) => words)) {
+    find('hot-note').textContent = 'By their first words, most asked for first: the configuration allows text.'
+  }
   const rows = blocks
     .slice(0, 7)
-    .map(({ id, count, tokens }) =>
+    .map(({ id, words, count, tokens }) =>
       element(
         'tr',
         {},
-        element('td', {}, element('code', { title: id }, `${id.slice(0, 10)}…`)),
+        element('td', words ? { class: 'cut' } : {}, nameOf(id, words)),
         element('td', { class: 'n' }, whole(count)),
         element('td', { class: 'n' }, whole(tokens)),
         element('td', { class: 'wide' }, bar(count / most, 'var(--engine)')),

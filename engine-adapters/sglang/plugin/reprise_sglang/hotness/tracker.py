@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-MAX_AGE = 255
+MAX_AGE = 16
 REQUESTS_PER_AGE = 16
 """after so many requests all clocks fall by one"""
 _CAPACITY = 1 << 19
