@@ -48,6 +48,11 @@ class PageLayout:
         cut = slice(begin - first * self.block_size, end - first * self.block_size)
         return self._keys.rows(pages)[cut], self._values.rows(pages)[cut]
 
+    def keys_of(self, cache: torch.Tensor, blocks: torch.Tensor) -> torch.Tensor:
+        """Returns the keys [n, block size, heads, head size] of whole blocks (int64 [n])."""
+        pages = cache.movedim(self._block_dim, 0)[blocks].flatten(1)
+        return self._keys.rows(pages).unflatten(0, (len(blocks), self.block_size))
+
     def read_slots(self, cache: torch.Tensor, slots: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Returns keys and values [n, heads, head size] of any slots of the cache (int64 [n])."""
         blocks, inverse = torch.unique(slots // self.block_size, return_inverse=True)
