@@ -69,48 +69,43 @@ def test_a_sparse_request_is_the_same_in_a_batch_as_alone(engine):
 
 
 def test_what_the_kernel_gives_is_dense_attention_over_the_listed_pages(engine, monkeypatch):
-    selection, seen = engine.selection, []
-    in_layer = selection.in_layer
+    selection, errors, rows_at_once = engine.selection, [], set()
+    in_layer, listed = selection.in_layer, []
 
     def watch(step: Any, index: int, query: torch.Tensor) -> None:
         in_layer(step, index, query)
-        # the engine's lengths are its own, and go on
-        lengths = step.stock.seq_lens_cpu_upper_bound[step.rows].tolist()
-        seen.append((index, step, query.clone(), selection.table[step.rows].clone(), lengths))
+        listed.append((step, index, query))
 
-    outputs = []
-    for index, layer in enumerate(selection.layers):
-        impl = layer.impl
+    def compare(output: torch.Tensor) -> None:
+        for step, index, query in listed:
+            rows_at_once.add(len(step.rows))
+            for place, table in enumerate(selection.table[step.rows]):
+                expected = masked_attention(selection, index, step, query, place, table)
+                got = output[int(step.queries[place])].flatten()
+                errors.append(float((got - expected).abs().max() / expected.abs().max()))
 
-        def forward(*given: Any, _impl: Any = impl, _index: int = index, **named: Any) -> Any:
+    for layer in selection.layers:
+
+        def forward(*given: Any, _impl: Any = layer.impl, **named: Any) -> Any:
+            listed.clear()
             result = type(_impl).forward(_impl, *given, **named)
-            outputs.append((_index, named["output"].clone()))
+            compare(named["output"])
             return result
 
-        monkeypatch.setattr(impl, "forward", forward, raising=False)
+        monkeypatch.setattr(layer.impl, "forward", forward, raising=False)
     monkeypatch.setattr(selection, "in_layer", watch)
-    engine.ask([PROMPTS[5], PROMPTS[6], PROMPTS[7]], [0.1, None, 0.5], tokens=5)
-    by_layer = {index: [out for i, out in outputs if i == index] for index in range(len(selection.layers))}
-    steps = [one for one in seen if one[0] == 0]
-    assert len(seen) >= 3 * len(steps) > 0
-    checked = 0
-    for index, step, query, tables, lengths in seen:
-        matching = [out for out in by_layer[index] if len(out) == len(query)]
-        for place, table in enumerate(tables):
-            expected = masked_attention(selection, index, step, query, place, table, lengths[place])
-            at = int(step.queries[place])
-            errors = [float((out[at].flatten() - expected).abs().max() / expected.abs().max()) for out in matching]
-            assert min(errors) < 1e-4
-            checked += 1
-    assert checked >= 2 * len(steps)
+    engine.ask([PROMPTS[5], PROMPTS[6], PROMPTS[4], PROMPTS[3]], [0.1, None, 0.5, 0.25], tokens=12)
+    assert len(errors) > 50 and 3 in rows_at_once
+    assert max(errors) < 1e-5
 
 
 def masked_attention(
-    selection: Any, index: int, step: Any, query: torch.Tensor, place: int, table: torch.Tensor, length: int
+    selection: Any, index: int, step: Any, query: torch.Tensor, place: int, table: torch.Tensor
 ) -> torch.Tensor:
     """Dense float64 attention over the whole context with all pages masked that are not in the table."""
     shape = selection.shape
     row = int(step.rows[place])
+    length = int(step.stock.seq_lens_cpu_upper_bound[row])
     pages = -(-length // shape.page)
     shorter = int(step.rewritten.seq_lens_cpu_upper_bound[row])
     listed = set(table[: -(-shorter // shape.page)].tolist())
@@ -195,7 +190,7 @@ def test_preempted_requests_go_on(engine, monkeypatch):
         stock(*arguments, **named)
 
     monkeypatch.setattr(engine.core.scheduler, "_preempt_request", preempt)
-    asked = [prompt(600 + i, 900) for i in range(7)]
+    asked = [prompt(600 + i, 1000) for i in range(7)]
     expected = [said(one) for i, ask in enumerate(asked) if i % 2 for one in engine.ask([ask], tokens=100)]
     engine.forget()
     answers = engine.ask(asked, [0.25, None] * 3 + [0.25], tokens=100)
