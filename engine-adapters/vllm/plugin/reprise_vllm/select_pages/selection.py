@@ -38,18 +38,23 @@ class PageSelection:
         logger: Logger,
     ) -> None:
         """layers: the attention layers in the order of the model."""
-        self.settings, self.shape, self.layers, self.rows = settings, shape, layers, rows
-        self.selector, self._uncertain, self._device, self._logger = selector, uncertain, device, logger
-        slots = settings.requests
-        self.summaries = PageSummaries(selector, shape, layers, slots, device)
-        lists = len(layers) if selector.per_layer else 1
-        # physical blocks of the chosen pages
-        self.chosen = torch.zeros(lists, slots, shape.most_pages, dtype=torch.int32, device=device)
+        self.shape, self.layers, self.rows = shape, layers, rows
+        self._uncertain, self._device, self._logger = uncertain, device, logger
+        self.choose_by(selector, settings)
         self.table: torch.Tensor | None = None
         self.lengths: torch.Tensor | None = None
         self.is_proven = False
         self.refusal: str | None = None
         """why nothing is selected any more"""
+
+    def choose_by(self, selector: Any, settings: PageSettings) -> None:
+        """Has pages chosen by `selector` from now on; only while no request is sparse."""
+        self.selector, self.settings = selector, settings
+        slots = settings.requests
+        self.summaries = PageSummaries(selector, self.shape, self.layers, slots, self._device)
+        lists = len(self.layers) if selector.per_layer else 1
+        # physical blocks of the chosen pages
+        self.chosen = torch.zeros(lists, slots, self.shape.most_pages, dtype=torch.int32, device=self._device)
 
     # ---- in the builder
 
