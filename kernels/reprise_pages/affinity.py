@@ -9,8 +9,9 @@ CHUNKS_A_GRID = 4
 class KeyAffinity:
     """CHESS, 3.1 and 3.2: a page is its mean key in all layers and heads, and its score the product with the anchor's.
 
-    The paper's shares are thresholds; here a page whose chunk or grid is dropped comes behind all others, so that a request
-    lists just as many pages as its budget says. Of equation 2 the centroids' scores are taken: means of their members'.
+    The paper's shares are thresholds; here a page whose chunk or grid is dropped comes behind all others, so that a
+    request lists just as many pages as its budget says. Of equation 2 the centroids' scores are taken: means of their
+    members'.
     """
 
     per_layer = False
@@ -61,8 +62,8 @@ class UnrotatedAffinity(KeyAffinity):
 def coarse_to_fine(scores: torch.Tensor, candidate: torch.Tensor) -> torch.Tensor:
     """Scores [S, P] after which pages of better grids come first, then of better chunks, then better pages.
 
-    Algorithm 1 drops whole grids and chunks. With a budget of pages, half of the grids and of their chunks compete first, and
-    the others fill what they leave.
+    Algorithm 1 drops whole grids and chunks. With a budget of pages, half of the grids and of their chunks compete
+    first, and the others fill what they leave.
     """
     live = torch.where(candidate, scores, torch.nan)
     chunks = _means(live, PAGES_A_CHUNK)

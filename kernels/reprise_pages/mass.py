@@ -22,9 +22,9 @@ def log_mass(query: torch.Tensor, moments: torch.Tensor, tokens: int) -> torch.T
     query    float32 [S, H, G, D], scaled as attention scales it
     moments  float32 [S, H, 2 D, P], of `key_moments`
 
-    With dimensions taken for independent, q . k_t has mean q . m and variance s^2 = sum_d q_d^2 v_d over the tokens of a page. Were
-    it normal over infinitely many tokens, the logarithm were q . m + s^2 / 2. A page has few tokens: beyond
-    s = sqrt(2 log tokens) the largest one decides, as in the random energy model, and it grows like s only.
+    With dimensions taken for independent, q . k_t has mean q . m and variance s^2 = sum_d q_d^2 v_d over the tokens
+    of a page. Were it normal over infinitely many tokens, the logarithm were q . m + s^2 / 2. A page has few tokens:
+    beyond s = sqrt(2 log tokens) the largest one decides, as in the random energy model, and it grows like s only.
     """
     mean, variance = moments.chunk(2, 2)
     spread = torch.matmul(query * query, variance).clamp_min_(0).sqrt_()

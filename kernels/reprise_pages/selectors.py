@@ -17,7 +17,9 @@ class LayerSelector(Protocol):
         """C: how many numbers are kept of a page, for each layer and KV head."""
 
     def summarise(self, keys: torch.Tensor, first: torch.Tensor) -> torch.Tensor:
-        """These numbers [n, H, C] of pages whose keys are [n, page, H, D]; first int64 [n]: position of a page's first."""
+        """
+        These numbers [n, H, C] of pages whose keys are [n, page, H, D]; first int64 [n]: position of a page's first.
+        """
 
     def scores(self, query: torch.Tensor, summary: torch.Tensor, there: torch.Tensor, tokens: int) -> torch.Tensor:
         """What each page is worth: float32 [S, P], finite.

@@ -57,7 +57,8 @@ def _read_options() -> argparse.Namespace:
     parser.add_argument("--ratios", nargs="+", type=float, default=[0.1, 0.25, 0.5])
     parser.add_argument(
         "--selectors", nargs="+", help="names, with the steps between choices: attention-mass:2, chess:0 (page ends)",
-        default=["attention-mass", "attention-mass:2", "quest", "recent", "random:0", "chess:0", "chess-unrotated:0", "oracle"],
+        default=["attention-mass", "attention-mass:2", "quest", "recent", "random:0", "chess:0", "chess-unrotated:0",
+                 "oracle"],
     )  # fmt: skip
     parser.add_argument("--minutes", type=float, default=600, help="what is left is measured the next time")
     parser.add_argument("--report-only", action="store_true", help="measure nothing")

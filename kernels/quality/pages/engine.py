@@ -19,9 +19,8 @@ class Engine:
 
     def __init__(self, model: str, least_tokens: int = 1, **options: Any) -> None:
         """least_tokens: shorter contexts stay dense."""
-        from vllm import LLM
-
         import reprise_vllm
+        from vllm import LLM
 
         reprise_vllm.register()
         connector = {
@@ -80,8 +79,9 @@ class Engine:
         return listed / all_pages if all_pages else 1.0
 
     def _rotation(self) -> Any:
-        from reprise_reuse.rotation import KeyRotation
         from reprise_vllm.reuse.engine_parts import rotary_of_runner
+
+        from reprise_reuse.rotation import KeyRotation
 
         rotary = rotary_of_runner()
         return KeyRotation(rotary.cos_sin, is_neox=rotary.is_neox)

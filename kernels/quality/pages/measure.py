@@ -46,9 +46,7 @@ def measure(
         yield f"{prompt.kind} {prompt.name}, {len(prompt.tokens)} tokens: {number} of {len(prompts)} prompts"
 
 
-def _row(
-    prompt: Long, case: Case, forced: Sequence[int], full: torch.Tensor, log: torch.Tensor
-) -> dict[str, Any]:
+def _row(prompt: Long, case: Case, forced: Sequence[int], full: torch.Tensor, log: torch.Tensor) -> dict[str, Any]:
     """The figures of decode steps; log-probabilities are [tokens, vocabulary], the first ones the prefill's."""
     full, log, token = full[1:], log[1:], torch.tensor(forced[1:])[:, None]
     steps = (full.exp() * (full - log)).sum(-1)

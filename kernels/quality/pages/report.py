@@ -58,7 +58,7 @@ def _table(name: str, figures: Rows) -> str:
     lines = [
         f"### {name}",
         "",
-        "| pages | chosen by | every | prompts | KL [95 %] | second half's KL | top-1 | NLL (full attention) | pages listed |",
+        "| pages | chosen by | every | prompts | KL [95 %] | second half | top-1 | NLL (full) | listed |",
         "| - | - | - | - | - | - | - | - | - |",
     ]
     for one in figures:
@@ -66,8 +66,8 @@ def _table(name: str, figures: Rows) -> str:
             every = {0: "page", 1: "step"}.get(one["every"], f"{one['every']} steps")
             lines.append(
                 f"| {one['ratio']:.0%} | {one['selector']} | {every} | {one['prompts']} "
-                f"| {one['kl']:.4f} [{one['kl_low']:.4f}, {one['kl_high']:.4f}] | {one['late_kl']:.4f} | {one['top1']:.3f} "
-                f"| {one['nll']:.3f} ({one['full_nll']:.3f}) | {one['share']:.1%} |"
+                f"| {one['kl']:.4f} [{one['kl_low']:.4f}, {one['kl_high']:.4f}] | {one['late_kl']:.4f} "
+                f"| {one['top1']:.3f} | {one['nll']:.3f} ({one['full_nll']:.3f}) | {one['share']:.1%} |"
             )
     return "\n".join(lines)
 

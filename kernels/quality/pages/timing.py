@@ -1,7 +1,8 @@
-"""`python -m quality.pages.timing`: a decode step from fewer pages, as a part of a stock one's, and what choosing costs of it.
+"""`python -m quality.pages.timing`: a decode step from fewer pages, as a part of a stock one's, and what choosing
+costs of it.
 
-CPU time of one thread: on a shared machine wall-clock time of two threads says more about the neighbours. Modes take turns in one
-process, so that what the neighbours do to memory is done to all of them.
+CPU time of one thread: on a shared machine wall-clock time of two threads says more about the neighbours. Modes take
+turns in one process, so that what the neighbours do to memory is done to all of them.
 """
 
 import argparse

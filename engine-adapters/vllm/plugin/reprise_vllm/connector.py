@@ -65,8 +65,8 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
     """
     Reports to reprise, by the eviction callbacks, how long the cached prefix of each request is.
 
-    With `"reuse"` in its extra configuration it also reuses keys and values at any position (`reprise_vllm.reuse`), with
-    `"pages"` requests may have only the pages read that matter to them (`reprise_vllm.select_pages`).
+    With `"reuse"` in its extra configuration it also reuses keys and values at any position (`reprise_vllm.reuse`),
+    with `"pages"` requests may have only the pages read that matter to them (`reprise_vllm.select_pages`).
     """
 
     def __init__(self, vllm_config: "VllmConfig", role: KVConnectorRole, kv_cache_config: "KVCacheConfig") -> None:
@@ -75,7 +75,7 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         self._on_scheduler = SchedulerSide(None, logger)
         self._on_worker: WorkerSide | None = None
         pages = settings_of(vllm_config)
-        self._answers = PrivateAnswers(pages) if pages and role is KVConnectorRole.SCHEDULER else None
+        self._answers = PrivateAnswers(pages, logger) if pages and role is KVConnectorRole.SCHEDULER else None
         if pages:
             # runners are not handed to connectors, and one selector asks how the model turns keys
             remember_runner()

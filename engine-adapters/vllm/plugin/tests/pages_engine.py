@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import reuse_model  # noqa: F401, since it sets the engine's environment
+import reuse_model
 import torch
 
 BLOCK = 32
@@ -46,9 +46,7 @@ class PagesEngine:
     def selection(self) -> Any:
         return next(iter(self.worker.selections.values()))
 
-    def ask(
-        self, prompts: list[list[int]], ratios: Any = None, tokens: int = 40, **options: Any
-    ) -> list[Any]:
+    def ask(self, prompts: list[list[int]], ratios: Any = None, tokens: int = 40, **options: Any) -> list[Any]:
         """The answers, in order; prompts of one call run together. ratios: one for all, or one each."""
         each = ratios if isinstance(ratios, list) else [ratios] * len(prompts)
         outputs = self.llm.generate(

@@ -1,4 +1,4 @@
-"""Selection of pages in a real engine: all pages are stock, fewer are masked attention, and nothing sparse is shared."""
+"""Selection of pages in a real engine: all pages are stock, fewer are masked attention, nothing sparse is shared."""
 
 from collections.abc import Iterator
 from typing import Any

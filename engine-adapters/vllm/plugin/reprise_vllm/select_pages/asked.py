@@ -13,8 +13,8 @@ def asked_ratio(xargs: Mapping[str, Any] | None, settings: PageSettings) -> floa
     """
     The share of its pages that a request may have read, within the operator's bounds.
 
-    None where it asks for nothing, or for all: it is served as stock. `MALFORMED` where that cannot be understood: it is
-    served as stock too, and counted.
+    None where it asks for nothing, or for all: it is served as stock. `MALFORMED` where that cannot be understood: it
+    is served as stock too, and counted.
     """
     given = None if not xargs else xargs.get(ASKED)
     if given is None:

@@ -1,8 +1,8 @@
 """
 vLLM's own attention backends, with a metadata builder that lists fewer pages for sparse requests.
 
-`reprise_vllm.select_pages.backends.FLASH_ATTN`, and so on, are made when they are asked for. Which backend is used, and all that
-it can do, stays as it was.
+`reprise_vllm.select_pages.backends.FLASH_ATTN`, and so on, are made when they are asked for. Which backend is used,
+and all that it can do, stays as it was.
 """
 
 from functools import cache
@@ -11,24 +11,13 @@ from typing import Any
 from vllm.utils.import_utils import resolve_obj_by_qualname
 from vllm.v1.attention.backends.registry import AttentionBackendEnum
 
-from reprise_vllm.select_pages.engine import BACKENDS
 from reprise_vllm.select_pages.proof import Proof
+from reprise_vllm.select_pages.register_backends import BACKENDS
 from reprise_vllm.select_pages.worker import begin_selection, is_wanted
 
 STEP = "reprise_step"
 """the attribute of attention metadata that holds the sparse requests of its step"""
 PROOF = "reprise_proof"
-
-
-def register_backends() -> None:
-    """Puts our builders around the platform's backends."""
-    from vllm.v1.attention.backends.registry import register_backend
-
-    for name in BACKENDS:
-        backend = AttentionBackendEnum.__members__.get(name)
-        # somebody else's override is left alone
-        if backend is not None and not backend.is_overridden():
-            register_backend(backend, f"{__name__}.{name}")
 
 
 def __getattr__(name: str) -> type:
@@ -104,9 +93,7 @@ def _impl(base: type) -> type:
                     stock = super().forward(layer, query, key, value, kv_cache, attn_metadata, output, *more, **named)
 
                     def attend(metadata: Any, scratch: Any) -> Any:
-                        return base.forward(
-                            self, layer, query, key, value, kv_cache, metadata, scratch, *more, **named
-                        )
+                        return base.forward(self, layer, query, key, value, kv_cache, metadata, scratch, *more, **named)
 
                     proof.see(self.reprise_pages[1], query, output, attend)
                     return stock

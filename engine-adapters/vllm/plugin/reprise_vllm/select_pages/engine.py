@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from vllm.config import VllmConfig
     from vllm.v1.kv_cache_interface import AttentionSpec
 
-BACKENDS = ("CPU_ATTN", "FLASH_ATTN", "FLASHINFER", "TRITON_ATTN")
 _READS_ITS_TABLE = ("CPU_ATTN", "FLASH_ATTN", "TRITON_ATTN")
 
 

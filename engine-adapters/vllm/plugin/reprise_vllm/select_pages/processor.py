@@ -19,8 +19,8 @@ class PageProcessor(LogitsProcessor, LogitsProcessorV2):
     """
     Changes no logit. It is there since nothing else tells a plugin of rows.
 
-    Both runners find processors by one entry point, and V2 ends the start where a class is not of its own kind: so this is of
-    both kinds. V1 calls `update_state` and `apply(logits)`, V2 `add_request` and `apply(logits, context)`.
+    Both runners find processors by one entry point, and V2 ends the start where a class is not of its own kind: so
+    this is of both kinds. V1 calls `update_state` and `apply(logits)`, V2 `add_request` and `apply(logits, context)`.
     """
 
     def __init__(self, vllm_config: "VllmConfig", *_: Any) -> None:

@@ -1,4 +1,7 @@
-"""The self-test, in the first step that has a sparse request: it is served as stock, and compared with what ours would give."""
+"""
+The self-test, in the first step that has a sparse request: it is served as stock, and compared with what ours would
+give.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,8 +17,8 @@ _TOLERANCE = {torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 4e-2}
 
 class Proof:
     """
-    That a table of ours which lists all pages, in whatever order, is attention over all of them; and that the keys which summaries
-    are made of are those that the kernel reads.
+    That a table of ours which lists all pages, in whatever order, is attention over all of them; and that the keys
+    which summaries are made of are those that the kernel reads.
     """
 
     def __init__(self, selection: PageSelection, step: SparseStep, ours: Any) -> None:

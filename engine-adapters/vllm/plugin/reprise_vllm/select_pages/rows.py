@@ -13,8 +13,8 @@ class SparseRows:
     """
     A slot for each sparse request, with numbers that vectorised code reads.
 
-    Model runner V1 moves requests between rows of the batch, and says so; V2 keeps each in a place of its own, and each step
-    says which place a row has. Both are `holders` here: what holds a request, a row or a place.
+    Model runner V1 moves requests between rows of the batch, and says so; V2 keeps each in a place of its own, and
+    each step says which place a row has. Both are `holders` here: what holds a request, a row or a place.
     """
 
     def __init__(self, slots: int, holders: int) -> None:
@@ -79,7 +79,10 @@ class SparseRows:
         return slots
 
     def sampling(self, holders: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Of these holders those (int64 [S], by their place) whose requests list pages, so are decoding; and their slots."""
+        """
+        Of these holders those (int64 [S], by their place) whose requests list pages, so are decoding; and their
+        slots.
+        """
         slots = self._slot_of[np.asarray(holders)]
         places = np.flatnonzero((slots != NONE) & (self.listed[slots] > 0))
         return places, slots[places]

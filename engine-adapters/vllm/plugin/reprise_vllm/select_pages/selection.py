@@ -231,5 +231,3 @@ class PageSelection:
 
     def _to_device(self, values: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(values).to(self._device, non_blocking=True)
-
-

@@ -76,8 +76,10 @@ class PageSettings:
                 _number(name, getattr(self, name), 0, 1000)
         if self.backtracks and self.every != 0:
             raise PageSettingError("pages.max_entropy is judged when a page fills: pages.every must be 0")
-        from reprise_pages.selectors import SELECTORS
-
+        try:
+            from reprise_pages.selectors import SELECTORS
+        except ImportError as error:
+            raise PageSettingError("pages needs the package reprise-kernels: pip install kernels") from error
         if self.selector not in SELECTORS:
             raise PageSettingError(f"pages.selector is {self.selector!r}, it must be one of {', '.join(SELECTORS)}")
 
@@ -86,11 +88,7 @@ def settings_of(config: "VllmConfig") -> PageSettings | None:
     """The engine's settings; None where its connector is not ours, or says nothing of pages."""
     transfer = config.kv_transfer_config
     extra = None if transfer is None else transfer.kv_connector_extra_config
-    return None if not extra or not extra.get(KEY) else PageSettings.read(_own(extra))
-
-
-def _own(extra: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {KEY: extra[KEY]}
+    return None if not extra or not extra.get(KEY) else PageSettings.read(extra)
 
 
 def _number(name: str, value: Any, least: float, most: float) -> None:

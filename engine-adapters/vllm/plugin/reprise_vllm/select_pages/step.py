@@ -12,10 +12,11 @@ if TYPE_CHECKING:
 @dataclass(slots=True)
 class SparseStep:
     """
-    S sparse requests; their lists of pages are [listed pages, in any order][pages that have filled since, the newest last].
+    S sparse requests; their lists of pages are [listed pages, in any order][pages that have filled since, the newest
+    last].
 
-    Order does not matter before the newest page, since keys carry their positions; lengths are exact, since only complete
-    pages are left out.
+    Order does not matter before the newest page, since keys carry their positions; lengths are exact, since only
+    complete pages are left out.
     """
 
     rows: torch.Tensor

@@ -13,10 +13,12 @@ from reprise_vllm.select_pages.engine import Shape
 
 class PageSummaries:
     """
-    What the selector keeps of each page: float32 [layers, slots, heads, numbers, pages], ready for a product with queries.
+    What the selector keeps of each page: float32 [layers, slots, heads, numbers, pages], ready for a product with
+    queries.
 
-    A request's pages are summarised from the cache when it is first sparse, and one by one when they fill. So it does not
-    matter who filled them (a prefix hit, a connector, a forward before a preemption), and nothing must be taken back.
+    A request's pages are summarised from the cache when it is first sparse, and one by one when they fill. So it does
+    not matter who filled them (a prefix hit, a connector, a forward before a preemption), and nothing must be taken
+    back.
     """
 
     def __init__(

@@ -98,6 +98,7 @@ def _begin(
 ) -> "PageSelection":
     from reprise_pages.selectors import SELECTORS
     from reprise_vllm.select_pages.engine import check_engine, shape_of
+    from reprise_vllm.select_pages.privacy import check_private_answers
     from reprise_vllm.select_pages.selection import PageSelection
     from reprise_vllm.select_pages.uncertainty import Uncertain
 
@@ -106,6 +107,7 @@ def _begin(
         raise NotSupportedError("vLLM has not loaded our logits processor, so nobody says who sits in which row")
     if worker.selections:
         raise NotSupportedError("a model with several kinds of layers is not supported")
+    check_private_answers()
     context = config.compilation_config.static_forward_context
     layers = [context[name] for name in names]
     kind = SELECTORS[settings.selector]
