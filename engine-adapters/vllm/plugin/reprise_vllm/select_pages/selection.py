@@ -11,7 +11,7 @@ from reprise_pages.choice import always_listed, best_pages, budget_pages
 from reprise_vllm.select_pages.engine import Shape
 from reprise_vllm.select_pages.rows import NONE, SparseRows
 from reprise_vllm.select_pages.settings import PageSettings
-from reprise_vllm.select_pages.step import SparseStep, take
+from reprise_vllm.select_pages.step import Only, SparseStep, take
 from reprise_vllm.select_pages.summaries import PageSummaries
 from reprise_vllm.select_pages.uncertainty import Uncertain
 
@@ -92,7 +92,7 @@ class PageSelection:
         mine = lengths[sparse]
         # this step's token is not written yet
         full, total = (mine - 1) // page, -(-mine // page)
-        at = self._to_device(sparse)
+        at, row = self._to_device(sparse), int(sparse[0])
         source = common.block_table_tensor.index_select(0, at)
         filled = full > rows.summed[slots]
         if filled.any():
@@ -105,7 +105,7 @@ class PageSelection:
         rows.listed[slots[due]], rows.chosen_at[slots[due]], rows.age[slots[due]] = listed[due], full[due], 0
         listed, since = rows.listed[slots], rows.chosen_at[slots]
         kept = listed + total - since
-        step = self._step_of(common, at, slots, queries, source, due, full, listed, since, total, kept)
+        step = self._step_of(common, at, row, slots, queries, source, due, full, listed, since, total, kept)
         shorter = lengths.copy()
         shorter[sparse] = mine - (total - kept) * page
         self._count(due, listed, kept, total)
@@ -129,6 +129,7 @@ class PageSelection:
         self,
         common: "CommonAttentionMetadata",
         at: torch.Tensor,
+        row: int,
         slots: np.ndarray,
         queries: np.ndarray,
         source: torch.Tensor,
@@ -147,6 +148,8 @@ class PageSelection:
             is_listed=self._to_device(is_listed), tail=source.gather(1, self._to_device(behind)),
             due=None, due_slots=None, due_most=0, due_full=0, always=None, there=None, stock=common,
         )  # fmt: skip
+        if len(slots) == 1:
+            step.only = Only(row, int(slots[0]), int(queries[0]), int(listed[0]))
         if due.any():
             ends = self._to_device(full[due])
             step.due_full, step.due_most = int(full[due].max()), int(listed[due].max())
@@ -157,6 +160,7 @@ class PageSelection:
         table.copy_(common.block_table_tensor)
         lengths.copy_(common.seq_lens)
         lengths[at] -= self._to_device((total - kept) * self.shape.page).to(lengths.dtype)
+        table[at, : len(place)] = step.tail
         return step
 
     def _replaced(self, common: "CommonAttentionMetadata", lengths: np.ndarray) -> "CommonAttentionMetadata":
@@ -185,13 +189,15 @@ class PageSelection:
     def in_layer(self, step: SparseStep, index: int, query: torch.Tensor) -> None:
         """Lists the pages that this layer reads; query: the step's, [tokens, heads, size] or flat."""
         if step.due is not None:
-            shape = self.shape
-            only = int(step.due_slots[0]) if self._device.type == "cpu" and len(step.due_slots) == 1 else None
-            at = step.queries if len(step.due) == len(step.queries) else step.queries[step.due]
-            mine = query.index_select(0, at).view(len(at), shape.heads, shape.queries, shape.head_dim)
+            shape, only = self.shape, step.only
+            if only is None:
+                at = step.queries if len(step.due) == len(step.queries) else step.queries[step.due]
+                mine = query.index_select(0, at)
+            else:
+                mine = query[only.query : only.query + 1]
+            mine = mine.view(-1, shape.heads, shape.queries, shape.head_dim).float() * shape.scale
             summary = take(self.summaries.values[index], step.due_slots, only)[..., : step.due_full]
-            scores = self.selector.scores(mine.float() * shape.scale, summary, step.there, shape.page)
-            self._keep(step, index, scores)
+            self._keep(step, index, self.selector.scores(mine, summary, step.there, shape.page))
         self._list_pages(step, index)
 
     def _choose_for_all_layers(self, step: SparseStep, full: np.ndarray) -> None:
@@ -202,14 +208,21 @@ class PageSelection:
 
     def _keep(self, step: SparseStep, index: int, scores: torch.Tensor) -> None:
         pages = best_pages(scores, step.always, step.due_most)
+        if step.only is not None:
+            self.chosen[index, step.only.slot, : step.due_most] = step.source[0].index_select(0, pages[0])
+            return
         source = step.source if len(step.due) == len(step.source) else step.source.index_select(0, step.due)
         self.chosen[index, step.due_slots, : step.due_most] = source.gather(1, pages)
 
     def _list_pages(self, step: SparseStep, index: int) -> None:
-        width = step.tail.shape[1]
-        most = min(width, self.chosen.shape[2])
-        chosen = torch.nn.functional.pad(self.chosen[index].index_select(0, step.slots)[:, :most], (0, width - most))
-        self.table[step.rows, :width] = torch.where(step.is_listed, chosen, step.tail)
+        """Writes the chosen pages into the table; those that follow lie there since the step began."""
+        if step.only is not None:
+            row, slot, listed = step.only.row, step.only.slot, step.only.listed
+            self.table[row, :listed] = self.chosen[index, slot, :listed]
+            return
+        most = min(step.tail.shape[1], self.chosen.shape[2])
+        chosen = self.chosen[index].index_select(0, step.slots)[:, :most]
+        self.table[step.rows, :most] = torch.where(step.is_listed[:, :most], chosen, step.tail[:, :most])
 
     # ---- around it
 

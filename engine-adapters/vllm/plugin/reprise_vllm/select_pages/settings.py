@@ -33,7 +33,7 @@ class PageSettings:
     """first pages, always read"""
     recent: int = 2
     """last complete pages, always read"""
-    every: int = 1
+    every: int = 2
     """steps between choices; 0: when a page has filled"""
     max_entropy: float | None = None
     """with `max_varentropy`: when a page fills, pages are chosen anew only if its tokens exceeded both (CHESS, 3.3)"""

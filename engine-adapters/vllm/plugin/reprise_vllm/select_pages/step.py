@@ -1,12 +1,23 @@
 """The sparse requests of one step: what the attention kernel is told in place of their whole contexts."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
 if TYPE_CHECKING:
     from vllm.v1.attention.backend import CommonAttentionMetadata
+
+
+class Only(NamedTuple):
+    """Where the one sparse request of a step is, on the host: with numbers, tensors are sliced instead of gathered."""
+
+    row: int
+    slot: int
+    query: int
+    """which of the step's tokens is its"""
+    listed: int
+    """chosen pages"""
 
 
 @dataclass(slots=True)
@@ -45,6 +56,8 @@ class SparseStep:
     """bool [D, due_full]"""
     stock: "CommonAttentionMetadata"
     """as the engine gave it"""
+    only: Only | None = None
+    """where S is 1"""
     rewritten: "CommonAttentionMetadata | None" = None
     """as we have it"""
     build: Any = None
@@ -53,6 +66,6 @@ class SparseStep:
     """metadata that layers are to use instead, after a fault"""
 
 
-def take(values: torch.Tensor, at: torch.Tensor, only: int | None, dim: int = 0) -> torch.Tensor:
-    """values at `at` along `dim`; a view where it is `only` one, which spares a copy of a request's summaries."""
-    return values.index_select(dim, at) if only is None else values.narrow(dim, only, 1)
+def take(values: torch.Tensor, slots: torch.Tensor, only: Only | None) -> torch.Tensor:
+    """The rows of `slots`; a view where there is but one, which spares a copy of a request's summaries."""
+    return values.index_select(0, slots) if only is None else values.narrow(0, only.slot, 1)
