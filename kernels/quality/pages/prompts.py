@@ -41,7 +41,7 @@ def first_five(data: Path, tokenizer: Any, answer: int) -> list[Long]:
 def _retrievals(folder: Path, tokenizer: Any, tokens: int, count: int) -> Iterator[Long]:
     blocks = {block["id"]: block["text"] for block in _open(folder, "blocks") if "text" in block}
     sizes: dict[str, int] = {}
-    for query in sorted(_open(folder, "queries"), key=lambda one: one["arrival"]):
+    for query in sorted(_open(folder, "queries"), key=lambda one: one.get("arrival", 0)):
         if count == 0:
             return
         texts, size = [], 0
