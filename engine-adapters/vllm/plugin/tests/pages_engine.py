@@ -15,8 +15,14 @@ PROCESSOR = "reprise_vllm.select_pages.processor:PageProcessor"
 class PagesEngine:
     """vLLM with the plugin, answering token prompts."""
 
-    def __init__(self, model: Path, pages: dict[str, Any] | None, **options: Any) -> None:
-        """pages: the operator's settings; None: the plugin is installed, and nothing is said of pages."""
+    def __init__(
+        self, model: Path, pages: dict[str, Any] | None, extra: dict[str, Any] | None = None, **options: Any
+    ) -> None:
+        """
+        pages: the operator's settings; None: the plugin is installed, and nothing is said of pages.
+
+        extra: other settings of the connector.
+        """
         from vllm import LLM
 
         import reprise_vllm
@@ -26,7 +32,10 @@ class PagesEngine:
             "kv_connector": "RepriseConnector",
             "kv_connector_module_path": "reprise_vllm.connector",
             "kv_role": "kv_both",
-            "kv_connector_extra_config": {} if pages is None else {"pages": {"least_tokens": 64, **pages}},
+            "kv_connector_extra_config": {
+                **({} if pages is None else {"pages": {"least_tokens": 64, **pages}}),
+                **(extra or {}),
+            },
         }
         defaults = {"max_model_len": 2048, "num_gpu_blocks_override": 200, "max_num_batched_tokens": 256}
         self.llm = LLM(
