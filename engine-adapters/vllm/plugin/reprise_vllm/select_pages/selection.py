@@ -123,7 +123,10 @@ class PageSelection:
             return new | (rows.age[slots] + 1 >= every)
         if self._uncertain is None:
             return new | filled
-        return new | (filled & self._uncertain.take_triggered(slots))
+        # asked for where a page has filled alone: what is taken is forgotten
+        due = new.copy()
+        due[filled] |= self._uncertain.take_triggered(slots[filled])
+        return due
 
     def _step_of(
         self,
