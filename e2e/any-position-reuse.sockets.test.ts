@@ -71,6 +71,18 @@ describe('what a request wishes', () => {
     expect(await sent(body, 'reuse=0.5')).not.toContain('kv_transfer_params')
   })
 
+  test.each<[kind: EngineKind, prefix: string]>([
+    ['vllm', '{"vllm_xargs":{"reprise_pages":0.25},'],
+    ['sglang', '{'],
+    ['openai', '{'],
+  ])('of a share of pages reaches a vLLM, and no other engine: %s', async (kind, prefix) => {
+    await start(kind, null)
+    const got = await sent(body, 'pages=0.25')
+    expect(got).toContain(prefix)
+    expect(got).toContain(body.slice(1))
+    expect(got.includes('reprise_pages')).toBe(kind === 'vllm')
+  })
+
   test('has to be one', async () => {
     await start('vllm', { ratio: 0.15, max_ratio: 1 })
     const response = await postJson(`${proxy.url}/v1/chat/completions`, body, {

@@ -21,6 +21,14 @@ test.each([
   expect(readOptions(`reuse=${text}`)).toEqual({ reuse: share })
 })
 
+test('pages=0.25 is a share of pages', () => {
+  expect(readOptions('pages=0.25,reuse=off')).toEqual({ pages: 0.25, reuse: 'off' })
+})
+
+test.each(['off', '2', '', '25%'])('pages=%s is none', (text) => {
+  expect(() => readOptions(`pages=${text}`)).toThrow(/is not an option of reprise; known are .*pages=0…1/)
+})
+
 test.each(['', 'on', '1.01', '-0.1', '15', '15%', '0x1', '1e-1', 'NaN', '0.1.2'])('reuse=%s is none', (text) => {
   expect(() => readOptions(`reuse=${text}`)).toThrow(
     /'reuse=.*' is not an option of reprise; known are .*reuse=off\|0…1/,

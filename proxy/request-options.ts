@@ -15,6 +15,8 @@ export interface RequestSwitches {
 export interface RequestOptions extends RequestSwitches {
   /** of an engine that reuses KV at any position; what is not named is the engine's to say */
   readonly reuse?: ReuseWish
+  /** share of its context's pages that decode steps may read, of a vLLM that selects pages */
+  readonly pages?: number
 }
 
 const onOff = ['on', 'off']
@@ -26,6 +28,9 @@ const switches = new Map([
   ['citations', ['remap', 'keep']],
 ])
 
+// options that are not switches, as the list of the known ones tells them
+const others = ['reuse=off|0…1', 'pages=0…1']
+
 const shares = /^(0|1|0?\.\d+|[01]\.\d+)$/
 
 /** Reads `x-reprise-options`, as in `reorder=off,reuse=0.3`; throws `invalid_body` for what it does not know. */
@@ -34,11 +39,16 @@ export function readOptions(header: string | undefined): RequestOptions {
   for (const setting of (header ?? '').split(',')) {
     if (setting.trim() === '') continue
     const [name = '', value = ''] = setting.split('=').map((word) => word.trim().toLowerCase())
-    const read = name === 'reuse' ? readReuse(value) : readSwitch(name, value)
+    const read = readOption(name, value)
     if (read === undefined) throw unknownOption(setting.trim())
     options[name] = read
   }
   return options
+}
+
+function readOption(name: string, value: string): boolean | ReuseWish | undefined {
+  if (name === 'pages') return readShare(value)
+  return name === 'reuse' ? readReuse(value) : readSwitch(name, value)
 }
 
 function readSwitch(name: string, value: string): boolean | undefined {
@@ -47,13 +57,16 @@ function readSwitch(name: string, value: string): boolean | undefined {
 }
 
 function readReuse(value: string): ReuseWish | undefined {
-  if (value === 'off') return value
+  return value === 'off' ? value : readShare(value)
+}
+
+function readShare(value: string): number | undefined {
   return shares.test(value) && Number(value) <= 1 ? Number(value) : undefined
 }
 
 function unknownOption(setting: string): ProxyError {
   const known = [...switches].map(([name, choices]) => `${name}=${choices.join('|')}`)
-  const list = [...known, 'reuse=off|0…1'].join(', ')
+  const list = [...known, ...others].join(', ')
   return new ProxyError('invalid_body', `'${setting}' is not an option of reprise; known are ${list}.`)
 }
 

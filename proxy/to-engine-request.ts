@@ -1,4 +1,4 @@
-import { grantedWish, type ReuseWish } from '#engine-adapters/any-position-reuse.ts'
+import { grantedWish } from '#engine-adapters/any-position-reuse.ts'
 import type { RequestTags } from '#engine-adapters/engine-adapter.ts'
 import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import type { RequestId } from '#index/context-block.ts'
@@ -7,7 +7,7 @@ import { toStream } from './bounds/whole-body.ts'
 import type { Decision } from './decide.ts'
 import { forwardedFor, requestHeaders } from './forwarded-headers.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
-import { writeReuseWish } from './prompt/body/reuse-wish.ts'
+import { type EngineWish, writeWish } from './prompt/body/engine-wish.ts'
 import { memberSplices, type PromptBody, writeBody } from './prompt/prompt-body.ts'
 import type { Call } from './read-call.ts'
 import { membersOf } from './read-received.ts'
@@ -30,10 +30,8 @@ export function toEngineRequest(
   const members = membersOf(received)
   const salt = cacheSaltOf(caller.tenant, members.cache_salt, settings.saltSecret)
   const tags = replica.adapter.tagRequest(request, salt, members)
-  const { reuse } = decision.options
-  const wish = reuse === undefined || !replica.reuse ? undefined : grantedWish(replica.reuse, reuse)
   const parts = received.whole?.write(tags.members) ?? [
-    bytesToSend(body, received.prompt, decision.splices, tags.members, wish),
+    bytesToSend(body, received.prompt, decision.splices, tags.members, wishesOf(replica, decision)),
   ]
   const rawHeaders = withEngineCredentials(incoming.rawHeaders, {
     keepsClientKey: settings.keepsClientKey,
@@ -56,17 +54,32 @@ export function toEngineRequest(
   }
 }
 
+/** What the request wishes of this replica's plugins. */
+function wishesOf(replica: RoutedCall['replica'], { options }: Decision): EngineWish[] {
+  const { reuse, pages } = options
+  const wishes: EngineWish[] = []
+  if (reuse !== undefined && replica.reuse) {
+    const value = { reuse: grantedWish(replica.reuse, reuse) }
+    wishes.push({ member: 'kv_transfer_params', own: 'reprise', value })
+  }
+  // a vLLM that selects no pages hands the name to nobody
+  if (pages !== undefined && replica.adapter.kind === 'vllm') {
+    wishes.push({ member: 'vllm_xargs', own: 'reprise_pages', value: pages })
+  }
+  return wishes
+}
+
 /** The body received, unless something of it is changed or set. */
 function bytesToSend(
   body: Buffer,
   prompt: PromptBody | undefined,
   splices: Decision['splices'],
   tags: RequestTags['members'],
-  wish: ReuseWish | undefined,
+  wishes: readonly EngineWish[],
 ): Buffer {
   if (!prompt) return body
-  const written = wish === undefined ? undefined : writeReuseWish(prompt, wish)
-  const members = memberSplices(prompt, { ...tags, ...written?.members })
-  if (members.length === 0 && !written && !splices) return body
-  return writeBody(prompt, [...members, ...(written?.splices ?? []), ...(splices ?? [])])
+  const written = wishes.map((wish) => writeWish(prompt, wish))
+  const members = memberSplices(prompt, Object.assign({ ...tags }, ...written.map((one) => one.members)))
+  if (members.length === 0 && written.length === 0 && !splices) return body
+  return writeBody(prompt, [...members, ...written.flatMap((one) => one.splices), ...(splices ?? [])])
 }

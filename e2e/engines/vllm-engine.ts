@@ -1,3 +1,4 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { type EngineSpec, modelName } from './engine.ts'
 
@@ -16,6 +17,9 @@ const flags = [
   '--enable-prompt-tokens-details',
   '--disable-uvicorn-access-log',
 ].flat()
+
+/** Within an engine's own folder: what an installed plugin leaves among the packages. */
+const installed = 'installed'
 
 const connector = {
   kv_connector: 'RepriseConnector',
@@ -40,11 +44,17 @@ export const spillingVllmEngine: EngineSpec = vllmWith((folder) =>
   withReuse({ ...reuse, host_bytes: 12 * 1024 * 1024, rows_per_step: 512, disk: join(folder, segmentsFolder) }),
 )
 
+/** The same, selecting pages; it finds the plugin by its entry points, as where it is installed. */
+export const selectingVllmEngine: EngineSpec = {
+  ...vllmWith(() => ({ ...connector, kv_connector_extra_config: { pages: { least_tokens: 256 } } }), [installed]),
+  prepare: (_installation, _source, folder) => Promise.resolve(writeEntryPoints(join(folder, installed))),
+}
+
 function withReuse(reuse: object): object {
   return { ...connector, kv_connector_extra_config: { reuse } }
 }
 
-function vllmWith(toConnector: (folder: string) => object): EngineSpec {
+function vllmWith(toConnector: (folder: string) => object, packages: readonly string[] = []): EngineSpec {
   return {
     name: 'vLLM',
     kind: 'vllm',
@@ -73,10 +83,21 @@ function vllmWith(toConnector: (folder: string) => object): EngineSpec {
           OMP_NUM_THREADS: '1',
           VLLM_CPU_KVCACHE_SPACE: '1',
           VLLM_CPU_OMP_THREADS_BIND: 'nobind',
-          PYTHONPATH: plugin.join(delimiter),
+          PYTHONPATH: [...plugin, ...packages.map((path) => join(folder, path))].join(delimiter),
           ...(source === 'callbacks' ? { REPRISE_CALLBACK_URL: callbackUrl } : {}),
         },
       }
     },
   }
+}
+
+/** Says where the plugin's entry points are, in the words of its pyproject.toml. */
+function writeEntryPoints(folder: string): void {
+  const project = readFileSync(join(plugin[0]!, 'pyproject.toml'), 'utf8')
+  const sections = [...project.matchAll(/^\[project\.entry-points\."(.+)"\]\n((?:.+\n)+)/gm)]
+  const entryPoints = sections.map(([, group, lines]) => `[${group}]\n${lines!.replaceAll('"', '')}`)
+  const info = join(folder, 'reprise_vllm-0.1.0.dist-info')
+  mkdirSync(info, { recursive: true })
+  writeFileSync(join(info, 'METADATA'), 'Metadata-Version: 2.1\nName: reprise-vllm\nVersion: 0.1.0\n')
+  writeFileSync(join(info, 'entry_points.txt'), entryPoints.join('\n'))
 }

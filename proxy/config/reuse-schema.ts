@@ -36,7 +36,7 @@ export const reuseSchemas: Record<string, SettingSchema> = {
       description:
         '`pays`: blocks are moved where that is expected to save more tokens than the annotation takes; `possible`: wherever something can be shared.',
       enum: ['pays', 'possible'],
-      default: 'pays',
+      default: 'possible',
     },
     max_displacement: whole('Furthest a block may stand from its rank, in places. Without it: anywhere.', 0),
   }),

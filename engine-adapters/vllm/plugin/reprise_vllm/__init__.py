@@ -11,10 +11,13 @@ def register() -> None:
     """vLLM's general plugin: `kv_connector` may name the connector without its module. Called in every process."""
     from vllm.distributed.kv_transfer.kv_connector.factory import KVConnectorFactory
 
+    from reprise_vllm.select_pages.register_backends import register_backends
+
     if _FRONT_END in sys.modules:
         from reprise_vllm.reuse.usage import tell_reused_tokens
 
         tell_reused_tokens()
+    register_backends()
     try:
         KVConnectorFactory.register_connector(CONNECTOR, "reprise_vllm.connector", CONNECTOR)
     except ValueError:

@@ -12,12 +12,16 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import (
 )
 from vllm.logger import init_logger
 
+from reprise_vllm.cache_watcher import Reuse
 from reprise_vllm.reuse.engine_parts import remember_runner
 from reprise_vllm.reuse.messages import RepriseMetadata
 from reprise_vllm.reuse.side import SchedulerSide, WorkerSide, read_settings
 from reprise_vllm.reuse.start import start_scheduler
 from reprise_vllm.reuse.stats import ReuseMetrics, ReuseStats
 from reprise_vllm.reuse.usage import tell_reused_tokens
+from reprise_vllm.select_pages.privacy import PrivateAnswers
+from reprise_vllm.select_pages.settings import settings_of
+from reprise_vllm.select_pages.worker import page_worker
 from reprise_vllm.start_reporting import Reporting, start_reporting
 
 if TYPE_CHECKING:
@@ -61,7 +65,8 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
     """
     Reports to reprise, by the eviction callbacks, how long the cached prefix of each request is.
 
-    With `"reuse"` in its extra configuration it also reuses keys and values at any position (`reprise_vllm.reuse`).
+    With `"reuse"` in its extra configuration it also reuses keys and values at any position (`reprise_vllm.reuse`),
+    with `"pages"` requests may have only the pages read that matter to them (`reprise_vllm.select_pages`).
     """
 
     def __init__(self, vllm_config: "VllmConfig", role: KVConnectorRole, kv_cache_config: "KVCacheConfig") -> None:
@@ -69,6 +74,11 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         self._reporting: Reporting | None = None
         self._on_scheduler = SchedulerSide(None, logger)
         self._on_worker: WorkerSide | None = None
+        pages = settings_of(vllm_config)
+        self._answers = PrivateAnswers(pages, logger) if pages and role is KVConnectorRole.SCHEDULER else None
+        if pages:
+            # runners are not handed to connectors, and one selector asks how the model turns keys
+            remember_runner()
         settings = read_settings(self._kv_transfer_config.kv_connector_extra_config)
         if settings is None:
             return
@@ -111,6 +121,8 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
 
     def on_new_request(self, request: "Request") -> None:
         self._on_scheduler.begin(request)
+        if self._answers is not None:
+            self._answers.begin(request)
 
     def update_connector_output(self, connector_output: "KVConnectorOutput") -> None:
         if self._on_scheduler.heard(connector_output.kv_connector_worker_meta) and self._reporting is not None:
@@ -139,7 +151,11 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         return True
 
     def get_kv_connector_stats(self) -> "KVConnectorStats | None":
-        return self._on_scheduler.take_stats()
+        if self.role is KVConnectorRole.SCHEDULER:
+            return self._on_scheduler.take_stats()
+        worker = page_worker(self._vllm_config)
+        counts = None if worker is None else worker.take_counts()
+        return ReuseStats({"/".join(name): count for name, count in counts.items()}) if counts else None
 
     @classmethod
     def build_kv_connector_stats(cls, data: dict[str, Any] | None = None) -> "KVConnectorStats | None":
@@ -198,7 +214,7 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
 
     @_never_throws
     def _scheduled(self, request: "Request") -> None:
-        self._reporting.watcher.scheduled(request, self._on_scheduler.reuse_of(request))
+        self._reporting.watcher.scheduled(request, self._exact_part(request))
 
     @_never_throws
     def _end_step(self) -> None:
@@ -207,7 +223,13 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
     def _end(self, request: "Request") -> None:
         self._finished(request)
         self._on_scheduler.finished(request)
+        if self._answers is not None:
+            self._answers.finished(request)
 
     @_never_throws
     def _finished(self, request: "Request") -> None:
-        self._reporting.watcher.finished(request, self._on_scheduler.reuse_of(request))
+        self._reporting.watcher.finished(request, self._exact_part(request))
+
+    def _exact_part(self, request: "Request") -> Reuse | None:
+        reuse = self._on_scheduler.reuse_of(request)
+        return reuse if self._answers is None else self._answers.exact_part(request, reuse)

@@ -126,6 +126,13 @@ def model_parts(config: "VllmConfig", names: list[str]) -> ModelParts:
     return ModelParts(model, layers, _rotary_of(model))
 
 
+def rotary_of_runner() -> Rotary:
+    """How the model that the last runner of this process loaded turns keys; raises `NotSupportedError`."""
+    if _runner is None:
+        raise NotSupportedError("the model was not found: is the package installed where vLLM runs (VLLM_PLUGINS)?")
+    return _rotary_of(_runner.get_model() if hasattr(_runner, "get_model") else _runner.model)
+
+
 def _rotary_of(model: Any) -> Rotary:
     found = {id(one): one for one in model.modules() if hasattr(one, "cos_sin_cache")}.values()
     kinds = {type(one).__name__ for one in found}

@@ -48,6 +48,10 @@ class PageLayout:
         cut = slice(begin - first * self.block_size, end - first * self.block_size)
         return self._keys.rows(pages)[cut], self._values.rows(pages)[cut]
 
+    def keys_of(self, cache: torch.Tensor, blocks: torch.Tensor) -> torch.Tensor:
+        """Returns the keys [n, block size, heads, head size] of whole blocks (int64 [n]), in the cache's own order."""
+        return self._keys.of_blocks(cache.movedim(self._block_dim, 0), blocks)
+
     def read_slots(self, cache: torch.Tensor, slots: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Returns keys and values [n, heads, head size] of any slots of the cache (int64 [n])."""
         blocks, inverse = torch.unique(slots // self.block_size, return_inverse=True)
@@ -77,6 +81,17 @@ class _Half:
         steps = [torch.arange(n, device=at.device) * step for n, step in zip(at.shape, self._strides, strict=True)]
         regular = self._offset + steps[0][:, None, None] + steps[1][:, None] + steps[2]
         self._is_regular = torch.equal(regular, at)
+
+    def of_blocks(self, cache: torch.Tensor, blocks: torch.Tensor) -> torch.Tensor:
+        """The numbers [n, block size, heads, head size] of these blocks (int64 [n]) of a cache [blocks, …]."""
+        if not self._is_regular or not cache[0].is_contiguous():
+            return self.rows(cache[blocks].flatten(1)).unflatten(0, (len(blocks), -1))
+        # copied in the order in which they lie: no transposition, and nothing of the other half
+        order = sorted(range(3), key=lambda dim: -self._strides[dim])
+        shape = (len(cache), *(self._at.shape[dim] for dim in order))
+        strides = (cache.stride(0), *(self._strides[dim] for dim in order))
+        whole = cache.as_strided(shape, strides, cache.storage_offset() + self._offset)
+        return whole.index_select(0, blocks).permute(0, *(order.index(dim) + 1 for dim in range(3)))
 
     def rows(self, pages: torch.Tensor) -> torch.Tensor:
         """The rows [blocks x block size, heads, head size] of pages [blocks, numbers in a block]."""

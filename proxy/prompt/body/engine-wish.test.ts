@@ -1,11 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { memberSplices, readPromptBody, writeBody } from '../prompt-body.ts'
-import { writeReuseWish } from './reuse-wish.ts'
+import { type EngineWish, writeWish } from './engine-wish.ts'
 
 function write(json: string, reuse: 'off' | number): string {
+  return writeInto(json, { member: 'kv_transfer_params', own: 'reprise', value: { reuse } })
+}
+
+function writeInto(json: string, wish: EngineWish): string {
   const prompt = readPromptBody('chat_completions', Buffer.from(json))!
-  const { members, splices } = writeReuseWish(prompt, reuse)
+  const { members, splices } = writeWish(prompt, wish)
   return writeBody(prompt, [...memberSplices(prompt, { cache_salt: 's', ...members }), ...splices]).toString()
 }
 
@@ -30,6 +34,14 @@ test.each(['{"reprise":{"reuse":0.5}}', '{"a":1,"reprise":null}', '{"\\u0072epri
     expect(write(`{"kv_transfer_params":${value}}`, 'off')).toBe(`{${salt},"kv_transfer_params":${value}}`)
   },
 )
+
+test.each([
+  ['{"a":1}', `{${salt},"vllm_xargs":{"reprise_pages":0.25},"a":1}`],
+  ['{"vllm_xargs":{"x":"y"}}', `{${salt},"vllm_xargs":{"reprise_pages":0.25,"x":"y"}}`],
+  ['{"vllm_xargs":{"reprise_pages":1}}', `{${salt},"vllm_xargs":{"reprise_pages":1}}`],
+])('a share of pages is put into a body: %s', (json, expected) => {
+  expect(writeInto(json, { member: 'vllm_xargs', own: 'reprise_pages', value: 0.25 })).toBe(expected)
+})
 
 test('of two the one counts that an engine takes for true: both bear the wish', () => {
   const sent = write('{"kv_transfer_params":{"x":1},"kv_transfer_params":null}', 0.5)

@@ -1,4 +1,3 @@
-import type { ReuseWish } from '#engine-adapters/any-position-reuse.ts'
 import { insertMembers, type Span, valueStart, valuesOf } from '../../json-spans.ts'
 import type { PromptBody } from '../prompt-body.ts'
 import type { BodySplice } from './splice-body.ts'
@@ -9,20 +8,23 @@ export interface WrittenWish {
   readonly splices: readonly BodySplice[]
 }
 
-/** vLLM hands it to its connectors. */
-const member = 'kv_transfer_params'
-const own = 'reprise'
+/** A wish of an engine's plugin: `own` within `member`, an object that the engine hands on. */
+export interface EngineWish {
+  readonly member: string
+  readonly own: string
+  readonly value: unknown
+}
 
-/** Writes what a request wishes of reuse at any position; what the client has said there itself goes before it. */
-export function writeReuseWish({ json }: PromptBody, reuse: ReuseWish): WrittenWish {
-  const wish = { [own]: { reuse } }
+/** Writes a wish; what the client has said there itself goes before it. */
+export function writeWish({ json }: PromptBody, { member, own, value }: EngineWish): WrittenWish {
+  const wish = { [own]: value }
   const present = valuesOf(json, valueStart(json), member)
   if (present.length === 0) return { members: { [member]: wish }, splices: [] }
-  return { members: {}, splices: present.flatMap((span) => mergeInto(json, span, wish) ?? []) }
+  return { members: {}, splices: present.flatMap((span) => mergeInto(json, span, own, wish) ?? []) }
 }
 
 /** What is neither an object nor null is the engine's to judge. */
-function mergeInto(json: string, span: Span, wish: Record<string, unknown>): BodySplice | undefined {
+function mergeInto(json: string, span: Span, own: string, wish: Record<string, unknown>): BodySplice | undefined {
   const { start, end } = span
   if (json.slice(start, end) === 'null') return { pieces: [JSON.stringify(wish)], start, end }
   if (json[start] !== '{' || valuesOf(json, start, own).length > 0) return undefined

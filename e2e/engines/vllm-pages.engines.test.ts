@@ -1,0 +1,85 @@
+import { request } from 'undici'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { SYSTEM_MESSAGE, toUserMessage } from '../demo/prompt.ts'
+import type { Turn } from '../demo/workload.ts'
+import { Deployment } from './deployment.ts'
+import { modelName } from './engine.ts'
+import { checkoutTurns } from './prompts.ts'
+import { selectingVllmEngine } from './vllm-engine.ts'
+
+/*
+ * Selection of pages through the whole chain: a client, the proxy, vLLM's own server that has found the plugin by its entry
+ * points. What the engine itself does is tested beside the plugin; here is what crosses processes: wishes and counts.
+ */
+
+const setup = inject('vllm')
+const answerTokens = 40
+
+describe.skipIf('missing' in setup)('vLLM that selects pages', () => {
+  let deployment: Deployment
+  let turns: Turn[]
+
+  beforeAll(async () => {
+    if ('missing' in setup) return
+    deployment = await Deployment.start(selectingVllmEngine, 'callbacks', setup)
+    turns = await checkoutTurns(4)
+  })
+  afterAll(() => deployment?.close())
+
+  async function answer(turn: Turn, pages?: number, xargs?: object): Promise<string> {
+    const response = await request(`${deployment.proxy.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'x-reprise-options': ['reorder=off,dedup=off', ...(pages === undefined ? [] : [`pages=${pages}`])].join(),
+      },
+      body: JSON.stringify({
+        model: modelName,
+        max_tokens: answerTokens,
+        temperature: 0,
+        ignore_eos: true,
+        messages: [SYSTEM_MESSAGE, toUserMessage(turn)],
+        ...(xargs ? { vllm_xargs: xargs } : {}),
+      }),
+    })
+    const text = await response.body.text()
+    expect(response.statusCode, text).toBe(200)
+    return JSON.parse(text).choices[0].message.content
+  }
+
+  /** The engine's own counter, summed over what its other labels say. */
+  async function count(name: string, label: string): Promise<number> {
+    const metrics = await (await request(`${deployment.engine.url}/metrics`)).body.text()
+    const lines = metrics
+      .split('\n')
+      .filter((line) => line.startsWith(`vllm:${name}_total{`) && line.includes(`"${label}"`))
+    return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+  }
+
+  test('all pages are stock, fewer are counted, and leave nothing for others', async () => {
+    const stock: string[] = []
+    for (const turn of turns) stock.push(await answer(turn))
+    expect(await count('reprise_page_requests', 'sparse')).toBe(0)
+    for (const [index, turn] of turns.entries()) expect(await answer(turn, 1)).toBe(stock[index])
+    expect(await count('reprise_page_requests', 'sparse')).toBe(0)
+
+    const mixed = await Promise.all(turns.map((turn, index) => answer(turn, index % 2 ? 0.1 : undefined)))
+    expect(mixed.filter((_, index) => index % 2 === 0)).toEqual(stock.filter((_, index) => index % 2 === 0))
+    await expect.poll(() => count('reprise_page_requests', 'sparse')).toBe(2)
+    const [listed, all] = [await count('reprise_pages', 'listed'), await count('reprise_pages', 'all')]
+    expect(listed).toBeGreaterThan(0)
+    // the step of the self-test is dense, and lists all
+    expect(listed).toBeLessThan(all / 2)
+    expect(await count('reprise_page_refusals', 'fault')).toBe(0)
+    expect(await count('reprise_page_refusals', 'self_test')).toBe(0)
+
+    for (const [index, turn] of turns.entries()) expect(await answer(turn)).toBe(stock[index])
+  })
+
+  test('a wish of the client itself goes before the header, and one that is none is counted', async () => {
+    const stock = await answer(turns[0]!)
+    expect(await answer(turns[0]!, 0.1, { reprise_pages: 1 })).toBe(stock)
+    expect(await answer(turns[0]!, undefined, { reprise_pages: 'much' })).toBe(stock)
+    await expect.poll(() => count('reprise_page_stock_requests', 'malformed')).toBe(1)
+  })
+})

@@ -1,0 +1,82 @@
+"""The logits processor by which both of vLLM's model runners say which request sits where."""
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from vllm.v1.sample.logits_processor.interface import LogitsProcessor, MoveDirectionality
+from vllm.v1.worker.gpu.sample.logits_processor.interface import LogitsProcessor as LogitsProcessorV2
+
+from reprise_vllm.select_pages.asked import MALFORMED, asked_ratio
+from reprise_vllm.select_pages.worker import page_worker
+
+if TYPE_CHECKING:
+    from vllm.config import VllmConfig
+    from vllm.sampling_params import SamplingParams
+    from vllm.v1.sample.logits_processor.interface import BatchUpdate
+
+
+class PageProcessor(LogitsProcessor, LogitsProcessorV2):
+    """
+    Changes no logit. It is there since nothing else tells a plugin of rows.
+
+    Both runners find processors by one entry point, and V2 ends the start where a class is not of its own kind: so
+    this is of both kinds. V1 calls `update_state` and `apply(logits)`, V2 `add_request` and `apply(logits, context)`.
+    """
+
+    def __init__(self, vllm_config: "VllmConfig", *_: Any) -> None:
+        self._worker = page_worker(vllm_config)
+        if self._worker is not None:
+            if self._worker.has_processor:
+                # named on the command line beside the entry point
+                self._worker = None
+            else:
+                self._worker.has_processor = True
+
+    @classmethod
+    def validate_params(cls, sampling_params: "SamplingParams") -> None:
+        """A request that we do not understand is served as stock, and counted: none is refused."""
+        return
+
+    def is_argmax_invariant(self) -> bool:
+        # what is greedy is not shown to processors that are
+        return self._worker is None or not self._worker.settings.backtracks
+
+    def update_state(self, batch_update: "BatchUpdate | None") -> None:
+        if batch_update is None or self._worker is None:
+            return
+        rows = self._worker.rows
+        for row in batch_update.removed:
+            rows.remove(row)
+        for row, params, *_ in batch_update.added:
+            self._add(row, params)
+        for one, two, direction in batch_update.moved:
+            rows.move(one, two, is_swap=direction == MoveDirectionality.SWAP)
+
+    def add_request(self, req_idx: int, sampling_params: "SamplingParams") -> bool:
+        if self._worker is not None:
+            self._add(req_idx, sampling_params)
+        return not self.is_argmax_invariant()
+
+    def apply(self, logits: torch.Tensor, ctx: Any = None) -> torch.Tensor:
+        worker = self._worker
+        if worker is None or worker.uncertain is None:
+            return logits
+        holders = range(len(logits)) if ctx is None else ctx.idx_mapping_np
+        row, slots = worker.rows.sampling(holders)
+        if len(row):
+            device = logits.device
+            worker.uncertain.follow(logits[torch.from_numpy(row).to(device)], torch.from_numpy(slots).to(device))
+        return logits
+
+    def _add(self, holder: int, params: "SamplingParams | None") -> None:
+        worker = self._worker
+        ratio = asked_ratio(params.extra_args if params else None, worker.settings)
+        if ratio == MALFORMED:
+            worker.rows.counts["pages_stock", MALFORMED] += 1
+            ratio = None
+        elif ratio is not None and (reason := worker.why_stock()) is not None:
+            worker.rows.counts["pages_stock", reason] += 1
+            ratio = None
+        slot = worker.rows.add(holder, ratio)
+        if slot is not None and worker.uncertain is not None:
+            worker.uncertain.begin(slot)

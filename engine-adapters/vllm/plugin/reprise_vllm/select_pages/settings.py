@@ -1,0 +1,96 @@
+"""What the operator says of page selection, in `kv_connector_extra_config`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from vllm.config import VllmConfig
+
+KEY = "pages"
+ASKED = "reprise_pages"
+"""the name in a request's `vllm_xargs`"""
+
+
+class PageSettingError(ValueError):
+    """A setting that cannot be used; says which, and what it may be."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageSettings:
+    """For whom pages are selected, and how."""
+
+    min_ratio: float = 0.1
+    """least share of its pages that a request may ask for"""
+    selector: str = "attention-mass"
+    """a name of `reprise_pages.selectors.SELECTORS`"""
+    least_tokens: int = 4096
+    """shorter contexts stay dense: there reading less does not pay for choosing"""
+    requests: int = 8
+    """so many requests may be sparse at once, each with room for summaries; more stay dense"""
+    sinks: int = 1
+    """first pages, always read"""
+    recent: int = 2
+    """last complete pages, always read"""
+    every: int = 2
+    """steps between choices; 0: when a page has filled"""
+    max_entropy: float | None = None
+    """with `max_varentropy`: when a page fills, pages are chosen anew only if its tokens exceeded both (CHESS, 3.3)"""
+    max_varentropy: float | None = None
+
+    @property
+    def backtracks(self) -> bool:
+        """Whether the model's uncertainty decides when pages are chosen anew."""
+        return self.max_entropy is not None
+
+    @staticmethod
+    def read(extra: Mapping[str, Any]) -> "PageSettings | None":
+        """Returns the settings under `pages`, None where there are none; raises `PageSettingError`."""
+        given = extra.get(KEY)
+        if given is None or given is False:
+            return None
+        given = {} if given is True else given
+        if not isinstance(given, Mapping):
+            raise PageSettingError(f'pages is {given!r}, it must be an object such as {{"min_ratio": 0.1}}')
+        known = [field.name for field in fields(PageSettings)]
+        for name in given:
+            if name not in known:
+                near = get_close_matches(str(name), known, 1)
+                hint = f"; did you mean {near[0]}?" if near else f"; known are {', '.join(known)}"
+                raise PageSettingError(f"pages.{name} is no setting{hint}")
+        settings = PageSettings(**given)
+        settings._check()
+        return settings
+
+    def _check(self) -> None:
+        _number("min_ratio", self.min_ratio, 0, 1)
+        for name, least in (("least_tokens", 1), ("requests", 1), ("sinks", 0), ("recent", 1), ("every", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise PageSettingError(f"pages.{name} is {value!r}, it must be a whole number from {least} on")
+        if (self.max_entropy is None) != (self.max_varentropy is None):
+            raise PageSettingError("pages.max_entropy and pages.max_varentropy go together")
+        for name in ("max_entropy", "max_varentropy"):
+            if getattr(self, name) is not None:
+                _number(name, getattr(self, name), 0, 1000)
+        if self.backtracks and self.every != 0:
+            raise PageSettingError("pages.max_entropy is judged when a page fills: pages.every must be 0")
+        try:
+            from reprise_pages.selectors import SELECTORS
+        except ImportError as error:
+            raise PageSettingError("pages needs the package reprise-kernels: pip install kernels") from error
+        if self.selector not in SELECTORS:
+            raise PageSettingError(f"pages.selector is {self.selector!r}, it must be one of {', '.join(SELECTORS)}")
+
+
+def settings_of(config: "VllmConfig") -> PageSettings | None:
+    """The engine's settings; None where its connector is not ours, or says nothing of pages."""
+    transfer = config.kv_transfer_config
+    extra = None if transfer is None else transfer.kv_connector_extra_config
+    return None if not extra or not extra.get(KEY) else PageSettings.read(extra)
+
+
+def _number(name: str, value: Any, least: float, most: float) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+        raise PageSettingError(f"pages.{name} is {value!r}, it must be a number from {least} to {most}")

@@ -1,0 +1,59 @@
+"""Whether what requests write has become uncertain, page by page (CHESS, 3.3)."""
+
+import numpy as np
+import torch
+
+
+class Uncertain:
+    """
+    Follows the entropies of sparse requests' tokens, on the device.
+
+    What it says of a page may be a step late: the host does not wait.
+    """
+
+    def __init__(self, slots: int, page: int, max_entropy: float, max_varentropy: float, device: torch.device) -> None:
+        self._page, self._max_entropy, self._max_varentropy = page, max_entropy, max_varentropy
+        self._state = torch.zeros(slots, 3, device=device)
+        self._pending = torch.zeros(slots, dtype=torch.int32, device=device)
+        self._told = torch.zeros(slots, dtype=torch.int32, pin_memory=device.type == "cuda")
+
+    def begin(self, slot: int) -> None:
+        """Another request has the slot."""
+        self._state[slot] = 0
+        self._pending[slot] = 0
+
+    def follow(self, logits: torch.Tensor, slots: torch.Tensor) -> None:
+        """logits [S, vocabulary] of the requests of these slots (int64 [S]), one step further."""
+        state = self._state.index_select(0, slots)
+        triggered = _uncertainty(logits, state, self._page, self._max_entropy, self._max_varentropy)
+        self._state[slots] = state
+        self._pending[slots] = torch.maximum(self._pending[slots], triggered)
+        self._told.copy_(self._pending, non_blocking=True)
+
+    def take_triggered(self, slots: np.ndarray) -> np.ndarray:
+        """Whether a page of these requests has exceeded both thresholds since this was last asked: bool [S]."""
+        told = self._told.numpy()[slots] > 0
+        self._pending[torch.from_numpy(slots[told]).to(self._pending.device)] = 0
+        self._told[torch.from_numpy(slots[told])] = 0
+        return told
+
+
+def _uncertainty(
+    logits: torch.Tensor, state: torch.Tensor, page: int, max_entropy: float, max_varentropy: float
+) -> torch.Tensor:
+    """`reprise_kernels.generation_uncertainty`, and the same in torch where Triton cannot run: int32 [S]."""
+    if logits.device.type == "cuda":
+        from reprise_kernels.generation_uncertainty import generation_uncertainty
+
+        return generation_uncertainty(logits, state, page, max_entropy, max_varentropy).triggered
+    log_p = logits.float().log_softmax(-1)
+    entropy = -(log_p.exp() * log_p.clamp_min(-1e30)).sum(-1)
+    count, mean, squares = state.unbind(1)
+    # Welford's update
+    count = count + 1
+    away = entropy - mean
+    mean = mean + away / count
+    squares = squares + away * (entropy - mean)
+    full = count >= page
+    state.copy_(torch.stack([count, mean, squares], 1).masked_fill_(full[:, None], 0))
+    return (full & (mean > max_entropy) & (squares / count > max_varentropy)).int()

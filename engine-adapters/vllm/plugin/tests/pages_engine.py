@@ -1,0 +1,106 @@
+"""A real engine that selects pages, with a small model of random weights, in this process."""
+
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import reuse_model
+import torch
+
+BLOCK = 32
+PROCESSOR = "reprise_vllm.select_pages.processor:PageProcessor"
+
+
+class PagesEngine:
+    """vLLM with the plugin, answering token prompts."""
+
+    def __init__(
+        self, model: Path, pages: dict[str, Any] | None, extra: dict[str, Any] | None = None, **options: Any
+    ) -> None:
+        """
+        pages: the operator's settings; None: the plugin is installed, and nothing is said of pages.
+
+        extra: other settings of the connector.
+        """
+        from vllm import LLM
+
+        import reprise_vllm
+
+        reprise_vllm.register()
+        connector = {
+            "kv_connector": "RepriseConnector",
+            "kv_connector_module_path": "reprise_vllm.connector",
+            "kv_role": "kv_both",
+            "kv_connector_extra_config": {
+                **({} if pages is None else {"pages": {"least_tokens": 64, **pages}}),
+                **(extra or {}),
+            },
+        }
+        defaults = {"max_model_len": 2048, "num_gpu_blocks_override": 200, "max_num_batched_tokens": 256}
+        self.llm = LLM(
+            model=str(model), skip_tokenizer_init=True, dtype="float32", block_size=BLOCK, enforce_eager=True,
+            kv_transfer_config=connector, logits_processors=[PROCESSOR], **{**defaults, **options},
+        )  # fmt: skip
+        self.core = self.llm.llm_engine.engine_core.engine_core
+        self._counted: Counter[tuple[str, str]] = Counter()
+
+    @property
+    def worker(self) -> Any:
+        from reprise_vllm.select_pages.worker import page_worker
+
+        return page_worker(self.core.vllm_config)
+
+    @property
+    def selection(self) -> Any:
+        return next(iter(self.worker.selections.values()))
+
+    def ask(self, prompts: list[list[int]], ratios: Any = None, tokens: int = 40, **options: Any) -> list[Any]:
+        """The answers, in order; prompts of one call run together. ratios: one for all, or one each."""
+        each = ratios if isinstance(ratios, list) else [ratios] * len(prompts)
+        outputs = self.llm.generate(
+            [{"prompt_token_ids": prompt} for prompt in prompts],
+            [self.sampling(ratio, tokens, **options) for ratio in each],
+            use_tqdm=False,
+        )
+        return [output.outputs[0] for output in outputs]
+
+    def sampling(self, ratio: Any = None, tokens: int = 40, **options: Any) -> Any:
+        from vllm import SamplingParams
+
+        extra = {} if ratio is None else {"extra_args": {"reprise_pages": ratio}}
+        return SamplingParams(
+            temperature=0, max_tokens=tokens, ignore_eos=True, detokenize=False, logprobs=5, **extra, **options
+        )
+
+    def counts(self) -> Counter[tuple[str, str]]:
+        """What was counted since this was last asked."""
+        fresh = self.worker.rows.counts - self._counted
+        self._counted = self.worker.rows.counts.copy()
+        return fresh
+
+    def forget(self) -> None:
+        """vLLM's prefix cache is empty."""
+        assert self.llm.reset_prefix_cache()
+
+    def close(self) -> None:
+        self.core.shutdown()
+
+
+def prompt(seed: int, count: int) -> list[int]:
+    """Random tokens, the same for the same seed."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(3, reuse_model.VOCABULARY, (count,), generator=generator).tolist()
+
+
+def said(answer: Any) -> list[int]:
+    """The tokens of an answer."""
+    return list(answer.token_ids)
+
+
+def first_logprobs(answer: Any, place: int) -> dict[int, float]:
+    """The best tokens' log-probabilities at a place of an answer."""
+    return {token: one.logprob for token, one in answer.logprobs[place].items()}
+
+
+os.environ.setdefault("VLLM_LOGGING_LEVEL", "WARNING")

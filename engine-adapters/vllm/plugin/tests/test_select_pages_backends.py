@@ -1,0 +1,39 @@
+"""Our builders stand around the platform's backends, and these stay what they were."""
+
+import pytest
+from vllm.utils.import_utils import resolve_obj_by_qualname
+from vllm.v1.attention.backends.registry import AttentionBackendEnum
+from vllm.v1.sample.logits_processor.interface import LogitsProcessor
+from vllm.v1.worker.gpu.sample.logits_processor.interface import LogitsProcessor as LogitsProcessorV2
+
+from reprise_vllm.select_pages import backends
+from reprise_vllm.select_pages.processor import PageProcessor
+from reprise_vllm.select_pages.register_backends import BACKENDS, register_backends
+
+
+def stock(name: str) -> type:
+    try:
+        return resolve_obj_by_qualname(AttentionBackendEnum[name].value)
+    except ImportError as error:
+        pytest.skip(f"{name} cannot be imported here: {error}")
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_each_backend_is_the_stock_one_with_another_builder(name):
+    base = stock(name)
+    register_backends()
+    register_backends()
+    assert AttentionBackendEnum[name].get_path() == f"reprise_vllm.select_pages.backends.{name}"
+    ours = AttentionBackendEnum[name].get_class()
+    assert issubclass(ours, base) and ours.get_name() == base.get_name()
+    assert issubclass(ours.get_builder_cls(), base.get_builder_cls())
+    # another group of layers would be given our lengths with a table of its own
+    assert ours.get_builder_cls().supports_update_block_table is False
+    # CUDA's platform turns the class into a path, and the path into a class
+    assert resolve_obj_by_qualname(f"{ours.__module__}.{ours.__qualname__}") is ours
+    assert backends.__getattr__(name) is ours
+
+
+def test_one_processor_is_of_both_runners_kinds():
+    assert issubclass(PageProcessor, LogitsProcessor) and issubclass(PageProcessor, LogitsProcessorV2)
+    assert not PageProcessor.__abstractmethods__

@@ -1,0 +1,103 @@
+"""vLLM with page selection in this process, so that each answer token's distribution can be read and forced."""
+
+# it sets the engine's environment, before vLLM is imported
+from quality.in_engine.engine import LONGEST  # isort: skip
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from quality.pages.oracle import TrueMass
+from reprise_pages.selectors import SELECTORS
+
+PROCESSOR = "reprise_vllm.select_pages.processor:PageProcessor"
+
+
+class Engine:
+    """An engine that answers one prompt at a time, by any selector."""
+
+    def __init__(self, model: str, least_tokens: int = 1, **options: Any) -> None:
+        """least_tokens: shorter contexts stay dense."""
+        import reprise_vllm
+        from vllm import LLM
+
+        reprise_vllm.register()
+        connector = {
+            "kv_connector": "RepriseConnector",
+            "kv_connector_module_path": "reprise_vllm.connector",
+            "kv_role": "kv_both",
+            "kv_connector_extra_config": {"pages": {"min_ratio": 0, "requests": 1, "least_tokens": least_tokens}},
+        }
+        self.llm = LLM(
+            model=model, dtype="float32", max_model_len=LONGEST, enforce_eager=True, block_size=32,
+            max_num_batched_tokens=LONGEST, max_num_seqs=4, kv_transfer_config=connector,
+            logits_processors=[PROCESSOR], **options,
+        )  # fmt: skip
+        self.tokenizer = self.llm.get_tokenizer()
+        core = self.llm.llm_engine.engine_core.engine_core
+        from reprise_vllm.reuse import engine_parts
+        from reprise_vllm.select_pages.worker import page_worker
+
+        self.worker = page_worker(core.vllm_config)
+        self.selection = next(iter(self.worker.selections.values()))
+        if self.selection is None:
+            raise RuntimeError(f"this engine selects no pages: {self.worker.refusal}")
+        self._model = engine_parts._runner.get_model()
+        self._watch()
+        # the self-test
+        self.answer(list(range(5, 5 + max(least_tokens, 300))), 3, ratio=0.5)
+        if not self.selection.is_proven:
+            raise RuntimeError(f"this engine selects no pages: {self.selection.refusal}")
+
+    def choose_by(self, selector: str, every: int) -> None:
+        """Pages are chosen by this selector from now on, every so many steps (0: when a page has filled)."""
+        # the runner says that a request is gone with its next batch
+        self.answer([5, 6, 7], 2)
+        kinds = {**SELECTORS, "oracle": TrueMass}
+        made = kinds[selector](self._rotation()) if selector == "chess-unrotated" else kinds[selector]()
+        self.selection.choose_by(made, replace(self.selection.settings, every=every))
+
+    def answer(
+        self, prompt: list[int], tokens: int, ratio: float | None = None, forced: list[int] | None = None
+    ) -> tuple[list[int], torch.Tensor]:
+        """Returns the answer's tokens, greedy or as forced, and each one's log-probabilities [tokens, vocabulary]."""
+        from vllm import SamplingParams
+
+        self._forced, self._seen = forced, []
+        extra = {} if ratio is None else {"extra_args": {"reprise_pages": ratio}}
+        sampling = SamplingParams(temperature=0, max_tokens=tokens, ignore_eos=True, **extra)
+        output = self.llm.generate({"prompt_token_ids": prompt}, sampling, use_tqdm=False)[0]
+        if self.selection.refusal is not None:
+            raise RuntimeError(f"selection has ended: {self.selection.refusal}")
+        return list(output.outputs[0].token_ids), torch.cat(self._seen)
+
+    def take_share(self) -> float:
+        """Pages listed of all there were, since this was last asked."""
+        counts = self.worker.rows.counts
+        listed, all_pages = counts.pop(("pages_read", "listed"), 0), counts.pop(("pages_read", "all"), 0)
+        return listed / all_pages if all_pages else 1.0
+
+    def _rotation(self) -> Any:
+        from reprise_vllm.reuse.engine_parts import rotary_of_runner
+
+        from reprise_reuse.rotation import KeyRotation
+
+        rotary = rotary_of_runner()
+        return KeyRotation(rotary.cos_sin, is_neox=rotary.is_neox)
+
+    def _watch(self) -> None:
+        compute = self._model.compute_logits
+
+        def compute_logits(*arguments: Any, **named: Any) -> torch.Tensor:
+            logits = compute(*arguments, **named)
+            place = len(self._seen)
+            self._seen.append(logits[-1:].float().log_softmax(-1).clone())
+            if self._forced is not None and place < len(self._forced):
+                logits = torch.full_like(logits, -1e9)
+                logits[:, self._forced[place]] = 0
+            return logits
+
+        self._seen: list[torch.Tensor] = []
+        self._forced: list[int] | None = None
+        self._model.compute_logits = compute_logits

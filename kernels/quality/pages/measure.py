@@ -1,0 +1,60 @@
+"""Measures every wanted case of a prompt once; what is measured is kept, so that a run can go on where one ended."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from quality.in_engine.measure import Measurements
+from quality.pages.engine import Engine
+from quality.pages.prompts import Long
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Which pages are read, how many, and how often they are chosen anew."""
+
+    selector: str
+    every: int
+    ratio: float
+
+    def __str__(self) -> str:
+        return f"{self.selector} {self.every} {self.ratio}"
+
+
+def measure(
+    engine: Engine, prompts: Sequence[Long], tokens: int, cases: Sequence[Case], kept: Measurements, seconds: float
+) -> Iterator[str]:
+    """Measures cases of prompts, `tokens` of each one's answer, until time is up; yields what to say of each."""
+    until = time.monotonic() + seconds
+    for number, prompt in enumerate(prompts, 1):
+        wanted = kept.open_cases(prompt.kind, prompt.name, list(cases))
+        if not wanted:
+            continue
+        forced = prompt.truth[:tokens] if prompt.truth else engine.answer(prompt.tokens, tokens)[0]
+        _, full = engine.answer(prompt.tokens, tokens, forced=forced)
+        for case in wanted:
+            if time.monotonic() > until:
+                yield f"time is up after {number - 1} prompts"
+                return
+            engine.choose_by(case.selector, case.every)
+            engine.take_share()
+            _, log = engine.answer(prompt.tokens, tokens, case.ratio, forced)
+            kept.add(_row(prompt, case, forced, full, log) | {"share": engine.take_share()})
+        yield f"{prompt.kind} {prompt.name}, {len(prompt.tokens)} tokens: {number} of {len(prompts)} prompts"
+
+
+def _row(prompt: Long, case: Case, forced: Sequence[int], full: torch.Tensor, log: torch.Tensor) -> dict[str, Any]:
+    """The figures of decode steps; log-probabilities are [tokens, vocabulary], the first ones the prefill's."""
+    full, log, token = full[1:], log[1:], torch.tensor(forced[1:])[:, None]
+    steps = (full.exp() * (full - log)).sum(-1)
+    return {
+        "trace": prompt.kind, "prompt": prompt.name, "case": str(case), "selector": case.selector, "every": case.every,
+        "ratio": case.ratio, "kl": float(steps.mean()), "worst_kl": float(steps.max()),
+        "late_kl": float(steps[len(steps) // 2 :].mean()),
+        "top1": float((log.argmax(-1) == full.argmax(-1)).float().mean()),
+        "nll": float(-log.gather(1, token).mean()), "full_nll": float(-full.gather(1, token).mean()),
+        "tokens": len(prompt.tokens), "steps": len(steps),
+    }  # fmt: skip

@@ -1,0 +1,110 @@
+"""`python -m quality.pages.timing`: a decode step from fewer pages, as a part of a stock one's, and what choosing
+costs of it.
+
+CPU time of one thread: on a shared machine wall-clock time of two threads says more about the neighbours. Modes take
+turns in one process, so that what the neighbours do to memory is done to all of them.
+"""
+
+import argparse
+import statistics
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from quality.pages.engine import Engine
+from quality.pages.prompts import DIALOGUE, prompts_of
+
+# the prefill's, and the one in which all pages are summarised
+_FIRST_STEPS = 2
+
+
+def main() -> None:
+    """Measures each mode at each context; prints medians over rounds with their range."""
+    options = _read_options()
+    engine = Engine(options.model, least_tokens=options.least_tokens)
+    spent = _Spent(engine)
+    for context in options.contexts:
+        prompt = prompts_of(options.data, DIALOGUE, engine.tokenizer, context, 1, 0)[0].tokens
+        # the prefill: later ones find it in the cache
+        engine.answer(prompt, 1)
+        parts: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
+        stocks = []
+        for _ in range(options.rounds):
+            stock, _, _ = _median_step(engine, spent, prompt, options.steps, None)
+            stocks.append(stock)
+            for name in options.modes:
+                selector, every, ratio = name.split(":")
+                engine.choose_by(selector, int(every))
+                step, own, first = _median_step(engine, spent, prompt, options.steps, float(ratio))
+                parts[name].append((step / stock, own / stock, first / stock))
+        print(f"context {context}: a stock step {1e3 * statistics.median(stocks):.1f} ms of CPU time")
+        for name, values in parts.items():
+            step, own, first = zip(*values, strict=True)
+            print(
+                f"  {name:26} {statistics.median(step):.3f} [{min(step):.3f}, {max(step):.3f}], of it choosing "
+                f"{statistics.median(own):.3f}; the first step {statistics.median(first):.2f}",
+                flush=True,
+            )
+
+
+def _median_step(
+    engine: Engine, spent: "_Spent", prompt: list[int], steps: int, ratio: float | None
+) -> tuple[float, float, float]:
+    """Seconds of CPU time: of a step, of choosing in a step, and of the first sparse step."""
+    from vllm import SamplingParams
+
+    extra = {} if ratio is None else {"extra_args": {"reprise_pages": ratio}}
+    sampling = SamplingParams(temperature=0, max_tokens=steps, ignore_eos=True, detokenize=False, **extra)
+    engine._forced, engine._seen = None, []
+    running = engine.llm.llm_engine
+    running.add_request(f"timing-{time.monotonic_ns()}", {"prompt_token_ids": prompt}, sampling)
+    times, own = [], []
+    while running.has_unfinished_requests():
+        spent.seconds = 0.0
+        began = time.process_time()
+        running.step()
+        times.append(time.process_time() - began)
+        own.append(spent.seconds)
+    later = slice(_FIRST_STEPS, None)
+    return statistics.median(times[later]), statistics.median(own[later]), times[1]
+
+
+class _Spent:
+    """CPU time spent in selection: in the builder, and in the layers."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.seconds = 0.0
+        for name in ("rewrite", "in_layer"):
+            setattr(engine.selection, name, self._timed(getattr(engine.selection, name)))
+
+    def _timed(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*arguments: Any, **named: Any) -> Any:
+            began = time.process_time()
+            try:
+                return method(*arguments, **named)
+            finally:
+                self.seconds += time.process_time() - began
+
+        return timed
+
+
+def _read_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="quality.pages.timing", description=main.__doc__)
+    parser.add_argument("data", type=Path, help="folder of traces")
+    parser.add_argument("--model", required=True, help="folder of the model")
+    parser.add_argument("--contexts", nargs="+", type=int, default=[2048, 4096, 8064])
+    parser.add_argument("--steps", type=int, default=28, help="of an answer")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--least-tokens", type=int, default=1, help="shorter contexts stay dense")
+    parser.add_argument(
+        "--modes", nargs="+", help="SELECTOR:EVERY:RATIO",
+        default=["attention-mass:1:0.1", "attention-mass:1:0.25", "attention-mass:2:0.1", "attention-mass:2:0.25",
+                 "attention-mass:1:0.5", "quest:1:0.25", "recent:0:0.1", "recent:0:0.25"],
+    )  # fmt: skip
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

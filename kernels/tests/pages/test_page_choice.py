@@ -1,0 +1,107 @@
+"""Which pages are listed: as many as the budget says, the safe ones always, and the best of the others."""
+
+import numpy as np
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reprise_pages.affinity import KeyAffinity, coarse_to_fine
+from reprise_pages.choice import always_listed, best_pages, budget_pages
+from reprise_pages.mass import key_bounds, key_moments, log_mass, upper_bound
+from reprise_pages.selectors import SELECTORS, AttentionMass
+
+counts = st.lists(st.integers(1, 40), min_size=1, max_size=5)
+
+
+@given(counts, st.floats(0, 1), st.integers(0, 2), st.integers(1, 3), st.integers(0, 1000))
+def test_lists_have_their_length_no_page_twice_the_safe_pages_and_the_best_others(full, ratio, sinks, recent, seed):
+    ends = torch.tensor(full)
+    budget = budget_pages(np.array(full), np.full(len(full), ratio), sinks, recent)
+    scores = torch.rand(len(full), max(full), generator=torch.Generator().manual_seed(seed))
+    pages = best_pages(scores, always_listed(ends, max(full), sinks, recent), int(budget.max()))
+    for end, count, row, score in zip(full, budget.tolist(), pages, scores, strict=True):
+        kept = set(row[:count].tolist())
+        safe = set(range(min(sinks, end))) | set(range(max(end - recent, 0), end))
+        assert len(kept) == count == min(end, max(sinks + recent, round(ratio * end)))
+        assert kept <= set(range(end))
+        if count >= len(safe):
+            assert safe <= kept
+            others = sorted(set(range(end)) - safe, key=lambda page: -float(score[page]))
+            assert kept - safe == set(others[: count - len(safe)])
+
+
+def keys_of(seed: int, pages: int, spread: float = 1.0) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    middle = torch.randn(pages, 1, 2, 8, generator=generator)
+    return middle + spread * torch.randn(pages, 32, 2, 8, generator=generator)
+
+
+def true_log_mass(query: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
+    """log mean exp(q . k) of each page, [1, H, G, P]."""
+    return torch.einsum("shgd,pthd->shgpt", query, keys).logsumexp(-1) - np.log(keys.shape[1])
+
+
+@given(st.integers(0, 1000))
+def test_quests_bound_is_never_below_any_key_of_the_page(seed):
+    keys = keys_of(seed, 6)
+    query = torch.randn(1, 2, 3, 8, generator=torch.Generator().manual_seed(seed + 1))
+    bound = upper_bound(query, key_bounds(keys).permute(1, 2, 0)[None])
+    assert bool((bound + 1e-4 >= torch.einsum("shgd,pthd->shgpt", query, keys).amax(-1)).all())
+
+
+@given(st.integers(0, 1000), st.sampled_from([0.1, 0.5]))
+def test_the_estimate_is_the_mass_where_keys_of_a_page_are_alike(seed, spread):
+    keys = keys_of(seed, 6, spread)
+    query = 0.5 * torch.randn(1, 2, 3, 8, generator=torch.Generator().manual_seed(seed + 1))
+    estimate = log_mass(query, key_moments(keys).permute(1, 2, 0)[None], 32)
+    torch.testing.assert_close(estimate, true_log_mass(query, keys), atol=0.3, rtol=0)
+
+
+def test_beyond_a_pages_tokens_the_estimate_grows_as_their_largest_does():
+    keys = keys_of(0, 200, 1.0) - keys_of(0, 200, 1.0).mean(1, keepdim=True)
+    query = torch.randn(1, 2, 3, 8, generator=torch.Generator().manual_seed(1))
+    for scale in (1.0, 2.0, 4.0):
+        estimate = log_mass(scale * query, key_moments(keys).permute(1, 2, 0)[None], 32).mean()
+        true = true_log_mass(scale * query, keys).mean()
+        normal = ((scale * query) ** 2 @ key_moments(keys).permute(1, 2, 0)[None].chunk(2, 2)[1]).mean() / 2
+        assert abs(float(estimate - true)) < abs(float(normal - true)) or scale == 1.0
+        assert abs(float(estimate - true)) < 0.35 * float(true) + 0.5
+
+
+def test_a_request_is_scored_alike_alone_and_beside_longer_ones():
+    selector, page = AttentionMass(), 32
+    summary = torch.stack([selector.summarise(keys_of(seed, 9), torch.zeros(9)).permute(1, 2, 0) for seed in (1, 2)])
+    query = torch.randn(2, 2, 3, 8, generator=torch.Generator().manual_seed(3))
+    there = torch.arange(9) < torch.tensor([[5], [9]])
+    both = selector.scores(query, summary, there, page)
+    alone = selector.scores(query[:1], summary[:1, ..., :5], there[:1, :5], page)
+    torch.testing.assert_close(both[:1, :5], alone)
+    torch.testing.assert_close(both.sum(-1), torch.full((2,), 6.0))
+
+
+def test_pages_of_better_grids_come_before_all_others():
+    scores = torch.zeros(1, 64)
+    scores[0, 16:32] = 1  # the second of four grids
+    scores[0, 60] = 5  # one page of the last
+    order = coarse_to_fine(scores, torch.ones(1, 64, dtype=torch.bool)).argsort(-1, descending=True)[0]
+    assert set(order[:4].tolist()) <= set(range(16, 32)) | {60}
+
+
+def test_affinity_is_the_product_with_the_recent_windows_mean():
+    selector = KeyAffinity()
+    summary = selector.summarise(keys_of(4, 6), torch.zeros(6)).permute(1, 2, 0)[None, None]
+    scores = selector.scores(summary, torch.tensor([6]), 2)
+    vectors = keys_of(4, 6).mean(1).flatten(1)
+    expected = vectors @ vectors[4:].sum(0)
+    grouped = scores[0] - expected
+    # what is not raised is the product itself
+    raised = grouped > 1e-3
+    torch.testing.assert_close(scores[0][~raised], expected[~raised])
+    assert 0 < int(raised.sum()) <= 4
+
+
+def test_each_selector_has_a_name_and_the_numbers_it_says():
+    for name, kind in SELECTORS.items():
+        if name != "chess-unrotated":
+            made = kind()
+            assert made.summarise(keys_of(5, 3), torch.zeros(3)).shape == (3, 2, made.numbers(8))
