@@ -13,7 +13,7 @@ let proxy: RunningProxy
 
 beforeEach(async () => {
   engine = await startRecordingEngineDouble()
-  proxy = await startTestProxy({ url: engine.url, kind: 'vllm', id: 'gpu-0' }, { movesMustPay: false })
+  proxy = await startTestProxy({ url: engine.url, kind: 'vllm', id: 'gpu-0' })
 })
 
 afterEach(async () => {

@@ -22,7 +22,7 @@ async function restartProxy(
 beforeEach(async () => {
   engine = await startRecordingEngineDouble()
   // blocks of one letter are moved too
-  proxy = await startTestProxy({ url: engine.url }, { movesMustPay: false })
+  proxy = await startTestProxy({ url: engine.url })
   chatUrl = `${proxy.url}/v1/chat/completions`
 })
 

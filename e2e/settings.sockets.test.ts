@@ -161,7 +161,7 @@ describe('a reload', () => {
     expect((await ask(documentRequest('q3', 'CBA'))).headers.get('x-reprise-skipped')).toBe('mode_off')
     proxy!.reload(configOf({ bodyLimitBytes: 100 }))
     expect((await errorOf(await ask(documentRequest('q4', 'CBA')))).code).toBe('body_too_large')
-    proxy!.reload(configOf({ movesMustPay: false, wording: { ...defaultConfig().wording, order: 'Order: {order}' } }))
+    proxy!.reload(configOf({ wording: { ...defaultConfig().wording, order: 'Order: {order}' } }))
     await ask(documentRequest('q5', 'CBA'))
     expect(sent()).toContain('Order: [3] > [2] > [1]')
     proxy!.reload(

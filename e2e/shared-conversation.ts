@@ -19,7 +19,7 @@ export function startSharedProxy(
   // what is tested is what is recalled, on machines that are busy too
   const redis = { url, namespace: 'test', ttlSeconds: 600, readMilliseconds: 2_000 }
   // the usage that the double answers with is of no prompt: what pays cannot be told by it
-  return startTestProxy({ url: engine.url }, { redis, movesMustPay: false, ...config })
+  return startTestProxy({ url: engine.url }, { redis, ...config })
 }
 
 /** A conversation of one user, whichever proxy it goes through; it checks that no turn is ever sent in other bytes. */

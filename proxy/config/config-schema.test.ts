@@ -39,7 +39,7 @@ test('what nothing is configured for is what the contract says', () => {
     mode: 'on',
     ordering: 'reprise',
     maxDisplacement: undefined,
-    movesMustPay: true,
+    movesMustPay: false,
     mirroredRequests: 50_000,
     wording: {
       order: 'Please read the context in the following priority order: {order} and answer the question.',
