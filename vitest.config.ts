@@ -31,6 +31,8 @@ export default defineConfig({
         test: {
           name: 'sockets',
           include: [sockets],
+          // they wait more than they compute
+          maxWorkers: 2,
           testTimeout: 60_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 1 },
@@ -40,6 +42,7 @@ export default defineConfig({
         test: {
           name: 'long',
           include: [long],
+          maxWorkers: 2,
           testTimeout: 60_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 2 },
