@@ -24,10 +24,13 @@ class PagesEngine:
         extra: other settings of the connector.
         """
         from vllm import LLM
+        from vllm.v1.attention import selector
 
         import reprise_vllm
 
         reprise_vllm.register()
+        # an engine that was in this process before has looked the backend up when nothing was registered
+        selector._cached_get_attn_backend.cache_clear()
         connector = {
             "kv_connector": "RepriseConnector",
             "kv_connector_module_path": "reprise_vllm.connector",
