@@ -1,6 +1,7 @@
 """Which pages are listed: as many as the budget says, the safe ones always, and the best of the others."""
 
 import numpy as np
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,12 +50,16 @@ def test_quests_bound_is_never_below_any_key_of_the_page(seed):
     assert bool((bound + 1e-4 >= torch.einsum("shgd,pthd->shgpt", query, keys).amax(-1)).all())
 
 
-@given(st.integers(0, 1000), st.sampled_from([0.1, 0.5]))
-def test_the_estimate_is_the_mass_where_keys_of_a_page_are_alike(seed, spread):
-    keys = keys_of(seed, 6, spread)
-    query = 0.5 * torch.randn(1, 2, 3, 8, generator=torch.Generator().manual_seed(seed + 1))
-    estimate = log_mass(query, key_moments(keys).permute(1, 2, 0)[None], 32)
-    torch.testing.assert_close(estimate, true_log_mass(query, keys), atol=0.3, rtol=0)
+@pytest.mark.parametrize(("spread", "most", "mean"), [(0.1, 0.05, 0.01), (0.5, 0.9, 0.1)])
+def test_the_estimate_is_the_mass_where_keys_of_a_page_are_alike(spread, most, mean):
+    errors = []
+    for seed in range(200):
+        keys = keys_of(seed, 6, spread)
+        query = 0.5 * torch.randn(1, 2, 3, 8, generator=torch.Generator().manual_seed(seed + 1))
+        estimate = log_mass(query, key_moments(keys).permute(1, 2, 0)[None], 32)
+        errors.append((estimate - true_log_mass(query, keys)).abs())
+    assert float(torch.stack(errors).max()) < most
+    assert float(torch.stack(errors).mean()) < mean
 
 
 def test_beyond_a_pages_tokens_the_estimate_grows_as_their_largest_does():
