@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from quality.in_engine.forced_answers import ForcedAnswers
+
 # before vLLM is imported: one process, so that the model and the connector can be reached
 os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -52,7 +54,9 @@ class Engine:
         scheduler = self.llm.llm_engine.engine_core.engine_core.scheduler
         self._reuse = scheduler.connector._on_scheduler.state
         self._counted: Counter[tuple[str, str]] = Counter()
-        self._watch()
+        from reprise_vllm.reuse import engine_parts
+
+        self._answers = ForcedAnswers(engine_parts._runner.get_model())
         self.answer([1, 2, 3], "nobody", {"reuse": "off"})
         if not self._reuse.is_ready:
             raise RuntimeError(f"this engine does not reuse: {self._reuse.refusal}")
@@ -65,14 +69,14 @@ class Engine:
 
         # each prompt stands for itself: the same one again would go on from the rows of the case before
         self._reuse._continuations.clear()
-        self._forced, self._seen = forced, []
+        self._answers.begin(forced)
         sampling = SamplingParams(
             temperature=0, max_tokens=tokens, ignore_eos=True,
             extra_args={"kv_transfer_params": {"reprise": wish}},
         )  # fmt: skip
         given = {"prompt_token_ids": prompt, "cache_salt": salt}
         output = self.llm.generate(given, sampling, use_tqdm=False)[0]
-        return list(output.outputs[0].token_ids), torch.cat(self._seen)
+        return list(output.outputs[0].token_ids), self._answers.log_probabilities()
 
     def choose_by(self, method: str) -> None:
         """Rows are chosen by this method from now on."""
@@ -86,22 +90,3 @@ class Engine:
     def forget(self) -> None:
         """Nothing is stored any more."""
         self._reuse.reset()
-
-    def _watch(self) -> None:
-        from reprise_vllm.reuse import engine_parts
-
-        model = engine_parts._runner.get_model()
-        compute = model.compute_logits
-
-        def compute_logits(*arguments: Any, **named: Any) -> torch.Tensor:
-            logits = compute(*arguments, **named)
-            place = len(self._seen)
-            self._seen.append(logits[-1:].float().log_softmax(-1).clone())
-            if self._forced is not None and place < len(self._forced):
-                logits = torch.full_like(logits, -1e9)
-                logits[:, self._forced[place]] = 0
-            return logits
-
-        self._seen: list[torch.Tensor] = []
-        self._forced: list[int] | None = None
-        model.compute_logits = compute_logits

@@ -16,14 +16,19 @@ def write_report(folder: Path) -> str:
     """Writes `figures.csv`, `figures.md` and a plot a trace; returns the Markdown."""
     groups = _grouped(folder / "measured.jsonl")
     figures = [_figure(key, rows) for key, rows in sorted(groups.items())]
+    text = "\n\n".join(_table(trace, figures) for trace in dict.fromkeys(one["trace"] for one in figures)) + "\n"
+    write_figures(folder, figures, text)
+    _plot(folder, figures)
+    return text
+
+
+def write_figures(folder: Path, figures: Rows, text: str) -> None:
+    """Writes `figures.csv`, with the members of each figure as columns, and `figures.md`."""
     with (folder / "figures.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, list(figures[0]))
         writer.writeheader()
         writer.writerows(figures)
-    text = "\n\n".join(_table(trace, figures) for trace in dict.fromkeys(one["trace"] for one in figures)) + "\n"
     (folder / "figures.md").write_text(text)
-    _plot(folder, figures)
-    return text
 
 
 def _grouped(path: Path) -> dict[tuple[str, str, str, float], Rows]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from quality.in_engine.forced_answers import ForcedAnswers
 from quality.pages.oracle import TrueMass
 from reprise_pages.selectors import SELECTORS
 
@@ -43,8 +44,7 @@ class Engine:
         self.selection = next(iter(self.worker.selections.values()))
         if self.selection is None:
             raise RuntimeError(f"this engine selects no pages: {self.worker.refusal}")
-        self._model = engine_parts._runner.get_model()
-        self._watch()
+        self._answers = ForcedAnswers(engine_parts._runner.get_model())
         # the self-test
         self.answer(list(range(5, 5 + max(least_tokens, 300))), 3, ratio=0.5)
         if not self.selection.is_proven:
@@ -64,13 +64,13 @@ class Engine:
         """Returns the answer's tokens, greedy or as forced, and each one's log-probabilities [tokens, vocabulary]."""
         from vllm import SamplingParams
 
-        self._forced, self._seen = forced, []
+        self._answers.begin(forced)
         extra = {} if ratio is None else {"extra_args": {"reprise_pages": ratio}}
         sampling = SamplingParams(temperature=0, max_tokens=tokens, ignore_eos=True, **extra)
         output = self.llm.generate({"prompt_token_ids": prompt}, sampling, use_tqdm=False)[0]
         if self.selection.refusal is not None:
             raise RuntimeError(f"selection has ended: {self.selection.refusal}")
-        return list(output.outputs[0].token_ids), torch.cat(self._seen)
+        return list(output.outputs[0].token_ids), self._answers.log_probabilities()
 
     def take_share(self) -> float:
         """Pages listed of all there were, since this was last asked."""
@@ -85,19 +85,3 @@ class Engine:
 
         rotary = rotary_of_runner()
         return KeyRotation(rotary.cos_sin, is_neox=rotary.is_neox)
-
-    def _watch(self) -> None:
-        compute = self._model.compute_logits
-
-        def compute_logits(*arguments: Any, **named: Any) -> torch.Tensor:
-            logits = compute(*arguments, **named)
-            place = len(self._seen)
-            self._seen.append(logits[-1:].float().log_softmax(-1).clone())
-            if self._forced is not None and place < len(self._forced):
-                logits = torch.full_like(logits, -1e9)
-                logits[:, self._forced[place]] = 0
-            return logits
-
-        self._seen: list[torch.Tensor] = []
-        self._forced: list[int] | None = None
-        self._model.compute_logits = compute_logits

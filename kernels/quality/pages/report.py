@@ -1,15 +1,14 @@
 """Tables, CSV and plots of what has been measured."""
 
-import csv
 import json
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+from quality.in_engine.report import Rows, write_figures
 from quality.in_engine.score import bootstrap
 
 _FIGURES = ("kl", "late_kl", "top1", "nll", "full_nll", "share")
-Rows = list[dict[str, Any]]
 
 
 def write_report(folder: Path) -> str:
@@ -19,12 +18,8 @@ def write_report(folder: Path) -> str:
     sets = {"the first five prompts": [one for one in rows if _key(one) in first]}
     sets["other prompts"] = [one for one in rows if _key(one) not in first]
     figures = [figure for name, given in sets.items() for figure in _figures(name, given)]
-    with (folder / "figures.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(figures[0]))
-        writer.writeheader()
-        writer.writerows(figures)
     text = "\n\n".join(_table(name, figures) for name, given in sets.items() if given) + "\n"
-    (folder / "figures.md").write_text(text)
+    write_figures(folder, figures, text)
     _plot(folder, [one for one in figures if one["prompts"]])
     return text
 

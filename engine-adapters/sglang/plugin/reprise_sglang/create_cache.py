@@ -57,8 +57,8 @@ def _read_hotness(ctx: Any) -> HotnessSettings | None:
     obstacle = _find_obstacle(ctx)
     if obstacle is None and ctx.params.enable_session_radix_cache:
         obstacle = "Sessions have an order of their own."
-    if obstacle is None and find_missing_hotness_seams():
-        obstacle = f"This SGLang lacks {', '.join(find_missing_hotness_seams())}."
+    if obstacle is None and (missing := find_missing_hotness_seams()):
+        obstacle = f"This SGLang lacks {', '.join(missing)}."
     if obstacle is not None:
         raise HotnessSettingError(f"REPRISE_EVICTION is set, and SGLang cannot evict by hotness here. {obstacle}")
     return settings

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-# With the 255 that eight bits hold, Equation 5 gives a question of 60 tokens four requests' worth for being new, and it
-# outlives what was asked for three times; a few-shot load in a real server then finds less than by least recent use.
+# Eight bits would hold 255. By Equation 5 a new question of 60 tokens would then count as much as five requests, and stay
+# while a prefix goes that was asked for three times. A few-shot load would find less than with LRU.
 MAX_AGE = 16
 REQUESTS_PER_AGE = 16
 """after so many requests all clocks fall by one"""

@@ -1,9 +1,10 @@
 """What the operator says of reuse, in `kv_connector_extra_config`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from difflib import get_close_matches
+from dataclasses import dataclass
 from typing import Any
+
+from reprise_vllm.read_settings import check_number, check_whole, read_settings
 
 KEY = "reuse"
 HOST_DTYPES = ("model", "int8", "k8v4")
@@ -54,21 +55,9 @@ class ReuseSettings:
     @staticmethod
     def read(extra: Mapping[str, Any]) -> "ReuseSettings | None":
         """Returns the settings under `reuse`, None where there are none; raises `ReuseSettingError`."""
-        given = extra.get(KEY)
-        if given is None or given is False:
-            return None
-        if given is True:
-            given = {}
-        if not isinstance(given, Mapping):
-            raise ReuseSettingError(f'reuse is {given!r}, it must be an object such as {{"ratio": 0.15}}')
-        known = [field.name for field in fields(ReuseSettings)]
-        for name in given:
-            if name not in known:
-                near = get_close_matches(str(name), known, 1)
-                hint = f"; did you mean {near[0]}?" if near else f"; known are {', '.join(known)}"
-                raise ReuseSettingError(f"reuse.{name} is no setting{hint}")
-        settings = ReuseSettings(**given)
-        settings._check()
+        settings = read_settings(ReuseSettings, KEY, '{"ratio": 0.15}', extra.get(KEY), ReuseSettingError)
+        if settings is not None:
+            settings._check()
         return settings
 
     def _check(self) -> None:
@@ -97,10 +86,8 @@ class ReuseSettings:
 
 
 def _between(name: str, value: Any, least: float, most: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-        raise ReuseSettingError(f"reuse.{name} is {value!r}, it must be a number from {least} to {most}")
+    check_number(KEY, name, value, least, most, ReuseSettingError)
 
 
 def _whole(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ReuseSettingError(f"reuse.{name} is {value!r}, it must be a whole number from {least} on")
+    check_whole(KEY, name, value, least, ReuseSettingError)

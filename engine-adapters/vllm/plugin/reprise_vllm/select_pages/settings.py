@@ -1,9 +1,10 @@
 """What the operator says of page selection, in `kv_connector_extra_config`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from difflib import get_close_matches
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from reprise_vllm.read_settings import check_number, check_whole, read_settings
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
@@ -47,28 +48,15 @@ class PageSettings:
     @staticmethod
     def read(extra: Mapping[str, Any]) -> "PageSettings | None":
         """Returns the settings under `pages`, None where there are none; raises `PageSettingError`."""
-        given = extra.get(KEY)
-        if given is None or given is False:
-            return None
-        given = {} if given is True else given
-        if not isinstance(given, Mapping):
-            raise PageSettingError(f'pages is {given!r}, it must be an object such as {{"min_ratio": 0.1}}')
-        known = [field.name for field in fields(PageSettings)]
-        for name in given:
-            if name not in known:
-                near = get_close_matches(str(name), known, 1)
-                hint = f"; did you mean {near[0]}?" if near else f"; known are {', '.join(known)}"
-                raise PageSettingError(f"pages.{name} is no setting{hint}")
-        settings = PageSettings(**given)
-        settings._check()
+        settings = read_settings(PageSettings, KEY, '{"min_ratio": 0.1}', extra.get(KEY), PageSettingError)
+        if settings is not None:
+            settings._check()
         return settings
 
     def _check(self) -> None:
         _number("min_ratio", self.min_ratio, 0, 1)
         for name, least in (("least_tokens", 1), ("requests", 1), ("sinks", 0), ("recent", 1), ("every", 0)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise PageSettingError(f"pages.{name} is {value!r}, it must be a whole number from {least} on")
+            check_whole(KEY, name, getattr(self, name), least, PageSettingError)
         if (self.max_entropy is None) != (self.max_varentropy is None):
             raise PageSettingError("pages.max_entropy and pages.max_varentropy go together")
         for name in ("max_entropy", "max_varentropy"):
@@ -92,5 +80,4 @@ def settings_of(config: "VllmConfig") -> PageSettings | None:
 
 
 def _number(name: str, value: Any, least: float, most: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-        raise PageSettingError(f"pages.{name} is {value!r}, it must be a number from {least} to {most}")
+    check_number(KEY, name, value, least, most, PageSettingError)

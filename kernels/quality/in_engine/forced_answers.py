@@ -1,0 +1,32 @@
+"""Reads the distribution of each answer token from a model, and forces the token itself."""
+
+from typing import Any
+
+import torch
+
+
+class ForcedAnswers:
+    """Watches a model's logits: one prompt at a time, with greedy sampling."""
+
+    def __init__(self, model: Any) -> None:
+        self._compute = model.compute_logits
+        self._seen: list[torch.Tensor] = []
+        self._forced: list[int] | None = None
+        model.compute_logits = self._compute_logits
+
+    def begin(self, forced: list[int] | None) -> None:
+        """An answer begins. `forced`: its tokens, as far as they are not the model's own."""
+        self._forced, self._seen = forced, []
+
+    def log_probabilities(self) -> torch.Tensor:
+        """Returns those of the answer since `begin`, [tokens, vocabulary]."""
+        return torch.cat(self._seen)
+
+    def _compute_logits(self, *arguments: Any, **named: Any) -> torch.Tensor:
+        logits = self._compute(*arguments, **named)
+        place = len(self._seen)
+        self._seen.append(logits[-1:].float().log_softmax(-1).clone())
+        if self._forced is not None and place < len(self._forced):
+            logits = torch.full_like(logits, -1e9)
+            logits[:, self._forced[place]] = 0
+        return logits
