@@ -41,14 +41,20 @@ export function renderTable({ direct, reprise }: Comparison): string {
 /** What the comparison comes to, in one sentence. */
 export function renderSentence({ direct, reprise }: Comparison): string {
   const hits = `hit ratio ${toPercent(direct.hit_ratio)} → ${toPercent(reprise.hit_ratio)}`
+  const anywhere = `reused at any position ${toPercent(shareReused(direct))} → ${toPercent(shareReused(reprise))}`
   const waits = `median time to first token ${toDuration(direct.ttft_p50_ms)} → ${toDuration(reprise.ttft_p50_ms)}`
+  const gained = direct.reused_tokens + reprise.reused_tokens > 0 ? [hits, anywhere] : [hits]
   const won = takenFromCache(reprise) > takenFromCache(direct)
   const verdict = won ? 'Through reprise the engine reused more of its cache' : 'reprise gained nothing here'
-  return `${verdict}: ${hits}, ${waits}.`
+  return `${verdict}: ${[...gained, waits].join(', ')}.`
 }
 
-function takenFromCache({ hit_ratio, reused_tokens, prompt_tokens }: RunSummary): number {
-  return hit_ratio + (prompt_tokens === 0 ? 0 : reused_tokens / prompt_tokens)
+function takenFromCache(summary: RunSummary): number {
+  return summary.hit_ratio + shareReused(summary)
+}
+
+function shareReused({ reused_tokens, prompt_tokens }: RunSummary): number {
+  return prompt_tokens === 0 ? 0 : reused_tokens / prompt_tokens
 }
 
 function blockRows({ blocks }: RunSummary): [label: string, value: string][] {

@@ -70,4 +70,13 @@ describe('the comparison of two runs', () => {
     expect(renderSentence({ direct, reprise })).toMatch(/^Through reprise the engine reused more .*10\.0 % → 40\.0 %/)
     expect(renderSentence({ direct: reprise, reprise: direct })).toMatch(/^reprise gained nothing here/)
   })
+
+  it('says what was reused at any position, where something was', () => {
+    const reusing = { ...direct, hit_ratio: 0.02, reused_tokens: 0.7 * direct.prompt_tokens }
+    expect(renderSentence({ direct, reprise: reusing })).toMatch(
+      /^Through reprise the engine reused more .*: hit ratio 10\.0 % → 2\.0 %, reused at any position 1\.0 % → 70\.0 %, median/,
+    )
+    const exact = { ...direct, reused_tokens: 0 }
+    expect(renderSentence({ direct: exact, reprise: exact })).not.toMatch(/any position/)
+  })
 })

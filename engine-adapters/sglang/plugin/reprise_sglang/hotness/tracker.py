@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-# Eight bits would hold 255. By Equation 5 a new question of 60 tokens would then count as much as five requests, and stay
-# while a prefix goes that was asked for three times. A few-shot load would find less than with LRU.
+# Eight bits would hold 255. By Equation 5 a new question of 60 tokens would then count as much as five requests. It
+# would stay while a prefix goes that was asked for three times, and a few-shot load would find less than with LRU.
 MAX_AGE = 16
 REQUESTS_PER_AGE = 16
 """after so many requests all clocks fall by one"""
