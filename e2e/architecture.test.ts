@@ -66,10 +66,10 @@ test('only the pipeline, its observer, the engine’s reports and what other pro
     .filter(({ path, text }) => !/\.(test|fixture)\.ts$/.test(path) && /\bmirror\.apply(Snapshot)?\(/.test(text))
     .map(({ path }) => path)
   expect(writers.toSorted()).toEqual([
-    'proxy/answer-observer.ts',
+    'proxy/mirror/replica-mirror.ts',
     'proxy/redis/mirror-follower.ts',
-    'proxy/replica-mirror.ts',
-    'proxy/send-call.ts',
+    'proxy/request/answer-observer.ts',
+    'proxy/request/send-call.ts',
   ])
 })
 

@@ -1,12 +1,12 @@
 import type { CacheEvent, SentPrompt } from '#index/cache-event.ts'
-import { CacheMirror } from '#index/cache-mirror.ts'
 import { digestOf, type ReplicaId, type RequestId, toBlockId } from '#index/context-block.ts'
-import { PrefixOrdering } from '#index/prefix-ordering.ts'
+import { CacheMirror } from '#index/mirror/cache-mirror.ts'
+import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
 import { createLog } from '#proxy/log.ts'
+import { ReplicaMirror } from '#proxy/mirror/replica-mirror.ts'
 import { createSharedRedis, type SharedRedis } from '#proxy/redis/create-shared-redis.ts'
 import type { RedisAccess } from '#proxy/redis/redis-connection.ts'
 import { SharedMirror } from '#proxy/redis/shared-mirror.ts'
-import { ReplicaMirror } from '#proxy/replica-mirror.ts'
 import { waitFor } from './redis-server.ts'
 
 export interface MirrorProxyOptions {

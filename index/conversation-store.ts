@@ -1,5 +1,5 @@
 import { digestOf, type ScopeId } from './context-block.ts'
-import type { SentPointer } from './deduplicate-context.ts'
+import type { SentPointer } from './dedup/deduplicate-context.ts'
 
 declare const turnKey: unique symbol
 

@@ -1,9 +1,9 @@
 import type { WorkLimits } from './bounds/work-limits.ts'
-import type { Mode } from './decide.ts'
 import type { HygieneSettings } from './hygiene/apply-hygiene.ts'
 import type { VolatileFields } from './prompt/cut-ranks.ts'
-import type { RequestOptions } from './request-options.ts'
-import type { Wording } from './wording.ts'
+import type { RequestOptions } from './request/request-options.ts'
+import type { Mode } from './reuse/decide.ts'
+import type { Wording } from './reuse/wording.ts'
 
 /** What can change while the proxy runs. */
 export interface Settings {

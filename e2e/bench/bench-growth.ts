@@ -1,5 +1,5 @@
 import { type Context, toBlockId } from '#index/context-block.ts'
-import { PrefixOrdering } from '#index/prefix-ordering.ts'
+import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
 import { benchIndex, corpusFor, sendOrdered, timeMicroseconds, toRequestId } from './bench-index.ts'
 import { type Percentiles, toPercentiles } from './percentiles.ts'
 

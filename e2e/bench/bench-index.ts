@@ -1,5 +1,5 @@
 import type { Context, RequestId } from '#index/context-block.ts'
-import type { OrderingIndex } from '#index/ordering-index.ts'
+import type { OrderingIndex } from '#index/ordering/ordering-index.ts'
 import { type Corpus, createDraw } from './draw-contexts.ts'
 import { type Percentiles, toPercentiles } from './percentiles.ts'
 

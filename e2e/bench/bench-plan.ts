@@ -1,6 +1,6 @@
-import { buildIndex } from '#index/build-index.ts'
 import type { Context } from '#index/context-block.ts'
-import { planContexts } from '#index/plan-contexts.ts'
+import { buildIndex } from '#index/paper/build-index.ts'
+import { planContexts } from '#index/plan/plan-contexts.ts'
 import { toRequestId } from './bench-index.ts'
 import { type Corpus, createDraw } from './draw-contexts.ts'
 

@@ -1,4 +1,4 @@
-import { PrefixOrdering } from '#index/prefix-ordering.ts'
+import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
 import { benchIndex, corpusFor } from './bench-index.ts'
 
 /*

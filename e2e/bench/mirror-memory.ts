@@ -1,6 +1,6 @@
-import { CacheMirror } from '#index/cache-mirror.ts'
-import { HistoryWindow } from '#index/demand-history.ts'
-import { PrefixOrdering } from '#index/prefix-ordering.ts'
+import { CacheMirror } from '#index/mirror/cache-mirror.ts'
+import { HistoryWindow } from '#index/ordering/demand-history.ts'
+import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
 import { createPrompts, type Sharing } from './sent-prompts.ts'
 
 /*

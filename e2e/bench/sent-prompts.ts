@@ -1,6 +1,6 @@
 import type { SentPrompt } from '#index/cache-event.ts'
-import type { CacheMirror } from '#index/cache-mirror.ts'
 import { type BlockId, digestOf, type RequestId, toBlockId } from '#index/context-block.ts'
+import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { createDraw } from './draw-contexts.ts'
 
 /** `zipf`: few blocks in many prompts, as retrieval has it; `apart`: no two prompts share a block. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import type { EngineTls } from '#engine-adapters/engine-client.ts'
 import { ConfigError, type EngineTlsFiles, type ListenerTlsFiles } from '../config/config.ts'
-import type { ListenerTls } from '../listener.ts'
+import type { ListenerTls } from '../http/listener.ts'
 
 /** Reads what a listener shows to its clients; throws a ConfigError when it could not be used. */
 export function readListenerTls(files: ListenerTlsFiles | undefined): ListenerTls | undefined {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { ProxyError } from '../errors.ts'
-import { tenantOf } from '../tenant.ts'
 import type { ApiKeys, KeyEntry } from './api-keys.ts'
+import { tenantOf } from './tenant.ts'
 import { readPeers } from './trusted-peers.ts'
 
 /** What tells tenants apart: the API key shown, the header of a trusted peer alone, or nothing: all are one. */

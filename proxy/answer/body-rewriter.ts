@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { applySplices } from '../json-spans.ts'
+import { applySplices } from '../json/json-spans.ts'
 import type { AnswerRewriter } from './answer-rewriter.ts'
 import type { CitationLabels } from './citation-labels.ts'
 import { type AnswerApi, findAnswerTexts } from './find-answer-texts.ts'

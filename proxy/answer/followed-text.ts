@@ -1,4 +1,4 @@
-import type { Splice } from '../json-spans.ts'
+import type { Splice } from '../json/json-spans.ts'
 import type { CitationLabels } from './citation-labels.ts'
 import type { EventText } from './find-event-texts.ts'
 import type { HeldEvent } from './held-event.ts'

@@ -1,4 +1,4 @@
-import { applySplices, type Splice } from '../json-spans.ts'
+import { applySplices, type Splice } from '../json/json-spans.ts'
 import type { JsonPath } from './json-value.ts'
 import { type EventData, readEvent } from './read-event.ts'
 import { spliceString } from './splice-string.ts'

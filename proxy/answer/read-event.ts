@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { Splice } from '../json-spans.ts'
+import type { Splice } from '../json/json-spans.ts'
 
 interface Line {
   readonly inData: number

@@ -1,4 +1,4 @@
-import type { Span } from '../json-spans.ts'
+import type { Span } from '../json/json-spans.ts'
 import type { Prefix } from './citation-labels.ts'
 import type { Lookahead } from './lookahead.ts'
 

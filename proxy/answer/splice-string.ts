@@ -1,4 +1,4 @@
-import { elementSpans, memberSpans, type Span, type Splice, valueStart } from '../json-spans.ts'
+import { elementSpans, memberSpans, type Span, type Splice, valueStart } from '../json/json-spans.ts'
 import type { JsonPath } from './json-value.ts'
 
 /**

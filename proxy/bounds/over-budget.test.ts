@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { type Decision, type DecisionInput, type DecisionState, decide, layOut } from '../decide.ts'
 import { writeBody } from '../prompt/prompt-body.ts'
-import { readReceived } from '../read-received.ts'
-import { Sender, userMessage } from '../sender.fixture.ts'
-import { defaultWording } from '../wording.ts'
+import { readReceived } from '../request/read-received.ts'
+import { type Decision, type DecisionInput, type DecisionState, decide, layOut } from '../reuse/decide.ts'
+import { Sender, userMessage } from '../reuse/sender.fixture.ts'
+import { defaultWording } from '../reuse/wording.ts'
 
 const bytes = { digest: 'a digest', length: 4_000 }
 const sender = new Sender()

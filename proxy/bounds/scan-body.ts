@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Span } from '../json-spans.ts'
+import type { Span } from '../json/json-spans.ts'
 
 /** What a JSON body holds, counted without parsing it. Spans are in bytes. */
 export interface BodyScan {

@@ -3,7 +3,7 @@ import { Transform } from 'node:stream'
 import { isTooLarge } from '../bounds/receive-whole.ts'
 import { scanBody } from '../bounds/scan-body.ts'
 import { lightBytes } from '../bounds/work-limits.ts'
-import type { Pipeline } from '../pipeline.ts'
+import type { Pipeline } from '../request/pipeline.ts'
 import { holdsChunks, readChunkInputs } from './read-chunk-inputs.ts'
 
 /** A request that is learned from while it passes. */

@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import { ownSchemas } from '../own-schemas.ts'
+import { ownSchemas } from '../http/own-schemas.ts'
 import { findNearestName } from './find-nearest-name.ts'
 import type { SettingSchema } from './setting-schema.ts'
 

@@ -1,11 +1,11 @@
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { TenantSource } from '../access/tenancy.ts'
 import type { WorkLimits } from '../bounds/work-limits.ts'
-import type { Mode } from '../decide.ts'
 import type { BlockPattern } from '../patterns/block-pattern.ts'
 import type { VolatileFields } from '../prompt/cut-ranks.ts'
-import type { RequestSwitches } from '../request-options.ts'
-import type { Wording } from '../wording.ts'
+import type { RequestSwitches } from '../request/request-options.ts'
+import type { Mode } from '../reuse/decide.ts'
+import type { Wording } from '../reuse/wording.ts'
 
 /** Where a server listens. */
 export interface ListenAddress {

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client'
 import { withoutPassword } from '../config/without-password.ts'
-import type { ReplicaMirror } from '../replica-mirror.ts'
+import type { ReplicaMirror } from '../mirror/replica-mirror.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { Divergence, DivergentTokens } from '../telemetry/divergence.ts'
 import { readValues } from './read-counts.ts'

@@ -1,4 +1,4 @@
-import { readTokens, tokenQuestions } from '../tokens/token-question.ts'
+import { readTokens, tokenQuestions } from '../engine-reports/token-question.ts'
 import { type EngineConnection, isGood } from './engine-connection.ts'
 import type { Finding } from './finding.ts'
 

@@ -1,4 +1,4 @@
-import { applySplices, memberSpans, type Splice, valueStart } from '../json-spans.ts'
+import { applySplices, memberSpans, type Splice, valueStart } from '../json/json-spans.ts'
 import { findSystemContents } from './find-system-contents.ts'
 import { moveSystemText } from './move-system-text.ts'
 import { orderTools } from './order-tools.ts'

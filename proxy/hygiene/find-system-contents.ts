@@ -1,4 +1,4 @@
-import { elementSpans, memberSpans, type Span } from '../json-spans.ts'
+import { elementSpans, memberSpans, type Span } from '../json/json-spans.ts'
 
 const systemRoles = new Set(['"system"', '"developer"'])
 

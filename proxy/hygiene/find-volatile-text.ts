@@ -1,4 +1,4 @@
-import type { Span } from '../json-spans.ts'
+import type { Span } from '../json/json-spans.ts'
 import { readLines, type TextLine } from './read-lines.ts'
 import { type VolatileKind, volatilePatterns } from './volatile-patterns.ts'
 

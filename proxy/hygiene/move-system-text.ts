@@ -1,4 +1,4 @@
-import { applySplices, elementSpans, memberSpans, type Span, type Splice } from '../json-spans.ts'
+import { applySplices, elementSpans, memberSpans, type Span, type Splice } from '../json/json-spans.ts'
 import { findSureLists } from '../prompt/forms/find-context-lists.ts'
 import { findVolatileText } from './find-volatile-text.ts'
 import { moveVolatileText } from './move-volatile-text.ts'

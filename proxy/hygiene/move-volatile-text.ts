@@ -1,4 +1,4 @@
-import type { Span } from '../json-spans.ts'
+import type { Span } from '../json/json-spans.ts'
 import { readLines } from './read-lines.ts'
 
 /**

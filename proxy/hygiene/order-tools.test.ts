@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { applySplices, elementSpans, memberSpans, type Splice } from '../json-spans.ts'
+import { applySplices, elementSpans, memberSpans, type Splice } from '../json/json-spans.ts'
 import { orderTools } from './order-tools.ts'
 
 function order(json: string): Splice | undefined {

@@ -1,4 +1,4 @@
-import { elementSpans, type Span, type Splice } from '../json-spans.ts'
+import { elementSpans, type Span, type Splice } from '../json/json-spans.ts'
 import { reorderElements } from './reorder-elements.ts'
 
 /** What a tool is ordered by, one after the other. */

@@ -1,4 +1,4 @@
-import type { Span } from '../json-spans.ts'
+import type { Span } from '../json/json-spans.ts'
 
 /** A line of a text, with its line end. */
 export interface TextLine extends Span {

@@ -1,4 +1,4 @@
-import type { Span, Splice } from '../json-spans.ts'
+import type { Span, Splice } from '../json/json-spans.ts'
 
 /**
  * A splice that puts the elements of an array, as `elementSpans` gives them, into another order: byte for byte, with

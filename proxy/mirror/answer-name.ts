@@ -1,7 +1,7 @@
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { RequestId } from '#index/context-block.ts'
 import type { PromptApi } from '../prompt/body/prompt.ts'
-import { reportedName } from '../prompt-ids.ts'
+import { reportedName } from '../reuse/prompt-ids.ts'
 
 /** An answer begins with its id, and a stream's first event with the answer's. */
 const headBytes = 2048

@@ -1,7 +1,7 @@
-import { AssumedEvictions } from '#index/assumed-evictions.ts'
-import type { BeliefCut, BelievedCache } from '#index/believed-cache.ts'
 import type { RequestId } from '#index/context-block.ts'
-import { ExpiringBelief } from '#index/expiring-belief.ts'
+import { AssumedEvictions } from '#index/mirror/assumed-evictions.ts'
+import type { BeliefCut, BelievedCache } from '#index/mirror/believed-cache.ts'
+import { ExpiringBelief } from '#index/mirror/expiring-belief.ts'
 import type { MirrorMode } from './report-silence.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
-import type { Contradiction } from '#index/contradicted-belief.ts'
+import type { Contradiction } from '#index/mirror/contradicted-belief.ts'
 
 interface Running {
   readonly prompt: SentPrompt

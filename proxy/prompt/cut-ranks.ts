@@ -1,4 +1,4 @@
-import type { Span } from '../json-spans.ts'
+import type { Span } from '../json/json-spans.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
 import type { LaidOutMessage } from './layout.ts'
 import { isOfSystem, wordsOutside } from './places/mark-spoken-of.ts'

@@ -1,6 +1,6 @@
 import { toBlockId } from '#index/context-block.ts'
 import { type CertainFinder, preferCertain } from '../chunks/certain-list.ts'
-import { elementSpans, type Span } from '../json-spans.ts'
+import { elementSpans, type Span } from '../json/json-spans.ts'
 import type { PromptMessage } from './body/prompt.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
 import { findSureLists } from './forms/find-context-lists.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { assistantMessage as assistant, Sender } from '../sender.fixture.ts'
+import { assistantMessage as assistant, Sender } from '../reuse/sender.fixture.ts'
 import type { PromptApi } from './body/prompt.ts'
 import { readJson, writeTexts } from './prompt-body.fixture.ts'
 import type { PromptBody } from './prompt-body.ts'

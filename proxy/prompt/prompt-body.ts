@@ -1,6 +1,6 @@
 import { ProxyError } from '../errors.ts'
-import { insertMembers, removeMembers, SpanFinder, type Splice, valueStart, valuesOf } from '../json-spans.ts'
-import { parseJson } from '../parse-json.ts'
+import { insertMembers, removeMembers, SpanFinder, type Splice, valueStart, valuesOf } from '../json/json-spans.ts'
+import { parseJson } from '../json/parse-json.ts'
 import { type ExplicitContext, readExplicitContext } from './body/explicit-context.ts'
 import type { Prompt, PromptApi, PromptText } from './body/prompt.ts'
 import { isObject, type Json, PromptBuilder, type PromptFormat } from './body/prompt-builder.ts'

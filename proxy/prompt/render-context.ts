@@ -1,6 +1,6 @@
-import { annotateOrder, annotateValues } from '#index/annotate-context.ts'
-import type { SentPointer } from '#index/deduplicate-context.ts'
-import type { Wording } from '../wording.ts'
+import { annotateOrder, annotateValues } from '#index/dedup/annotate-context.ts'
+import type { SentPointer } from '#index/dedup/deduplicate-context.ts'
+import type { Wording } from '../reuse/wording.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
 import type { Piece, TextSplice } from './body/text-splice.ts'
 

@@ -1,6 +1,6 @@
 import { type BlockId, toBlockId } from '#index/context-block.ts'
 import type { CertainList } from '../chunks/certain-list.ts'
-import type { Span } from '../json-spans.ts'
+import type { Span } from '../json/json-spans.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
 import type { BlockSpan, ContextList } from './judge/context-list.ts'
 

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { TwoWorlds } from '../gain/two-worlds.ts'
-import type { Span } from '../json-spans.ts'
-import type { Call } from '../read-call.ts'
-import type { ReusedContext } from '../reuse-prompt.ts'
-import type { RoutedCall } from '../route-call.ts'
+import type { Span } from '../json/json-spans.ts'
+import type { Call } from '../request/read-call.ts'
+import type { RoutedCall } from '../request/route-call.ts'
+import type { ReusedContext } from '../reuse/reuse-prompt.ts'
 import { cutPrompt, type PromptPieces } from './recorded-request.ts'
 import { TraceWriter, type TraceWriterOptions } from './trace-writer.ts'
 

@@ -1,5 +1,5 @@
-import type { CacheMirror } from '#index/cache-mirror.ts'
 import type { RequestId } from '#index/context-block.ts'
+import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import type { MirrorChanges } from './mirror-changes.ts'
 import type { MirrorFollower } from './mirror-follower.ts'
 import { TimeSlices } from './time-slices.ts'

@@ -7,7 +7,7 @@ import { TimeSlices } from './time-slices.ts'
 
 const bucketsPerRead = 4
 
-/** More are not remembered for what is asked for (index/prefix-ordering.ts), if they are of eight blocks or more. */
+/** More are not remembered for what is asked for (index/ordering/prefix-ordering.ts), if they are of eight blocks or more. */
 const remembered = 1 << 17
 
 /**

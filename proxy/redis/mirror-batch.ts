@@ -1,5 +1,5 @@
 import type { RequestId } from '#index/context-block.ts'
-import type { ReplicaMirror } from '../replica-mirror.ts'
+import type { ReplicaMirror } from '../mirror/replica-mirror.ts'
 import type { MirrorChange, MirrorChanges, Reset } from './mirror-changes.ts'
 import type { Stamp } from './mirror-follower.ts'
 import type { MirrorKeys } from './mirror-keys.ts'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { MirroredPrompt } from '#index/cache-event.ts'
 import { toBlockId } from '#index/context-block.ts'
-import { withNames } from '#index/mirrored-prompt.ts'
+import { withNames } from '#index/mirror/mirrored-prompt.ts'
 import { readPrompt, readRecordHead, recordHeadBytes, writePrompt, writeRecordHead } from './mirror-record.ts'
 
 const name = fc.oneof(

@@ -1,6 +1,6 @@
 import { setImmediate as afterIo, setTimeout as pause } from 'node:timers/promises'
 import type { RequestId } from '#index/context-block.ts'
-import type { MirrorMode, ReplicaMirror } from '../replica-mirror.ts'
+import type { MirrorMode, ReplicaMirror } from '../mirror/replica-mirror.ts'
 import { forgetUnseen, requestsOf, writeAllAgain } from './compare-mirror.ts'
 import { loadRecords } from './load-records.ts'
 import { type MirrorBatch, takeBatch } from './mirror-batch.ts'

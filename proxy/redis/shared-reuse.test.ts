@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from 'vitest'
-import { CacheMirror } from '#index/cache-mirror.ts'
 import type { ReplicaId } from '#index/context-block.ts'
-import { PaperOrdering } from '#index/paper-ordering.ts'
-import { ReplicaMirror } from '../replica-mirror.ts'
+import { CacheMirror } from '#index/mirror/cache-mirror.ts'
+import { PaperOrdering } from '#index/paper/paper-ordering.ts'
+import { ReplicaMirror } from '../mirror/replica-mirror.ts'
 import { RedisDouble } from './redis-double.fixture.ts'
 import { SharedReuse } from './shared-reuse.ts'
 

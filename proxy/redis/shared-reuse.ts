@@ -1,5 +1,5 @@
-import { isReuseReport, type ReuseReport } from '../callback-bodies.ts'
-import type { ReplicaMirror } from '../replica-mirror.ts'
+import { isReuseReport, type ReuseReport } from '../engine-reports/callback-bodies.ts'
+import type { ReplicaMirror } from '../mirror/replica-mirror.ts'
 import { mirrorRedisKeys } from './mirror-keys.ts'
 import { getCommand, setCommand } from './redis-command.ts'
 import type { RedisAccess } from './redis-connection.ts'

@@ -1,4 +1,4 @@
-import type { PromptTokens } from '#index/token-mirror.ts'
+import type { PromptTokens } from '#index/mirror/token-mirror.ts'
 
 const version = 1
 const headBytes = 3

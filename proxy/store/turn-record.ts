@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv'
 import { digestOf } from '#index/context-block.ts'
 import type { SentOrder, SentTurn, TurnKey } from '#index/conversation-store.ts'
-import { ownSchemas } from '../own-schemas.ts'
+import { ownSchemas } from '../http/own-schemas.ts'
 
 /** A turn as it is written down for other proxies. */
 export interface TurnRecord {

@@ -1,5 +1,5 @@
 import type { Context } from '#index/context-block.ts'
-import type { OrderingIndex } from '#index/ordering-index.ts'
+import type { OrderingIndex } from '#index/ordering/ordering-index.ts'
 import { type ReplayRequest, toRequestId } from '../replay-request.ts'
 import type { OnlinePolicy } from './online-policy.ts'
 

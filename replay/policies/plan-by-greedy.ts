@@ -1,5 +1,5 @@
-import { alignContext } from '#index/align-context.ts'
 import type { BlockId } from '#index/context-block.ts'
+import { alignContext } from '#index/plan/align-context.ts'
 import type { ReplayRequest } from '../replay-request.ts'
 import type { PlannedRequest } from './offline-policy.ts'
 

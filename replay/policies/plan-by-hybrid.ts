@@ -1,4 +1,4 @@
-import { alignContext } from '#index/align-context.ts'
+import { alignContext } from '#index/plan/align-context.ts'
 import type { ReplayRequest } from '../replay-request.ts'
 import { BlockNode, regraft } from './block-tree.ts'
 import type { PlannedRequest } from './offline-policy.ts'

@@ -1,4 +1,4 @@
-import { planContexts } from '#index/plan-contexts.ts'
+import { planContexts } from '#index/plan/plan-contexts.ts'
 import type { ReplayRequest } from '../replay-request.ts'
 import type { PlannedRequest } from './offline-policy.ts'
 

@@ -1,4 +1,4 @@
-import { PrefixOrdering } from '#index/prefix-ordering.ts'
+import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
 import type { ReplayRequest } from '../replay-request.ts'
 import { IndexPolicy } from './index-policy.ts'
 import type { PlannedRequest } from './offline-policy.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { BlockId, Context, RequestId } from '#index/context-block.ts'
-import { describeOrderingIndex } from '#index/ordering-index.contract.ts'
+import { describeOrderingIndex } from '#index/ordering/ordering-index.contract.ts'
 import { TrieOrdering } from './trie-ordering.ts'
 
 describeOrderingIndex('TrieOrdering', () => new TrieOrdering())

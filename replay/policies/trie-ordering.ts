@@ -1,5 +1,5 @@
 import type { BlockId, Context, RequestId } from '#index/context-block.ts'
-import type { Ordering, OrderingIndex } from '#index/ordering-index.ts'
+import type { Ordering, OrderingIndex } from '#index/ordering/ordering-index.ts'
 
 /** A block behind the blocks that lead to it. */
 interface TrieNode {

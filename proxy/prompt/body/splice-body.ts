@@ -1,4 +1,4 @@
-import type { Span } from '../../json-spans.ts'
+import type { Span } from '../../json/json-spans.ts'
 
 /** A stretch of a body's JSON and what takes its place: stretches cut out of the body, and JSON of ours. */
 export interface BodySplice extends Span {

@@ -1,4 +1,4 @@
-import type { Span } from '../../json-spans.ts'
+import type { Span } from '../../json/json-spans.ts'
 
 /** A stretch of one of a body's texts, cut as it stands there. */
 export interface Cut extends Span {

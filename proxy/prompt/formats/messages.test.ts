@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { assistantMessage as assistant, Sender } from '../../sender.fixture.ts'
+import { assistantMessage as assistant, Sender } from '../../reuse/sender.fixture.ts'
 import { type Json, PromptBuilder } from '../body/prompt-builder.ts'
 import { readMessages } from './messages.ts'
 

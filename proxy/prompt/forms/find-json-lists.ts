@@ -1,4 +1,4 @@
-import type { Span } from '../../json-spans.ts'
+import type { Span } from '../../json/json-spans.ts'
 import type { BlockSpan, ContextList } from '../judge/context-list.ts'
 import { type Front, haveTexts, judgeResults, SHORTEST_TEXT, type Situation } from '../judge/judge-results.ts'
 import { readAnnouncement } from '../judge/read-evidence.ts'

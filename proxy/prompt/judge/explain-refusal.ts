@@ -1,4 +1,4 @@
-import type { Span } from '../../json-spans.ts'
+import type { Span } from '../../json/json-spans.ts'
 import type { Reason } from './reasons.ts'
 
 /** A refusal in words: where it is, and the one thing that would help. */

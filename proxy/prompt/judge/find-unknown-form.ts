@@ -1,4 +1,4 @@
-import type { Span } from '../../json-spans.ts'
+import type { Span } from '../../json/json-spans.ts'
 import { findContentEnd, findContentStart, findLineEnd } from '../scan/find-edges.ts'
 
 // lines that are marks are short, and of a longer one the mark is what stands in front of its first colon

@@ -1,4 +1,4 @@
-import type { Span } from '../../json-spans.ts'
+import type { Span } from '../../json/json-spans.ts'
 import type { JsonMember } from './find-json-value.ts'
 import type { Tag } from './find-tags.ts'
 import { readAttributes } from './find-tags.ts'

@@ -1,0 +1,12 @@
+import type { ScopeId } from '../context-block.ts'
+
+/**
+ * What stands for a prefix of a prompt: 32 bits of its identity. It is only ever compared with others behind the very same
+ * prefix before it, so that two are taken for one once in four billion pairs, and then one prediction is wrong.
+ */
+export function toPrefixSymbol(prefix: ScopeId): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < prefix.length; i++) hash = Math.imul(hash ^ prefix.charCodeAt(i), 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  return (hash ^ (hash >>> 13)) | 0
+}

@@ -1,0 +1,307 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { CacheEvent, MirroredPrompt, SentPrompt, SharedPrompt } from '../cache-event.ts'
+import type { SharedBlocks } from '../columns/block-table.ts'
+import { toPrefixSymbol } from '../columns/prefix-symbol.ts'
+import { type Context, type RequestId, type ScopeId, toBlockId } from '../context-block.ts'
+import { Digests } from '../digests.ts'
+import type { Ordering, OrderingIndex } from '../ordering/ordering-index.ts'
+import { PrefixOrdering } from '../ordering/prefix-ordering.ts'
+import { CacheMirror } from './cache-mirror.ts'
+import { toMirroredPrompt, withNames } from './mirrored-prompt.ts'
+import type { MirroredRequest } from './mirrored-requests.ts'
+
+/** Prompts of one or two contexts, which share beginnings in all ways; some as no proxy writes them. */
+const prompt: fc.Arbitrary<SentPrompt> = fc
+  .record({
+    first: fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 4 }),
+    second: fc.option(fc.array(fc.constantFrom('a', 'b', 'x'), { maxLength: 2 }), { nil: undefined }),
+    oddity: fc.constantFrom('none', 'none', 'none', 'no prefixes', 'no contexts', 'other sizes'),
+  })
+  .map(({ first, second, oddity }) => toPrompt([first, ...(second ? [second] : [])], oddity))
+
+function toPrompt(contexts: readonly string[][], oddity: string): SentPrompt {
+  const prefixes: ScopeId[] = []
+  const ends: number[] = []
+  let [text, length] = ['', 0]
+  const mark = (added: string, size: number): ScopeId => {
+    text += `${added}|`
+    length += size
+    prefixes.push(text as ScopeId)
+    ends.push(length)
+    return text as ScopeId
+  }
+  const sent = contexts.map((names) => {
+    const scope = mark('front', 100)
+    const own = names.map((name) => {
+      mark(name, 50)
+      return length
+    })
+    const sizes = names.map(() => (oddity === 'other sizes' ? 41 : 40))
+    // one is called as no digest is
+    const blocks = names.map((name) => (name === 'x' ? name : toBlockId(name))) as unknown as Context
+    return { scope, blocks, sizes, ends: own }
+  })
+  return {
+    contexts: oddity === 'no contexts' ? [] : sent,
+    prefixes: oddity === 'no prefixes' ? [] : prefixes,
+    ends: oddity === 'no prefixes' ? [] : ends,
+    length: length + 30,
+  }
+}
+
+/** As it is read from what another proxy wrote: blocks that all are digests lie in bytes. */
+function toSharedPrompt(sent: SentPrompt): SharedPrompt {
+  const prompt = toMirroredPrompt(sent)
+  const contexts = prompt.contexts.map((context) => {
+    if (context.blocks.some((block) => block.length < 22)) return context
+    const bytes = Buffer.concat(
+      context.blocks.map((block) => Buffer.from(`0${Buffer.from(block, 'base64url').toString('latin1')}`, 'latin1')),
+    )
+    const { length } = context.blocks
+    return { ...context, blocks: new Digests(bytes, { start: 1, distance: 17, length }) }
+  })
+  return { ...prompt, contexts }
+}
+
+const request = fc.constantFrom('r', 's', 't', 'u') as fc.Arbitrary<string> as fc.Arbitrary<RequestId>
+const event: fc.Arbitrary<CacheEvent> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ type: fc.constant('sent' as const), request, prompt }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      type: fc.constantFrom('stored' as const, 'evicted' as const),
+      request,
+      cachedTokens: fc.integer({ min: 0, max: 120 }),
+    }),
+  },
+  fc.record({ type: fc.constant('used' as const), request, promptTokens: fc.integer({ min: 20, max: 300 }) }),
+  fc.record({ type: fc.constant('failed' as const), request }),
+  fc.record({
+    type: fc.constant('shared' as const),
+    request,
+    prompt: fc.option(prompt.map(toSharedPrompt), { nil: undefined }),
+    heldLength: fc.nat(400),
+    tokensPerCharacter: fc.option(fc.constantFrom(0.25, 0.5), { nil: undefined }),
+    at: fc.nat(),
+  }),
+  { weight: 1, arbitrary: fc.constant({ type: 'cleared' as const }) },
+)
+
+/** What the mirror is, said plainly: each request with its prompt and how much of it is held. */
+class PlainMirror {
+  readonly requests = new Map<RequestId, { prompt: MirroredPrompt; held: number; density: number | undefined }>()
+
+  /** `average`: what a character costs where the request was not counted. */
+  apply(event: CacheEvent, average: number): void {
+    if (event.type === 'cleared') {
+      for (const known of this.requests.values()) known.held = 0
+      return
+    }
+    const known = this.requests.get(event.request)
+    switch (event.type) {
+      case 'sent':
+        this.requests.delete(event.request)
+        this.requests.set(event.request, {
+          prompt: toMirroredPrompt(event.prompt),
+          held: event.prompt.length,
+          density: undefined,
+        })
+        break
+      case 'failed':
+        this.requests.delete(event.request)
+        break
+      case 'used':
+        if (known) known.density = event.promptTokens / known.prompt.length
+        break
+      case 'shared': {
+        const prompt = known?.prompt ?? (event.prompt && withNames(event.prompt))
+        if (!prompt) break
+        const density = event.tokensPerCharacter ?? known?.density
+        this.requests.set(event.request, { prompt, held: Math.min(event.heldLength, prompt.length), density })
+        break
+      }
+      default:
+        if (known)
+          known.held = Math.min(known.prompt.length, Math.floor(event.cachedTokens / (known.density ?? average)))
+    }
+  }
+
+  /** Characters of a prompt that are held. */
+  find({ prefixes, ends }: SentPrompt): number {
+    const isHeld = (prefix: ScopeId): boolean =>
+      [...this.requests.values()].some(({ prompt, held }) => {
+        const at = prompt.symbols.indexOf(toPrefixSymbol(prefix))
+        return at >= 0 && prompt.ends[at]! <= held
+      })
+    const first = prefixes.findIndex((prefix) => !isHeld(prefix))
+    return ends[(first < 0 ? prefixes.length : first) - 1] ?? 0
+  }
+
+  /** Characters behind the last prefix of what each request holds. */
+  get tailLength(): number {
+    return [...this.requests.values()].reduce((sum, { prompt, held }) => {
+      return sum + held - (prompt.ends.findLast((end) => end <= held) ?? 0)
+    }, 0)
+  }
+
+  get heldLength(): number {
+    const held = new Map<number, number>()
+    for (const { prompt, held: most } of this.requests.values()) {
+      prompt.symbols.forEach((symbol, i) => {
+        if (prompt.ends[i]! <= most) held.set(symbol, prompt.ends[i]! - (prompt.ends[i - 1] ?? 0))
+      })
+    }
+    return [...held.values()].reduce((sum, length) => sum + length, 0)
+  }
+}
+
+/** Which blocks each request holds behind a text, said plainly. */
+class PlainIndex implements OrderingIndex<MirroredRequest> {
+  readonly nodes = 0
+  readonly held = new Map<MirroredRequest, Context>()
+  readonly blocks: SharedBlocks
+
+  constructor(blocks: SharedBlocks) {
+    this.blocks = blocks
+  }
+
+  get requests(): number {
+    return this.held.size
+  }
+
+  order(context: Context): Ordering {
+    return { order: context.map((_, place) => place), searchPath: [] }
+  }
+
+  insert(context: Context, _: readonly number[], request: MirroredRequest): void {
+    this.held.set(request, context)
+  }
+
+  insertNumbers(blocks: readonly number[], request: MirroredRequest): void {
+    this.held.set(
+      request,
+      blocks.map((block) => this.blocks.idOf(block)),
+    )
+  }
+
+  cut(request: MirroredRequest, length: number): void {
+    expect(this.held.get(request)!.length).toBeGreaterThan(length)
+    this.held.set(request, this.held.get(request)!.slice(0, length))
+  }
+
+  remove(request: MirroredRequest): boolean {
+    return this.held.delete(request)
+  }
+
+  clear(): void {
+    this.held.clear()
+  }
+
+  pathOf(): number[] {
+    return []
+  }
+}
+
+/** The blocks of each context that ends within what is held of its prompt. */
+function heldContexts({ prompt, held }: { prompt: MirroredPrompt; held: number }): string[] {
+  return prompt.contexts
+    .map(({ blocks, ends }) => blocks.filter((_, i) => held > 0 && ends[i]! <= held).join())
+    .filter((blocks) => blocks !== '')
+}
+
+/** A prompt but for the sizes of its blocks, which are as one of the requests has them. */
+function plainly(prompt: MirroredPrompt): object {
+  return { ...prompt, contexts: prompt.contexts.map((context) => ({ ...context, sizes: context.sizes.length })) }
+}
+
+test('whatever happens, the mirror knows of each request and each prefix what a plain one does', () => {
+  fc.assert(
+    fc.property(
+      fc.array(event, { maxLength: 40 }),
+      fc.array(prompt, { minLength: 1, maxLength: 4 }),
+      (events, asked) => {
+        const mirror = new CacheMirror(
+          { maxRequests: 100, maxBlocks: 1_000 },
+          (blocks) => new PrefixOrdering({ blocks }),
+        )
+        const plain = new PlainMirror()
+        for (const event of events) {
+          const average = mirror.estimateTokens(1e9) / 1e9
+          mirror.apply(event)
+          plain.apply(event, average)
+          expect([...mirror.requestIds()]).toEqual([...plain.requests.keys()])
+          for (const [request, { prompt, held, density }] of plain.requests) {
+            const { prompt: recalled, heldLength, tokensPerCharacter } = mirror.recall(request)!
+            expect(plainly(recalled)).toEqual(plainly(prompt))
+            expect(Math.abs(heldLength - held)).toBeLessThanOrEqual(1)
+            // rounding is the model's own
+            plain.requests.get(request)!.held = heldLength
+            expect(tokensPerCharacter).toBe(density)
+          }
+          const { requests, cachedTokens } = mirror.statistics
+          expect(requests).toBe([...plain.requests.values()].filter(({ held }) => held > 0).length)
+          const tokensPerCharacter = mirror.estimateTokens(1e9) / 1e9
+          // the average is known to nine places
+          const off = cachedTokens - plain.heldLength * tokensPerCharacter
+          const allOff = mirror.heldTokens - (plain.heldLength + plain.tailLength) * tokensPerCharacter
+          for (const difference of [off, allOff]) expect(Math.abs(difference)).toBeLessThan(1.001)
+        }
+        for (const one of asked) {
+          // no density is so small that nothing of the shortest prefix would be left
+          expect(mirror.predictCachedTokens(one) > 0).toBe(plain.find(one) > 0)
+          const rest = mirror.estimatePromptTokens(one) - mirror.predictCachedTokens(one)
+          const average = mirror.estimateTokens(1e9) / 1e9
+          expect(Math.abs(rest - (one.length - plain.find(one)) * average)).toBeLessThanOrEqual(2)
+        }
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+test('whatever happens, requests hold behind each text the blocks that end within what is held of them', () => {
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 40 }), (events) => {
+      const indexes: PlainIndex[] = []
+      const mirror = new CacheMirror({ maxRequests: 100, maxBlocks: 1_000 }, (blocks) => {
+        indexes.push(new PlainIndex(blocks))
+        return indexes.at(-1)!
+      })
+      for (const event of events) {
+        mirror.apply(event)
+        const held = indexes.flatMap(({ held }) => [...held.values()].map((blocks) => blocks.join()))
+        const believed = [...mirror.requestIds()].map((request) => mirror.recall(request)!)
+        const meant = believed.flatMap(({ prompt, heldLength }) => heldContexts({ prompt, held: heldLength }))
+        expect(held.sort()).toEqual(meant.sort())
+      }
+    }),
+    { numRuns: 1_000 },
+  )
+})
+
+test('a block whose number is longer in another prompt is no reason to keep that prompt apart', () => {
+  const mirror = new CacheMirror({ maxRequests: 100, maxBlocks: 1_000 }, (blocks) => new PrefixOrdering({ blocks }))
+  const send = (name: string, oddity: string): void => {
+    mirror.apply({ type: 'sent', request: name as RequestId, prompt: toPrompt([['a', 'b', 'c']], oddity) })
+  }
+  send('r', 'none')
+  const before = mirror.statistics.bytes
+  send('s', 'other sizes')
+  expect(mirror.statistics.bytes - before).toBeLessThan(600)
+})
+
+test('nothing is left of requests that are gone', () => {
+  fc.assert(
+    fc.property(fc.array(prompt, { maxLength: 10 }), (prompts) => {
+      const mirror = new CacheMirror({ maxRequests: 100, maxBlocks: 1_000 }, (blocks) => new PrefixOrdering({ blocks }))
+      prompts.forEach((prompt, i) => {
+        mirror.apply({ type: 'sent', request: `${i}` as RequestId, prompt })
+        mirror.apply({ type: 'evicted', request: `${i}` as RequestId, cachedTokens: 1 + 7 * i })
+      })
+      for (const i of prompts.keys()) mirror.apply({ type: 'failed', request: `${i}` as RequestId })
+      expect(mirror.statistics).toMatchObject({ requests: 0, contexts: 0, nodes: 0, cachedTokens: 0 })
+      for (const prompt of prompts) expect(mirror.predictCachedTokens(prompt)).toBe(0)
+    }),
+  )
+})

@@ -1,0 +1,260 @@
+import type { MirroredPrompt, SentPrompt, SharedPrompt } from '../cache-event.ts'
+import type { SharedBlocks } from '../columns/block-table.ts'
+import { FloatColumn, WholeColumn } from '../columns/number-column.ts'
+import { toPrefixSymbol } from '../columns/prefix-symbol.ts'
+import { SequenceTree } from '../columns/sequence-tree.ts'
+import type { ScopeId } from '../context-block.ts'
+import { PromptMarks } from './prompt-marks.ts'
+
+/** The longest prefix of a prompt that is held. */
+export interface HeldPrefix {
+  /** characters */
+  readonly length: number
+  /** as a request that holds it was counted; undefined when none was */
+  readonly tokensPerCharacter: number | undefined
+}
+
+/**
+ * The prompts that were sent, and which of their prefixes are held by how many: a tree of prefixes, in which a prompt is
+ * the node it ends at. A prefix of many prompts is kept once; by place lie 12 bytes: its symbol, where it ends, what stands
+ * there.
+ */
+export class MirroredPrompts {
+  readonly #marks: PromptMarks
+  readonly #ends: WholeColumn
+  /** by node: requests that hold all of it */
+  readonly #holders = new WholeColumn()
+  /** by node: tokens per character as counted last of one that holds it; 0 when none was */
+  readonly #densities = new FloatColumn()
+  readonly #tree: SequenceTree
+  #heldLength = 0
+
+  constructor(blocks: SharedBlocks) {
+    this.#marks = new PromptMarks(blocks)
+    this.#ends = this.#marks.ends
+    this.#tree = new SequenceTree({
+      nodeColumns: [this.#holders, this.#densities],
+      placeColumns: [this.#marks.ends, this.#marks.marks],
+      mayMerge: (node, child) =>
+        this.#holders.at(node) === this.#holders.at(child) && this.#densities.at(node) === this.#densities.at(child),
+      onDrop: (start, length) => this.#marks.drop(start, length),
+    })
+  }
+
+  /** Characters of all prefixes that are held, each once. */
+  get heldLength(): number {
+    return this.#heldLength
+  }
+
+  /** An estimate of the memory it takes. */
+  get bytes(): number {
+    return this.#tree.bytes
+  }
+
+  /** Keeps a prompt, of which nothing is held yet: where it ends, and whether `promptAt` can tell of it, sizes aside. */
+  add(prompt: SharedPrompt): { readonly end: number; readonly isTold: boolean } {
+    const { end, known } = this.#tree.insert(prompt.symbols)
+    return { end, isTold: this.#marks.put(prompt, known, this.#placesTo(end)) }
+  }
+
+  /** Lets go of a prompt of which nothing is held. */
+  remove(end: number): void {
+    this.#tree.remove(end)
+  }
+
+  /**
+   * A request that held the first `before` characters of a prompt holds the first `after` from now on; returns how many
+   * more lie within prefixes that end there.
+   */
+  hold(end: number, before: number, after: number, tokensPerCharacter: number | undefined): number {
+    const { parents, lengths } = this.#tree
+    const [from, to] = before < after ? [before, after] : [after, before]
+    let node = end
+    while (node > 0 && this.#countUpTo(node, to) === 0) node = parents.at(node)
+    if (node <= 0) return 0
+    const meant = this.#countUpTo(node, to)
+    if (meant < lengths.at(node)) node = this.#tree.split(node, meant)
+    const last = node
+    let changed = 0
+    let known = 0
+    for (; node > 0 && known === 0; node = parents.at(node)) {
+      known = this.#countUpTo(node, from)
+      if (known === lengths.at(node)) break
+      if (known > 0) this.#tree.split(node, known)
+      changed += this.#change(node, before < after ? 1 : -1, tokensPerCharacter)
+    }
+    this.#mergeAlong(last, node)
+    return before < after ? changed : -changed
+  }
+
+  /**
+   * Tells of the contexts of a prompt of which fewer blocks end within the first `to` characters than within the first
+   * `from`: how many do, 0 included.
+   */
+  eachCut(end: number, from: number, to: number, tell: (scope: ScopeId, kept: number) => void): void {
+    const { parents, starts, lengths } = this.#tree
+    // of nothing nothing is held, not even what ends where all begins
+    const last = to - Number(to === 0)
+    let [kept, lost] = [0, 0]
+    for (let node = end; node > 0; node = parents.at(node)) {
+      const start = starts.at(node)
+      for (let place = start + lengths.at(node) - 1; place >= start; place--) {
+        const at = this.#ends.at(place)
+        if (at <= last && lost === 0) return
+        const mark = this.#marks.marks.at(place)
+        kept += Number(mark > 0 && at <= last)
+        lost += Number(mark > 0 && at > last && at <= from)
+        if (mark >= 0) continue
+        if (lost > 0) tell(this.#marks.scopeOf(mark), kept)
+        kept = 0
+        lost = 0
+      }
+    }
+  }
+
+  /**
+   * Tells of the contexts of a prompt of which more blocks end within the first `to` characters than within the first
+   * `from`: those that do, by number.
+   */
+  eachGrown(end: number, from: number, to: number, tell: (scope: ScopeId, blocks: readonly number[]) => void): void {
+    const { parents, starts, lengths } = this.#tree
+    const last = from - Number(from === 0)
+    let blocks: number[] = []
+    let node = end
+    let place = starts.at(node) + lengths.at(node) - 1
+    while (node > 0) {
+      const at = this.#ends.at(place)
+      if (at <= last && blocks.length === 0) return
+      const mark = this.#marks.marks.at(place)
+      if (mark > 0 && at <= to) blocks.push(mark - 1)
+      if (mark < 0) {
+        if (blocks.length > 0) tell(this.#marks.scopeOf(mark), blocks.reverse())
+        blocks = []
+      }
+      if (place > starts.at(node)) place -= 1
+      else {
+        node = parents.at(node)
+        place = starts.at(node) + lengths.at(node) - 1
+      }
+    }
+  }
+
+  /** The tokens of a request were counted: what it holds is as dense. */
+  count(end: number, heldLength: number, tokensPerCharacter: number): void {
+    for (const node of this.#tree.pathTo(end)) {
+      if (this.#countUpTo(node, heldLength) < this.#tree.lengths.at(node)) break
+      this.#densities.set(node, tokensPerCharacter)
+    }
+    this.#mergeAlong(end, this.#tree.root)
+  }
+
+  /** The longest prefix of a prompt that is held. */
+  find({ prefixes, ends }: Pick<SentPrompt, 'prefixes' | 'ends'>): HeldPrefix {
+    const tree = this.#tree
+    let [length, density] = [0, 0]
+    let node = tree.root
+    for (let i = 0; i < prefixes.length; ) {
+      node = tree.child(node, toPrefixSymbol(prefixes[i]!))
+      if (node < 0 || this.#holders.at(node) === 0) break
+      density = this.#densities.at(node)
+      const [start, edge] = [tree.starts.at(node), tree.lengths.at(node)]
+      let shared = 1
+      while (shared < edge && i + shared < prefixes.length) {
+        if (tree.symbolAt(start + shared) !== toPrefixSymbol(prefixes[i + shared]!)) break
+        shared += 1
+      }
+      i += shared
+      length = ends[i - 1]!
+      if (shared < edge) break
+    }
+    return { length, tokensPerCharacter: density === 0 ? undefined : density }
+  }
+
+  /** The node in which the first `count` prefixes of a prompt end, until the tree changes; undefined: no prompt has them. */
+  nodeOf(prefixes: readonly ScopeId[], count: number): number | undefined {
+    const tree = this.#tree
+    let node = tree.root
+    for (let i = 0; i < count; ) {
+      node = tree.child(node, toPrefixSymbol(prefixes[i]!))
+      if (node < 0) return undefined
+      const start = tree.starts.at(node)
+      const end = Math.min(count, i + tree.lengths.at(node))
+      for (const first = i; i < end; i++) {
+        if (tree.symbolAt(start + i - first) !== toPrefixSymbol(prefixes[i]!)) return undefined
+      }
+    }
+    return node
+  }
+
+  /** Whether a node lies on the way to where a prompt ends. */
+  leadsThrough(end: number, node: number): boolean {
+    let at = end
+    while (at > 0 && at !== node) at = this.#tree.parents.at(at)
+    return at === node
+  }
+
+  /** How many of the first characters of a prompt more than one request holds. */
+  sharedLength(end: number, heldLength: number): number {
+    let last = 0
+    for (const node of this.#tree.pathTo(end)) {
+      const count = this.#countUpTo(node, heldLength)
+      if (count === 0 || this.#holders.at(node) < 2) break
+      last = this.#ends.at(this.#tree.starts.at(node) + count - 1)
+    }
+    return last
+  }
+
+  /** A prompt of so many characters, as it was sent; sizes as the first had them. */
+  promptAt(end: number, length: number): MirroredPrompt {
+    const places = this.#placesTo(end)
+    const symbols = places.map((place) => this.#tree.symbolAt(place))
+    const ends = places.map((place) => this.#ends.at(place))
+    return { contexts: this.#marks.contextsAt(places), symbols, ends, length }
+  }
+
+  #placesTo(end: number): number[] {
+    const places: number[] = []
+    for (const node of this.#tree.pathTo(end)) {
+      const start = this.#tree.starts.at(node)
+      for (let i = 0; i < this.#tree.lengths.at(node); i++) places.push(start + i)
+    }
+    return places
+  }
+
+  /** One request more or fewer holds a node; returns how many characters that are. */
+  #change(node: number, by: 1 | -1, tokensPerCharacter: number | undefined): number {
+    const { starts, lengths, parents } = this.#tree
+    const parent = parents.at(node)
+    const before = parent > 0 ? this.#ends.at(starts.at(parent) + lengths.at(parent) - 1) : 0
+    const length = this.#ends.at(starts.at(node) + lengths.at(node) - 1) - before
+    const holders = this.#holders.at(node) + by
+    this.#holders.set(node, holders)
+    if (by > 0 && holders === 1) this.#heldLength += length
+    if (by > 0 && this.#densities.at(node) === 0) this.#densities.set(node, tokensPerCharacter ?? 0)
+    if (holders === 0) {
+      this.#heldLength -= length
+      this.#densities.set(node, 0)
+    }
+    return length
+  }
+
+  /** Merges what may be from a node up to another one above it. */
+  #mergeAlong(last: number, first: number): void {
+    let node = last
+    for (let isOver = false; !isOver && node > 0; ) {
+      const parent = this.#tree.parents.at(node)
+      isOver = node === first
+      this.#tree.mergeWithOnlyChild(node)
+      node = parent
+    }
+  }
+
+  /** How many prefixes of a node's edge end within so many characters. */
+  #countUpTo(node: number, limit: number): number {
+    const [start, length] = [this.#tree.starts.at(node), this.#tree.lengths.at(node)]
+    if (this.#ends.at(start + length - 1) <= limit) return length
+    let count = 0
+    while (this.#ends.at(start + count) <= limit) count++
+    return count
+  }
+}

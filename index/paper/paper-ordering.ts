@@ -1,0 +1,48 @@
+import type { Context, RequestId } from '../context-block.ts'
+import type { Ordering, OrderingIndex, RequestKey } from '../ordering/ordering-index.ts'
+import { alignContext } from '../plan/align-context.ts'
+import { ContextIndex } from './context-index.ts'
+import { searchPath } from './context-tree.ts'
+
+/**
+ * Ordering as ContextPilot has it: search by Algorithm 1, alignment by Algorithm 2. Block sizes play no part. What is
+ * inserted is searched for anew, as it was sent: other requests may have come and gone since it was ordered, and the
+ * positions of Equation 1 are now those that the engine holds.
+ */
+export class PaperOrdering<Request extends RequestKey = RequestId> implements OrderingIndex<Request> {
+  #index = new ContextIndex<Request>()
+
+  get nodes(): number {
+    return this.#index.nodes
+  }
+
+  get requests(): number {
+    return this.#index.requests
+  }
+
+  order(context: Context): Ordering {
+    const { node, prefix } = this.#index.search(context)
+    return { order: alignContext(context, prefix), searchPath: searchPath(node) }
+  }
+
+  insert(context: Context, _sizes: readonly number[], request: Request): void {
+    this.#index.insert(context, request)
+  }
+
+  cut(request: Request, length: number): void {
+    const held = this.#index.contextOf(request)
+    if (held) this.#index.insert(held.slice(0, length), request)
+  }
+
+  remove(request: Request): boolean {
+    return this.#index.remove(request)
+  }
+
+  clear(): void {
+    this.#index = new ContextIndex<Request>()
+  }
+
+  pathOf(request: Request): number[] | undefined {
+    return this.#index.pathOf(request)
+  }
+}

@@ -1,0 +1,214 @@
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import { Hono, type Context as HonoContext } from 'hono'
+import type { RequestId } from '#index/context-block.ts'
+import { mayControl } from '../access/may-control.ts'
+import type { TenantSource } from '../access/tenancy.ts'
+import { addChunkRoutes } from '../chunks/chunk-routes.ts'
+import { readDashboardPage } from '../dashboard/dashboard-page.ts'
+import { describeIndex, describeReplicas, type ReplicaDescription } from '../dashboard/describe-replicas.ts'
+import type { History } from '../dashboard/history.ts'
+import { describeBlocks, readStats, type WordsOf } from '../dashboard/read-stats.ts'
+import { ProxyError, toProxyError } from '../errors.ts'
+import type { Drain, ServerEnv } from '../http/app.ts'
+import { endBehindBody } from '../http/end-behind-body.ts'
+import { readBody } from '../http/read-body.ts'
+import { parseJson } from '../json/parse-json.ts'
+import type { Log } from '../log.ts'
+import type { Acknowledgement, ReplicaMirror } from '../mirror/replica-mirror.ts'
+import { explain, explainBehind } from '../request/explain.ts'
+import type { Pipeline } from '../request/pipeline.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
+
+/** The largest callback that is read. */
+const eventBodyLimit = 8 * 1024 * 1024
+
+export interface AdminDependencies {
+  readonly pipeline: Pipeline
+  readonly replicas: readonly ReplicaMirror[]
+  readonly drain: Drain
+  /** whether `readyz` tells of the proxy alone, or of an engine that takes requests as well */
+  readonly readyz: () => 'proxy' | 'engine'
+  /** what tells tenants apart, and whether keys are asked for */
+  readonly tenants: () => { readonly from: TenantSource; readonly keys: boolean }
+  /** needed by callers that are not on this machine; without one they are refused */
+  readonly token: () => string | undefined
+  readonly telemetry: Pick<Telemetry, 'metrics' | 'log' | 'hot' | 'divergence' | 'recent' | 'words'>
+  readonly history: History
+  readonly version: string
+  /** Sends a replica no more requests, or sends it requests again; false when it is not known. */
+  readonly drainReplica?: ((replica: string) => boolean) | undefined
+  readonly resumeReplica?: ((replica: string) => boolean) | undefined
+}
+
+/** The control plane (CONTRACT §4). */
+export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv> {
+  const { pipeline, drain, token, telemetry } = dependencies
+  const page = readDashboardPage()
+  const app = new Hono<ServerEnv>()
+  app.onError((error, c) => answerError(error, c, telemetry.log))
+  app.notFound((c) => answerError(noSuchRoute(app, c.req.path), c, telemetry.log))
+  app.get('/healthz', (c) => c.json({ status: 'ok' }))
+  app.get('/readyz', (c) => {
+    if (drain.isLeaving || pipeline.replicas.candidates().length === 0) return c.json({ status: 'draining' }, 503)
+    const isDown = dependencies.readyz() === 'engine' && pipeline.replicas.all.every(({ state }) => state !== 'ready')
+    return isDown ? c.json({ status: 'no_engine' }, 503) : c.json({ status: 'ready' })
+  })
+  // the page holds no data: it asks for the token and for the data with it
+  app.get('/', (c) => c.body(page.html, 200, page.headers))
+  app.use(async (c, next) => {
+    const { socket, headers } = c.env.incoming
+    if (!mayControl(socket.remoteAddress, headers, token())) {
+      throw new ProxyError('unauthorized', 'Send the admin token (REPRISE_ADMIN_TOKEN) as a bearer token.', {
+        headers: { 'www-authenticate': 'Bearer' },
+      })
+    }
+    await next()
+  })
+  app.get('/metrics', async (c) => {
+    const { registry } = telemetry.metrics
+    return c.body(await registry.metrics(), 200, { 'content-type': registry.contentType })
+  })
+  app.post('/v1/explain', async (c) => {
+    const body = await readBody(c.env.incoming, { limit: pipeline.settings().bodyLimit })
+    const api = c.req.query('api')
+    const explanation =
+      c.req.query('earlier') === undefined
+        ? await explain(pipeline, c.env.incoming, body, api)
+        : await explainBehind(pipeline, c.env.incoming, body, api)
+    return c.body(explanation, 200, { 'content-type': 'application/json' })
+  })
+  addFigures(app, dependencies)
+  app.get('/v1/shapes', (c) => c.json({ shapes: telemetry.recent.shapes }))
+  addChunkRoutes(app, pipeline)
+  addReplicaSwitches(app, dependencies)
+  // for a stop hook, which cannot send a signal to another container
+  app.post('/v1/drain', (c) => {
+    // a second signal would cut off what is in flight
+    if (!drain.isLeaving) process.kill(process.pid, 'SIGTERM')
+    return c.json({ status: 'draining' }, 202)
+  })
+  addCallbacks(app, dependencies)
+  return app
+}
+
+/** What the index and the mirrors hold, for people and for the dashboard. */
+function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies): void {
+  const { pipeline, replicas, drain, telemetry, history, version } = dependencies
+  const estimateTokens = (characters: number): number => replicas[0]?.mirror.estimateTokens(characters) ?? 0
+  const wordsOf: WordsOf = (block) => (pipeline.settings().keepsWords ? telemetry.words.of(block) : undefined)
+  const describe = (): Promise<ReplicaDescription[]> =>
+    describeReplicas(pipeline.replicas.all, telemetry.divergence, telemetry.metrics.registry)
+  app.get('/v1/index', (c) => {
+    const top_blocks = describeBlocks({ hot: telemetry.hot, estimateTokens, wordsOf })
+    return c.json({ ...describeIndex(replicas), top_blocks })
+  })
+  app.delete('/v1/index', (c) => {
+    for (const replica of replicas) replica.clear()
+    telemetry.hot.clear()
+    return c.json({ status: 'cleared' })
+  })
+  app.get('/v1/mirror', async (c) => c.json({ replicas: await describe(), tenants: dependencies.tenants() }))
+  app.get('/v1/gain', (c) =>
+    c.json(pipeline.gain.report(pipeline.settings().mode), 200, { 'cache-control': 'no-store' }),
+  )
+  app.get('/v1/stats', async (c) => {
+    const sources = {
+      recent: telemetry.recent,
+      chunks: pipeline.chunks,
+      registry: telemetry.metrics.registry,
+      history,
+      hot: telemetry.hot,
+      wordsOf,
+      gain: pipeline.gain.report(pipeline.settings().mode),
+      replicas: await describe(),
+      version,
+      mode: pipeline.settings().mode,
+      isDraining: drain.isDraining,
+      estimateTokens,
+    }
+    return c.json(await readStats(sources), 200, { 'cache-control': 'no-store' })
+  })
+}
+
+/** Takes replicas out and puts them back. */
+function addReplicaSwitches(app: Hono<ServerEnv>, { drainReplica, resumeReplica }: AdminDependencies): void {
+  const change = (path: string, state: string, apply: ((replica: string) => boolean) | undefined): void => {
+    app.post(`/v1/replicas/:replica/${path}`, (c) => {
+      const replica = c.req.param('replica')!
+      if (!apply?.(replica)) throw unknownReplica(replica)
+      return c.json({ replica, state })
+    })
+  }
+  change('drain', 'draining', drainReplica)
+  change('resume', 'ready', resumeReplica)
+}
+
+/** Where engines report what they hold. */
+function addCallbacks(app: Hono<ServerEnv>, { replicas, telemetry }: AdminDependencies): void {
+  const byName = new Map<string, ReplicaMirror>(replicas.map((replica) => [replica.replica, replica]))
+  for (const replica of replicas) replica.onRestart = () => telemetry.log.warn(toRestart(replica), begunAnew)
+  const reply = (c: HonoContext<ServerEnv>, acknowledgement: Acknowledgement): Response => {
+    if ('sequence' in acknowledgement) return c.json(acknowledgement)
+    telemetry.metrics.mirrorGaps.inc()
+    return c.json(acknowledgement, 409)
+  }
+  const read = (c: HonoContext<ServerEnv>) => async (): Promise<unknown> =>
+    parseJson((await readBody(c.env.incoming, { limit: eventBodyLimit })).toString())
+  const find = (c: HonoContext<ServerEnv>): ReplicaMirror => {
+    const replica = byName.get(c.req.param('replica')!)
+    if (!replica) throw unknownReplica(c.req.param('replica')!)
+    return replica
+  }
+  app.post('/v1/replicas/:replica/events', async (c) => reply(c, await find(c).takeEvents(read(c))))
+  app.post('/v1/replicas/:replica/snapshot', async (c) => reply(c, await find(c).takeSnapshot(read(c))))
+  app.post('/evict', async (c) => {
+    const body = (await read(c)()) as { request_ids?: unknown } | null
+    const ids = body?.request_ids
+    if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string')) {
+      throw new ProxyError('invalid_body', 'The body must be {"request_ids":[…]} with strings.')
+    }
+    let evicted = 0
+    for (const request_id of ids as RequestId[]) {
+      // an id that no replica has is counted as unknown by the first
+      const holder = replicas.find((replica) => replica.knows(request_id))
+      if (holder) evicted += 1
+      const told = holder ?? replicas[0]
+      told?.takeEvent({ type: 'evicted', request_id, cached_tokens: 0 })
+    }
+    return c.json({ evicted, unknown: ids.length - evicted })
+  })
+}
+
+/** What is wrong with a request that nothing answers: its method, or its path. */
+function noSuchRoute({ routes }: Hono<ServerEnv>, path: string): ProxyError {
+  const matches = (pattern: string): boolean => new RegExp(`^${pattern.replaceAll(/:\w+/g, '[^/]+')}$`).test(path)
+  const known = routes.filter((route) => route.method !== 'ALL' && matches(route.path))
+  if (known.length === 0) return new ProxyError('not_found', 'There is no such path.')
+  const allow = [...new Set(known.map(({ method }) => method))].join(', ')
+  return new ProxyError('method_not_allowed', `This path takes ${allow} alone.`, { headers: { allow } })
+}
+
+const begunAnew = 'the mirror begins anew: what the engine held before is gone'
+
+function toRestart({ replica }: ReplicaMirror): { replica: string; reason: string } {
+  return { replica, reason: 'the engine was restarted: it reports as another generation' }
+}
+
+function unknownReplica(name: string): ProxyError {
+  return new ProxyError('not_found', `There is no replica '${name}' that could do this: GET /v1/mirror lists them.`)
+}
+
+function answerError(error: Error, c: HonoContext<ServerEnv>, log: Log): Response {
+  const known = toProxyError(error)
+  if (known !== error) log.error({ error }, 'control request failed')
+  const { incoming, outgoing } = c.env
+  const body = Buffer.from(known.toBody())
+  outgoing.writeHead(known.status, {
+    'content-type': 'application/json',
+    'content-length': body.length,
+    ...known.headers,
+  })
+  // a sender whose connection ends while it is still sending would never see why
+  void endBehindBody(incoming, outgoing, body)
+  return RESPONSE_ALREADY_SENT
+}

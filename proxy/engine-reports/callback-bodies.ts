@@ -1,0 +1,103 @@
+import { Ajv, type ValidateFunction } from 'ajv'
+import { ProxyError } from '../errors.ts'
+import { ownSchemas } from '../http/own-schemas.ts'
+
+/** One change that an engine reports. */
+export interface EngineEvent {
+  readonly type: 'stored' | 'evicted' | 'cleared'
+  readonly request_id?: string
+  readonly cached_tokens?: number
+  /** what a request reused at another position: as it was, and computed again */
+  readonly reused_tokens?: number
+  readonly recomputed_tokens?: number
+}
+
+/** Body of `POST /v1/replicas/{replica}/events`. */
+export interface EventBatch {
+  readonly generation: string
+  readonly sequence: number
+  readonly events: readonly EngineEvent[]
+}
+
+/** Body of `POST /v1/replicas/{replica}/snapshot`. */
+export interface Snapshot {
+  readonly generation: string
+  readonly sequence: number
+  readonly requests: readonly { readonly request_id: string; readonly cached_tokens: number }[]
+  readonly reuse?: ReuseReport | null
+}
+
+/** Of an engine that reuses KV at any position: the share that it computes again, and the most that can be asked for. */
+export interface ReuseReport {
+  readonly ratio: number
+  readonly max_ratio: number
+}
+
+const ajv = new Ajv(ownSchemas)
+/** Beyond these, two numbers may be read as one. */
+const count = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
+const sequenced = { generation: { type: 'string', minLength: 1 }, sequence: count }
+const cached = { request_id: { type: 'string' }, cached_tokens: count }
+const reused = { reused_tokens: count, recomputed_tokens: count }
+const share = { type: 'number', minimum: 0, maximum: 1 }
+const reuseReport = {
+  type: 'object',
+  required: ['ratio', 'max_ratio'],
+  properties: { ratio: share, max_ratio: share },
+}
+
+/** Whether a value is one. */
+export const isReuseReport: (value: unknown) => value is ReuseReport = ajv.compile<ReuseReport>(reuseReport)
+/** Senders speak of the GPU's cache; what they say of a tier besides is checked, and not told apart. */
+const tier = { enum: ['gpu', 'cpu', 'disk'] }
+
+const isEventBatch = ajv.compile<EventBatch>({
+  type: 'object',
+  required: ['generation', 'sequence', 'events'],
+  properties: {
+    ...sequenced,
+    events: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['type'],
+        properties: { type: { enum: ['stored', 'evicted', 'cleared'] }, tier, ...cached, ...reused },
+        // most pass the first of these, and no fault is made up for them
+        if: { required: ['request_id', 'cached_tokens'] },
+        else: {
+          if: { properties: { type: { const: 'cleared' } } },
+          else: { required: ['request_id', 'cached_tokens'] },
+        },
+      },
+    },
+  },
+})
+
+const isSnapshot = ajv.compile<Snapshot>({
+  type: 'object',
+  required: ['generation', 'sequence', 'requests'],
+  properties: {
+    ...sequenced,
+    requests: {
+      type: 'array',
+      items: { type: 'object', required: ['request_id', 'cached_tokens'], properties: cached },
+    },
+    reuse: { ...reuseReport, nullable: true },
+  },
+})
+
+/** A batch of events, or a `ProxyError` that says what of it is wrong. */
+export function toEventBatch(body: unknown): EventBatch {
+  return checked(body, isEventBatch)
+}
+
+/** A snapshot, or a `ProxyError` that says what of it is wrong. */
+export function toSnapshot(body: unknown): Snapshot {
+  return checked(body, isSnapshot)
+}
+
+function checked<T>(value: unknown, isShape: ValidateFunction<T>): T {
+  if (isShape(value)) return value
+  const [error] = isShape.errors!
+  throw new ProxyError('invalid_body', `The body${error!.instancePath} ${error!.message}.`)
+}

@@ -1,0 +1,205 @@
+import { randomUUID } from 'node:crypto'
+import type { BlockName } from '#engine-adapters/kv-events/block-naming.ts'
+import { KvEventError } from '#engine-adapters/kv-events/decode-batch.ts'
+import type { LossReason } from '#engine-adapters/kv-events/event-order.ts'
+import { EventSubscriber } from '#engine-adapters/kv-events/event-subscriber.ts'
+import type { KvEventBatch } from '#engine-adapters/kv-events/kv-event.ts'
+import { ReportedCache } from '#engine-adapters/kv-events/reported-cache.ts'
+import type { SentPrompt } from '#index/cache-event.ts'
+import type { RequestId } from '#index/context-block.ts'
+import type { MirrorMode, ReplicaMirror } from '../mirror/replica-mirror.ts'
+import { SeldomWarnings, type Warn } from './seldom-warnings.ts'
+import { type SentRequest, SentRequests } from './sent-requests.ts'
+import { TiedRequests } from './tied-requests.ts'
+import type { AskedPrompt } from './token-asker.ts'
+
+/** What an engine's events are read with. */
+export interface EngineEventsOptions {
+  readonly eventsUrl: string
+  readonly replayUrl: string | undefined
+  readonly mirror: ReplicaMirror
+  /** milliseconds, monotonic */
+  readonly now: () => number
+  /** What was noticed about the events, for the log. */
+  readonly warn: Warn
+  readonly onGap: () => void
+  /** after its end a request's events may still be on their way for so long */
+  readonly settleMilliseconds?: number
+  readonly checkMilliseconds?: number
+}
+
+/** What became of the requests that were sent. */
+export interface TieCounts {
+  /** what the engine keeps of them is known by its events */
+  readonly tied: number
+  /** the engine could not tell their tokens */
+  readonly untied: number
+}
+
+const defaultSettleMilliseconds = 300
+const sweepMilliseconds = 100
+const lossTexts: Readonly<Record<LossReason, string>> = {
+  restarted: 'the engine was restarted',
+  missed: 'what the engine held before is not known any more',
+  found: 'the engine tells again what was missed',
+}
+const hiddenSalt =
+  'requests with a cache salt are not found in the engine’s events, which do not name it (extra_keys): use a later version'
+/** As many as are mirrored. */
+const maxRequests = 100_000
+
+/** Keeps a replica's mirror by the engine's own KV events: requests are tied to blocks by their token ids. */
+export class EngineEvents {
+  readonly #options: EngineEventsOptions
+  readonly #subscriber: EventSubscriber
+  readonly #cache: ReportedCache
+  readonly #sent = new SentRequests()
+  readonly #tied: TiedRequests
+  readonly #warnings: SeldomWarnings
+  readonly #timer: NodeJS.Timeout
+  #generation: string = randomUUID()
+  #gaps = 0
+  #counts = { tied: 0, untied: 0 }
+  /** of the last request that was to be settled the engine did not tell the tokens, or what else its blocks are known by */
+  #isBlind = false
+
+  constructor(options: EngineEventsOptions) {
+    this.#options = options
+    this.#warnings = new SeldomWarnings(options.warn, options.now)
+    this.#tied = new TiedRequests(maxRequests, (request, keptBlocks) => {
+      options.mirror.report({ type: 'evicted', request, cachedTokens: keptBlocks * this.#cache.blockSize })
+    })
+    this.#cache = new ReportedCache((lost) => this.#tied.cut(lost))
+    this.#subscriber = new EventSubscriber({
+      eventsUrl: options.eventsUrl,
+      replayUrl: options.replayUrl,
+      ...(options.checkMilliseconds === undefined ? {} : { checkMilliseconds: options.checkMilliseconds }),
+      onBatch: (batch) => this.#take(batch),
+      onLost: (reason) => {
+        this.#generation = randomUUID()
+        this.#warnings.warn({ reason }, `the mirror begins anew: ${lossTexts[reason]}`)
+        this.#cache.reset()
+        this.#clear()
+      },
+      onFault: (error) => this.#warnings.warn(toDetails(error), 'a message of the engine was not understood'),
+    })
+    this.#timer = setInterval(() => this.#sweep(), sweepMilliseconds)
+    this.#timer.unref()
+  }
+
+  /** How many requests are tied to blocks. */
+  get counts(): TieCounts {
+    return this.#counts
+  }
+
+  /** Tokens in a block; 0 until the engine has said so. */
+  get blockSize(): number {
+    return this.#cache.blockSize
+  }
+
+  /** A request goes to the engine. */
+  sent(requests: readonly RequestId[], prompts: readonly SentPrompt[]): void {
+    const moment = this.#cache.mark()
+    requests.forEach((request, i) => {
+      this.#tied.untie(request)
+      this.#sent.add(request, prompts[i]!, moment)
+    })
+  }
+
+  /** What the tokens of its prompts are; undefined: they cannot be had. */
+  learn(requests: readonly RequestId[], prompts: readonly AskedPrompt[] | undefined): void {
+    this.#sent.learn(requests, prompts)
+  }
+
+  /** How many tokens of a request that runs the engine can serve from blocks that it had before it was sent. */
+  countHeld(request: RequestId): number {
+    const { tokens, moment } = this.#sent.get(request) ?? {}
+    if (!tokens) return 0
+    const names = this.#namesOf(tokens)
+    // the last token is always computed
+    const most = Math.ceil(tokens.tokens.length / this.#cache.blockSize) - 1
+    return Math.min(this.#cache.countHeld(names, moment), most) * this.#cache.blockSize
+  }
+
+  /** The engine has ended with a request. */
+  ended(requests: readonly RequestId[]): void {
+    this.#sent.end(requests, this.#options.now())
+  }
+
+  /** Nothing of a request reached the engine's cache. */
+  failed(requests: readonly RequestId[]): void {
+    for (const request of requests) this.#sent.delete(request)
+  }
+
+  /** an engine that has named no block in this life holds none */
+  #namesOf({ tokens, salt }: AskedPrompt): BlockName[] {
+    return this.#cache.namesOfPrompt(tokens, salt) ?? []
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#subscriber.close()
+  }
+
+  #take(batch: KvEventBatch): void {
+    if (batch.unknown > 0)
+      this.#warnings.warn({ events: batch.unknown }, 'the engine tells of kinds of events not known')
+    for (const event of batch.events) {
+      this.#cache.apply(event)
+      if (event.type === 'cleared') this.#clear()
+    }
+  }
+
+  /** What runs is believed to be held, as if it had been sent just now: an engine tells late that it was cleared. */
+  #clear(): void {
+    this.#tied.clear()
+    this.#options.mirror.report({ type: 'cleared' })
+    for (const { request, prompt } of this.#sent) this.#options.mirror.resend(request, prompt)
+  }
+
+  #sweep(): void {
+    const { now, mirror, onGap, settleMilliseconds = defaultSettleMilliseconds } = this.#options
+    for (const sent of this.#sent.takeEnded(now() - settleMilliseconds)) this.#settle(sent)
+    const { gaps } = this.#subscriber.counts
+    for (; this.#gaps < gaps; this.#gaps++) onGap()
+    const { sequence = 0 } = this.#subscriber
+    this.#warnings.flush()
+    mirror.setState({ mode: this.#mode, generation: this.#generation, sequence })
+  }
+
+  get #mode(): MirrorMode {
+    const { state } = this.#subscriber
+    if (state === 'silent') return 'fallback'
+    return state === 'whole' && !this.#isBlind ? 'exact' : 'degraded'
+  }
+
+  /** From here on the mirror believes of a request what the events say. */
+  #settle({ request, tokens }: SentRequest): void {
+    const { mirror } = this.#options
+    const names = tokens ? this.#namesOf(tokens) : []
+    const held = this.#cache.countHeld(names)
+    const isHidden = Boolean(tokens?.salt) && names.length > 0 && held === 0 && this.#cache.hidesSalts
+    this.#isBlind = !tokens || isHidden
+    // by now all that the engine holds of it has been heard of; what cannot be is believed as it was sent
+    if (!isHidden) mirror.tokens.forget(request)
+    if (tokens) mirror.report({ type: 'used', request, promptTokens: tokens.tokens.length })
+    if (isHidden) this.#warnings.warn({}, hiddenSalt)
+    if (!tokens || isHidden) {
+      this.#counts.untied += 1
+      return
+    }
+    if (held > 0) {
+      this.#counts.tied += 1
+      this.#tied.tie(request, names[held - 1]!)
+    }
+    // with a past that is not known, blocks may be held that were never heard of
+    if (this.#subscriber.state !== 'whole' && held < names.length) return
+    const cachedTokens = held * this.#cache.blockSize
+    mirror.report({ type: held > 0 ? 'stored' : 'evicted', request, cachedTokens })
+  }
+}
+
+/** Where something of ours failed is worth to be known, where a message was not read is not. */
+function toDetails(error: unknown): Readonly<Record<string, unknown>> {
+  return error instanceof KvEventError ? { fault: error.message } : { error }
+}

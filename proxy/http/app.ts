@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto'
+import type { HttpBindings } from '@hono/node-server'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import { Hono, type Context as HonoContext } from 'hono'
+import { getPath } from 'hono/utils/url'
+import { ProxyError, toProxyError } from '../errors.ts'
+import type { PromptApi } from '../prompt/body/prompt.ts'
+import { passThrough } from '../request/pass-through.ts'
+import { type Exchange, type Pipeline, runPipeline } from '../request/pipeline.ts'
+import { RequestTelemetry } from '../telemetry/request-telemetry.ts'
+import { endBehindBody } from './end-behind-body.ts'
+import type { ForwardOutcome } from './forward.ts'
+import { LateError } from './late-error.ts'
+
+/** How far the proxy has ended. */
+export interface Drain {
+  /** it was told to end: who balances load is told to send to others */
+  readonly isLeaving: boolean
+  /** new requests are refused */
+  readonly isDraining: boolean
+}
+
+/** What the Node server hands to Hono. */
+export type ServerEnv = { Bindings: HttpBindings }
+
+/** Where each API is called. */
+const paths: Readonly<Record<PromptApi, string>> = {
+  chat_completions: '/v1/chat/completions',
+  completions: '/v1/completions',
+  responses: '/v1/responses',
+  messages: '/v1/messages',
+  generate: '/generate',
+}
+
+/** The data plane: requests with prompts are rewritten, everything else passes. */
+export function createApp(pipeline: Pipeline, drain: Drain): Hono<ServerEnv> {
+  // engines read an escaped slash as one, which Hono does not
+  const app = new Hono<ServerEnv>({ getPath: (request) => getPath(request).replaceAll(/%2f/gi, '/') })
+  for (const [api, path] of Object.entries(paths) as [PromptApi, string][]) {
+    app.post(path, (c) => answer(c, pipeline, drain, api, (exchange) => runPipeline(pipeline, api, exchange)))
+  }
+  app.all('*', (c) => answer(c, pipeline, drain, undefined, (exchange) => passThrough(pipeline, exchange)))
+  return app
+}
+
+/** Runs one request to its end; errors of ours are answered here and nowhere else. */
+async function answer(
+  c: HonoContext<ServerEnv>,
+  pipeline: Pipeline,
+  drain: Drain,
+  api: PromptApi | undefined,
+  run: (exchange: Exchange) => Promise<ForwardOutcome>,
+): Promise<Response> {
+  const { incoming, outgoing } = c.env
+  const client = incoming.socket?.remoteAddress?.replace(/^::ffff:/, '')
+  const passed = api === undefined ? incoming : undefined
+  const telemetry = new RequestTelemetry(pipeline.telemetry, api ?? 'pass_through', incoming.headers, client, passed)
+  const gone = new AbortController()
+  outgoing.on('close', () => {
+    if (!outgoing.writableFinished) gone.abort(new Error('the client left'))
+  })
+  outgoing.on('error', (error) => pipeline.log.debug({ error }, 'the client left while it was written to'))
+  const exchange = { incoming, outgoing, clientLeft: gone.signal, telemetry }
+  let outcome: string
+  try {
+    if (drain.isDraining) {
+      throw new ProxyError('draining', 'The proxy is shutting down: send to another.', {
+        headers: { connection: 'close' },
+      })
+    }
+    outcome = await run(exchange)
+  } catch (error) {
+    outcome = answerError(error, exchange, pipeline, api)
+  }
+  telemetry.ended(outcome, outgoing)
+  return RESPONSE_ALREADY_SENT
+}
+
+function answerError(
+  error: unknown,
+  { incoming, outgoing, clientLeft, telemetry }: Exchange,
+  pipeline: Pipeline,
+  api: PromptApi | undefined,
+): string {
+  // the request may end before the response notices
+  if (clientLeft.aborted || incoming.socket?.destroyed) return 'client_left'
+  const known = toProxyError(error)
+  if (known !== error) pipeline.log.error({ error }, 'request failed')
+  const body = Buffer.from(known.toBody(api ?? shapeOf(incoming.url)))
+  if (outgoing.headersSent) {
+    // the head was ours, and nothing but comments came behind it
+    const late = new LateError(api, known.status)
+    late.push(body)
+    if (!outgoing.writableEnded) outgoing.end(late.end())
+    return known.code
+  }
+  const id = String(incoming.headers['x-request-id'] || (outgoing.getHeader('x-request-id') ?? randomUUID()))
+  telemetry.refused(id)
+  outgoing.writeHead(known.status, {
+    'content-type': 'application/json',
+    'content-length': body.length,
+    'x-request-id': id,
+    // behind a balancer of connections another one may lead to a proxy whose engine answers
+    ...(known.code === 'engine_unreachable' ? { connection: 'close' } : {}),
+    ...known.headers,
+  })
+  void endBehindBody(incoming, outgoing, body)
+  return known.code
+}
+
+/** In whose shape errors are told of what is passed through: counts of tokens and batches are Anthropic's too. */
+function shapeOf(path = ''): PromptApi | undefined {
+  return path.startsWith('/v1/messages/') ? 'messages' : undefined
+}

@@ -1,0 +1,264 @@
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Dispatcher } from 'undici'
+import type { EngineClient, EngineRequest } from '#engine-adapters/engine-client.ts'
+import type { AnswerRewriter } from '../answer/answer-rewriter.ts'
+import { ProxyError, toProxyError } from '../errors.ts'
+import type { PromptApi } from '../prompt/body/prompt.ts'
+import { withoutHopByHop } from './forwarded-headers.ts'
+import type { KeepAlive } from './keep-alive.ts'
+import { LateError } from './late-error.ts'
+import { switchProtocols } from './switch-protocols.ts'
+
+/** How a request ended that was sent to the engine. */
+export type ForwardOutcome = 'finished' | 'client_left' | 'engine_broke_off'
+
+/** What is told about an answer while it passes; none may throw. */
+export interface ForwardObserver {
+  /** It is being written to the engine, which may begin with it. */
+  onSent?(): void
+  onHead(status: number, headers: IncomingHttpHeaders): void
+  /** the headers of ours that go out with the head */
+  describe(): Record<string, string>
+  onChunk(chunk: Buffer): void
+}
+
+/** How an answer is passed on. */
+export interface ForwardOptions {
+  /** in whose shape errors are told that come too late for a head */
+  readonly api?: PromptApi | undefined
+  /** what rewrites the answer with this head, if anything does */
+  readonly rewriterFor?: (status: number, headers: IncomingHttpHeaders) => AnswerRewriter | undefined
+  readonly keepAlive?: KeepAlive | undefined
+  /** for how long a head that comes alone is kept back, to be described better; 0: it goes at once */
+  readonly headMilliseconds?: number | undefined
+  /** how the answer is ended where its request may still be on its way; otherwise at once */
+  readonly end?: (rest: Buffer | undefined) => void
+}
+
+/** The engine could not be reached, or broke off before the head of its answer. */
+export class UnreachableError extends ProxyError {
+  /** whether it had been written to: only then can it have begun */
+  readonly wasSent: boolean
+  /** why, for people */
+  readonly reason: string
+
+  constructor(engine: EngineClient, cause: Error, wasSent: boolean) {
+    const reason = reasonOf(cause)
+    // where engines are is not for clients
+    const told = 'code' in cause ? String(cause.code) : withoutAddress(reason, engine)
+    super('engine_unreachable', `The engine did not answer (${told}): ${remedyOf(cause)}`, { cause })
+    this.wasSent = wasSent
+    this.reason = reason
+  }
+}
+
+/** The length or a digest of what is rewritten is no longer true. */
+const headersOfBytes = ['content-length', 'content-md5', 'content-digest', 'repr-digest', 'digest', 'etag']
+
+const nothing = Buffer.alloc(0)
+
+/**
+ * Sends a request to the engine and its answer to the client, chunk by chunk, at the client's pace. Writes straight to
+ * the Node response: web streams cost twice the CPU. A client that leaves aborts the engine's work. Rejects with
+ * an UnreachableError while the engine has not begun to answer: comments of ours may have gone out by then.
+ */
+export function forward(
+  engine: EngineClient,
+  request: EngineRequest,
+  response: ServerResponse,
+  clientLeft: AbortSignal,
+  observer: ForwardObserver,
+  options: ForwardOptions = {},
+): Promise<ForwardOutcome> {
+  if (clientLeft.aborted) return Promise.resolve('client_left')
+  return new Promise((resolve, reject) => {
+    const forwarding = new Forwarding(engine, response, clientLeft, observer, options, resolve, reject)
+    engine.send(request, forwarding)
+  })
+}
+
+class Forwarding implements Dispatcher.DispatchHandler {
+  readonly #engine: EngineClient
+  readonly #response: ServerResponse
+  readonly #clientLeft: AbortSignal
+  readonly #observer: ForwardObserver
+  readonly #options: ForwardOptions
+  readonly #resolve: (outcome: ForwardOutcome) => void
+  readonly #reject: (error: ProxyError) => void
+  #controller: Dispatcher.DispatchController | undefined
+  #rewriter: AnswerRewriter | undefined
+  #lateError: LateError | undefined
+  #hasEngineHead = false
+  /** something of the body has gone out, and the head with it */
+  #hasBegun = false
+  /** what writes a head that is kept back */
+  #head: (() => void) | undefined
+  #headTimer: NodeJS.Timeout | undefined
+  readonly #gathered: Buffer[] = []
+
+  constructor(
+    engine: EngineClient,
+    response: ServerResponse,
+    clientLeft: AbortSignal,
+    observer: ForwardObserver,
+    options: ForwardOptions,
+    resolve: (outcome: ForwardOutcome) => void,
+    reject: (error: ProxyError) => void,
+  ) {
+    this.#engine = engine
+    this.#response = response
+    this.#clientLeft = clientLeft
+    this.#observer = observer
+    this.#options = options
+    this.#resolve = resolve
+    this.#reject = reject
+    clientLeft.addEventListener('abort', this.#onClientLeft, { once: true })
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#clientLeft.aborted) this.#onClientLeft()
+    else this.#observer.onSent?.()
+    this.#response.on('drain', this.#onDrain)
+  }
+
+  /** Only where the request asked for it. */
+  onRequestUpgrade(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders, to: Duplex): void {
+    this.#stop()
+    this.#observer.onHead(status, headers)
+    // what cannot be passed on throws in there
+    const joined = new Promise<ForwardOutcome>((resolve) => resolve(switchProtocols(this.#response, headers, to)))
+    void joined.then(this.#resolve, (error: unknown) => {
+      to.destroy()
+      this.#reject(toProxyError(error))
+    })
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    const response = this.#response
+    // informational: the final head follows
+    if (status < 200 || response.destroyed) return
+    this.#hasEngineHead = true
+    this.#observer.onHead(status, headers)
+    const isStream = (headers['content-type'] ?? '').startsWith('text/event-stream')
+    // our own head may have gone out while the engine was silent
+    const isLateError = response.headersSent && (status >= 300 || !isStream)
+    if (isLateError) this.#lateError = new LateError(this.#options.api, status)
+    else this.#rewriter = this.#options.rewriterFor?.(status, headers)
+    if (!response.headersSent) this.#takeHead(status, headers)
+    this.#options.keepAlive?.onHead(isStream && headers['content-encoding'] === undefined)
+  }
+
+  /** What comes in one read goes out in one write: an engine that is ahead sends many events at once. */
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#gathered.push(chunk) === 1) queueMicrotask(this.#passOn)
+  }
+
+  onResponseEnd(_: Dispatcher.DispatchController, trailers: IncomingHttpHeaders = {}): void {
+    this.#passOn()
+    this.#writeHead()
+    const rest = this.#lateError?.end() ?? this.#rewriter?.end()
+    this.#response.addTrailers(withoutHopByHop(trailers))
+    if (this.#options.end) this.#options.end(rest)
+    else this.#response.end(rest)
+    this.#settle('finished')
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    if (this.#clientLeft.aborted) return
+    this.#passOn()
+    if (!this.#hasEngineHead) {
+      this.#stop()
+      this.#reject(new UnreachableError(this.#engine, error, this.#controller !== undefined))
+      return
+    }
+    this.#writeHead()
+    const rest = this.#rewriter?.end()
+    if (rest && rest.length > 0) this.#response.write(rest)
+    // the client must see that the answer is not whole, and get all there is of it
+    setImmediate(() => this.#response.destroy())
+    this.#settle('engine_broke_off')
+  }
+
+  #takeHead(status: number, headers: IncomingHttpHeaders): void {
+    const passed = withoutHopByHop(headers)
+    if (this.#rewriter) for (const name of headersOfBytes) delete passed[name]
+    if (!this.#options.headMilliseconds) {
+      this.#response.writeHead(status, Object.assign(passed, this.#observer.describe()))
+      // what the engine sent along with its head goes out in the same write
+      process.nextTick(this.#begin)
+      return
+    }
+    // what cannot be passed on throws here, where the engine's answer is ended for it
+    for (const [name, value] of Object.entries(passed)) this.#response.setHeader(name, value)
+    this.#head = () => this.#response.writeHead(status, this.#observer.describe())
+    this.#headTimer = setTimeout(this.#begin, this.#options.headMilliseconds)
+  }
+
+  readonly #begin = (): void => {
+    this.#passOn()
+    this.#writeHead()
+    // flushHeaders would write it as UTF-8, and not with the bytes that the engine sent
+    if (!this.#hasBegun && !this.#response.writableEnded) this.#response.write(nothing)
+  }
+
+  #writeHead(): void {
+    clearTimeout(this.#headTimer)
+    if (!this.#response.headersSent) this.#head?.()
+    this.#head = undefined
+  }
+
+  readonly #passOn = (): void => {
+    if (this.#gathered.length === 0) return
+    this.#writeHead()
+    const received = this.#gathered.length === 1 ? this.#gathered[0]! : Buffer.concat(this.#gathered)
+    this.#gathered.length = 0
+    this.#observer.onChunk(received)
+    if (this.#lateError) {
+      this.#lateError.push(received)
+      return
+    }
+    const bytes = this.#rewriter ? this.#rewriter.push(received) : received
+    if (bytes.length === 0) return
+    this.#hasBegun = true
+    if (!this.#response.write(bytes)) this.#controller?.pause()
+    this.#options.keepAlive?.onSent(bytes)
+  }
+
+  readonly #onDrain = (): void => this.#controller?.resume()
+
+  readonly #onClientLeft = (): void => {
+    this.#controller?.abort(new Error('the client left'))
+    this.#settle('client_left')
+  }
+
+  #settle(outcome: ForwardOutcome): void {
+    this.#stop()
+    this.#resolve(outcome)
+  }
+
+  #stop(): void {
+    clearTimeout(this.#headTimer)
+    this.#options.keepAlive?.stop()
+    this.#clientLeft.removeEventListener('abort', this.#onClientLeft)
+    this.#response.off('drain', this.#onDrain)
+  }
+}
+
+/** A name with several addresses fails with all their errors and no message of its own. */
+function reasonOf(error: Error): string {
+  return error.message || ('code' in error ? String(error.code) : error.name)
+}
+
+function withoutAddress(reason: string, { url }: EngineClient): string {
+  return reason.replaceAll(new URL(url).host, 'the engine')
+}
+
+/** Codes of Node's for a certificate that is not trusted, and for what is no TLS. */
+const tlsFault = /^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|EPROTO$)/
+
+function remedyOf(error: Error): string {
+  const isTls = 'code' in error && tlsFault.test(String(error.code))
+  return isTls ? 'check its certificate, and the tls settings of the engine.' : 'is it running?'
+}

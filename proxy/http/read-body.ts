@@ -1,0 +1,127 @@
+import type { IncomingMessage } from 'node:http'
+import type { BodyShare } from '../bounds/body-memory.ts'
+import { ProxyError } from '../errors.ts'
+
+/** So much of what nobody wants is still read: a client that is cut off while it sends may never see its answer. */
+const mostDropped = 256 * 1024 * 1024
+/** Copying more than this at once would hold up other requests. */
+const copiedBytes = 4 * 1024 * 1024
+
+/** What a body may take. */
+export interface BodyBounds {
+  /** in bytes */
+  readonly limit: number
+  /** what it takes of the memory for all bodies; given back when it cannot be read */
+  readonly share?: BodyShare | undefined
+  /** Waits until other requests were served. */
+  readonly turn?: (() => Promise<void>) | undefined
+}
+
+/**
+ * Reads a request's whole body; rejects with `body_too_large` as soon as it is known to be over `limit` bytes, and with
+ * `queue_full` when the bodies of all requests are over theirs.
+ */
+export async function readBody(incoming: IncomingMessage, { limit, share, turn }: BodyBounds): Promise<Buffer> {
+  try {
+    const received = await readChunks(incoming, limit, share)
+    return Buffer.isBuffer(received) ? received : await join(received, turn)
+  } catch (error) {
+    share?.release()
+    throw error
+  }
+}
+
+/** The chunks of a body; one whose length is told comes in one piece, if it is large. */
+function readChunks(
+  incoming: IncomingMessage,
+  limit: number,
+  share: BodyShare | undefined,
+): Promise<Buffer[] | Buffer> {
+  return new Promise((resolve, reject) => {
+    const refuse = (error: unknown): void => {
+      incoming.off('data', keep)
+      chunks.length = 0
+      whole = undefined
+      reject(error)
+      void dropBody(incoming)
+    }
+    const tooLarge = (): ProxyError =>
+      new ProxyError('body_too_large', `The request body is larger than ${limit} bytes, which is the limit here.`)
+    const chunks: Buffer[] = []
+    const length = Number(incoming.headers['content-length'] ?? 0)
+    let whole: Buffer | undefined
+    let size = 0
+    const write = (chunk: Buffer): void => {
+      if (whole) chunk.copy(whole, size - chunk.length)
+      else chunks.push(chunk)
+      if (whole || size < copiedBytes || length <= copiedBytes) return
+      // memory of its own goes back to the system at once, and that of thousands of chunks does not
+      whole = Buffer.allocUnsafeSlow(length)
+      let at = 0
+      for (const one of chunks.splice(0)) at += one.copy(whole, at)
+    }
+    const keep = (chunk: Buffer): void => {
+      size += chunk.length
+      if (size > limit) {
+        refuse(tooLarge())
+        return
+      }
+      try {
+        share?.grow(chunk.length)
+        write(chunk)
+      } catch (error) {
+        refuse(error)
+      }
+    }
+    if (length > limit) {
+      refuse(tooLarge())
+      return
+    }
+    incoming.on('data', keep)
+    incoming.on('end', () => resolve(whole ?? chunks))
+    incoming.on('error', reject)
+    incoming.on('close', () => reject(new Error('the client left before its request was whole')))
+  })
+}
+
+/** Empties the chunks: what was copied can be let go of. */
+async function join(chunks: Buffer[], turn: BodyBounds['turn']): Promise<Buffer> {
+  const size = chunks.reduce((sum, { length }) => sum + length, 0)
+  if (size <= copiedBytes || !turn) return Buffer.concat(chunks)
+  const whole = Buffer.allocUnsafeSlow(size)
+  let at = 0
+  let copied = copiedBytes
+  chunks.reverse()
+  for (let chunk = chunks.pop(); chunk; chunk = chunks.pop()) {
+    if (copied >= copiedBytes) {
+      await turn()
+      copied = 0
+    }
+    chunk.copy(whole, at)
+    at += chunk.length
+    copied += chunk.length
+  }
+  return whole
+}
+
+/**
+ * Reads and forgets what is still to come of a request; resolves when it is over, whole or not. An answer that ends the
+ * connection must not end before. A client that sends on and on is cut off.
+ */
+export function dropBody(incoming: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    if (incoming.complete || incoming.destroyed) {
+      incoming.resume()
+      resolve()
+      return
+    }
+    let dropped = 0
+    incoming.on('data', (chunk: Buffer) => {
+      dropped += chunk.length
+      if (dropped > mostDropped) incoming.destroy()
+    })
+    incoming.on('end', resolve)
+    incoming.on('error', () => resolve())
+    incoming.on('close', resolve)
+  })
+}

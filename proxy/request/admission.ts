@@ -1,0 +1,212 @@
+import { DrainRate } from '#scheduler/drain-rate.ts'
+import { EngineSlots } from '#scheduler/engine-slots.ts'
+import { FairQueue, type FairQueueOptions } from '#scheduler/fair-queue.ts'
+import { GroupWindow } from '#scheduler/group-window.ts'
+import { QueueRoom } from '#scheduler/queue-room.ts'
+import type { SearchPath } from '#scheduler/search-path.ts'
+import { ProxyError } from '../errors.ts'
+
+/** What is to be known of a request before it may go to the engine; each is an object of its own. */
+export interface AdmissionRequest {
+  readonly tenant: string
+  /** prompt tokens that are expected to be prefilled: all but those believed to be cached */
+  readonly tokens: number
+  /** lower runs sooner, within its tenant */
+  readonly priority?: number
+  /** when it is too late to begin, on the clock of the admission */
+  readonly deadline?: number
+  /** where it stands in the index; empty when it shares nothing */
+  readonly searchPath: SearchPath
+}
+
+/** How many may be where, and for how long. */
+export interface AdmissionLimits {
+  readonly windowMilliseconds: number
+  /** requests of all tenants that may wait */
+  readonly capacity: number
+  /** requests that may be at the engine */
+  readonly inFlight: number
+}
+
+interface Waiting extends AdmissionRequest {
+  admit(): void
+  refuse(error: ProxyError): void
+}
+
+const defaultInFlight = 4_096
+const retryAfter = { leastSeconds: 1, mostSeconds: 60 }
+/** the longest that a timer of Node takes */
+const longestTimer = 2 ** 31 - 1
+
+/**
+ * The place where the requests for one replica wait: turns the scheduler's decisions into promises. First the group
+ * window (only what has something to share, and only while the engine is busy), then the fair queue, then a slot.
+ */
+export class Admission {
+  readonly #window: GroupWindow<Waiting>
+  readonly #queue: FairQueue<Waiting>
+  readonly #room: QueueRoom
+  readonly #drainRate = new DrainRate()
+  readonly #now: () => number
+  readonly #slots = new EngineSlots<AdmissionRequest>()
+  #limits: AdmissionLimits
+  #waitingTokens = 0
+  #timer: NodeJS.Timeout | undefined
+  #timerAt: number | undefined
+
+  constructor(
+    options: Omit<AdmissionLimits, 'inFlight'> & {
+      readonly inFlight?: number
+      readonly fairness?: Partial<FairQueueOptions>
+      readonly now?: () => number
+    },
+  ) {
+    const { now = () => performance.now(), fairness, inFlight = defaultInFlight, ...limits } = options
+    this.#now = now
+    this.#limits = { ...limits, inFlight }
+    // room is counted for the window and the queue together
+    this.#window = new GroupWindow(limits.windowMilliseconds, Number.POSITIVE_INFINITY)
+    this.#queue = new FairQueue(fairness)
+    this.#room = new QueueRoom(limits.capacity)
+  }
+
+  /** Requests that wait. */
+  get depth(): number {
+    return this.#room.taken
+  }
+
+  /** Requests at the engine. */
+  get inFlight(): number {
+    return this.#slots.taken
+  }
+
+  /** Tokens that the engine has yet to prefill for the requests it was given. */
+  get inFlightTokens(): number {
+    return this.#slots.tokens
+  }
+
+  /** Tokens that are to be prefilled for the requests that wait. */
+  get waitingTokens(): number {
+    return this.#waitingTokens
+  }
+
+  /** Changes the limits that are given; what waits or runs already stays. */
+  setLimits(limits: Partial<AdmissionLimits>): void {
+    this.#limits = { ...this.#limits, ...limits }
+    this.#window.resize(this.#limits.windowMilliseconds)
+    this.#room.resize(this.#limits.capacity)
+    this.#advance()
+  }
+
+  /**
+   * Waits until the request may go to the engine; `leave` must be called once afterwards, when it has ended. Rejects with
+   * `queue_full`, with `deadline_exceeded`, and with the signal's reason when it aborts; then it has left already.
+   */
+  async admit(request: AdmissionRequest, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    const now = this.#now()
+    if (request.deadline !== undefined && request.deadline <= now) throw deadlineExceeded()
+    // nothing is queued while a slot is free
+    const isFree = this.#slots.taken < this.#limits.inFlight
+    const isGrouped = this.#isGrouped(request, now)
+    if (isFree && !isGrouped) this.#slots.take(request, tokensOf(request))
+    else if (this.#room.take(request.tenant)) await this.#wait(request, isGrouped, signal)
+    // better ungrouped than refused
+    else if (isFree) this.#slots.take(request, tokensOf(request))
+    else throw this.#queueFull(now)
+  }
+
+  /** The engine has begun to answer a request: its prompt is prefilled. */
+  prefilled(request: AdmissionRequest): void {
+    this.#slots.prefilled(request)
+  }
+
+  /** A request that was admitted has ended. */
+  leave(request: AdmissionRequest): void {
+    if (this.#slots.free(request)) this.#advance()
+  }
+
+  /** Whether a request waits for others to be grouped with: not if it would be too late afterwards. */
+  #isGrouped({ searchPath, deadline = Number.POSITIVE_INFINITY }: AdmissionRequest, now: number): boolean {
+    return searchPath.length > 0 && this.#slots.taken > 0 && deadline > now + this.#limits.windowMilliseconds
+  }
+
+  /** Waits in a place that was taken for it. */
+  #wait(request: AdmissionRequest, isGrouped: boolean, signal: AbortSignal): Promise<void> {
+    const [tokens, now] = [tokensOf(request), this.#now()]
+    if (this.depth === 1) this.#drainRate.resume(now)
+    this.#waitingTokens += tokens
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        if (!this.#window.remove(waiting)) this.#queue.remove(waiting)
+        stopWaiting()
+        this.#setTimer(this.#now())
+        reject(signal.reason)
+      }
+      const stopWaiting = (): void => {
+        signal.removeEventListener('abort', onAbort)
+        this.#room.give(request.tenant)
+        this.#waitingTokens -= tokens
+      }
+      const admit = (): void => {
+        stopWaiting()
+        // at once: when the promise is heard others may have been let in
+        this.#slots.take(request, tokens)
+        resolve()
+      }
+      const refuse = (error: ProxyError): void => {
+        stopWaiting()
+        reject(error)
+      }
+      const waiting: Waiting = { admit, refuse, ...request, tokens }
+      signal.addEventListener('abort', onAbort, { once: true })
+      if (isGrouped) this.#window.add(waiting, now)
+      else this.#queue.add(waiting, now)
+      this.#advance()
+    })
+  }
+
+  /** Lets go whatever may go now: whenever something comes, leaves or is due. */
+  #advance(): void {
+    const now = this.#now()
+    for (const waiting of this.#window.release(now, this.#slots.taken === 0)) this.#queue.add(waiting, now)
+    const { run, expired } = this.#queue.release(now, this.#limits.inFlight - this.#slots.taken)
+    if (run.length > 0) this.#drainRate.note(run.length, now)
+    for (const waiting of run) waiting.admit()
+    for (const waiting of expired) waiting.refuse(deadlineExceeded())
+    this.#setTimer(now)
+  }
+
+  #setTimer(now: number): void {
+    const at = Math.min(
+      this.#window.closesAt ?? Number.POSITIVE_INFINITY,
+      this.#queue.nextDeadline ?? Number.POSITIVE_INFINITY,
+    )
+    if (at === this.#timerAt) return
+    clearTimeout(this.#timer)
+    this.#timerAt = at
+    if (at === Number.POSITIVE_INFINITY) return
+    const delay = Math.min(Math.max(0, Math.ceil(at - now)), longestTimer)
+    this.#timer = setTimeout(() => {
+      this.#timerAt = undefined
+      this.#advance()
+    }, delay)
+  }
+
+  #queueFull(now: number): ProxyError {
+    const seconds = Math.ceil(this.#drainRate.timeFor(this.depth, now) / 1_000)
+    const { leastSeconds, mostSeconds } = retryAfter
+    const after = Math.min(Math.max(seconds, leastSeconds), mostSeconds)
+    const headers = { 'retry-after': String(after) }
+    return new ProxyError('queue_full', `Too many requests wait: try again in ${after} s.`, { headers })
+  }
+}
+
+/** What is no number must not spoil the sums. */
+function tokensOf({ tokens }: AdmissionRequest): number {
+  return tokens > 0 && tokens < Number.POSITIVE_INFINITY ? tokens : 0
+}
+
+function deadlineExceeded(): ProxyError {
+  return new ProxyError('deadline_exceeded', 'The request waited past its deadline: try again, or allow it more time.')
+}

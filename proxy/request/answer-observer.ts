@@ -1,0 +1,183 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { type Usage, UsageReader } from '#engine-adapters/read-usage.ts'
+import type { RequestId } from '#index/context-block.ts'
+import { type AnswerRewriter, createAnswerRewriter } from '../answer/answer-rewriter.ts'
+import { asksForData } from '../answer/asks-for-data.ts'
+import type { ForwardObserver, ForwardOutcome } from '../http/forward.ts'
+import type { Charge } from './charge-call.ts'
+import type { Exchange, Pipeline } from './pipeline.ts'
+import type { Call } from './read-call.ts'
+import { membersOf } from './read-received.ts'
+import type { RoutedCall } from './route-call.ts'
+
+/** What an observer is to know of the request besides the decision. */
+export interface Observed {
+  /** the id the engine knows it by */
+  readonly request: RequestId
+  readonly charge: Charge
+  /** what the engine's reports call its prompts */
+  readonly promptIds: readonly RequestId[]
+  /** The head of the answer has come. */
+  onHead(status: number): void
+  /** The engine has run it, in part at least, and may hold what it computed. */
+  onRun(): void
+  /** The engine has counted it. */
+  onUsage(usage: Usage): void
+  /** Some of the body of an answer that is no error. */
+  onChunk(chunk: Buffer): void
+  /** How many tokens the engine has cached of it; undefined: not known to the token. */
+  predict(): number | undefined
+}
+
+/** Watches the engine's answer to one request, describes the decision in its head, and feeds back what it says. */
+export class AnswerObserver implements ForwardObserver {
+  readonly #pipeline: Pipeline
+  readonly #exchange: Exchange
+  readonly #call: Call
+  readonly #routed: RoutedCall
+  readonly #observed: Observed
+  readonly #decided: number
+  /** by then the request is let go of */
+  readonly #asksForData: boolean
+  #admitted: number | undefined
+  #isSent = false
+  /** 0: no head has come */
+  #status = 0
+  #usage: UsageReader | undefined
+  #rewriter: AnswerRewriter | undefined
+
+  constructor(pipeline: Pipeline, exchange: Exchange, call: Call, routed: RoutedCall, observed: Observed) {
+    this.#pipeline = pipeline
+    this.#exchange = exchange
+    this.#call = call
+    this.#routed = routed
+    this.#observed = observed
+    this.#decided = pipeline.now()
+    this.#asksForData = routed.decision.citations.length > 0 && asksForData(membersOf(call.received))
+  }
+
+  /** It has waited, and goes to the engine now. */
+  admitted(): void {
+    this.#admitted = this.#pipeline.now()
+    const { id, adapter } = this.#routed.replica
+    this.#exchange.telemetry.admitted(id, adapter.kind)
+  }
+
+  onSent(): void {
+    this.#isSent = true
+  }
+
+  onHead(status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status
+    this.#observed.onHead(status)
+    if (this.#isSuccess) this.#usage = new UsageReader(headers['content-type'] ?? '')
+  }
+
+  onChunk(chunk: Buffer): void {
+    if (this.#isSuccess) {
+      this.#exchange.telemetry.firstByte()
+      this.#observed.onChunk(chunk)
+    }
+    this.#usage?.push(chunk)
+  }
+
+  /** What maps citations back in an answer with this head. */
+  readonly rewriterFor = (status: number, headers: IncomingHttpHeaders): AnswerRewriter | undefined => {
+    const { citations } = this.#routed.decision
+    if (citations.length === 0 || this.#asksForData || status < 200 || status >= 300) return undefined
+    if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
+      this.#pipeline.telemetry.metrics.failOpen.inc({ reason: 'encoded_answer' })
+      return undefined
+    }
+    this.#rewriter = createAnswerRewriter(this.#call.api, headers['content-type'] ?? '', citations)
+    return this.#rewriter
+  }
+
+  /** The answer is over: what the engine did with the request becomes known to the mirror and the metrics. */
+  finish(outcome: ForwardOutcome): void {
+    if (this.#rewriter) this.#finishRewriting(this.#rewriter)
+    const usage = this.#isSuccess && outcome === 'finished' ? this.#readUsage() : undefined
+    const isRun = this.#isRun
+    if (isRun) this.#observed.onRun()
+    this.#feedBack(usage, isRun)
+    if (this.#status >= 400 || (this.#isSuccess && !isRun)) this.#observed.charge.settle(0)
+    if (!usage) return
+    this.#observed.charge.settle(usage.promptTokens)
+    this.#observed.onUsage(usage)
+    this.#exchange.telemetry.used({ recomputedTokens: this.#recomputedTokens, ...usage })
+  }
+
+  /** The headers of ours; of a request that still waits they say what is intended. */
+  describe(): Record<string, string> {
+    const { decision, replica } = this.#routed
+    const { blocks, moved, deduplicated, predictedReusedTokens: reused, skipped, timing } = decision
+    this.#exchange.telemetry.predicted(this.#observed.predict())
+    const now = this.#pipeline.now()
+    const admitted = this.#admitted ?? now
+    const baseline = this.#exchange.telemetry.baselineCachedTokens
+    const stages = { parse: timing.parse, index: timing.index, queue: admitted - this.#decided, engine: now - admitted }
+    return {
+      'x-request-id': this.#exchange.incoming.headers['x-request-id']?.toString() || this.#observed.request,
+      'x-reprise-replica': replica.id,
+      'x-reprise-blocks': String(blocks),
+      'x-reprise-moved': String(moved),
+      'x-reprise-deduplicated': String(deduplicated),
+      'x-reprise-predicted-cached-tokens': String(this.#exchange.telemetry.predictedCachedTokens),
+      ...(baseline === undefined ? {} : { 'x-reprise-baseline-cached-tokens': String(baseline) }),
+      ...(reused === undefined ? {} : { 'x-reprise-predicted-reused-tokens': String(reused) }),
+      ...(skipped === undefined ? {} : { 'x-reprise-skipped': skipped }),
+      'server-timing': Object.entries(stages)
+        .map(([stage, duration]) => `${stage};dur=${duration.toFixed(2)}`)
+        .join(', '),
+    }
+  }
+
+  #readUsage(): Usage | undefined {
+    const usage = this.#usage?.read()
+    const isOfAll = this.#observed.promptIds.length === 1 || this.#routed.replica.adapter.countsCachedOfAll
+    return usage && !isOfAll ? { ...usage, cachedTokens: undefined, reusedTokens: undefined } : usage
+  }
+
+  /** Of what it reused, as far as its reports have said so by now. */
+  get #recomputedTokens(): number | undefined {
+    const { replicaMirror } = this.#routed.replica
+    const told = this.#observed.promptIds.flatMap((id) => replicaMirror.recomputedOf(id) ?? [])
+    return told.length > 0 ? told.reduce((sum, tokens) => sum + tokens, 0) : undefined
+  }
+
+  get #isRun(): boolean {
+    // its client did not wait for the head: an engine that prefills is silent, and caches what it has computed
+    if (this.#status === 0) return this.#isSent
+    // SGLang refuses a streamed `/generate` with 200 and an event
+    return this.#isSuccess && !this.#usage?.isRefusal
+  }
+
+  get #isSuccess(): boolean {
+    return this.#status >= 200 && this.#status < 300
+  }
+
+  #finishRewriting({ remapped, overflowed, fault }: AnswerRewriter): void {
+    const { metrics } = this.#pipeline.telemetry
+    metrics.citationsRemapped.inc(remapped)
+    if (fault === undefined) {
+      if (overflowed) metrics.failOpen.inc({ reason: 'answer_too_large' })
+      return
+    }
+    metrics.failOpen.inc({ reason: 'answer_rewriter' })
+    this.#pipeline.log.error({ request: this.#observed.request, error: fault }, 'citations are not mapped any further')
+  }
+
+  /** Of several prompts in one request only the sum of their tokens is known: each is taken to have its share. */
+  #feedBack(usage: Usage | undefined, isRun: boolean): void {
+    const { replica, decision } = this.#routed
+    const length = decision.sent.reduce((sum, prompt) => sum + prompt.length, 0)
+    for (const [i, request] of this.#observed.promptIds.entries()) {
+      if (!isRun) replica.mirror.apply({ type: 'failed', request })
+      else if (usage) {
+        const share = decision.sent[i]!.length / length
+        const cached = this.#observed.promptIds.length === 1 ? usage.cachedTokens : undefined
+        replica.replicaMirror.used(request, Math.round(usage.promptTokens * share), cached)
+      } else if (this.#status === 0) replica.replicaMirror.doubt(request)
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import type { IncomingMessage } from 'node:http'
+import type { Caller } from '../access/tenancy.ts'
+import type { BodyShare } from '../bounds/body-memory.ts'
+import { readWithinLimits } from '../bounds/read-within-limits.ts'
+import { CertainLists } from '../chunks/certain-lists.ts'
+import { readBody } from '../http/read-body.ts'
+import type { PromptApi } from '../prompt/body/prompt.ts'
+import type { PatternLists } from '../prompt/find-contexts.ts'
+import type { Settings } from '../settings.ts'
+import type { Exchange, Pipeline } from './pipeline.ts'
+import { membersOf, type Received } from './read-received.ts'
+import { type RequestOptions, readOptions, readPriority } from './request-options.ts'
+
+/** A request as it was received: whose it is, what it asks for, and how. */
+export interface Call {
+  readonly api: PromptApi
+  readonly caller: Caller
+  readonly settings: Settings
+  readonly conversation: string | undefined
+  /** as configured, and as the header has them */
+  readonly options: RequestOptions
+  readonly priority: number
+  /** when it is too late to send it, on the pipeline's clock */
+  readonly deadline: number
+  /** none, once it is let go */
+  body: Buffer
+  /** what the body takes of the memory for all bodies */
+  readonly share: BodyShare
+  received: Received
+  /** so long it takes to read that others are to be served first */
+  readonly isHeavy: boolean
+  /** for deciding about it; undefined: as long as it takes, which is not long */
+  readonly budgetMilliseconds: number | undefined
+  readonly patternLists: PatternLists | undefined
+  readonly certain: CertainLists
+  readonly model: string | undefined
+  readonly isStream: boolean
+}
+
+/** What reading a request needs of the pipeline. */
+type Reading = Pick<Pipeline, 'settings' | 'tenancy' | 'patterns' | 'chunks' | 'now' | 'heavyTurns' | 'bodyMemory'>
+
+/** Reads a request; throws what the client must mend. */
+export async function readCall(
+  pipeline: Reading,
+  api: PromptApi,
+  { incoming, clientLeft, telemetry }: Pick<Exchange, 'incoming' | 'clientLeft' | 'telemetry'>,
+): Promise<Call> {
+  // who may not ask is not listened to
+  const caller = pipeline.tenancy().identify(incoming)
+  telemetry.calledBy(caller)
+  const share = pipeline.bodyMemory.begin(caller.tenant)
+  const turn = (): Promise<void> => pipeline.heavyTurns.take()
+  const body = await readBody(incoming, { limit: pipeline.settings().bodyLimit, share, turn })
+  try {
+    return await toCall(pipeline, api, incoming, { body, share }, caller, clientLeft)
+  } catch (error) {
+    share.release()
+    throw error
+  }
+}
+
+/** What a request of this caller is whose body has been read; throws what the client must mend. */
+export async function toCall(
+  pipeline: Omit<Reading, 'tenancy' | 'bodyMemory'>,
+  api: PromptApi,
+  incoming: IncomingMessage,
+  { body, share }: Pick<Call, 'body' | 'share'>,
+  caller: Caller,
+  clientLeft?: AbortSignal,
+): Promise<Call> {
+  const settings = pipeline.settings()
+  const encoding = header(incoming, 'content-encoding')?.trim().toLowerCase() || 'identity'
+  const { received, isHeavy } = await readWithinLimits(api, body, {
+    isEncoded: encoding !== 'identity',
+    hygiene: settings.mode === 'off' ? undefined : settings.hygiene,
+    separator: settings.separator,
+    limits: settings.workLimits,
+    turn: () => pipeline.heavyTurns.take(),
+  })
+  const members = membersOf(received)
+  return {
+    api,
+    caller,
+    settings,
+    conversation: header(incoming, 'x-reprise-conversation'),
+    options: { ...settings.options, ...readOptions(header(incoming, 'x-reprise-options')) },
+    priority: readPriority(header(incoming, 'x-reprise-priority') ?? caller.key?.priority?.toString()),
+    deadline: pipeline.now() + settings.maxWaitMilliseconds,
+    body,
+    share,
+    received,
+    isHeavy,
+    budgetMilliseconds: isHeavy ? settings.workLimits.milliseconds : undefined,
+    patternLists: await findByPatterns(pipeline, received, clientLeft),
+    certain: new CertainLists(pipeline.chunks.finderFor(caller.tenant), received.separated),
+    model: typeof members.model === 'string' ? members.model : undefined,
+    isStream: members.stream === true,
+  }
+}
+
+/** Lets go of the body, and all that was read of it, when it will not be sent again: answers are long, and many at once. */
+export function letBodyGo(call: Call): void {
+  call.body = Buffer.alloc(0)
+  call.share.release()
+  call.certain.letGo()
+  call.received = { prompt: undefined, tidied: [], fault: undefined, skipped: undefined }
+}
+
+/** What the user's own patterns find in the texts of a request. */
+async function findByPatterns(
+  { patterns }: Pick<Pipeline, 'patterns'>,
+  { prompt }: Received,
+  clientLeft: AbortSignal | undefined,
+): Promise<PatternLists | undefined> {
+  const [finder, set] = [patterns(), prompt?.set]
+  if (!finder || !set) return undefined
+  const texts = set.texts.map(({ text, isRaw }) => (isRaw ? '' : text))
+  return new Map([...(await finder.find(texts, clientLeft)).entries()])
+}
+
+function header(incoming: IncomingMessage, name: string): string | undefined {
+  const value = incoming.headers[name]
+  return Array.isArray(value) ? value[0] : value
+}

@@ -1,0 +1,101 @@
+import type { BlockId } from '#index/context-block.ts'
+import { type ReplicaCandidate, selectReplica } from '#scheduler/select-replica.ts'
+import { ProxyError } from '../errors.ts'
+import type { Replica } from '../replicas/replica.ts'
+import { type Decision, type DecisionInput, decide, type LaidOut } from '../reuse/decide.ts'
+import type { Candidate, Route } from '../routing/plan-route.ts'
+import type { Pipeline } from './pipeline.ts'
+import type { Call } from './read-call.ts'
+import { membersOf } from './read-received.ts'
+
+/** A request with the replica it goes to, and how it is sent there. */
+export interface RoutedCall {
+  readonly replica: Replica
+  readonly decision: Decision
+  /** the id in the body, which SGLang takes for the request's */
+  readonly rid: unknown
+}
+
+/** What routing needs of the pipeline. */
+export type Routing = Pick<Pipeline, 'replicas' | 'processed' | 'store' | 'now' | 'gain'>
+
+/**
+ * Decides how a request is sent and where: routing and ordering are one choice, since the order is made for the replica
+ * that will run it. Changes nothing. Throws `draining` when no replica takes requests.
+ */
+export function routeCall(
+  routing: Routing,
+  call: Call,
+  excluding?: ReadonlySet<Replica['id']>,
+  laidOut?: LaidOut,
+): RoutedCall {
+  const candidates = routing.replicas.candidates(excluding)
+  if (candidates.length === 0) throw new ProxyError('draining', 'All replicas are draining: try again later.')
+  const decision = decide(
+    { laidOut, ...toDecisionInput(call) },
+    {
+      candidates: candidates.map((replica) => toCandidate(replica, routing)),
+      store: routing.store,
+      plannedTurns: routing.gain.plannedTurns,
+      select: (routes) => (routes.length === 1 ? 0 : select(routing, candidates, routes, call.caller.tenant)),
+      now: routing.now,
+    },
+  )
+  return { replica: candidates[decision.candidate]!, decision, rid: membersOf(call.received).rid }
+}
+
+function toCandidate({ id, mirror, cacheConfig, reuse }: Replica, { processed, gain }: Routing): Candidate {
+  const hasProcessed: Candidate['hasProcessed'] = (tenant, block) => processed.has(id, tenant, block)
+  return { mirror, planned: () => gain.plannedOf(id).mirror, cacheConfig, reuse, hasProcessed }
+}
+
+/** What is decided about. */
+export function toDecisionInput(call: Call): DecisionInput {
+  const { received, settings, caller, conversation, options, patternLists, certain, budgetMilliseconds } = call
+  const { mode, wording, mustPay, volatileFields } = settings
+  return {
+    received,
+    mode,
+    tenant: caller.tenant,
+    conversation,
+    options,
+    wording,
+    mustPay,
+    volatileFields,
+    patternLists,
+    certain,
+    budgetMilliseconds,
+  }
+}
+
+function select(
+  { processed, replicas }: Routing,
+  candidates: readonly Replica[],
+  routes: readonly Route[],
+  tenant: string,
+): number {
+  const { blocks, sizes } = contentsOf(routes[0]!)
+  const processedOn = processed.sizesOn(tenant, blocks, sizes)
+  const described = routes.map((route, i): ReplicaCandidate => {
+    const replica = candidates[i]!
+    const { promptTokens, predictedCachedTokens, predictedReusedTokens } = route
+    return {
+      replica: replica.id,
+      promptTokens,
+      predictedCachedTokens,
+      predictedReusedTokens,
+      inFlightTokens: replica.loadTokens,
+      inFlight: replica.requests,
+      processedTokens: replica.mirror.estimateTokens(processedOn.get(replica.id) ?? 0),
+    }
+  })
+  return selectReplica(described, { turn: replicas.nextTurn() })
+}
+
+/** The contents of a request's blocks, whatever their order and markup. */
+export function contentsOf({ contexts }: Pick<Route, 'contexts'>): { blocks: BlockId[]; sizes: number[] } {
+  return {
+    blocks: contexts.flatMap(({ found }) => found.contents),
+    sizes: contexts.flatMap(({ found }) => found.slots.map(({ content }) => content.end - content.start)),
+  }
+}

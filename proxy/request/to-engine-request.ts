@@ -1,0 +1,85 @@
+import { grantedWish } from '#engine-adapters/any-position-reuse.ts'
+import type { RequestTags } from '#engine-adapters/engine-adapter.ts'
+import type { EngineRequest } from '#engine-adapters/engine-client.ts'
+import type { RequestId } from '#index/context-block.ts'
+import { withEngineCredentials } from '../access/engine-credentials.ts'
+import { cacheSaltOf } from '../access/tenant.ts'
+import { toStream } from '../bounds/whole-body.ts'
+import { forwardedFor, requestHeaders } from '../http/forwarded-headers.ts'
+import { type EngineWish, writeWish } from '../prompt/body/engine-wish.ts'
+import { memberSplices, type PromptBody, writeBody } from '../prompt/prompt-body.ts'
+import type { Decision } from '../reuse/decide.ts'
+import type { Exchange, Pipeline } from './pipeline.ts'
+import type { Call } from './read-call.ts'
+import { membersOf } from './read-received.ts'
+import type { RoutedCall } from './route-call.ts'
+
+/** Whether its client is told that it still runs. */
+export function isKeptAlive({ settings, isStream }: Pick<Call, 'settings' | 'isStream'>): boolean {
+  return isStream && settings.keepAliveMilliseconds > 0
+}
+
+/** A request as its engine gets it: what was decided, and what tags it, as bytes and headers. */
+export function toEngineRequest(
+  { credentials }: Pipeline,
+  { incoming, telemetry }: Exchange,
+  { caller, body, received, settings, isStream }: Call,
+  { replica, decision }: RoutedCall,
+  request: RequestId,
+): EngineRequest {
+  const members = membersOf(received)
+  const salt = cacheSaltOf(caller.tenant, members.cache_salt, settings.saltSecret)
+  const tags = replica.adapter.tagRequest(request, salt, members)
+  const parts = received.whole?.write(tags.members) ?? [
+    bytesToSend(body, received.prompt, decision.splices, tags.members, wishesOf(replica, decision)),
+  ]
+  const rawHeaders = withEngineCredentials(incoming.rawHeaders, {
+    keepsClientKey: settings.keepsClientKey,
+    apiKey: credentials.get(replica.id)?.apiKey,
+  })
+  return {
+    path: incoming.url!,
+    method: 'POST',
+    headers: requestHeaders(rawHeaders, {
+      'content-length': String(parts.reduce((sum, { length }) => sum + length, 0)),
+      ...tags.headers,
+      ...forwardedFor(incoming),
+      ...telemetry.headers,
+      // what is encoded cannot be rewritten, and no comments of ours can stand in it
+      ...(decision.citations.length > 0 || isKeptAlive({ settings, isStream })
+        ? { 'accept-encoding': 'identity' }
+        : {}),
+    }),
+    body: received.whole ? toStream(parts) : parts[0]!,
+  }
+}
+
+/** What the request wishes of this replica's plugins. */
+function wishesOf(replica: RoutedCall['replica'], { options }: Decision): EngineWish[] {
+  const { reuse, pages } = options
+  const wishes: EngineWish[] = []
+  if (reuse !== undefined && replica.reuse) {
+    const value = { reuse: grantedWish(replica.reuse, reuse) }
+    wishes.push({ member: 'kv_transfer_params', own: 'reprise', value })
+  }
+  // a vLLM that selects no pages hands the name to nobody
+  if (pages !== undefined && replica.adapter.kind === 'vllm') {
+    wishes.push({ member: 'vllm_xargs', own: 'reprise_pages', value: pages })
+  }
+  return wishes
+}
+
+/** The body received, unless something of it is changed or set. */
+function bytesToSend(
+  body: Buffer,
+  prompt: PromptBody | undefined,
+  splices: Decision['splices'],
+  tags: RequestTags['members'],
+  wishes: readonly EngineWish[],
+): Buffer {
+  if (!prompt) return body
+  const written = wishes.map((wish) => writeWish(prompt, wish))
+  const members = memberSplices(prompt, Object.assign({ ...tags }, ...written.map((one) => one.members)))
+  if (members.length === 0 && written.length === 0 && !splices) return body
+  return writeBody(prompt, [...members, ...written.flatMap((one) => one.splices), ...(splices ?? [])])
+}

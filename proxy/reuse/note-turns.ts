@@ -1,0 +1,56 @@
+import type { SentOrder, SentTurn, TurnKey } from '#index/conversation-store.ts'
+import type { PromptContext } from '../prompt/body/prompt-context.ts'
+import type { LaidOutMessage, Layout } from '../prompt/layout.ts'
+
+/** A context in the order it is sent in. */
+interface OrderedContext extends SentOrder {
+  readonly found: PromptContext
+}
+
+/** Adds what must be remembered of a message once it is sent. */
+export function noteTurn(
+  turns: Map<TurnKey, SentTurn>,
+  { keys, contextKeys = [], explicit }: LaidOutMessage,
+  ordered: readonly OrderedContext[],
+): void {
+  if (ordered.length === 0) return
+  const contexts = ordered.map(({ order, annotation, pointers, found: { cut } }): SentOrder => {
+    const sent = { order, annotation, pointers }
+    return cut ? { isCut: true, ...sent } : sent
+  })
+  for (const [i, own] of contextKeys.entries()) {
+    for (const key of own) turns.set(key, { kind: 'ordered', contexts: [contexts[i]!] })
+  }
+  const turn: SentTurn = explicit
+    ? { kind: 'explicit', blocks: explicit, context: contexts[0]! }
+    : { kind: 'ordered', contexts, ...spansOf(ordered) }
+  for (const key of keys) turns.set(key, turn)
+}
+
+/** Whether a context was sent otherwise than it was received. */
+export function isRewritten({ order, annotation, pointers, isCut }: SentOrder): boolean {
+  return (
+    isCut === true || annotation !== undefined || pointers.length > 0 || order.some((from, place) => from !== place)
+  )
+}
+
+/** What must be remembered of prompts without explicit blocks that are sent as received. */
+export function turnsAsReceived({ prompts }: Pick<Layout, 'prompts'>): Map<TurnKey, SentTurn> {
+  const turns = new Map<TurnKey, SentTurn>()
+  for (const message of prompts.flatMap(({ messages }) => messages)) {
+    const ordered = message.contexts.map((context) => ({
+      found: { ...context, cut: undefined },
+      order: [...context.slots.keys()],
+      annotation: undefined,
+      pointers: [],
+    }))
+    noteTurn(turns, message, ordered)
+  }
+  return turns
+}
+
+/** Where blocks stood that are found because they are known: they may be forgotten when the turn is sent again. */
+function spansOf(ordered: readonly OrderedContext[]): { spans?: (readonly number[])[] } {
+  const spans = ordered.flatMap(({ found: { certain } }) => (certain?.by === 'known_chunks' ? [certain.spans] : []))
+  return spans.length === 0 ? {} : { spans }
+}

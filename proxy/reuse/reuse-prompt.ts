@@ -1,0 +1,325 @@
+import type { SentPrompt } from '#index/cache-event.ts'
+import { type BlockId, type Context, type ScopeId, toBlockId } from '#index/context-block.ts'
+import type { SentOrder, SentTurn, TurnKey } from '#index/conversation-store.ts'
+import { deduplicateContext, type FreshBlock, repeatPointers } from '#index/dedup/deduplicate-context.ts'
+import { ShownBlocks } from '#index/dedup/shown-blocks.ts'
+import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
+import type { Ordering } from '#index/ordering/ordering-index.ts'
+import type { WorkBudget } from '../bounds/work-budget.ts'
+import type { ContextSlot, PromptContext } from '../prompt/body/prompt-context.ts'
+import { type Piece, piecesLength, piecesText, type TextSplice } from '../prompt/body/text-splice.ts'
+import type { LaidOutMessage, Layout, PromptLayout } from '../prompt/layout.ts'
+import { isJson, labelsAsSent, renderAnnotation, renderBlock, setApart } from '../prompt/render-context.ts'
+import { holdsPositions } from '../prompt/scan/holds-positions.ts'
+import { SentPromptWriter } from '../prompt/sent-prompt-writer.ts'
+import type { RequestOptions } from '../request/request-options.ts'
+import { noteTurn } from './note-turns.ts'
+import { SiblingContexts } from './sibling-contexts.ts'
+import type { Wording } from './wording.ts'
+
+/** One context of a prompt as it is to be sent. */
+export interface ReusedContext extends SentOrder {
+  readonly found: PromptContext
+  /** everything that stands in front of it, as sent */
+  readonly scope: ScopeId
+  /** where the search ended; empty when its turn was sent before, or nothing is shared */
+  readonly searchPath: readonly number[]
+  /** the most that one past request has in common with it, in characters; undefined: not known */
+  readonly mostShared?: number | undefined
+  /** where each of its blocks ends in the prompt as sent, in characters; by place */
+  readonly ends: readonly number[]
+}
+
+/** A prompt as it is to be sent. */
+export interface ReusedPrompt {
+  readonly contexts: readonly ReusedContext[]
+  readonly sent: SentPrompt
+}
+
+/** All prompts of a body as they are to be sent, and what must be remembered when they are. */
+export interface ReusedBody {
+  /** what is changed in the layout's texts, by place */
+  readonly splices: readonly (readonly TextSplice[])[]
+  readonly prompts: readonly ReusedPrompt[]
+  readonly turns: ReadonlyMap<TurnKey, SentTurn>
+}
+
+/** What prompts are reused against. */
+export interface ReuseState {
+  readonly mirror: Pick<CacheMirror, 'order' | 'createIndex'>
+  readonly tenant: string
+  readonly options: RequestOptions
+  readonly wording: Wording
+  /** what it may take */
+  readonly budget?: WorkBudget | undefined
+}
+
+/**
+ * Context reuse for the prompts of a body (ContextPilot §5, §6): every context is aligned with what the engine holds
+ * behind the very same text, and what stands earlier in the prompt is pointed to; unless its turn was sent before:
+ * then it is sent again as it was. Changes nothing but what it returns.
+ */
+export function reusePrompts(layout: Layout, state: ReuseState): ReusedBody {
+  const splices: TextSplice[][] = layout.texts.map(() => [])
+  const turns = new Map<TurnKey, SentTurn>()
+  const siblings = layout.prompts.length > 1 ? new SiblingContexts(state.mirror) : undefined
+  const prompts = layout.prompts.map((prompt) => new PromptReuse(layout, splices, turns, state, siblings).write(prompt))
+  return { splices, prompts, turns }
+}
+
+/** A stretch of a text that is written anew: a slot, or the empty stretch where a context's annotation goes. */
+interface Stretch {
+  readonly start: number
+  readonly end: number
+  readonly context: number
+  /** place among the context's slots; undefined for the annotation */
+  readonly slot: number | undefined
+}
+
+/** A block as it is sent. */
+interface RenderedBlock {
+  readonly pieces: readonly Piece[]
+  /** it stands where it stood, and all of it */
+  readonly isAsReceived: boolean
+  /** in characters */
+  readonly length: number
+  /** what the index knows it by */
+  readonly id: BlockId
+  /** what tells it from all others together with its label */
+  readonly identity: string
+}
+
+class PromptReuse {
+  readonly #layout: Layout
+  /** filled in text by text */
+  readonly #splices: TextSplice[][]
+  readonly #turns: Map<TurnKey, SentTurn>
+  readonly #state: ReuseState
+  /** of the prompts in front of it in the same body */
+  readonly #siblings: SiblingContexts | undefined
+  readonly #writer = new SentPromptWriter()
+  readonly #shown = new ShownBlocks()
+
+  constructor(
+    layout: Layout,
+    splices: TextSplice[][],
+    turns: Map<TurnKey, SentTurn>,
+    state: ReuseState,
+    siblings: SiblingContexts | undefined,
+  ) {
+    this.#siblings = siblings
+    this.#layout = layout
+    this.#splices = splices
+    this.#turns = turns
+    this.#state = state
+  }
+
+  write({ preamble, messages }: PromptLayout): ReusedPrompt {
+    this.#writer.write(JSON.stringify([this.#state.tenant, preamble]))
+    const contexts = messages.flatMap((laidOut) => {
+      this.#state.budget?.check()
+      this.#writer.write(laidOut.identity)
+      const reused = this.#writeMessage(laidOut)
+      this.#writer.mark()
+      noteTurn(this.#turns, laidOut, reused)
+      return reused
+    })
+    return { contexts, sent: this.#writer.prompt }
+  }
+
+  #writeMessage(laidOut: LaidOutMessage): ReusedContext[] {
+    const { contexts, message } = laidOut
+    const reused: ReusedContext[] = []
+    const written = contexts.map(() => ({ blocks: [] as BlockId[], sizes: [] as number[], ends: [] as number[] }))
+    const stretches = stretchesByText(contexts)
+    for (const place of message.texts) {
+      const original = this.#layout.texts[place]!
+      let at = 0
+      for (const { start, end, context, slot } of stretches.get(place) ?? []) {
+        this.#writeText(original.slice(at, start))
+        at = end
+        // the first slot of a context: all that stands in front of it has been written
+        const { ends } = written[context]!
+        reused[context] ??= { ends, ...this.#reuseContext(contexts[context]!, laidOut, context) }
+        const own = reused[context]
+        if (slot !== undefined) {
+          this.#state.budget?.check()
+          const block = this.#renderSlot(own, slot)
+          if (!block.isAsReceived) this.#splices[place]!.push({ start, end, pieces: block.pieces })
+          this.#writer.writeBlock(block.identity, block.length)
+          this.#writer.mark()
+          const { blocks, sizes } = written[context]!
+          blocks.push(block.id)
+          sizes.push(block.length)
+          ends.push(this.#writer.length)
+        } else if (own.annotation !== undefined) {
+          const words = setApart(original, start, own.annotation)
+          this.#splices[place]!.push({ start, end, pieces: [words] })
+          this.#writer.write(words)
+        }
+      }
+      this.#writeText(original.slice(at))
+    }
+    reused.forEach(({ scope, found }, i) => {
+      if (found.isResult) return
+      const own = written[i]!
+      this.#writer.addContext({ scope, ...own })
+      this.#siblings?.add(scope, own.blocks, own.sizes)
+    })
+    return reused
+  }
+
+  /** What is no block, but may bear the label of one. */
+  #writeText(text: string): void {
+    this.#writer.write(text)
+    this.#shown.addText(text)
+  }
+
+  #renderSlot({ found, order, pointers }: ReusedContext, place: number): RenderedBlock {
+    const from = order[place]!
+    const own = pointers.filter((pointer) => pointer.place === place)
+    const slot = found.slots[place]!
+    const { texts } = this.#layout
+    const source = found.slots[from]!
+    // a label inside of what is pointed to is gone with it
+    const keepsLabel = own.length === 0 || !holdsLabel(source)
+    const pieces = renderBlock(texts, slot, source, found.positional && keepsLabel, own)
+    const id = own.length > 0 ? toBlockId(piecesText(texts, pieces)) : found.blocks[from]!
+    const { start = 0, end = 0 } = (found.positional && slot.label) || {}
+    return {
+      pieces,
+      isAsReceived: from === place && own.length === 0,
+      length: piecesLength(pieces),
+      id,
+      identity: id + texts[slot.text]!.slice(start, end),
+    }
+  }
+
+  #reuseContext(found: PromptContext, laidOut: LaidOutMessage, place: number): Omit<ReusedContext, 'ends'> {
+    const { options, wording } = this.#state
+    const scope = this.#writer.mark()
+    const past = laidOut.past[place]
+    if (past && isPermutation(past.order, found.slots.length)) {
+      const pointers = repeatPointers(this.#freshBlocks(found, past.order), past.pointers, this.#shown)
+      return { found, scope, searchPath: [], mostShared: 0, ...past, pointers }
+    }
+    this.#state.budget?.look()
+    const mayPoint = options.dedup !== false && laidOut.message.role !== 'documents' && !this.#isLate
+    const { order, searchPath, mostShared } = this.#order(found, scope, mayPoint)
+    const fresh = this.#freshBlocks(found, order)
+    const pointers = mayPoint
+      ? deduplicateContext(fresh, this.#shown, wording.location)
+      : repeatPointers(fresh, [], this.#shown)
+    const labels = fresh.map(({ label }) => label)
+    const annotation = options.annotate === false ? undefined : renderAnnotation(found, order, labels, wording)
+    return { order, annotation, pointers, found, scope, searchPath, mostShared }
+  }
+
+  /** From now on blocks stay as they are: they are only written and remembered. */
+  get #isLate(): boolean {
+    return this.#state.budget?.isSpent ?? false
+  }
+
+  /** Blocks that will only be pointed to have no part in the order: with nothing to gain they stay, else they come last. */
+  #order(
+    found: PromptContext,
+    scope: ScopeId,
+    mayPoint: boolean,
+  ): Pick<ReusedContext, 'searchPath' | 'mostShared'> & { order: number[] } {
+    const places = [...found.slots.keys()]
+    const asReceived = { order: places, searchPath: [] }
+    if (this.#state.options.reorder === false || found.isResult || found.isSpokenOf || this.#isLate) return asReceived
+    const repeated = mayPoint ? this.#repeatedPlaces(found) : new Set<number>()
+    const fresh = places.filter((place) => !repeated.has(place))
+    const sizes = fresh.map((place) => found.slots[place]!.end - found.slots[place]!.start)
+    const ordering = this.#search(
+      scope,
+      fresh.map((place) => found.blocks[place]!),
+      sizes,
+    )
+    if (!ordering) return asReceived
+    const { order, searchPath, mostShared } = ordering
+    if (order.every((from, place) => from === place)) return { order: places, searchPath }
+    return { order: [...order.map((from) => fresh[from]!), ...repeated], searchPath, mostShared }
+  }
+
+  /** Where the engine holds nothing that could be shared, the prompts of one body still can share among themselves. */
+  #search(scope: ScopeId, context: Context, sizes: readonly number[]): Ordering | undefined {
+    const held = this.#state.mirror.order(scope, context, sizes)
+    if (this.#siblings === undefined || (held && held.searchPath.length > 0)) return held
+    return this.#siblings.order(scope, context, sizes) ?? held
+  }
+
+  /** Blocks that stand earlier, but for those that no words are short enough to point to. */
+  #repeatedPlaces(found: PromptContext): Set<number> {
+    const shortest = this.#state.wording.location.length
+    const seen = new Set<BlockId>()
+    const repeated = new Set<number>()
+    for (const [place, content] of found.contents.entries()) {
+      const { start, end } = found.slots[place]!.content
+      if (end - start > shortest && (seen.has(content) || this.#shown.find(content))) repeated.add(place)
+      seen.add(content)
+    }
+    return repeated
+  }
+
+  #freshBlocks(found: PromptContext, order: readonly number[]): FreshBlock[] {
+    const { texts } = this.#layout
+    const labels = labelsAsSent(texts, found, order)
+    return order.map((from, place) => {
+      const slot = found.slots[from]!
+      const content = texts[slot.text]!.slice(slot.content.start, slot.content.end)
+      const isInside = holdsLabel(slot)
+      const block = {
+        id: found.contents[from]!,
+        content,
+        label: labels[place]!,
+        isLabelled: slot.label !== undefined,
+        isWhole: isInside || found.isCounted === true || isUntouched(texts[slot.text]!, slot),
+      }
+      return isInside && found.positional ? { sent: this.#relabel(found.slots[place]!, slot), ...block } : block
+    })
+  }
+
+  /** The content of a block that holds the label of its place. */
+  #relabel({ text, label }: ContextSlot, from: ContextSlot): string {
+    const [texts, own] = [this.#layout.texts, from.label!]
+    const front = texts[from.text]!.slice(from.content.start, own.start)
+    const number = label ? texts[text]!.slice(label.start, label.end) : ''
+    return front + number + texts[from.text]!.slice(own.end, from.content.end)
+  }
+}
+
+function holdsLabel({ label, content }: ContextSlot): boolean {
+  return label !== undefined && label.start >= content.start && label.end <= content.end
+}
+
+/** Whether no stretch of a block may be left out: it is data, or its lines are counted. */
+function isUntouched(text: string, slot: ContextSlot): boolean {
+  return isJson(text, slot) || holdsPositions(text, slot)
+}
+
+/** What is written anew in each text, in order. */
+function stretchesByText(contexts: readonly PromptContext[]): Map<number, Stretch[]> {
+  const byText = new Map<number, Stretch[]>()
+  const add = (text: number, stretch: Stretch): void => {
+    const known = byText.get(text)
+    if (known) known.push(stretch)
+    else byText.set(text, [stretch])
+  }
+  contexts.forEach(({ slots, annotateAt }, context) => {
+    slots.forEach(({ text, start, end }, slot) => {
+      add(text, { start, end, context, slot })
+    })
+    if (!annotateAt) return
+    add(annotateAt.text, { start: annotateAt.offset, end: annotateAt.offset, context, slot: undefined })
+  })
+  for (const stretches of byText.values()) stretches.sort((a, b) => a.start - b.start)
+  return byText
+}
+
+function isPermutation(order: readonly number[], length: number): boolean {
+  return (
+    order.length === length && new Set(order).size === length && order.every((place) => place >= 0 && place < length)
+  )
+}

@@ -1,0 +1,99 @@
+import type { ReplicaId, RequestId } from '#index/context-block.ts'
+import { CacheMirror } from '#index/mirror/cache-mirror.ts'
+import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
+import { ProcessedBlocks } from '#index/processed-blocks.ts'
+import { CertainLists } from '../chunks/certain-lists.ts'
+import { KnownChunks } from '../chunks/known-chunks.ts'
+import { defaultSeparator } from '../chunks/separators.ts'
+import type { PromptApi } from '../prompt/body/prompt.ts'
+import type { VolatileFields } from '../prompt/cut-ranks.ts'
+import { writeBody } from '../prompt/prompt-body.ts'
+import { readReceived } from '../request/read-received.ts'
+import type { RequestOptions } from '../request/request-options.ts'
+import { contentsOf } from '../request/route-call.ts'
+import type { Candidate } from '../routing/plan-route.ts'
+import { MemoryConversationStore } from '../store/memory-conversation-store.ts'
+import { type Decision, decide, type Mode } from './decide.ts'
+import { defaultWording } from './wording.ts'
+
+export type Message = { role: string; content: unknown }
+
+export interface SendOptions {
+  readonly api?: PromptApi
+  readonly conversation?: string
+  readonly tenant?: string
+  readonly mode?: Mode
+  readonly options?: RequestOptions
+  readonly mustPay?: boolean
+  readonly volatileFields?: VolatileFields
+}
+
+const engine = 'engine' as ReplicaId
+
+/** A proxy without sockets: what is decided is taken as sent. */
+export class Sender {
+  readonly mirror: CacheMirror = new CacheMirror(
+    { maxRequests: 1000, maxBlocks: 100_000 },
+    (blocks) => new PrefixOrdering({ blocks }),
+  )
+  readonly store: MemoryConversationStore = new MemoryConversationStore(1_000_000)
+  chunks: KnownChunks = new KnownChunks({ maxChunks: 1000, maxBytes: 1_000_000, source: 1 })
+  /** how its engine caches, where it says so */
+  cacheConfig: Candidate['cacheConfig']
+  /** how it reuses KV at any position, where it does */
+  reuse: Candidate['reuse']
+  readonly #processed = new ProcessedBlocks(100_000)
+  #sent = 0
+
+  readonly hasProcessed: Candidate['hasProcessed'] = (tenant, block) => this.#processed.has(engine, tenant, block)
+
+  /** What is decided, and the body as it would go to the engine if it is not the one received. */
+  decide(body: unknown, options: SendOptions = {}): Decision & { readonly body: string | undefined } {
+    const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
+    const received = readReceived(options.api ?? 'chat_completions', bytes, false, undefined, defaultSeparator)
+    const tenant = options.tenant ?? 'default'
+    const decision = decide(
+      {
+        received,
+        mode: options.mode ?? 'on',
+        tenant,
+        conversation: options.conversation,
+        options: options.options ?? {},
+        mustPay: options.mustPay,
+        wording: defaultWording,
+        volatileFields: options.volatileFields,
+        certain: new CertainLists(this.chunks.finderFor(tenant), received.separated),
+      },
+      { candidates: [this], store: this.store, select: () => 0, now: () => 0 },
+    )
+    return { ...decision, body: decision.splices && writeBody(received.prompt!, decision.splices).toString() }
+  }
+
+  /** The body as it goes to the engine, after which it counts as sent. */
+  sendBody<Body extends object>(body: Body, options: SendOptions = {}): Body {
+    const decision = this.decide(body, options)
+    for (const [turn, sent] of decision.turns) this.store.remember(turn, sent)
+    this.#processed.note(engine, options.tenant ?? 'default', contentsOf(decision).blocks)
+    this.chunks.noteLists(decision.contexts.map(({ found }) => found.certain?.chunks ?? []))
+    for (const prompt of decision.sent) {
+      this.mirror.apply({ type: 'sent', request: `r${this.#sent++}` as RequestId, prompt })
+    }
+    return decision.body === undefined ? body : JSON.parse(decision.body)
+  }
+
+  /** The messages of a chat as they go to the engine. */
+  send(messages: Message[], options: SendOptions & { reprise?: unknown } = {}): Message[] {
+    const { reprise, ...rest } = options
+    return this.sendBody({ messages, reprise }, rest).messages
+  }
+}
+
+/** A message with documents in front of its question. */
+export function userMessage(question: string, ...blocks: string[]): Message {
+  const documents = blocks.map((text, i) => `<document index="${i + 1}">${text}</document>`).join('\n')
+  return { role: 'user', content: `<documents>\n${documents}\n</documents>\n\nQuestion: ${question}` }
+}
+
+export function assistantMessage(content: string): Message {
+  return { role: 'assistant', content }
+}

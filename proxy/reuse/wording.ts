@@ -1,0 +1,25 @@
+import {
+  defaultLocationAnnotation,
+  defaultOrderAnnotation,
+  defaultValuesAnnotation,
+} from '#index/dedup/annotate-context.ts'
+
+/** The words that are put into prompts; all configurable. */
+export interface Wording {
+  /** the order annotation, with `{order}` */
+  readonly order: string
+  /** what tells the values of fields that were cut out of blocks, with `{values}` */
+  readonly volatile: string
+  /** the location annotation, with `{label}` */
+  readonly location: string
+  /** how an explicit block stands in the prompt, with `{k}` and `{text}` */
+  readonly block: string
+}
+
+/** The words as CONTRACT §3 has them. */
+export const defaultWording: Wording = {
+  order: defaultOrderAnnotation,
+  volatile: defaultValuesAnnotation,
+  location: defaultLocationAnnotation,
+  block: '[Doc_{k}] {text}',
+}
