@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
 
@@ -13,6 +13,25 @@ const allowed = {
   proxy: ['index', 'scheduler', 'engine-adapters', 'replay'],
 } as const
 const core = ['index', 'scheduler'] as const
+
+/** Which rooms of its folder a room may import, besides itself and the folder's root; of the proxy, those that others stand on. */
+const floors = {
+  index: {
+    columns: [],
+    hotness: [],
+    dedup: [],
+    plan: [],
+    ordering: ['columns'],
+    mirror: ['columns', 'ordering'],
+    paper: ['ordering', 'plan'],
+  },
+  proxy: {
+    json: [],
+    answer: ['json'],
+    hygiene: ['json', 'prompt'],
+    patterns: ['prompt'],
+  },
+} as const
 
 function sourcesOf(folder: string): { path: string; text: string }[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -39,6 +58,25 @@ test.each(Object.entries(allowed))('%s imports only what it may', (folder, other
       expect({ path, specifier, folder: climbs }).toMatchObject({ folder })
     }
   }
+})
+
+describe.each(Object.entries(floors))('the rooms of %s', (folder, rooms) => {
+  test.each(Object.entries(rooms))('%s imports only rooms below it', (room, below: readonly string[]) => {
+    const files = sourcesOf(`${folder}/${room}`).filter(({ path }) => !/\.(test|fixture|contract)\.ts$/.test(path))
+    expect(files.length).toBeGreaterThan(0)
+    for (const { path, text } of files) {
+      for (const specifier of importsOf(text).filter((specifier) => specifier.startsWith('.'))) {
+        const [, other, ...rest] = join(path, '..', specifier).split('/')
+        const isRoom = rest.length > 0 && other !== room
+        expect({ path, specifier, ok: !isRoom || below.includes(other!) }).toMatchObject({ ok: true })
+      }
+    }
+  })
+})
+
+test('every room of index has its floor', () => {
+  const found = readdirSync(join(root, 'index'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  expect(Object.keys(floors.index).toSorted()).toEqual(found.map(({ name }) => name).toSorted())
 })
 
 test.each(core)('%s is synchronous, and has no clock, no chance and no input or output', (folder) => {

@@ -9,6 +9,9 @@ declare const scopeId: unique symbol
 export type BlockId = string & { readonly [blockId]: true }
 /** The id under which an engine knows one request. */
 export type RequestId = string & { readonly [requestId]: true }
+
+/** What tells requests apart: their ids, or whole numbers. */
+export type RequestKey = RequestId | number
 /** One engine process. */
 export type ReplicaId = string & { readonly [replicaId]: true }
 /** Identity of everything that stands in front of a context: only contexts behind equal text can share a prefix. */

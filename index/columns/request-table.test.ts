@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { RequestId } from '../context-block.ts'
-import type { RequestKey } from '../ordering/ordering-index.ts'
+import type { RequestId, RequestKey } from '../context-block.ts'
 import { RequestTable } from './request-table.ts'
 
 /** A table beside a plain map, and walks through both. */

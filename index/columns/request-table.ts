@@ -1,5 +1,4 @@
-import type { RequestId } from '../context-block.ts'
-import type { RequestKey } from '../ordering/ordering-index.ts'
+import type { RequestId, RequestKey } from '../context-block.ts'
 import { reserveAll, WholeColumn } from './number-column.ts'
 import { NumberTable } from './number-table.ts'
 import { PagedList } from './paged-list.ts'

@@ -1,5 +1,5 @@
 import type { SharedBlocks } from '../columns/block-table.ts'
-import type { Context, RequestId } from '../context-block.ts'
+import type { Context, RequestId, RequestKey } from '../context-block.ts'
 
 /** How a context is to be sent. */
 export interface Ordering {
@@ -10,9 +10,6 @@ export interface Ordering {
   /** the most that one past request has in common with the context, in the unit of sizes; undefined: not known */
   readonly mostShared?: number | undefined
 }
-
-/** What tells requests apart: their ids, or whole numbers. */
-export type RequestKey = RequestId | number
 
 /**
  * The contexts an engine holds behind one text: orders new ones so that they share what is held.

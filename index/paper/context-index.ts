@@ -1,5 +1,4 @@
-import type { Context, RequestId } from '../context-block.ts'
-import type { RequestKey } from '../ordering/ordering-index.ts'
+import type { Context, RequestId, RequestKey } from '../context-block.ts'
 import { contextDistance, defaultAlpha } from './context-distance.ts'
 import { attach, type ContextNode, createNode, detach, nodeAt, replace, searchPath } from './context-tree.ts'
 import { NearestChild } from './nearest-child.ts'

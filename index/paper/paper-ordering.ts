@@ -1,5 +1,5 @@
-import type { Context, RequestId } from '../context-block.ts'
-import type { Ordering, OrderingIndex, RequestKey } from '../ordering/ordering-index.ts'
+import type { Context, RequestId, RequestKey } from '../context-block.ts'
+import type { Ordering, OrderingIndex } from '../ordering/ordering-index.ts'
 import { alignContext } from '../plan/align-context.ts'
 import { ContextIndex } from './context-index.ts'
 import { searchPath } from './context-tree.ts'
