@@ -7,8 +7,8 @@ const mostDropped = 256 * 1024 * 1024
 /** Copying more than this at once would hold up other requests. */
 const copiedBytes = 4 * 1024 * 1024
 /**
- * Behind so much of a body, others are served between its chunks. libuv reads up to 2 MB of a socket at a time, and while
- * V8 marks a heap that bodies have filled, each chunk makes it mark for 5 to 10 ms more.
+ * Behind so much of a body, others are served between its chunks. libuv reads up to 2 MB of a socket at a time, and V8 marks
+ * a part of its heap meanwhile, since bodies take memory outside of it.
  */
 const unpacedBytes = 256 * 1024
 
