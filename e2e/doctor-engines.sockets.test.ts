@@ -167,7 +167,13 @@ describe("an engine's own events", () => {
   test('that nobody publishes are a warning with the flag, and the ports that were given', async () => {
     const [eventsPort, replayPort] = [await findFreePort(), await findFreePort()]
     const publisher = { eventsUrl: `tcp://127.0.0.1:${eventsPort}`, replayUrl: `tcp://127.0.0.1:${replayPort}` }
-    const report = await examineWith(publisher, async () => {})
+    const silence = async (): Promise<void> => {}
+    // each waits for a publisher
+    const [report, publishes, silent] = await Promise.all([
+      examineWith(publisher, silence),
+      examineWith(publisher, silence, {}, 'sglang'),
+      examineWith(publisher, silence, sglangInfo({ kv_events: null }), 'sglang'),
+    ])
     expect(find(report, 'events')).toMatchObject({
       level: 'warning',
       found: expect.stringContaining('nobody publishes'),
@@ -175,9 +181,7 @@ describe("an engine's own events", () => {
     expect(find(report, 'events').fix).toContain(
       `start vLLM with --kv-events-config '{"enable_kv_cache_events":true,"publisher":"zmq","endpoint":"tcp://*:${eventsPort}","replay_endpoint":"tcp://*:${replayPort}"}'`,
     )
-    const publishes = await examineWith(publisher, async () => {}, {}, 'sglang')
     expect(find(publishes, 'events').fix).toMatch(/^write events=tcp:\/\/HOST:\d+,replay=tcp:\/\/HOST:\d+, where/)
-    const silent = await examineWith(publisher, async () => {}, sglangInfo({ kv_events: null }), 'sglang')
     expect(find(silent, 'events').fix).toContain(
       `start SGLang with --kv-events-config '{"publisher":"zmq","endpoint":"tcp://*:${eventsPort}"`,
     )
@@ -279,17 +283,23 @@ describe('how an engine was started', () => {
 
   test('SGLang that tells nobody, or tells what is not read, or tells twice, is a warning', async () => {
     const silent = { radix_cache_backend: null, kv_events: null }
-    expect(find(await started(silent), 'reports')).toMatchObject({
+    const events = `,events=tcp://127.0.0.1:${await findFreePort()}`
+    const [untold, unread, read, twice] = await Promise.all([
+      started(silent),
+      started({ radix_cache_backend: null }),
+      started({ radix_cache_backend: null }, events),
+      started({}, events),
+    ])
+    expect(find(untold, 'reports')).toMatchObject({
       level: 'warning',
       fix: expect.stringContaining('--radix-cache-backend reprise'),
     })
-    expect(find(await started({ radix_cache_backend: null }), 'reports')).toMatchObject({
+    expect(find(unread, 'reports')).toMatchObject({
       level: 'warning',
       fix: expect.stringMatching(/,events=tcp:\/\/HOST:\d+,replay=tcp:\/\/HOST:\d+ /),
     })
-    const events = `,events=tcp://127.0.0.1:${await findFreePort()}`
-    expect(find(await started({ radix_cache_backend: null }, events), 'reports').level).toBe('ok')
-    expect(find(await started({}, events), 'reports')).toMatchObject({
+    expect(find(read, 'reports').level).toBe('ok')
+    expect(find(twice, 'reports')).toMatchObject({
       level: 'warning',
       found: expect.stringContaining('one of both'),
     })

@@ -39,7 +39,7 @@ export async function benchCallbacks(): Promise<CallbackFigures> {
   const listen = ['--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0']
   const proxy = await startChildServer(
     ['bin/reprise', 'serve', ...listen, '--engine', `${engine.url},kind=vllm,id=gpu-0`],
-    true,
+    { isQuiet: true },
   )
   const pool = new Pool(proxy.url)
   const reporter = new Reporter(proxy)

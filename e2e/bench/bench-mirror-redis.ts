@@ -52,7 +52,9 @@ export async function benchMirrorLatency(): Promise<{ without: Percentiles; up: 
   const engine = await startChildServer(['--import', 'tsx', 'e2e/bench/instant-engine-double.ts'])
   const serve = (...args: string[]): ReturnType<typeof startChildServer> => {
     const listen = ['--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0']
-    return startChildServer(['bin/reprise', 'serve', ...listen, '--engine', `${engine.url},kind=vllm`, ...args], true)
+    return startChildServer(['bin/reprise', 'serve', ...listen, '--engine', `${engine.url},kind=vllm`, ...args], {
+      isQuiet: true,
+    })
   }
   const servers = [await serve(), await serve('--redis', redis.url)]
   const pools = servers.map(({ url }) => new Pool(url))

@@ -3,15 +3,23 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { toPercentiles } from './percentiles.ts'
-import { report } from './print-table.ts'
 import { createBodies } from './rag-bodies.ts'
 import { runOpenLoop, sendRequest } from './send-load.ts'
 import type { BodyOrder, SendOrder, SentReport } from './stall-sender.ts'
 import { stallShapes } from './stall-shapes.ts'
-import { startChildServer } from './start-child-server.ts'
+import { type ChildServer, startChildServer } from './start-child-server.ts'
 import { startReprise } from './start-sides.ts'
 
-/** What a proxy does for others while requests of one shape and size come in. Times are in milliseconds. */
+/** What one proxy does for others while requests of one shape and size come in. Times are in milliseconds. */
+export interface StallOfProxy {
+  readonly slowestHealth: number
+  /** of other requests, the 99th percentile above the one without any of this shape */
+  readonly added: number
+  /** the longest turn of its event loop, by the time that it computed: undefined where the system does not tell */
+  readonly longestTurn: number | undefined
+}
+
+/** The same of reprise, and of the least that a proxy in Node does. */
 export interface StallFigures {
   readonly shape: string
   readonly megabytes: number
@@ -19,13 +27,8 @@ export interface StallFigures {
   readonly perMegabyte: number
   /** why it was not rewritten */
   readonly skipped: string
-  readonly slowestHealth: number
-  /** of a server that does nothing else, asked as often: what the machine does besides */
-  readonly slowestIdle: number
-  /** of other requests, the 99th percentile above the one without any of this shape */
-  readonly added: number
-  /** the same of the least that a proxy in Node does */
-  readonly addedPlain: number
+  readonly reprise: StallOfProxy
+  readonly plain: StallOfProxy
 }
 
 /** Megabytes; the largest stays below the default limit of a body. */
@@ -34,65 +37,79 @@ const largest = 66_000_000
 /** Of one shape and size, one behind the other. */
 const sentEach = 3
 const othersPerSecond = 100
-const baselineSeconds = 6
+const baselineSeconds = 3
 const warmUpSeconds = 10
 const healthMilliseconds = 10
+/** Others are under way before what is large comes, and behind it. */
+const settleMilliseconds = 200
 const others = createBodies({ bytes: 8_000, blocks: 5 })
+
+/** A proxy, and where it is asked for its health. */
+interface Watched {
+  readonly server: ChildServer
+  readonly pool: Pool
+  readonly health: Pool
+}
 
 /**
  * Sends requests that ask as much of the proxy as they can, beside ordinary ones at a constant rate, and asks for its
  * health all the while; then the same through the least that a proxy in Node does. Engine, proxies and the sender of what
- * is large are processes of their own.
+ * is large are processes of their own. `only`: shapes whose names hold one of these.
  */
-export async function* benchStall(): AsyncGenerator<StallFigures> {
+export async function* benchStall(only: readonly string[] = []): AsyncGenerator<StallFigures> {
   const engine = await startChildServer(['--import', 'tsx', 'e2e/bench/instant-engine-double.ts'])
-  const reprise = await startReprise(engine.url)
-  const node = await startChildServer(['--import', 'tsx', 'e2e/bench/plain-node-proxy.ts', engine.url])
-  const idle = await startChildServer(['--import', 'tsx', 'e2e/bench/instant-engine-double.ts'])
+  const reprise = toWatched(await startReprise(engine.url, { isWatched: true }))
+  const node = ['--import', 'tsx', 'e2e/bench/plain-node-proxy.ts', engine.url]
+  const plain = toWatched(await startChildServer(node, { isWatched: true }))
   const sender = fork('e2e/bench/stall-sender.ts', { execArgv: ['--import', 'tsx'] })
-  const [ordinary, plain, admin, nothing] = [reprise.url, node.url, reprise.adminUrl!, idle.url].map(
-    (url) => new Pool(url),
-  ) as [Pool, Pool, Pool, Pool]
+  const isWanted = (shape: string): boolean => only.length === 0 || only.some((name) => shape.includes(name))
   try {
-    const alone = await runAlone('reprise', ordinary)
-    const plainAlone = await runAlone('a plain proxy', plain)
-    for (const shape of Object.keys(stallShapes)) {
+    for (const { pool } of [reprise, plain]) {
+      await runOpenLoop(pool, others, { perSecond: othersPerSecond, seconds: warmUpSeconds })
+    }
+    for (const shape of Object.keys(stallShapes).filter(isWanted)) {
+      const alone = await runAlone(reprise)
+      const plainAlone = await runAlone(plain)
       for (const megabytes of sizes) {
         const bytes = Math.min(megabytes * 1e6, largest)
         await order(sender, { shape, bytes })
-        const health = watchHealth(admin)
-        const control = watchHealth(nothing)
-        const { sent, p99 } = await sendBeside(ordinary, sender, reprise.url)
-        const [slowestHealth, slowestIdle] = await Promise.all([health.stop(), control.stop()])
-        const besidePlain = await sendBeside(plain, sender, node.url)
-        const times = { added: p99 - alone, addedPlain: besidePlain.p99 - plainAlone, slowestHealth, slowestIdle }
+        const { sent, ...stall } = await sendBeside(reprise, sender, alone)
+        const { sent: _, ...ofPlain } = await sendBeside(plain, sender, plainAlone)
         const perMegabyte = sent.milliseconds / (bytes / 1e6)
-        yield { shape, megabytes, perMegabyte, skipped: sent.skipped, ...times }
+        yield { shape, megabytes, perMegabyte, skipped: sent.skipped, reprise: stall, plain: ofPlain }
       }
     }
   } finally {
-    await Promise.all([ordinary, plain, admin, nothing].map((pool) => pool.destroy()))
+    await Promise.all([reprise, plain].flatMap(({ pool, health }) => [pool.destroy(), health.destroy()]))
     sender.kill()
-    for (const server of [reprise, node, idle, engine]) server.stop()
+    for (const server of [reprise.server, plain.server, engine]) server.stop()
   }
 }
 
-/** The 99th percentile of ordinary requests, behind some that warm the proxy up. */
-async function runAlone(name: string, pool: Pool): Promise<number> {
-  await runOpenLoop(pool, others, { perSecond: othersPerSecond, seconds: warmUpSeconds })
-  const durations = await runOpenLoop(pool, others, { perSecond: othersPerSecond, seconds: baselineSeconds })
-  const { p99 } = toPercentiles(durations)
-  report(`  p99 of others alone, behind ${name}: ${p99.toFixed(1)} ms`)
-  return p99
+function toWatched(server: ChildServer): Watched {
+  return { server, pool: new Pool(server.url), health: new Pool(server.adminUrl ?? server.url) }
 }
 
-/** Sends the large bodies, and ordinary requests meanwhile; their 99th percentile. */
-async function sendBeside(pool: Pool, sender: ChildProcess, url: string): Promise<{ sent: SentReport; p99: number }> {
-  const load = watchOthers(pool)
-  await delay(200)
-  const sent = await order(sender, { url, times: sentEach })
-  await delay(200)
-  return { sent, p99: toPercentiles(await load.stop()).p99 }
+/** The 99th percentile of ordinary requests. */
+async function runAlone({ pool }: Watched): Promise<number> {
+  const durations = await runOpenLoop(pool, others, { perSecond: othersPerSecond, seconds: baselineSeconds })
+  return toPercentiles(durations).p99
+}
+
+/** Sends the large bodies, and meanwhile ordinary requests, whose 99th percentile is `alone` without them. */
+async function sendBeside(
+  { server, pool, health }: Watched,
+  sender: ChildProcess,
+  alone: number,
+): Promise<StallOfProxy & { sent: SentReport }> {
+  const [load, asked] = [watchOthers(pool), watchHealth(health)]
+  await delay(settleMilliseconds)
+  await server.longestTurn()
+  const sent = await order(sender, { url: server.url, times: sentEach })
+  const longestTurn = await server.longestTurn()
+  await delay(settleMilliseconds)
+  const [durations, slowestHealth] = await Promise.all([load.stop(), asked.stop()])
+  return { sent, slowestHealth, longestTurn, added: toPercentiles(durations).p99 - alone }
 }
 
 async function order(sender: ChildProcess, what: BodyOrder | SendOrder): Promise<SentReport> {

@@ -17,7 +17,7 @@ import { sayMachine } from './say-machine.ts'
 /*
  * `npm run bench`: what reprise itself costs. Prints Markdown tables, as docs/benchmarks.md holds them.
  * `npm run bench -- index plan` runs only these parts, `npm run bench -- soak`,
- * `stall` and `mirror-redis` those that are not among the usual ones.
+ * `stall` and `mirror-redis` those that are not among the usual ones, `npm run bench -- 'stall:text parts'` one shape of it.
  */
 
 const us = (duration: number): string => `${duration.toFixed(1)} µs`
@@ -136,9 +136,10 @@ const usual = {
   overhead: printOverhead,
   mirror: printMirror,
 }
-// take minutes, or a redis-server: only when they are asked for
-const parts = { ...usual, soak: printSoak, stall: printStall, 'mirror-redis': printMirrorRedis }
-const asked = process.argv.slice(2)
+const asked = process.argv.slice(2).map((name) => name.replace(/^stall:.*/, 'stall'))
+const shapes = process.argv.flatMap((name) => (name.startsWith('stall:') ? [name.slice('stall:'.length)] : []))
+// some take minutes, or a redis-server: only when they are asked for
+const parts = { ...usual, soak: printSoak, stall: () => printStall(shapes), 'mirror-redis': printMirrorRedis }
 const wanted = asked.length > 0 ? asked : Object.keys(usual)
 if (wanted.every((name) => name in parts)) {
   sayMachine()

@@ -1,27 +1,26 @@
-import { benchStall } from './bench-stall.ts'
+import { benchStall, type StallOfProxy } from './bench-stall.ts'
 import { printTable, report } from './print-table.ts'
 
-/** Prints what large requests cost others. */
-export async function printStall(): Promise<void> {
+/** Prints what large requests cost others; of these shapes, or of all. */
+export async function printStall(only: readonly string[]): Promise<void> {
   const rows: string[][] = []
-  for await (const { shape, megabytes, skipped, ...figures } of benchStall()) {
-    const { perMegabyte, slowestHealth, slowestIdle, added, addedPlain } = figures
-    const times = [perMegabyte, slowestHealth, slowestIdle, added, addedPlain].map((time) => `${time.toFixed(1)} ms`)
-    rows.push([shape, `${megabytes} MB`, skipped, ...times])
-    report(`  ${shape}, ${megabytes} MB: ${skipped} ${times.join(' ')}`)
+  for await (const { shape, megabytes, skipped, perMegabyte, reprise, plain } of benchStall(only)) {
+    const row = [`${megabytes} MB`, skipped, show(perMegabyte), ...timesOf(reprise), ...timesOf(plain)]
+    rows.push([shape, ...row])
+    report(`  ${shape}, ${row.join(' ')}`)
   }
+  const each = ['slowest healthz', 'added to the p99 of others', 'longest turn, computing']
   printTable(
-    'Other requests while three of a shape and size come in, one behind the other',
-    [
-      'shape',
-      'size',
-      'skipped',
-      'time per MB',
-      'slowest healthz',
-      'of an idle server',
-      'added to the p99 of others',
-      'by a plain proxy',
-    ],
+    'Other requests while three of a shape and size come in, one behind the other; then the same through a plain proxy',
+    ['shape', 'size', 'skipped', 'time per MB', ...each, ...each.map((name) => `plain: ${name}`)],
     rows,
   )
+}
+
+function timesOf({ slowestHealth, added, longestTurn }: StallOfProxy): string[] {
+  return [show(slowestHealth), show(added), longestTurn === undefined ? '-' : show(longestTurn)]
+}
+
+function show(milliseconds: number): string {
+  return `${milliseconds.toFixed(1)} ms`
 }

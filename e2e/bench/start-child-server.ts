@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+
+const watchTurns = join(import.meta.dirname, 'watch-turns.mjs')
 
 /** A server in a process of its own. */
 export interface ChildServer {
@@ -8,23 +11,40 @@ export interface ChildServer {
   /** where the control plane is, of a proxy */
   readonly adminUrl: string | undefined
   readonly pid: number
+  /** of a watched one: the longest turn of its event loop since this was asked last, in milliseconds of computing */
+  longestTurn(): Promise<number | undefined>
   stop(): void
 }
 
-/**
- * Starts `node …args` and waits for the line that says where it listens; it ends with this process. With `isQuiet` what
- * it writes to stderr, such as its log, is thrown away.
- */
-export async function startChildServer(args: readonly string[], isQuiet = false): Promise<ChildServer> {
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', isQuiet ? 'ignore' : 'inherit'] })
+/** How a server is started. */
+export interface ChildOptions {
+  /** what it writes to stderr, such as its log, is thrown away */
+  readonly isQuiet?: boolean
+  readonly isWatched?: boolean
+}
+
+/** Starts `node …args` and waits for the line that says where it listens; it ends with this process. */
+export async function startChildServer(
+  args: readonly string[],
+  { isQuiet = false, isWatched = false }: ChildOptions = {},
+): Promise<ChildServer> {
+  const child = spawn(process.execPath, [...(isWatched ? ['--import', watchTurns] : []), ...args], {
+    stdio: ['ignore', 'pipe', isQuiet ? 'ignore' : 'inherit', ...(isWatched ? ['ipc' as const] : [])],
+  })
   const stop = (): void => {
     child.kill('SIGKILL')
   }
   process.on('exit', stop)
   const [line] = await Promise.race([
-    once(createInterface(child.stdout), 'line'),
+    once(createInterface(child.stdout!), 'line'),
     once(child, 'exit').then(() => Promise.reject(new Error(`${args.join(' ')} did not start`))),
   ])
   const { url, admin_url: adminUrl } = JSON.parse(line as string) as { url: string; admin_url?: string }
-  return { url, adminUrl, pid: child.pid!, stop }
+  const longestTurn = async (): Promise<number | undefined> => {
+    const answer = once(child, 'message')
+    child.send({})
+    const [{ longest }] = (await answer) as [{ longest?: number }]
+    return longest
+  }
+  return { url, adminUrl, pid: child.pid!, longestTurn, stop }
 }

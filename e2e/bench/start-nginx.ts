@@ -30,7 +30,15 @@ export async function startNginx(engineUrl: string): Promise<ChildServer | undef
     () => true,
   )
   const isMissing = await Promise.race([failed, waitForPort(port).then(() => false)])
-  return isMissing ? undefined : { url: `http://127.0.0.1:${port}`, adminUrl: undefined, pid: child.pid!, stop }
+  return isMissing
+    ? undefined
+    : {
+        url: `http://127.0.0.1:${port}`,
+        adminUrl: undefined,
+        pid: child.pid!,
+        longestTurn: async () => undefined,
+        stop,
+      }
 }
 
 function configuration(folder: string, port: number, engine: string): string {

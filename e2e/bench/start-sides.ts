@@ -1,6 +1,6 @@
 import { Pool } from 'undici'
 import { report } from './print-table.ts'
-import { type ChildServer, startChildServer } from './start-child-server.ts'
+import { type ChildOptions, type ChildServer, startChildServer } from './start-child-server.ts'
 import { startNginx } from './start-nginx.ts'
 
 /** One way to the engine. */
@@ -43,7 +43,10 @@ export async function startSides(): Promise<Sides> {
 }
 
 /** Starts `reprise serve` in front of an engine, as it is out of the box: it logs each request. */
-export function startReprise(engineUrl: string): Promise<ChildServer> {
+export function startReprise(engineUrl: string, options: ChildOptions = {}): Promise<ChildServer> {
   const listen = ['--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0']
-  return startChildServer(['bin/reprise', 'serve', ...listen, '--engine', `${engineUrl},kind=vllm`], true)
+  return startChildServer(['bin/reprise', 'serve', ...listen, '--engine', `${engineUrl},kind=vllm`], {
+    isQuiet: true,
+    ...options,
+  })
 }

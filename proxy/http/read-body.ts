@@ -6,6 +6,11 @@ import { ProxyError } from '../errors.ts'
 const mostDropped = 256 * 1024 * 1024
 /** Copying more than this at once would hold up other requests. */
 const copiedBytes = 4 * 1024 * 1024
+/**
+ * Behind so much of a body, others are served between its chunks. libuv reads up to 2 MB of a socket at a time, and V8 marks
+ * a part of its heap meanwhile, since bodies take memory outside of it.
+ */
+const unpacedBytes = 256 * 1024
 
 /** What a body may take. */
 export interface BodyBounds {
@@ -71,7 +76,9 @@ function readChunks(
         write(chunk)
       } catch (error) {
         refuse(error)
+        return
       }
+      if (size > unpacedBytes) letOthersIn(incoming)
     }
     if (length > limit) {
       refuse(tooLarge())
@@ -82,6 +89,12 @@ function readChunks(
     incoming.on('error', reject)
     incoming.on('close', () => reject(new Error('the client left before its request was whole')))
   })
+}
+
+/** Reads on when the event loop has gone round. */
+function letOthersIn(incoming: IncomingMessage): void {
+  incoming.pause()
+  setImmediate(() => incoming.resume())
 }
 
 /** Empties the chunks: what was copied can be let go of. */

@@ -8,7 +8,7 @@ const collect = runInNewContext('gc') as (options?: { type: 'minor' }) => void
 
 test('what is remembered of a prompt does not keep the whole of it in memory', () => {
   const sender = new Sender()
-  const prompts = 20
+  const prompts = 8
   const size = 1_000_000
   const send = (i: number): void => {
     const document = `<document id="a-label-that-is-long-enough-to-be-cut-${i}">\n${`${i}: all of it\n`.repeat(30)}</document>`
@@ -20,7 +20,7 @@ test('what is remembered of a prompt does not keep the whole of it in memory', (
     ])
   }
   // code that is compiled meanwhile is no prompt
-  for (let i = -5; i < 0; i++) send(i)
+  for (let i = -3; i < 0; i++) send(i)
   collect()
   const before = process.memoryUsage().heapUsed
   for (let i = 1; i <= prompts; i++) send(i)

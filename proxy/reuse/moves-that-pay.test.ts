@@ -58,7 +58,7 @@ describe('where moves must pay', () => {
           sender.sendBody(body, { mustPay })
         }
       }),
-      { numRuns: 200 },
+      { numRuns: 80 },
     )
     expect(left).toBeGreaterThan(0)
     expect(moved).toBeGreaterThan(0)

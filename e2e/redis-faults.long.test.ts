@@ -1,0 +1,3 @@
+import { describeRedisFaults } from './redis-faults.contract.ts'
+
+describeRedisFaults(10)

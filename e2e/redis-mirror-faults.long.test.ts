@@ -1,0 +1,3 @@
+import { describeMirrorFaults } from './redis-mirror-faults.contract.ts'
+
+describeMirrorFaults(10)
