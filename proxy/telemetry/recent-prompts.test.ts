@@ -46,6 +46,12 @@ test.each<[what: string, prompt: NotedPrompt, reason: string | null, remedy: Reg
     /announce the list/,
   ],
   [
+    'of a form that is not known',
+    promptOf([[1, 2, 3].map((n) => `%%% ${n} %%%\n${'It rained in Oslo. '.repeat(30)}\n`).join('')]),
+    'unknown_form',
+    /look like marks of documents/,
+  ],
+  [
     'known chunks of one text',
     promptOf(['a'], { chunks: { matched: 3, refused: { one_text: 1 } } }),
     'known_chunks_one_text',
@@ -75,9 +81,9 @@ test('no word of a prompt is kept, not even a role that a client has made up', (
   expect(JSON.stringify(recent.shapes)).not.toContain('secret')
 })
 
-/** A text of so many characters, of which none is read. */
+/** A text of so many characters, of which no more than its beginning is read. */
 function textOf(length: number): string {
-  return { length } as string
+  return { length, slice: (_: number, to: number) => 'a'.repeat(Math.min(to, 8_192)) } as string
 }
 
 test('only so many shapes are kept, and those seen last', () => {

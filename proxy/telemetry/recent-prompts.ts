@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { ChunkRefusal } from '../chunks/find-known-lists.ts'
 import type { PlacedRefusal } from '../prompt/find-contexts.ts'
 import { differingRemedy, remedyFor } from '../prompt/judge/explain-refusal.ts'
+import { findUnknownForm } from '../prompt/judge/find-unknown-form.ts'
 import type { PromptSet } from '../prompt/prompt-body.ts'
 
 /** What is known of a prompt when it was decided upon. */
@@ -39,6 +40,9 @@ export const mostShapes = 50
 
 // shorter texts hold no documents that would be worth it
 const shortestProse = 1_024
+
+// marks of documents show in the beginning of a text; a prompt is waited for, and no more of it is read
+const mostOfMarks = 8_192
 
 const chunkRemedies: Readonly<Record<ChunkRefusal, string>> = {
   one_text: 'none: chunks in the order in which they were given are one text until they were seen in another',
@@ -103,14 +107,25 @@ function toShape({ api, set, skipped, refusals, chunks, differs }: NotedPrompt):
   if (refused !== undefined) {
     return { api, ...longest, skipped, reason: `known_chunks_${refused}`, remedy: chunkRemedies[refused] }
   }
+  if (longest.characters < shortestProse) {
+    return { api, ...longest, skipped, reason: null, remedy: 'none: too short to hold documents' }
+  }
+  if (findUnknownForm([set.texts[longestOf(set)]!.text.slice(0, mostOfMarks)]) !== undefined) {
+    return { api, ...longest, skipped, reason: 'unknown_form', remedy: remedyFor('unknown_form') }
+  }
   const remedy =
-    longest.characters < shortestProse
-      ? 'none: too short to hold documents'
-      : 'if it holds documents: mark them (<document>…</document>), or make their borders known (docs/chunks.md)'
+    'if it holds documents: mark them (<document>…</document>), or make their borders known (docs/chunks.md)'
   return { api, ...longest, skipped, reason: null, remedy }
 }
 
 function longestText(set: NotedPrompt['set']): Pick<Shape, 'role' | 'characters'> {
+  const longest = longestOf(set)
+  if (longest < 0) return { role: 'none', characters: 0 }
+  return { role: roleOf(set, longest), characters: powerOfTwo(set.texts[longest]!.text.length) }
+}
+
+/** The longest text but what the assistant said; -1: there is none. */
+function longestOf(set: NotedPrompt['set']): number {
   let longest = -1
   for (const { messages } of set.prompts) {
     for (const { role, texts } of messages) {
@@ -120,8 +135,7 @@ function longestText(set: NotedPrompt['set']): Pick<Shape, 'role' | 'characters'
       }
     }
   }
-  if (longest < 0) return { role: 'none', characters: 0 }
-  return { role: roleOf(set, longest), characters: powerOfTwo(set.texts[longest]!.text.length) }
+  return longest
 }
 
 const roles = new Set(['system', 'developer', 'user', 'tool', 'function', 'documents'])

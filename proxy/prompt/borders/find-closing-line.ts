@@ -10,7 +10,8 @@ export interface Opening {
   readonly sign: string | undefined
 }
 
-const NOUN = 'contexts?|documents?|docs|sources?|passages?|results?|chunks?|excerpts?|snippets?|references|information'
+const NOUN =
+  'contexts?|documents?|docs|sources?|passages?|results?|chunks?|excerpts?|snippets?|references|information|contents?|files?'
 // `knowledge_search tool results.`
 const QUALITY = '(?:[a-z]{1,20}[ _-]){0,3}'
 const EDGE = '[-=*_#<>(){}%|~/\\[\\] \\t]{0,40}'

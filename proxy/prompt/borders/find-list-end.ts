@@ -164,7 +164,8 @@ export function findEnding(
     (note.kind !== 'heading' || isKnown(note) || isPromptHeading(text, note.start))
   const isClosed = marks.whole || closing !== undefined
   let at = findIndexFrom(notes, findLineEnd(text, from))
-  while (at < notes.length && notes[at]!.start < bound && !isEnd(notes[at]!)) at++
+  while (at < notes.length && notes[at]!.start < bound && !isEnd(notes[at]!) && !isRuleAbove(text, notes, at, interior))
+    at++
   const note = at < notes.length && notes[at]!.start < bound ? notes[at] : undefined
   return {
     paragraph: paragraph < bound ? paragraph : undefined,
@@ -263,6 +264,21 @@ function isCertainEnd(
     return true
   // records are whole documents, of which one alone may have headings
   return behindBlank && !interior[kind] && !isRecord
+}
+
+// one line stands between a rule and the question that it announces
+const LONGEST_LEAD = 200
+
+/** Whether a rule, which no other block has, stands above the question, with one line of words between at most. */
+function isRuleAbove(text: string, notes: readonly LineNote[], at: number, interior: Interior): boolean {
+  const [{ kind, start, end }, next] = [notes[at]!, notes[at + 1]]
+  if (kind !== 'rule' || interior.rule || next === undefined || !isCue(next) || !next.kind.question) return false
+  const lead = text.slice(end, next.start).trim()
+  if (lead.length > LONGEST_LEAD || lead.includes('\n')) return false
+  // below a heading of Markdown, the rule underlines it
+  const isIndented = text[start] === ' '
+  const above = text.slice(text.lastIndexOf('\n', findContentEnd(text, 0, start) - 1) + 1, start).trim()
+  return isIndented || above === '' || /[.!?:。！？)\]"'`]$/.test(above)
 }
 
 /** The closing tag, up to `limit`, of an element that was opened before the list; tags within lines are content. */

@@ -9,6 +9,8 @@ import { findMarks, type Marks, type TextTraits } from '../scan/find-marks.ts'
 import type { Tag } from '../scan/find-tags.ts'
 import { findClosedLists } from './find-closed-lists.ts'
 import { findCreditedLists } from './find-credited-lists.ts'
+import { findFootedLists } from './find-footed-lists.ts'
+import { findItemLists } from './find-item-lists.ts'
 import { findJsonLists } from './find-json-lists.ts'
 import { findKeyedLists } from './find-keyed-lists.ts'
 import { findLabelledLists } from './find-labelled-lists.ts'
@@ -112,7 +114,9 @@ class ListSearch {
       json.lists,
       closed.lists,
       findMemoryLists(marks, region),
+      findItemLists(marks, region),
       findCreditedLists(marks, region),
+      findFootedLists(marks, region),
       findKeyedLists(marks.text, region),
       findQuotedLists(marks, region),
       findSourcedLists(marks, region),

@@ -155,7 +155,8 @@ function findBlockLimit(
   if (interior.quotes !== undefined) return ending.closing
   if (reachesContainerEnd(labelled, run, interior, ending)) return ending.closing ?? run.limit
   if (isDoubtful(labelled, run, interior, ending)) return undefined
-  const certain = ending.certain ?? (region.container || marks.whole ? run.limit : undefined)
+  const isClosed = region.container || marks.whole || endsInClosing(marks, last.end, run.limit)
+  const certain = ending.certain ?? (isClosed ? run.limit : undefined)
   const bound = certain ?? findLimitBelowQuestion(labelled, run, interior)
   // records are whole documents, but paragraphs that only the last one has may be the prompt's as well
   const isRecord = certain !== undefined && last.keys !== undefined && ending.cue === undefined
@@ -163,6 +164,12 @@ function findBlockLimit(
     return bound === undefined || isPromptBefore(marks.text, last.end, bound) ? undefined : bound
   }
   return findParagraphLimit(labelled, run, interior, { ...ending, certain: bound })
+}
+
+/** Whether the last line in front of `limit` says that the list ends, as `--- End of context ---`. */
+function endsInClosing(marks: Marks, from: number, limit: number): boolean {
+  const end = findContentEnd(marks.text, from, limit)
+  return findEndBeforeClosing(marks, from, end) < end
 }
 
 /** With the question in front, only the list's end can come last, unless the prompt may go on behind its last block. */

@@ -7,8 +7,7 @@ import { FenceWalk } from '../scan/find-fences.ts'
 import { isRunning } from '../scan/find-labels.ts'
 import type { Marks } from '../scan/find-marks.ts'
 import { findOwn } from './find-own.ts'
-
-const BULLET = /([ \t]{0,3})([-*•+]|\d{1,4}[.)])[ \t]{1,4}(?=\S)/y
+import { type Bullet, readBullet } from './read-bullet.ts'
 
 const OF_USER =
   "(?:for|about|of|on|regarding|from) (?:(?:the|this|your|our|my|all)? ?(?:current )?(?:user|users|human|person|customer|speaker|assistant|me|us|you|previous|past|prior|earlier)(?:['’]s)?(?!\\p{L}))"
@@ -63,28 +62,6 @@ export function findMemoryLists(marks: Marks, region: Region): ContextList[] {
 
 function findLimit({ end, elements }: Region, from: number): number {
   return Math.min(end, elements[findIndexFrom(elements, from)]?.start ?? end)
-}
-
-interface Bullet {
-  /** Where its text begins. */
-  readonly end: number
-  /** Its kind and indentation: alike in all bullets of one list. */
-  readonly form: string
-  readonly indent: number
-  /** A number's digits. */
-  readonly label: { readonly start: number; readonly end: number } | undefined
-}
-
-function readBullet(text: string, line: number): Bullet | undefined {
-  BULLET.lastIndex = line
-  const match = BULLET.exec(text)
-  if (match === null) return undefined
-  const indent = match[1]!.length
-  const sign = match[2]!
-  const isNumber = sign.length > 1
-  const start = line + indent
-  const label = isNumber ? { start, end: start + sign.length - 1 } : undefined
-  return { end: line + match[0].length, form: `${indent}${isNumber ? sign.at(-1) : sign}`, indent, label }
 }
 
 interface Run {

@@ -9,6 +9,9 @@ import { findOwn } from './find-own.ts'
 const MATERIAL = new RegExp(materialWords, 'iu')
 // `src/a.ts`, `README.md`: no words, and a dot or a slash within
 const PATH = /^(?:[\w@.+-]+\/)*[\w@+-]*[\w@.+-]\.[A-Za-z][\w]{0,9}$|^(?:[\w@.+-]+\/)+[\w@.+-]+$/
+// `### src/a.ts`, `**src/a.ts**`, `` File: `src/a.ts`: ``
+const DRESSED =
+  /^((?:#{1,6}[ \t]+)?(?:\*\*)?(?:(?:file|path|filename)[:：][ \t]*)?[`*]{0,3})([\w@.+/-]{1,160}?)[`*]{0,3}[:：]?(?:\*\*)?$/i
 const LONGEST_HEADING = 200
 
 /** A text between two lines of quotes or fences, with the line above it. */
@@ -94,8 +97,11 @@ function toQuotation(text: string, region: Region, open: number, inside: Quotati
   const headingEnd = findContentEnd(text, region.start, open)
   const start = Math.max(text.lastIndexOf('\n', headingEnd - 1) + 1, region.start)
   const lineEnd = findLineEnd(text, headingEnd)
-  const isAbove = lineEnd < open && findLineEnd(text, lineEnd + 1) >= open
-  const heading = isAbove && headingEnd - start <= LONGEST_HEADING ? text.slice(start, headingEnd).trim() : ''
+  const next = findLineEnd(text, lineEnd + 1)
+  // one blank line may stand between a path in signs and its file
+  const isAbove = lineEnd < open && (next >= open || findLineEnd(text, next + 1) >= open)
+  const line = isAbove && headingEnd - start <= LONGEST_HEADING ? text.slice(start, headingEnd).trim() : ''
+  const heading = DRESSED.exec(line)?.[2] ?? (next >= open ? line : '')
   return { start: findContentStart(text, start, open), end, inside, heading }
 }
 

@@ -36,7 +36,7 @@ export function findRuledLists(marks: Marks, region: Region): ContextList[] {
   const rules = readRules(text, region)
   const first = rules[0]
   if (first === undefined || !areAlike(text, rules, region)) return []
-  const start = findStart(text, region, first)
+  const start = findStart(text, region, first) ?? findStartOfResults(marks, region, rules)
   if (start === undefined) return []
   const bounded = findBound(text, readLineNotes(text, region), rules, { ...region, start, whole })
   if (bounded === undefined) return []
@@ -45,7 +45,8 @@ export function findRuledLists(marks: Marks, region: Region): ContextList[] {
   if (isQuoted(marks, blocks) || (!region.container && !whole && mayHoldPrompt(text, blocks, bounded))) return []
   const { announcesSet } = readAnnouncement(text, start)
   // rules inside of one text are longer, and sections of one begin with headings below its own, or in mid-text
-  if (!(announcesSet || marks.source === 'search') && !areOwnTexts(text, rules, blocks)) return []
+  const isSaid = announcesSet || marks.source === 'search' || haveOrigins(text, blocks)
+  if (!isSaid && !areOwnTexts(text, rules, blocks)) return []
   return [{ blocks, positional: false, labelPrefix: '', form: 'rules', weight: 'strong', end: blocks.at(-1)!.end }]
 }
 
@@ -106,6 +107,21 @@ function findStart(text: string, region: Region, first: LineNote): number | unde
   }
   if (announced === undefined) return region.container ? findContentStart(text, region.start, region.end) : undefined
   return findContentStart(text, announced, region.end)
+}
+
+// a line that gives the address of a page
+const ORIGIN = /(?:^|\n)(?:\*\*)?(?:source|url|link)(?:\*\*)?[:：](?:\*\*)?[ \t]*<?https?:\/\//i
+
+/** Whether each of these says from which page it is. */
+function haveOrigins(text: string, blocks: readonly BlockSpan[]): boolean {
+  return blocks.every(({ start, end }) => ORIGIN.test(text.slice(start, Math.min(end, start + 600))))
+}
+
+/** Where the texts begin that a tool gives, each with the address of its page. */
+function findStartOfResults({ text, whole }: Marks, region: Region, rules: readonly LineNote[]): number | undefined {
+  if (!whole) return undefined
+  const start = findContentStart(text, region.start, region.end)
+  return haveOrigins(text, toBlocks(text, start, rules, region.end)) ? start : undefined
 }
 
 /** Where the last block ends at the latest; undefined when that may be anywhere. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { isWeakLabel, nouns } from '../scan/vocabulary.ts'
+import { nouns } from '../scan/nouns.ts'
+import { isWeakLabel } from '../scan/vocabulary.ts'
 import { findContextLists, findSureLists } from './find-context-lists.ts'
 import { forms } from './registry.ts'
 

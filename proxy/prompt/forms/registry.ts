@@ -1,80 +1,9 @@
-import type { FormId } from '../judge/context-list.ts'
-
-/** What speaks for a list besides its marks. */
-export type Need =
-  /** nothing more: the marks say that each block is a retrieved text */
-  | 'nothing'
-  /** one of: announced as several texts, in a container of such, given by a tool that searches, asked about */
-  | 'one_more'
-  /** two of what retrieved texts have: a place that says so, a source of each, scores, numbers of documents */
-  | 'two_kinds'
-
-/** One form that lists of retrieved texts have in prompts. */
-export interface Form {
-  readonly id: FormId
-  readonly what: string
-  /** What ends a block: its own sign, the next mark, what parts two, or its line. */
-  readonly closes: 'itself' | 'next_mark' | 'separator' | 'line'
-  /** What its label is: of the place, of the block, or none. */
-  readonly label: 'position' | 'name' | 'none'
-  readonly needs: Need
-  /** Prompts that hold one list of two blocks of this form, each as found. */
-  readonly examples: readonly string[]
-  /** Texts of the same marks that are left alone. */
-  readonly alike: readonly string[]
-}
-
-const [rain, sun] = ['It rained in Oslo all day.', 'The sun shone in Rome again.']
-const ask = '\n\nQuestion: why?'
+import { ask, type Form, rain, sun } from './form.ts'
+import { labelForm } from './label-form.ts'
 
 /** All forms. A list of any other is left alone, unless a pattern of the user's finds it. */
 export const forms: readonly Form[] = [
-  {
-    id: 'label',
-    what: 'a noun and a number or name in front of each block',
-    closes: 'next_mark',
-    label: 'position',
-    needs: 'nothing',
-    examples: [
-      `Document 1: ${rain}\nDocument 2: ${sun}${ask}`,
-      `Doc 1(Title: Oslo) ${rain}\nDoc 2(Title: Rome) ${sun}${ask}`,
-      `Source ID [a1]:\n${rain}\nSource ID [b2]:\n${sun}${ask}`,
-      `文档1：${rain}\n文档2：${sun}\n\n问题：为什么？`,
-      `Retrieved documents:\n[doc1]: ${rain}\n[doc2]: ${sun}${ask}`,
-      `Sources:\n[a.md]: ${rain}\n[b.md]: ${sun}${ask}`,
-      `Facts:\n==== [File:a.md;Relevance:83%]:\n${rain}\n==== [File:b.md;Relevance:71%]:\n${sun}\n======\nAnswer.`,
-      `Document 0:::\n${rain}\nDocument 1:::\n${sun}${ask}`,
-      `===== Document 0 =====\n${rain}\n===== Document 1 =====\n${sun}${ask}`,
-      `Result 1\nDocument_id: a\nContent: ${rain}\nResult 2\nDocument_id: b\nContent: ${sun}${ask}`,
-      `Документ 1: ${rain}\nДокумент 2: ${sun}\n\nВопрос: почему?`,
-      `[문서 1] ${rain}\n[문서 2] ${sun}\n\n질문: 왜?`,
-      `Context:\n[Source 1: a.md (relevance: 0.83)]\n${rain}\n\n[Source 2: b.md (relevance: 0.71)]\n${sun}${ask}`,
-      `Documents:\n[Document 1 - a.md]\n${rain}\n\n[Document 2 - b.md]\n${sun}${ask}`,
-      `Context:\n**Document 1 (a.md)**\n${rain}\n\n**Document 2 (b.md)**\n${sun}${ask}`,
-      `--- Extrait 1 (source : a.md) ---\n${rain}\n\n--- Extrait 2 (source : b.md) ---\n${sun}\n\nQuestion : pourquoi ?`,
-      `=== Document: a.md ===\n${rain}\n\n=== Document: b.md ===\n${sun}${ask}`,
-      `Documents:\n(Source: a.md)\n${rain}\n\n(Source: b.md)\n${sun}${ask}`,
-      `Passage:\nDocument 1\n${rain}\nDocument 2\n${sun}${ask}`,
-      `# Documents\n\n## Document ID: 0\n\nText: ${rain}\n\n## Document ID: 1\n\nText: ${sun}${ask}`,
-      `Use the following information:\n\n- [c910e2e]: ${rain}\n- [abcdefa]: ${sun}${ask}`,
-      `## Search Results\n\n[Oslo](https://a.example)\n${rain}\n\n[Rome](https://b.example)\n${sun}${ask}`,
-      `## Search Results\n\n1. [Oslo](https://a.example)\n${rain}\n\n2. [Rome](https://b.example)\n${sun}${ask}`,
-      `【参考文档1】\n${rain}\n\n【参考文档2】\n${sun}\n\n问题：为什么？`,
-      `Sources:\nid|text\n17|"${rain}"\n4|"${sun}"\n\nAnswer.`,
-    ],
-    alike: [
-      `Step 1: ${rain}\nStep 2: ${sun}${ask}`,
-      `question: why?\ncontext1: ${rain}\ncontext2: ${sun}\noutput:`,
-      `<context>\nArticle 1: ${rain}\nArticle 2: ${sun}\n</context>\n\nWhy?`,
-      `[Oslo](https://a.example)\n${rain}\n\n[Rome](https://b.example)\n${sun}${ask}`,
-      `Changes:\n- [c910e2e]: ${rain}\n- [b12cd2f]: ${sun}${ask}`,
-      `[Step 1: open]\n${rain}\n\n[Step 2: close]\n${sun}${ask}`,
-      `Шаг 1: ${rain}\nШаг 2: ${sun}\n\nВопрос: почему?`,
-      `Result 1\nStatus: ${rain}\nResult 2\nStatus: ${sun}${ask}`,
-      `### File 1: ${rain}\n\n### File 2: ${sun}`,
-      `Answer in this format:\nSource 1: ${rain}\nSource 2: ${sun}`,
-    ],
-  },
+  labelForm,
   {
     id: 'number',
     what: 'a number in brackets in front of each block, counting up',
@@ -123,8 +52,12 @@ export const forms: readonly Form[] = [
     examples: [
       `=====\nContent: ${rain}\nSource: a.md\n\nContent: ${sun}\nSource: b.md\n=====\nAnswer:`,
       `<br><b>Content from a.md (Page 1): </b> ${rain} \n<br><br><b>Content from b.md (Page 4): </b> ${sun} \n<br>${ask}`,
+      `Context:\n${rain}\n(Source: a.md)\n\n${sun}\n(Source: b.md)${ask}`,
     ],
-    alike: [`Content: ${rain}\nMood: dull\n\nContent: ${sun}\nMood: fine`],
+    alike: [
+      `Notes of today:\n${rain}\n(Source: a.md)\n\n${sun}\n(Source: b.md)${ask}`,
+      `Content: ${rain}\nMood: dull\n\nContent: ${sun}\nMood: fine`,
+    ],
   },
   {
     id: 'closed',
@@ -136,6 +69,8 @@ export const forms: readonly Form[] = [
       `[webpage 1 begin]${rain}[webpage 1 end]\n[webpage 2 begin]${sun}[webpage 2 end]${ask}`,
       `<<<BEGIN DOCUMENT 1>>>\n${rain}\n<<<END DOCUMENT 1>>>\n<<<BEGIN DOCUMENT 2>>>\n${sun}\n<<<END DOCUMENT 2>>>${ask}`,
       `--- START OF SOURCE 1 ---\n${rain}\n--- END OF SOURCE 1 ---\n--- START OF SOURCE 2 ---\n${sun}\n--- END OF SOURCE 2 ---${ask}`,
+      `[Document]\n${rain}\n[End]\n[Document]\n${sun}\n[End]${ask}`,
+      `<|doc|>\n${rain}\n<|/doc|>\n<|doc|>\n${sun}\n<|/doc|>${ask}`,
       `[file name]: a.md\n[file content begin]\n${rain}\n[file content end]\n[file name]: b.md\n[file content begin]\n${sun}\n[file content end]\nWhy?`,
       `<|start_of_role|>document {"document_id": "1"}<|end_of_role|>\n${rain}<|end_of_text|>\n<|start_of_role|>document {"document_id": "2"}<|end_of_role|>\n${sun}<|end_of_text|>\n`,
     ],
@@ -243,6 +178,22 @@ export const forms: readonly Form[] = [
     alike: [
       `Call \`search_memories\` with:\n- \`query\`\n- \`limit\`\n`,
       `## Memories\n- **add**: adds\n- **get**: gets\n`,
+    ],
+  },
+  {
+    id: 'items',
+    what: 'bullets or numbers, one text each, below a line that says that they were retrieved',
+    closes: 'line',
+    label: 'position',
+    needs: 'two_kinds',
+    examples: [
+      `Here are the relevant snippets:\n\n1. ${rain} Boats stayed in.\n2. ${sun} Boats went out.${ask}`,
+      `documents:\n- title: Oslo\n  source: a.md\n  content: |\n    ${rain}\n- title: Rome\n  source: b.md\n  content: |\n    ${sun}${ask}`,
+    ],
+    alike: [
+      `Here are the steps:\n\n1. ${rain} Boats stayed in.\n2. ${sun} Boats went out.${ask}`,
+      `Documents:\n- ${rain} Boats stayed in.\n- ${sun} Boats went out.${ask}`,
+      `jobs:\n- title: Oslo\n  source: a.md\n  content: |\n    ${rain}\n- title: Rome\n  source: b.md\n  content: |\n    ${sun}${ask}`,
     ],
   },
   {

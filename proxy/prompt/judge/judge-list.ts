@@ -3,23 +3,16 @@ import { areNumberedNames } from '../order/numbered-names.ts'
 import { isMonotone, readKey } from '../order/order-key.ts'
 import { tellsOrder } from '../order/tells-order.ts'
 import { readCue } from '../scan/find-cue-line.ts'
-import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../scan/find-edges.ts'
+import { findContentStart, findIndexFrom, findLineEnd } from '../scan/find-edges.ts'
 import { genericTags, isKin } from '../scan/find-elements.ts'
 import type { Marks } from '../scan/find-marks.ts'
 import { readFields } from '../scan/find-record-head.ts'
 import { materialWords } from '../scan/vocabulary.ts'
 import type { BlockSpan, ContextList } from './context-list.ts'
+import { isExample } from './is-example.ts'
 import { type Evidence, readAnnouncement, readEvidence } from './read-evidence.ts'
 import type { Reason } from './reasons.ts'
 
-// what is written in elements like these is no material, but shows what to write, or in what order things are
-const OF_EXAMPLES =
-  /(?:^|[_-])(?:examples?|output|response|answer|format|template|schema|steps?|conversation|history|transcript|messages?|dialog(?:ue)?|instructions?|rules?|guidelines|citations?)(?:$|[_-])/
-// `in the following schema:`
-const SHOWING =
-  /\b(?:schema|format|template|structure|examples?|e\.g\.|for instance|like (?:this|so)|look(?:s)? like)\b[^\n.]{0,24}[:：]$|(?:例如|示例|格式)[^\n。]{0,8}[:：]$/i
-const EXAMPLE = /\bexamples?\b|beispiel|ejemplo|exemple|示例|例子|例/i
-const MARKDOWN_HEADING = /(?:^|\n)#{1,6}[ \t]+([^\n]{0,120})/g
 // titles that are links stand in any page
 const LINKED = /^(?:\d{1,3}\. )?\[[^\]\n]*\]\(/
 // behind the number of a block
@@ -27,7 +20,6 @@ const CONTINUED =
   /^[\])】]?[ \t]?[[(（,–-][ \t]?(?:continued|cont(?:inuation|['’]?d)?\b\.?|forts(?:etzung|\.)|suite\b|continuación|続き|续|계속)/i
 const STAMPED = /[[(【]/
 const LONGEST_DATE = 40
-const FURTHEST = 4_000
 const LONGEST_MARK = 300
 const SHORTEST_PASSAGE = 120
 const SHORTEST_RESULT = 40
@@ -41,6 +33,13 @@ const SENTENCE = /^[^\n]*\p{L}+[ \t]+[^\n ]+[ \t]+[^\n ]+[ \t]+[^\n]*\p{L}[^\n]*
 const FOREIGN =
   /^(?:\?xml|rss|rdf|feed|channel|atom|html|head|body|svg|build|project|configuration|config|settings|plugins?|dependencies|manifest|resources|web-app|beans|schema|definitions|testsuites?|suite|playlist|urlset|sitemapindex|opml|kml|gpx|tei|book|bibliography|menu|catalog|inventory|table|ul|ol|video|audio|picture)$/
 
+// a label whose word says that it names a text
+const OF_TEXT = new RegExp(
+  `^[^\\p{L}\\n]{0,12}(?!(?:files?|results?|attachments?|contents?|notes?)(?:$|[^\\p{L}]))(?:${materialWords})`,
+  'iu',
+)
+// a line between two of the same rule
+const RULED = /^(([-=])\2{3,})[ \t]*\r?\n[^\n]{1,200}\n\1[ \t]*(?:\r?\n|$)/
 const OF_LAWS = /^(?:article|fact|citation|段落)/i
 const OF_ONE_TEXT =
   /\b(?:the|this|that|following|a|an) (?:following )?(?:text|story|judge?ment|ruling|opinion|poem|speech|recipe|letter|contract|agreement|law|statute|transcript|chapter|essay|report|paper|novel|tale|manual|guide|list|steps|rules|instructions)\b|(?:der|den|diesen|folgenden?) (?:text|artikel|vertrag|roman)|(?:le|ce|du) (?:texte|récit|contrat)|(?:el|este|del) (?:texto|relato|contrato)|文章|步骤|故事|本文/i
@@ -73,7 +72,7 @@ export function judgeList(marks: Marks, list: ContextList): Reason | undefined {
 function isInOrder(text: string, list: ContextList): boolean {
   // of objects their members were read
   if (list.form === 'json' && text[list.blocks[0]!.start] === '{') return false
-  const texts = textsOf(text, list)
+  const texts = textsOf(text, list).map((block) => behindFence(text, block))
   const marks = texts.map((block) => markOf(text, block))
   const isMarked = texts.every(({ start, contentStart }) => contentStart > start)
   const isTold = tellsOrder(text, texts) || (list.form === 'label' && tellsOrder(text, behindFields(text, texts)))
@@ -129,6 +128,13 @@ function textsOf(text: string, { form, blocks }: ContextList): readonly BlockSpa
   return form === 'record' ? behindFields(text, blocks) : blocks
 }
 
+/** A block without the fence that its text stands in. */
+function behindFence(text: string, block: BlockSpan): BlockSpan {
+  if (!/^(?:```|~~~)/.test(text.slice(block.contentStart, block.contentStart + 3))) return block
+  const contentStart = findContentStart(text, findLineEnd(text, block.contentStart), block.contentEnd)
+  return { ...block, contentStart }
+}
+
 function behindFields(text: string, blocks: readonly BlockSpan[]): readonly BlockSpan[] {
   return blocks.map((block) => ({
     ...block,
@@ -160,7 +166,10 @@ function turnStart({ turns }: Marks, at: number): number {
 function isSupported(marks: Marks, list: ContextList): boolean {
   const { start } = list.blocks[0]!
   if (areRows(marks.text, list) || isOfOther(marks, list)) return false
-  return isBacked(marks, list, readEvidence(marks.text, start, list.end, turnStart(marks, start)))
+  const evidence = readEvidence(marks.text, start, list.end, turnStart(marks, start))
+  // what is announced in front of the question that stands in another message
+  const isAsked = marks.asked && evidence.announcesText && list.form === 'label'
+  return isBacked(marks, list, isAsked ? { ...evidence, asked: true } : evidence)
 }
 
 function isBacked(marks: Marks, list: ContextList, evidence: Evidence): boolean {
@@ -179,6 +188,8 @@ function isBacked(marks: Marks, list: ContextList, evidence: Evidence): boolean 
     case 'record':
       // `# Source: a.conf` is a comment, too
       return announcesText || (asked && !isComment(marks.text, list))
+    case 'credited':
+      return announcesText
     case 'tag':
       return list.hasOrigins === true || isAskedAbout(evidence) || (announcesText && isNamed(marks, list))
     default:
@@ -192,9 +203,14 @@ function isAskedAbout({ asked, announcesText, leads }: Evidence): boolean {
 
 function isLabelled(text: string, { blocks, labelPrefix }: ContextList, evidence: Evidence): boolean {
   const { start } = blocks[0]!
-  // `- [c910e2e]: …` is how commits are listed, too
-  if (text.startsWith(' [', start + 1)) return evidence.announcesText
+  // `- [c910e2e]: …` is how commits are listed, too, and `- Document 1: …` what is to be handed in
+  if (/^[-*+•] /.test(text.slice(start, start + 2))) return evidence.announcesText
   const isLinked = LINKED.test(text.slice(start, start + LONGEST_MARK))
+  // a name alone says what a part is called as well as where a text is from
+  const isNamed = blocks.every(({ label }) => label === undefined)
+  // between two rules nobody writes the name of a part
+  if (isNamed && RULED.test(text.slice(start, start + LONGEST_MARK))) return evidence.asked
+  if (isNamed && !OF_TEXT.test(text.slice(start, start + LONGEST_MARK)) && !evidence.announcesText) return false
   return isAskedAbout(evidence) && !isLinked && !OF_LAWS.test(labelPrefix)
 }
 
@@ -246,17 +262,6 @@ function isNamed({ text, tags }: Marks, { blocks, end }: ContextList): boolean {
   })
 }
 
-/** Whether the line in front says that what follows shows how to write. */
-function showsHow(text: string, start: number): boolean {
-  const end = findContentEnd(text, Math.max(start - 200, 0), start)
-  return SHOWING.test(
-    text
-      .slice(Math.max(end - 100, 0), end)
-      .split('\n')
-      .at(-1)!,
-  )
-}
-
 /** Whether elements that may be anything stand in an element of other markup, as in `<rss><channel><item>`. */
 function isOfMarkup({ tags }: Marks, start: number, end: number): boolean {
   for (let i = findIndexFrom(tags, start) - 1, seen = 0; i >= 0 && seen < 2_000; i--, seen++) {
@@ -264,18 +269,4 @@ function isOfMarkup({ tags }: Marks, start: number, end: number): boolean {
     if (!closing && partner !== undefined && partner.start >= end && FOREIGN.test(name)) return true
   }
   return false
-}
-
-/** Whether a list stands in what shows how to write, not in what is given. */
-function isExample({ text, tags }: Marks, start: number, end: number): boolean {
-  for (let i = findIndexFrom(tags, start) - 1, seen = 0; i >= 0 && seen < 2_000; i--, seen++) {
-    const { partner, closing, name } = tags[i]!
-    if (closing || partner === undefined || partner.start < end) continue
-    if (OF_EXAMPLES.test(name) && !isKin(name)) return true
-    if (partner !== undefined && showsHow(text, tags[i]!.start)) return true
-  }
-  if (showsHow(text, start)) return true
-  const before = text.slice(Math.max(start - FURTHEST, 0), start)
-  const heading = [...before.matchAll(MARKDOWN_HEADING)].at(-1)
-  return heading !== undefined && EXAMPLE.test(heading[1]!)
 }

@@ -26,7 +26,7 @@ const SET = new RegExp(announcingPlurals, 'iu')
 const TEXT = new RegExp(announcingWords, 'iu')
 // `context` alone speaks of one text as well as of several
 const ONE_TEXT =
-  /(?:^|[^\p{L}])(?:contexts?|kontext|contexte|contexto|evidence|facts?|knowledge|information)(?:$|[^\p{L}])|上下文|コンテキスト|已知信息|知识|参考(?!资料)/giu
+  /(?:^|[^\p{L}])(?:context|kontext|contexte|contexto|evidence|facts?|knowledge|information)(?:$|[^\p{L}])|上下文|コンテキスト|已知信息|知识|参考(?!资料)/giu
 const GIVING =
   /\b(?:following|below|provided|given|retrieved|relevant|use|using|based (?:up)?on|from these|here (?:are|is)|these|added|attached|included|search(?:ed)?)\b|以下|下面|根据|使用|folgende|nachstehend|anhand|suivante?s|ci-dessous|siguientes|a continuación|seguintes|abaixo|seguenti|di seguito|onderstaande|volgende|poniższ|następując|aşağıdaki|следующ|ниже|приведенн|приведённ|наступн|нижче|наведен|次の|다음|아래/iu
 const GIVEN_ABOVE =
@@ -71,7 +71,7 @@ export function readAnnouncement(text: string, start: number, behind = ''): Anno
 }
 
 // opening quotes, fences and tags, and the names of columns
-const SKIPPED = /^(?:"""|'''|```\w*|<[a-z][\w-]{0,40}>|\w+(?:\|\w+)+)$/
+const SKIPPED = /^(?:"""|'''|```\w*|<[a-z][\w-]{0,40}>|\w+(?:[|,]\w+)+)$/
 
 /** Where the line ends that stands in front of a list; rules and opening quotes between them say nothing. */
 function findHeadingEnd(text: string, start: number): number {

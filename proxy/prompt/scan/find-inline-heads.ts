@@ -24,23 +24,44 @@ export function toRecordLabel(text: string, start: number, { end, kind, keys, nu
 }
 
 /**
- * The labels with those of first records that stand behind words in their line, as in `Context: Source: a.md`: the
- * others of their list show what they look like.
+ * The labels with those of first blocks that stand behind words in their line, as in `Context: Source: a.md` and
+ * `Context: Document 1: …`: the others of their list show what they look like.
  */
 export function addInlineHeads(text: string, labels: readonly Label[]): readonly Label[] {
   const first = new Map<string, Label>()
   for (const label of labels) {
-    if (label.keys !== undefined && !first.has(label.form + label.keys)) first.set(label.form + label.keys, label)
+    const form = label.form + (label.keys ?? '')
+    if (!first.has(form)) first.set(form, label)
   }
-  const added: Label[] = []
-  for (const { start, form, keys } of first.values()) {
-    const key = /^[^,]+/.exec(keys!)![0]
-    const at = Math.max(text.lastIndexOf(`${key}:`, start - 1), text.lastIndexOf(`${key}：`, start - 1))
-    if (at < 1 || !LEAD_IN.test(text.slice(Math.max(at - FURTHEST_LEAD_IN, 0), at))) continue
-    const head = readFields(text, at)
-    if (head?.keys !== keys) continue
-    const label = toRecordLabel(text, at, head!)
-    if (label.form === form) added.push(label)
-  }
+  const added = [...first.values()].flatMap((label) => {
+    return (label.keys === undefined ? findNumbered(text, label) : findRecord(text, label, label.keys)) ?? []
+  })
   return added.length === 0 ? labels : [...labels, ...added].sort((a, b) => a.start - b.start)
+}
+
+/** The record that is in front of the first one of its form, behind words. */
+function findRecord(text: string, { start, form }: Label, keys: string): Label | undefined {
+  const key = /^[^,]+/.exec(keys)![0]
+  const at = Math.max(text.lastIndexOf(`${key}:`, start - 1), text.lastIndexOf(`${key}：`, start - 1))
+  if (!isBehindWords(text, at)) return undefined
+  const head = readFields(text, at)
+  if (head?.keys !== keys) return undefined
+  const label = toRecordLabel(text, at, head)
+  return label.form === form ? label : undefined
+}
+
+/** The label that counts one less than the first of its form, behind words. */
+function findNumbered(text: string, label: Label): Label | undefined {
+  const { start, end, idStart, idEnd, number, bare } = label
+  if (bare || (number !== 1 && number !== 2)) return undefined
+  const before = `${text.slice(start, idStart)}${number - 1}`
+  const own = before + text.slice(idEnd, end)
+  const at = text.lastIndexOf(own, start - 1)
+  if (!isBehindWords(text, at)) return undefined
+  const moved = { start: at, end: at + own.length, idStart: at + idStart - start, idEnd: at + before.length }
+  return { ...label, ...moved, number: number - 1 }
+}
+
+function isBehindWords(text: string, at: number): boolean {
+  return at >= 1 && LEAD_IN.test(text.slice(Math.max(at - FURTHEST_LEAD_IN, 0), at))
 }

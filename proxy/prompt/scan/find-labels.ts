@@ -44,7 +44,7 @@ const NUMBER_SAID = toPattern('()\\[(\\d{1,4})\\]:(?=[ \\t]+(?![<(]?https?:))')
 const BRACKETED = toPattern(
   `[[【]((?:${WORD})(?:[ _.-]?#?|[:：] ?))${ID}${SAID}[\\]】](?:\\*\\*)?(?:[:：](?:\\*\\*)?)?${GAP}`,
 )
-const LINKED = toPattern(`((?:${WORD})${OF_ID}[ \\t]?)\\[${ID}\\](?:${COLON}|(?=[ \\t]?\\())`)
+const LINKED = toPattern(`((?:${WORD})${OF_ID}[ \\t]?)\\[${ID}\\](?:${COLON}|(?=[ \\t]?[(\\[]))`)
 const SPOKEN = toPattern(
   `((?:${WORD})[ \\t]?#?)${ID}(?:${COLON}|${FIELDS}|${ABOVE_FIELDS}|(?=[ \\t]?\\([^()\\n]{1,200}\\)[:：]))`,
 )
@@ -71,9 +71,11 @@ const ALONE = toPattern(`((?:${WORD})[ \\t]#?)(\\d{1,4})(?=[ \\t]*\\r?\\n)`)
 const HEADED_FIELD = /(uri|url|source|file|path|document|filename)[:：][ \t]+(?=\S)/iuy
 // `[a.md]: text`, as in a list of sources
 // `- [c910e2e]: text`: a key holds a digit, or is one of hexadecimal digits; `- [x]` is a box
-const ITEM = /\[((?=[\w.-]{0,63}\d|[0-9a-f]{6})[\w.-]{1,64})\]:(?=[ \t])/uy
-const LINK = /(?:(\d{1,3})\.[ \t])?\[[^[\]\n]{1,200}\]\(https?:\/\/[^\s()]{1,300}\)(?=[ \t]*\r?\n)/uy
-const ROW = /(\d{1,9})\|(?=")/y
+// `- [a7:0-50] text`
+const ITEM = /\[((?=[\w.:#-]{0,63}\d|[0-9a-f]{6})[\w.:#-]{1,64})\](?::?)(?=[ \t])/uy
+const LINK = /(?:(\d{1,3})\.[ \t])?\[[^[\]\n]{1,200}\]\(https?:\/\/[^\s()]{1,300}\)(?=[ \t]*(?:\r?\n|[-–—:][ \t]))/uy
+// `17,a.md,"It rained."`
+const ROW = /(\d{1,9})(?:\||,[^,"\n]{1,160},)(?=")/y
 const NAMED_FILE = /\[([\p{L}\p{N}][\p{L}\p{N}_./ -]{0,99}\.[A-Za-z][A-Za-z0-9]{1,4}(?:#[\w=.-]{1,40})?)\]:(?=[ \t])/uy
 
 const DECORATED = '#*=-'
@@ -138,11 +140,12 @@ function readNameless(text: string, start: number, decoration: string, shape: Re
 /** An item of a list that begins with the key of its text, as in `- [c910e2e]: text`. */
 function readItem(text: string, start: number, at: number): Label | undefined {
   ITEM.lastIndex = at
-  const id = ITEM.exec(text)?.[1]
-  if (id === undefined) return undefined
-  const number = toNumber(id)
+  const match = ITEM.exec(text)
+  const id = match?.[1]
+  if (match === null || id === undefined) return undefined
+  const number = toLabelNumber(id)
   const idStart = at + 1
-  const end = idStart + id.length + 2
+  const end = at + match[0].length
   return {
     start,
     end,
@@ -164,25 +167,26 @@ function readLink(text: string, start: number): Label | undefined {
   const [, id = ''] = match
   const end = start + (id === '' ? 0 : id.length + 1)
   const shared = { start, form: id === '' ? '[]()' : '1. []()', bare: false, isWeak: true, prefix: '' }
-  return { ...shared, end, idStart: start, idEnd: start + id.length, number: toNumber(id) }
+  return { ...shared, end, idStart: start, idEnd: start + id.length, number: toLabelNumber(id) }
 }
 
 /** The row of a table of texts, as in `17|"It rained."`. */
 function readRow(text: string, start: number): Label | undefined {
   ROW.lastIndex = start
-  const id = ROW.exec(text)?.[1]
-  if (id === undefined) return undefined
+  const match = ROW.exec(text)
+  const id = match?.[1]
+  if (match === null || id === undefined) return undefined
   const idEnd = start + id.length
   return {
     start,
-    end: idEnd + 1,
-    form: '|',
+    end: start + match[0].length,
+    form: match[0].endsWith('|') ? '|' : ',',
     bare: false,
     isWeak: true,
     prefix: '',
     idStart: start,
     idEnd,
-    number: toNumber(id),
+    number: toLabelNumber(id),
   }
 }
 
@@ -231,41 +235,46 @@ function matchLabel(
   if (match === null) return undefined
   const [whole, prefix, id] = match as unknown as [string, string, string]
   if (!isLabelId(prefix, id)) return undefined
-  const idStart = at + prefix.length + brackets
+  const idStart = at + prefix.length + brackets + letterOf(id).length
   return {
     start,
     // `**Document [3]:**`
     end: at + whole.length + (decoration === '**' && text.startsWith('**', at + whole.length) ? 2 : 0),
-    form: `${decoration}${shape === LINKED ? '[]' : brackets}${prefix}`,
+    form: `${decoration}${shape === LINKED ? '[]' : brackets}${prefix}${letterOf(id)}`,
     bare: shape === NUMBER,
     isWeak:
       shape === NUMBER ||
       isWeakLabel(/^\p{L}+(?:[ _]\p{L}+)?/u.exec(prefix)?.[0].replace(/[ _](?:id|no|nr|number)$/i, '') ?? ''),
     // `Document[3]` is spoken of as [Document 3]
-    prefix: shape === LINKED ? `${prefix.trimEnd()} ` : prefix,
+    prefix: (shape === LINKED ? `${prefix.trimEnd()} ` : prefix) + letterOf(id),
     idStart,
-    idEnd: idStart + id.length,
-    number: toNumber(id),
+    idEnd: idStart + id.length - letterOf(id).length,
+    number: toLabelNumber(id.slice(letterOf(id).length)),
   }
 }
 
+/** The letter of `S1`, `S2`, `S3`, which is of all of them: what counts is the number. */
+function letterOf(id: string): string {
+  return /^[CDEKPRST](?=[1-9]\d{0,2}$)/.exec(id)?.[0] ?? ''
+}
+
 /** `[Source code]` and `File name:` are words, not labels: an id holds a digit or is one capital letter. */
-function isLabelId(prefix: string, id: string): boolean {
+export function isLabelId(prefix: string, id: string): boolean {
   if (/^(?:Doc|DOC|Document|DOCUMENT)_$/.test(prefix)) return true
   if (/\p{L}$/u.test(prefix)) return isDigit(id.charCodeAt(0))
   return /\d/.test(id) || /^[A-Z]$/.test(id)
 }
 
 /** The value of a plain number; `07` is none, as it could not be counted up in its own form. */
-function toNumber(id: string): number | undefined {
+export function toLabelNumber(id: string): number | undefined {
   return /^(?:0|[1-9]\d{0,5})$/.test(id) ? Number(id) : undefined
 }
 
 /** Whether these ids are n, n+1, n+2 …, from 0 or 1 on. */
 export function isRunning(ids: readonly (string | undefined)[]): boolean {
-  const first = toNumber(ids[0] ?? '')
+  const first = toLabelNumber(ids[0] ?? '')
   if (first === undefined || first > 1) return false
-  return ids.every((id, i) => id !== undefined && toNumber(id) === first + i)
+  return ids.every((id, i) => id !== undefined && toLabelNumber(id) === first + i)
 }
 
 function isDigit(code: number): boolean {

@@ -29,9 +29,54 @@ const OF_ROLE = /<\|start_of_role\|>document \{[^<>\n]{0,300}\}<\|end_of_role\|>
 const ROLE_ID = /"(?:document_|doc_)?id": ?"?([\p{L}\p{N}_.:-]{1,64})/u
 const END_OF_ROLE = '<|end_of_text|>'
 
-/** Reads the opening at `start`, where one of `[`, `<`, `=` and `-` stands first in its line. */
-export function readOpening(text: string, start: number): Opening | undefined {
-  return readBlock(text, start) ?? readFile(text, start) ?? readRole(text, start)
+/** What closes the blocks of a form, with its noun for `$`; null: nothing does. */
+export type Closings = Map<string, string | null>
+
+/** Reads the opening at `start`, where one of `[`, `<`, `{`, `=` and `-` stands first in its line. */
+export function readOpening(text: string, start: number, closings: Closings): Opening | undefined {
+  return readBlock(text, start) ?? readFile(text, start) ?? readRole(text, start) ?? readNoun(text, start, closings)
+}
+
+// `[Document]`, `<<<DOC 2>>>`, alone in its line
+const OF_NOUN = new RegExp(
+  `([\\[<{|=*#-]{1,10}[ \\t]?)((?:begin|start)(?: of)?[ _-])?(${labelNouns})([ _.:#-]{0,2}(?:\\d{1,6}|[A-Z]))?([ \\t]?[\\]>}|=*#-]{1,10})(?=[ \\t]*\\r?\\n)`,
+  'iuy',
+)
+const ENDS = ['/$', 'END $', 'END_$', 'End $', 'end $', 'end_$', 'END OF $', 'End of $', 'End', 'END', 'end']
+const MOST_FORMS = 24
+// a first block is no longer
+const FURTHEST_CLOSING = 100_000
+
+/** An opening that says no more than a word for a document, where a mark like it says that it ends, as `[End]` does. */
+function readNoun(text: string, start: number, closings: Closings): Opening | undefined {
+  // one sign of a tag stands in front of an element's name
+  if (text[start] === '<' && text[start + 1] !== '<' && text[start + 1] !== '|') return undefined
+  OF_NOUN.lastIndex = start
+  const match = OF_NOUN.exec(text)
+  if (match === null) return undefined
+  const [whole, edge, before = '', noun, id = '', edgeEnd] = match as unknown as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+  ]
+  const form = `${edge}${before}${noun}${edgeEnd}`
+  let closing = closings.get(form)
+  if (closing === undefined && closings.size < MOST_FORMS) {
+    const own = before === '' ? ENDS : [`${toEnd(before)}$`]
+    const written = own.map((end) => `${edge}${end.replace('$', noun)}${edgeEnd}`)
+    const near = text.slice(start, start + FURTHEST_CLOSING)
+    closing = written.find((mark) => near.includes(mark)) ?? null
+    closings.set(form, closing)
+  }
+  if (closing === undefined || closing === null) return undefined
+  const digits = id.replace(/^[ _.:#-]+/, '')
+  const at = start + edge.length + before.length + noun.length + id.length - digits.length
+  const end = start + whole.length
+  const label = digits === '' ? undefined : { start: at, end: at + digits.length }
+  return { start, end, closing, form, label, prefix: noun + id.slice(0, id.length - digits.length), isTwice: false }
 }
 
 function readBlock(text: string, start: number): Opening | undefined {

@@ -1,4 +1,5 @@
 import { findContentEnd, findContentStart, findLineEnd } from './find-edges.ts'
+import { rankingField, toFieldName } from './ordered-fields.ts'
 
 /** The fields that a record begins with, as in `Source: a.md\nContent: text` and `file_path: a.md\n\ntext`. */
 export interface RecordHead {
@@ -18,11 +19,11 @@ export interface RecordHead {
 const FIELD =
   /(?:[├└│─|]{1,4}[ \t]?)?(?:\*\*)?([\p{L}][\p{L}\p{N}_ ]{0,30})(?:\*\*)?[:：](?:\*\*)?(?=\s|\p{Script=Han})/uy
 const NAMING =
-  /^(?:(?:[a-z]{2,12} )?title|source|source[_ ]?(?:url|id|name)|url|uri|link|file|file[_ ]?name|file[_ ]?path|path|page_label|document|document[_ ]?(?:id|title|name)?|doc[_ ]?id|source[_ ]?doc[_ ]?(?:name|link|id|url)|name|id|标题|来源|链接|文件|文件名|文档|タイトル|出典|titel|quelle|datei|dateiname|titre|fichier|título|fuente|archivo)$/i
+  /^(?:(?:[a-z]{2,12} )?title|source|source[_ ]?(?:url|id|name)|url|uri|link|file|file[_ ]?name|file[_ ]?path|path|page_label|document|document[_ ]?(?:id|title|name)?|doc[_ ]?id|source[_ ]?doc[_ ]?(?:name|link|id|url)|name|id|标题|来源|链接|文件|文件名|文档|タイトル|出典|titel|quelle|datei|dateiname|titre|fichier|título|fuente|archivo|collection|origin|reference|chunk[_ ]?id|passage[_ ]?id|dokument|documento|文书名|文書名|資料名|文档名|网址)$/i
 const DESCRIBING =
-  /^(?:description|author|authors|page|date|published|score|relevance|high relevancy|(?:[a-z]{2,12} )?(?:relevancy|score|similarity)|section|category|type|language|site|domain|chunk|metadata|tags|updated|日期|作者|页码|分数|相关度|seite|datum|autor|auteur|fecha|página)$/i
+  /^(?:description|author|authors|page|date|published|score|relevance|high relevancy|(?:[a-z]{2,12} )?(?:relevancy|score|similarity)|section|category|type|language|site|domain|chunk|metadata|tags|updated|日期|作者|页码|分数|相关度|seite|datum|autor|auteur|fecha|página|lines?|line range|distance|similarity|rank|chunk index|published date|relevanz|pertinence|relevancia|ページ|スコア|相似度)$/i
 const CONTENT =
-  /^(?:content|contents|text|snippet|body|summary|passage|abstract|excerpt|page[_ ]content|内容|正文|文本|本文|inhalt|contenu|texte|contenido|texto)$/i
+  /^(?:content|contents|text|snippet|body|summary|passage|abstract|excerpt|page[_ ]content|内容|正文|文本|本文|inhalt|contenu|texte|contenido|texto|value|code|(?:code|text) (?:chunk|snippet)|chunk[_ ]text|document content|highlights?|片段|摘要|抜粋|要約|auszug|extrait|extracto|fragmento|résumé)$/i
 // fields whose value may be the record's number
 const COUNTING = /^(?:id|source|source[_ ]?id|no|number|index|rank|document|doc|编号|序号)$/i
 const KEY = /^[ \t]*[\w.-]{1,60}:$/
@@ -41,9 +42,21 @@ const DESCRIPTION = /^description$/i
 export function readRecordHead(text: string, line: number, start: number): RecordHead | 'content' | undefined {
   const first = readField(text, start)
   if (first === undefined) return undefined
-  if (NAMING.test(first.key)) return beginsRecord(text, line, start > line) ? readFields(text, start) : undefined
+  if (NAMING.test(first.key) || isTitledPage(text, first)) {
+    return beginsRecord(text, line, start > line) ? readFields(text, start) : undefined
+  }
+  // `Similarity: 0.91`, with the text right below it
+  if (rankingField.test(toFieldName(first.key)) && beginsRecord(text, line, start > line)) {
+    const head = readFields(text, start)
+    return head?.kind === 'content' ? head : undefined
+  }
   // a text whose credits stand behind it
   return CONTENT.test(first.key) ? 'content' : undefined
+}
+
+/** `Page: Rome` names a page, `Page: 3` counts it. */
+function isTitledPage(text: string, { key, end }: { readonly key: string; readonly end: number }): boolean {
+  return /^(?:page|article|chunk|snippet)$/i.test(key) && /^[ \t]*\p{L}/u.test(text.slice(end, end + 8))
 }
 
 /** Reads the fields that begin at `start`, wherever that is. */

@@ -1,143 +1,6 @@
-/*
- * The nouns for retrieved text, said once. Labels, tags, containers, headings and members of JSON are all built from
- * this table, so a noun that is known in one place is known in all of them.
- */
+import { type Noun, nouns, type Weight } from './nouns.ts'
 
-/** How much a noun says by itself: `weak` ones name parts of one text and rows of a table, too. */
-export type Weight = 'strong' | 'weak'
-
-/** A noun for a retrieved text, in one language. */
-export interface Noun {
-  readonly language: 'en' | 'de' | 'fr' | 'es' | 'pt' | 'it' | 'nl' | 'pl' | 'tr' | 'ru' | 'uk' | 'zh' | 'ja' | 'ko'
-  readonly singular: string
-  /** languages without plurals repeat the singular */
-  readonly plural: string
-  /** as a label with a number: `Document 3:`, `[Doc_3]`, `### Passage 3` */
-  readonly label?: Weight
-  /** as a tag around one block: `<document>` */
-  readonly tag?: Weight
-  /** its plural announces blocks, as a heading, a container's name or a member of JSON */
-  readonly announces?: Weight
-}
-
-const strong = { label: 'strong', tag: 'strong', announces: 'strong' } as const
-const said = { label: 'strong', announces: 'strong' } as const
-
-/** Spaces stand for a space, an underscore or a hyphen. */
-export const nouns: readonly Noun[] = [
-  { language: 'en', singular: 'search result', plural: 'search results', ...strong },
-  { language: 'en', singular: 'document', plural: 'documents', ...strong },
-  { language: 'en', singular: 'doc', plural: 'docs', ...strong },
-  { language: 'en', singular: 'source', plural: 'sources', label: 'strong', tag: 'weak', announces: 'strong' },
-  { language: 'en', singular: 'passage', plural: 'passages', ...strong },
-  // a container holds contexts, one alone is no block beside others of its name
-  { language: 'en', singular: 'context', plural: 'contexts', label: 'strong', announces: 'strong' },
-  { language: 'en', singular: 'chunk', plural: 'chunks', ...strong },
-  { language: 'en', singular: 'reference', plural: 'references', label: 'strong', tag: 'weak', announces: 'weak' },
-  { language: 'en', singular: 'memory', plural: 'memories', label: 'strong', tag: 'weak', announces: 'strong' },
-  { language: 'en', singular: 'file', plural: 'files', label: 'weak', tag: 'weak', announces: 'weak' },
-  { language: 'en', singular: 'result', plural: 'results', label: 'weak', tag: 'weak', announces: 'weak' },
-  { language: 'en', singular: 'snippet', plural: 'snippets', ...strong },
-  { language: 'en', singular: 'excerpt', plural: 'excerpts', ...strong },
-  { language: 'en', singular: 'article', plural: 'articles', label: 'weak', tag: 'weak', announces: 'strong' },
-  { language: 'en', singular: 'extract', plural: 'extracts', label: 'strong', tag: 'strong', announces: 'strong' },
-  { language: 'en', singular: 'evidence', plural: 'evidence', label: 'strong', tag: 'weak', announces: 'strong' },
-  { language: 'en', singular: 'citation', plural: 'citations', label: 'weak' },
-  { language: 'en', singular: 'cite', plural: 'cites', tag: 'weak', announces: 'strong' },
-  { language: 'en', singular: 'fact', plural: 'facts', label: 'weak', tag: 'weak', announces: 'strong' },
-  { language: 'en', singular: 'data', plural: 'data', tag: 'weak' },
-  { language: 'en', singular: 'content', plural: 'contents', tag: 'weak', announces: 'weak' },
-  { language: 'en', singular: 'item', plural: 'items', tag: 'weak' },
-  { language: 'en', singular: 'node', plural: 'nodes', tag: 'weak' },
-  { language: 'en', singular: 'attachment', plural: 'attachments', label: 'weak', tag: 'weak', announces: 'weak' },
-  { language: 'en', singular: 'code selection', plural: 'code selections', tag: 'weak' },
-  { language: 'en', singular: 'code snippet', plural: 'code snippets', ...strong },
-  { language: 'en', singular: 'paragraph', plural: 'paragraphs', tag: 'weak' },
-  { language: 'en', singular: 'hit', plural: 'hits', tag: 'weak' },
-  { language: 'en', singular: 'text chunk', plural: 'text chunks', ...strong },
-  { language: 'de', singular: 'dokument', plural: 'dokumente', ...strong },
-  { language: 'de', singular: 'quelle', plural: 'quellen', label: 'strong', tag: 'weak', announces: 'strong' },
-  { language: 'de', singular: 'auszug', plural: 'auszüge', label: 'strong', tag: 'strong', announces: 'strong' },
-  { language: 'de', singular: 'textstelle', plural: 'textstellen', label: 'strong', announces: 'strong' },
-  { language: 'de', singular: 'kontext', plural: 'kontext', label: 'strong', announces: 'strong' },
-  { language: 'fr', singular: 'extrait', plural: 'extraits', ...strong },
-  { language: 'fr', singular: 'contexte', plural: 'contextes', label: 'strong', announces: 'strong' },
-  { language: 'es', singular: 'documento', plural: 'documentos', ...strong },
-  { language: 'es', singular: 'fuente', plural: 'fuentes', label: 'strong', tag: 'weak', announces: 'strong' },
-  { language: 'es', singular: 'fragmento', plural: 'fragmentos', ...strong },
-  { language: 'es', singular: 'pasaje', plural: 'pasajes', ...strong },
-  { language: 'es', singular: 'contexto', plural: 'contextos', label: 'strong', announces: 'strong' },
-  { language: 'pt', singular: 'fonte', plural: 'fontes', ...said },
-  { language: 'pt', singular: 'trecho', plural: 'trechos', ...said },
-  { language: 'pt', singular: 'passagem', plural: 'passagens', ...said },
-  { language: 'it', singular: 'documento', plural: 'documenti', ...said },
-  { language: 'it', singular: 'fonte', plural: 'fonti', ...said },
-  { language: 'it', singular: 'estratto', plural: 'estratti', ...said },
-  { language: 'it', singular: 'brano', plural: 'brani', ...said },
-  { language: 'it', singular: 'frammento', plural: 'frammenti', ...said },
-  { language: 'it', singular: 'contesto', plural: 'contesti', ...said },
-  { language: 'nl', singular: 'document', plural: 'documenten', ...said },
-  { language: 'nl', singular: 'bron', plural: 'bronnen', ...said },
-  { language: 'nl', singular: 'brondocument', plural: 'brondocumenten', ...said },
-  { language: 'nl', singular: 'fragment', plural: 'fragmenten', ...said },
-  { language: 'pl', singular: 'dokument', plural: 'dokumenty', ...said },
-  { language: 'pl', singular: 'źródło', plural: 'źródła', ...said },
-  { language: 'pl', singular: 'fragment', plural: 'fragmenty', ...said },
-  { language: 'pl', singular: 'kontekst', plural: 'kontekst', ...said },
-  { language: 'tr', singular: 'belge', plural: 'belgeler', ...said },
-  { language: 'tr', singular: 'doküman', plural: 'dokümanlar', ...said },
-  { language: 'tr', singular: 'kaynak', plural: 'kaynaklar', ...said },
-  { language: 'tr', singular: 'bağlam', plural: 'bağlam', ...said },
-  { language: 'tr', singular: 'alıntı', plural: 'alıntılar', ...said },
-  { language: 'ru', singular: 'документ', plural: 'документы', ...said },
-  { language: 'ru', singular: 'источник', plural: 'источники', ...said },
-  { language: 'ru', singular: 'фрагмент', plural: 'фрагменты', ...said },
-  { language: 'ru', singular: 'отрывок', plural: 'отрывки', ...said },
-  { language: 'ru', singular: 'контекст', plural: 'контекст', ...said },
-  { language: 'ru', singular: 'результат поиска', plural: 'результаты поиска', ...said },
-  { language: 'uk', singular: 'документ', plural: 'документи', ...said },
-  { language: 'uk', singular: 'джерело', plural: 'джерела', ...said },
-  { language: 'uk', singular: 'фрагмент', plural: 'фрагменти', ...said },
-  { language: 'uk', singular: 'уривок', plural: 'уривки', ...said },
-  { language: 'zh', singular: '文档', plural: '文档', label: 'strong', tag: 'strong', announces: 'strong' },
-  { language: 'zh', singular: '文档片段', plural: '文档片段', label: 'strong', announces: 'strong' },
-  { language: 'zh', singular: '资料', plural: '资料', label: 'strong', announces: 'strong' },
-  { language: 'zh', singular: '参考资料', plural: '参考资料', label: 'strong', announces: 'strong' },
-  { language: 'zh', singular: '来源', plural: '来源', label: 'strong', announces: 'strong' },
-  { language: 'zh', singular: '片段', plural: '片段', label: 'strong', announces: 'strong' },
-  { language: 'zh', singular: '段落', plural: '段落', label: 'weak', announces: 'strong' },
-  { language: 'zh', singular: '上下文', plural: '上下文', label: 'strong', announces: 'strong' },
-  { language: 'zh', singular: '检索结果', plural: '检索结果', label: 'strong', announces: 'strong' },
-  { language: 'zh', singular: '搜索结果', plural: '搜索结果', label: 'strong', announces: 'strong' },
-  { language: 'zh', singular: '知识', plural: '知识', label: 'strong', announces: 'strong' },
-  { language: 'zh', singular: '参考文档', plural: '参考文档', label: 'strong', announces: 'strong' },
-  { language: 'zh', singular: '相关文档', plural: '相关文档', label: 'strong', announces: 'strong' },
-  { language: 'zh', singular: '参考内容', plural: '参考内容', label: 'strong', announces: 'strong' },
-  { language: 'zh', singular: '知识片段', plural: '知识片段', label: 'strong', announces: 'strong' },
-  { language: 'zh', singular: '参考信息', plural: '参考信息', label: 'strong', announces: 'strong' },
-  { language: 'zh', singular: '已知信息', plural: '已知信息', announces: 'strong' },
-  { language: 'zh', singular: '参考', plural: '参考', announces: 'strong' },
-  { language: 'ja', singular: '文書', plural: '文書', label: 'strong', announces: 'strong' },
-  { language: 'ja', singular: 'ドキュメント', plural: 'ドキュメント', label: 'strong', announces: 'strong' },
-  { language: 'ja', singular: '資料', plural: '資料', label: 'strong', announces: 'strong' },
-  { language: 'ja', singular: '出典', plural: '出典', label: 'strong', announces: 'strong' },
-  { language: 'ja', singular: 'コンテキスト', plural: 'コンテキスト', label: 'strong', announces: 'strong' },
-  { language: 'ja', singular: '検索結果', plural: '検索結果', label: 'strong', announces: 'strong' },
-  { language: 'ja', singular: '参考情報', plural: '参考情報', label: 'strong', announces: 'strong' },
-  { language: 'ja', singular: '参考資料', plural: '参考資料', label: 'strong', announces: 'strong' },
-  { language: 'ja', singular: '参考文書', plural: '参考文書', label: 'strong', announces: 'strong' },
-  { language: 'ja', singular: '関連文書', plural: '関連文書', label: 'strong', announces: 'strong' },
-  { language: 'ja', singular: '抜粋', plural: '抜粋', label: 'strong', announces: 'strong' },
-  { language: 'ko', singular: '문서', plural: '문서', ...said },
-  { language: 'ko', singular: '출처', plural: '출처', ...said },
-  { language: 'ko', singular: '자료', plural: '자료', ...said },
-  { language: 'ko', singular: '참고 자료', plural: '참고 자료', ...said },
-  { language: 'ko', singular: '참고 문서', plural: '참고 문서', ...said },
-  { language: 'ko', singular: '컨텍스트', plural: '컨텍스트', ...said },
-  { language: 'ko', singular: '문맥', plural: '문맥', ...said },
-  { language: 'ko', singular: '발췌', plural: '발췌', ...said },
-  { language: 'ko', singular: '검색 결과', plural: '검색 결과', ...said },
-]
+/* Patterns and names that are built from the table of nouns. */
 
 /** How a noun is written with what may part its words. */
 function toSource(noun: string, gap: string): string {
@@ -160,6 +23,18 @@ export const labelNouns: string = alternatives(
   '[ _]',
 )
 
+/** What may stand in front of such a noun in a label: `Retrieved document 1`. */
+const labelQualities =
+  'retrieved|relevant|related|matching|supporting|source|context|knowledge|kb|web|search|text|reference|top|input|provided|similar|external|background|candidate|pertinent|relevante|relevanter|relevantes'
+
+/** Up to two of them, as a pattern. */
+export const qualities: string = `(?:(?:${labelQualities})[ _-]){0,2}`
+
+// a line in words that says where a text is from, as `From a.md:`, begins so
+const originWords = ['from', 'content', 'contents', 'auszug', 'id', 'index', 'the']
+// behind signs a field says so, as in `###PATH: a.md`; without any it is one of a record
+const fieldWords = ['path', 'filepath', 'url', 'uri', 'link', 'title']
+
 const weakLabels = new RegExp(
   `^(?:${alternatives(
     nouns.filter((noun) => isWritten(noun, 'label', 'weak')).map(({ singular }) => singular),
@@ -175,17 +50,20 @@ export function isWeakLabel(noun: string): boolean {
 
 const labelWords = nouns.filter((noun) => isWritten(noun, 'label')).map(({ singular }) => singular)
 const firstWords: ReadonlySet<string> = new Set(labelWords.map((word) => word.split(' ')[0]!))
+const otherWords: ReadonlySet<string> = new Set([...labelQualities.split('|'), ...originWords])
 const otherInitials: ReadonlySet<string> = new Set(
   labelWords.flatMap((word) => [word[0]!, word[0]!.toUpperCase()]).filter((sign) => !isLatin(sign.charCodeAt(0))),
 )
-const LONGEST_WORD = Math.max(...[...firstWords].map(({ length }) => length))
+const LONGEST_WORD = Math.max(...[...firstWords, ...otherWords].map(({ length }) => length))
 
 // by their first two letters words are told apart before they are copied; a bit makes letters small, also those of
 // Latin-1, but not others
 const beginnings = new Uint8Array(1 << 16)
-for (const word of firstWords) {
-  for (const written of [word, word.toUpperCase(), word[0]!.toUpperCase() + word.slice(1)]) {
-    beginnings[toBeginning(written, 0)] = 1
+for (const [bit, words] of [firstWords, otherWords, new Set(fieldWords)].entries()) {
+  for (const word of words) {
+    for (const written of [word, word.toUpperCase(), word[0]!.toUpperCase() + word.slice(1)]) {
+      beginnings[toBeginning(written, 0)]! |= 1 << bit
+    }
   }
 }
 
@@ -196,14 +74,29 @@ function toBeginning(text: string, at: number): number {
 /** Whether a noun for a label may begin here: most lines begin with other words, and are read no further. */
 export function mayBeginLabel(text: string, at: number): boolean {
   if (!isLatin(text.charCodeAt(at))) return otherInitials.has(text[at] ?? '')
-  if (beginnings[toBeginning(text, at)] !== 1) return false
-  let end = at
-  while (end - at <= LONGEST_WORD && isLatin(text.charCodeAt(end))) end++
-  return end - at <= LONGEST_WORD && firstWords.has(text.slice(at, end).toLowerCase())
+  if ((beginnings[toBeginning(text, at)]! & 1) === 0) return false
+  const word = readWord(text, at)
+  return word !== undefined && firstWords.has(word)
 }
 
-// with the letters of Western and Central European languages, and Turkish
-function isLatin(code: number): boolean {
+/** The same, or words may begin here that stand in front of such a noun, or of the name of a source. */
+export function mayBeginDressed(text: string, at: number, isSigned: boolean): boolean {
+  if (!isLatin(text.charCodeAt(at))) return otherInitials.has(text[at] ?? '')
+  if ((beginnings[toBeginning(text, at)]! & (isSigned ? 7 : 3)) === 0) return false
+  const word = readWord(text, at)
+  if (word === undefined) return false
+  return firstWords.has(word) || otherWords.has(word) || (isSigned && fieldWords.includes(word))
+}
+
+/** The word that begins here, in small letters, unless it is longer than any of these. */
+function readWord(text: string, at: number): string | undefined {
+  let end = at
+  while (end - at <= LONGEST_WORD && isLatin(text.charCodeAt(end))) end++
+  return end - at <= LONGEST_WORD ? text.slice(at, end).toLowerCase() : undefined
+}
+
+/** Whether this is a letter of a Western or Central European language, or of Turkish. */
+export function isLatin(code: number): boolean {
   return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 0xc0 && code <= 0x17f)
 }
 
@@ -244,6 +137,15 @@ const massNouns = [
   'knowledge',
   'knowledge base',
   'learnings',
+  'contexte',
+  'contexto',
+  'contesto',
+  'documentation',
+  'dokumentation',
+  'unterlagen',
+  'documentación',
+  'documentação',
+  'documentazione',
   'wissen',
   'informationen',
   'información',

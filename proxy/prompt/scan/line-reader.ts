@@ -1,0 +1,244 @@
+import { readDressedLabel, readRuledLabel } from './find-dressed-labels.ts'
+import { findLineEnd, isRule, isSpace } from './find-edges.ts'
+import { type Foot, readFoot } from './find-feet.ts'
+import { type Fence, readFence } from './find-fences.ts'
+import { toRecordLabel } from './find-inline-heads.ts'
+import { type Label, readLabel } from './find-labels.ts'
+import { readAboveRule } from './find-named-labels.ts'
+import { type Closings, type Opening, readOpening } from './find-openings.ts'
+import { readRecordHead } from './find-record-head.ts'
+
+/** A place in a text. */
+export interface Place {
+  readonly start: number
+}
+
+// deeper is code, but fences stand deeper inside Markdown lists, and words behind a blank line inside a template's loop
+const MOST_LABEL_INDENT = 3
+const MOST_LOOP_INDENT = 8
+const MOST_FENCE_INDENT = 16
+
+const LINE_FEED = 10
+const BACKTICK = 96
+const TILDE = 126
+const HYPHEN = 45
+const EQUALS = 61
+const LESS = 60
+const QUOTE = 34
+const ASTERISK = 42
+const PLUS = 43
+const BULLET = 0x2022
+const OPEN_BRACKET = 91
+const OPEN_BRACE = 123
+
+// so far behind a line's beginning a colon may stand that ends a field's name or announces a value
+const FURTHEST_COLON = 61
+
+const ANNOUNCED_VALUE = /[\p{L}\p{N} _#*()-]{1,60}[:：][ \t]{0,4}(?:\*\*)?[ \t]{0,4}(?=[[{])/uy
+const MOST_SIGNS_BEFORE_VALUE = 10
+
+const BOLD = /(?:<br ?\/?>[ \t]?){0,4}(?=<b>)/iy
+const TAGGED_VALUE = /(?:<[A-Za-z][^<>\n]{0,200}>[ \t]{0,4}){1,4}(?=[[{])/y
+
+/** Reads the lines of a text, one after the other, for what may be part of a list. */
+export class LineReader {
+  readonly #text: string
+  /** How deep the loop of a template may stand. */
+  readonly #mostIndent: number
+  readonly labels: Label[] = []
+  readonly fences: Fence[] = []
+  readonly rules: Place[] = []
+  readonly bullets: Place[] = []
+  readonly values: Place[] = []
+  readonly quotes: Place[] = []
+  readonly contents: Place[] = []
+  readonly bolds: Place[] = []
+  readonly openings: Opening[] = []
+  readonly feet: Foot[] = []
+  /** Of each form, whether it came again. */
+  readonly #forms = new Map<string, boolean>()
+  repeated = 0
+  readonly #colons: NextColon
+  readonly #closings: Closings = new Map()
+
+  /** In a text that is whole, templates' loops may stand deeper. */
+  constructor(text: string, whole: boolean) {
+    this.#text = text
+    this.#mostIndent = whole ? MOST_FENCE_INDENT : MOST_LOOP_INDENT
+    this.#colons = new NextColon(text)
+  }
+
+  get count(): number {
+    const marks = [
+      this.labels,
+      this.fences,
+      this.rules,
+      this.bullets,
+      this.values,
+      this.contents,
+      this.bolds,
+      this.quotes,
+      this.openings,
+      this.feet,
+    ]
+    return marks.reduce((sum, { length }) => sum + length, 0)
+  }
+
+  read(line: number): void {
+    const text = this.#text
+    const start = skipIndent(text, line)
+    const code = text.charCodeAt(start)
+    if (start === text.length || code === LINE_FEED) return
+    if (code === BACKTICK || code === TILDE) {
+      const fence = readFence(text, start)
+      if (fence !== undefined) this.fences.push(fence)
+      return
+    }
+    const isOpened = this.#readOpening(code, start)
+    if (start - line > MOST_LABEL_INDENT) {
+      this.#readLoopLabel(line, start)
+      return
+    }
+    if ((code === HYPHEN || code === EQUALS) && isRule(text, start, findLineEnd(text, start)))
+      this.#readRule(line, start)
+    else if (isBullet(code) || isDigit(code)) this.bullets.push({ start: line })
+    if (!isOpened) this.#readLabel(line, start)
+  }
+
+  #readRule(line: number, start: number): void {
+    this.rules.push({ start: line })
+    const label = line === 0 || isBehindBlank(this.#text, line) ? readRuledLabel(this.#text, start) : undefined
+    if (label !== undefined) this.#keep(label)
+    const above = readAboveRule(this.#text, line)
+    if (above !== undefined && (this.labels.at(-1)?.start ?? -1) < above.start) this.#keep(above)
+  }
+
+  /** Whether the line opens a block that a mark of its own closes. */
+  #readOpening(code: number, start: number): boolean {
+    const mayOpen = code === OPEN_BRACKET || code === LESS || code === EQUALS || code === HYPHEN || code === OPEN_BRACE
+    const opening = mayOpen ? readOpening(this.#text, start, this.#closings) : undefined
+    if (opening !== undefined) this.openings.push(opening)
+    if (code === OPEN_BRACE || code === OPEN_BRACKET) this.values.push({ start })
+    else if (code === LESS) this.#readTaggedValue(start)
+    else if (code === QUOTE && this.#text.startsWith('"""', start)) this.quotes.push({ start })
+    return opening !== undefined
+  }
+
+  #readTaggedValue(start: number): void {
+    BOLD.lastIndex = start
+    const bold = BOLD.exec(this.#text)
+    if (bold !== null) this.bolds.push({ start: start + bold[0].length })
+    TAGGED_VALUE.lastIndex = start
+    const tags = TAGGED_VALUE.exec(this.#text)
+    if (tags !== null) this.values.push({ start: start + tags[0].length })
+  }
+
+  /** A label as deep as the loop of a template that wrote it: all of its list are. */
+  #readLoopLabel(line: number, start: number): void {
+    const label =
+      start - line <= this.#mostIndent && isBehindBlank(this.#text, line) ? readLabel(this.#text, start) : undefined
+    if (label === undefined || label.bare || label.idStart === label.idEnd) return
+    const form = `${label.form} ${start - line}`
+    this.#keep({ ...label, form })
+  }
+
+  #readLabel(line: number, start: number): void {
+    const colon = this.#colons.from(start)
+    const hasColon = colon <= start + FURTHEST_COLON
+    const foot = hasColon ? readFoot(this.#text, line, start) : undefined
+    if (foot !== undefined) {
+      this.feet.push(foot)
+      return
+    }
+    const label =
+      readLabel(this.#text, start) ??
+      (hasColon && mayEndName(this.#text, colon) ? this.#readRecord(line, start) : undefined) ??
+      readDressedLabel(this.#text, start)
+    if (label !== undefined) {
+      this.#keep(label)
+    } else if (hasColon && mayAnnounceValue(this.#text, colon)) {
+      ANNOUNCED_VALUE.lastIndex = start
+      const announcement = ANNOUNCED_VALUE.exec(this.#text)
+      if (announcement !== null) this.values.push({ start: start + announcement[0].length })
+    }
+  }
+
+  #keep(label: Label): void {
+    this.labels.push(label)
+    const known = this.#forms.get(label.form)
+    if (known === false) this.repeated++
+    this.#forms.set(label.form, known !== undefined)
+  }
+
+  #readRecord(line: number, start: number): Label | undefined {
+    const head = readRecordHead(this.#text, line, start)
+    if (head !== 'content') return head && toRecordLabel(this.#text, start, head)
+    this.contents.push({ start })
+    return undefined
+  }
+}
+
+/** Where the next colon is, asked from ever later places: most lines have none near their beginning. */
+class NextColon {
+  readonly #text: string
+  #next = -1
+  #nextWide = -1
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  from(start: number): number {
+    if (this.#next < start) this.#next = this.#find(':', start)
+    if (this.#nextWide < start) this.#nextWide = this.#find('：', start)
+    return Math.min(this.#next, this.#nextWide)
+  }
+
+  #find(colon: ':' | '：', start: number): number {
+    const found = this.#text.indexOf(colon, start)
+    return found < 0 ? Number.POSITIVE_INFINITY : found
+  }
+}
+
+/** Whether a field's name may end with this colon: white space follows, or a sign of Chinese. */
+function mayEndName(text: string, colon: number): boolean {
+  const at = text.charCodeAt(colon + 1) === ASTERISK ? colon + 3 : colon + 1
+  const code = text.charCodeAt(at)
+  return isSpace(code) || code > 127
+}
+
+/** Whether a value of JSON stands behind this colon, but for the few signs that {@link ANNOUNCED_VALUE} passes over. */
+function mayAnnounceValue(text: string, colon: number): boolean {
+  let at = colon + 1
+  while (at - colon <= MOST_SIGNS_BEFORE_VALUE && isBlankOrBold(text.charCodeAt(at))) at++
+  const code = text.charCodeAt(at)
+  return code === OPEN_BRACE || code === OPEN_BRACKET
+}
+
+function isBlankOrBold(code: number): boolean {
+  return isBlank(code) || code === ASTERISK
+}
+
+function isBullet(code: number): boolean {
+  return code === HYPHEN || code === ASTERISK || code === PLUS || code === BULLET
+}
+
+function isBehindBlank(text: string, line: number): boolean {
+  let at = line - 1
+  while (at > 0 && (isBlank(text.charCodeAt(at - 1)) || text[at - 1] === '\r')) at--
+  return text[at - 1] === '\n'
+}
+
+function skipIndent(text: string, line: number): number {
+  let at = line
+  while (at - line < MOST_FENCE_INDENT && isBlank(text.charCodeAt(at))) at++
+  return at
+}
+
+function isBlank(code: number): boolean {
+  return code === 32 || code === 9
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57
+}

@@ -1,0 +1,138 @@
+import { type Message, Sender } from '../../sender.fixture.ts'
+
+/* Prompts as applications write them, and whether their documents are found and moved to the byte. */
+
+/** What was retrieved. */
+export interface Document {
+  readonly title: string
+  readonly text: string
+  readonly file: string
+  readonly url: string
+  readonly score: number
+  readonly id: string
+  readonly page: number
+}
+
+/** How an application writes what it retrieved, and the question, as a chat. */
+export interface Template {
+  readonly name: string
+  readonly write: (documents: readonly Document[], question: string) => Message[]
+}
+
+/** What became of a template's documents. */
+export type Verdict =
+  /** sent in the order that the engine holds, to the byte, with at most one insertion */
+  | 'exact'
+  /** nothing was found, or nothing moved */
+  | 'missed'
+  /** sent with other borders, or in another order */
+  | 'torn'
+
+const topics =
+  'harbour museum comet orchard glacier railway lantern bakery falcon quarry violin meadow turbine lighthouse archive'.split(
+    ' ',
+  )
+
+type Write = (topic: string) => string
+
+const code = '```ts\nconst rows = await read({ path: "a.csv" })\nif (rows[0] === undefined) return []\n```'
+const kinds: Readonly<Record<string, readonly Write[]>> = {
+  short: [
+    (topic) => `The ${topic} opens at nine every morning, and its keeper lives next door with two dogs.`,
+    (topic) => `Nobody knows who built the ${topic}: the register says only that it burned down in 1846 and 1911.`,
+    (topic) => `Visitors of the ${topic} pay nothing (children neither), but a boat has to be hired to reach it.`,
+  ],
+  passages: [
+    (topic) =>
+      `The ${topic} opens at nine: see the notes [a] and (b).\n\nIts keeper lives next door, as his father did before him. He knows the place well and tells of it gladly.`,
+    (topic) =>
+      `In the register the ${topic} is called old.\n\nThat may be wrong. The wood of its roof was felled in 1846, and the stones came by rail, which was built later.\n\nMore is not known.`,
+    (topic) => `A boat goes to the ${topic} every hour.\nIt takes forty people and four horses.`,
+  ],
+  markdown: [
+    (topic) =>
+      `# About the ${topic}\n\nThe ${topic} has three parts:\n\n- the old one, of wood\n- the new one\n- a yard\n\n## Hours\n\nAll day, but not at night.`,
+    (topic) => `# Using the ${topic}\n\nCall it so:\n\n${code}\n\nIt returns rows, or nothing.`,
+    (topic) => `## The ${topic} of today\n\n1. It is open.\n2. It is free.\n\n**Note:** dogs may come along.`,
+  ],
+}
+
+/** The kinds of documents that templates are tried with. */
+export const documentKinds: readonly string[] = Object.keys(kinds)
+
+/** Five documents of one kind. */
+export function documentsOf(kind: string, from: number): Document[] {
+  return Array.from({ length: 5 }, (_, i): Document => {
+    const topic = topics[(from + i) % topics.length]!
+    const write = kinds[kind]![i % kinds[kind]!.length]!
+    return {
+      title: `The ${topic}`,
+      text: write(topic),
+      file: `notes/${topic}.md`,
+      url: `https://docs.example.com/${topic}`,
+      score: Math.round(91 - i * 7.3) / 100,
+      id: `${topic.slice(0, 3)}${(from + i) * 37 + 11}`,
+      page: ((from + i * 5) % 9) + 1,
+    }
+  })
+}
+
+const question = 'Which of these places can be visited at night, and what does it cost?'
+const before = 'What else is known of these places?'
+
+/** What becomes of a template's documents that an engine has seen in another order. */
+export function judge({ write }: Template, documents: readonly Document[]): Verdict {
+  const held = documents.toReversed()
+  const sender = new Sender()
+  const received = textsOf(write(documents, question))
+  const whole = received.join('\n\n')
+  // an engine holds nothing behind another question
+  const isAskedFirst = whole.indexOf(question) < whole.indexOf(documents[0]!.text.slice(0, 20))
+  sender.send(write(held, isAskedFirst ? question : before))
+  const sent = textsOf(sender.send(write(documents, question)))
+  if (sent.join('\n\n') === whole) return 'missed'
+  const expected = textsOf(write(held, question))
+  const isExact = sent.length === expected.length && sent.every((text, i) => isInserted(text, expected[i]!))
+  return isExact ? 'exact' : 'torn'
+}
+
+/** Whether one text is the other with at most one insertion. */
+function isInserted(text: string, expected: string): boolean {
+  let at = 0
+  while (at < expected.length && text[at] === expected[at]) at++
+  return text.length >= expected.length && text.endsWith(expected.slice(at))
+}
+
+function textsOf(messages: readonly Message[]): string[] {
+  return messages.flatMap(({ content }) => {
+    if (typeof content === 'string') return [content]
+    return Array.isArray(content) ? content.map(({ text }: { text: string }) => text) : []
+  })
+}
+
+export function user(content: string): Message {
+  return { role: 'user', content }
+}
+
+export function system(content: string): Message {
+  return { role: 'system', content }
+}
+
+/** A tool's result, asked for by the assistant. */
+export function called(tool: string, asked: string, result: string): Message[] {
+  const call = { id: 'call_1', type: 'function', function: { name: tool, arguments: JSON.stringify({ query: asked }) } }
+  return [
+    user(asked),
+    { role: 'assistant', content: null, tool_calls: [call] } as Message,
+    { role: 'tool', tool_call_id: 'call_1', content: result } as Message,
+  ]
+}
+
+/** The same words between and around what is written for each of them, counted from 1. */
+export function list(
+  documents: readonly Document[],
+  write: (document: Document, number: number) => string,
+  between = '\n\n',
+): string {
+  return documents.map((document, i) => write(document, i + 1)).join(between)
+}

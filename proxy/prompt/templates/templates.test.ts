@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest'
+import { developed } from './developed.fixture.ts'
+import { heldOut } from './held-out.fixture.ts'
+import { heldOutOrders } from './held-out-orders.fixture.ts'
+import { listsIn, orderedTexts } from './ordered-texts.fixture.ts'
+import { documentKinds, documentsOf, judge, type Template } from './template.fixture.ts'
+
+/** What becomes of each template's documents, one word for each kind of these. */
+function describeVerdicts(templates: readonly Template[]): string {
+  return templates
+    .map(
+      (template, i) =>
+        `${documentKinds.map((kind) => judge(template, documentsOf(kind, i))).join(' ')}\t${template.name}\n`,
+    )
+    .join('')
+}
+
+describe.each([
+  ['developed', developed],
+  ['held-out', heldOut],
+] as const)('templates as applications write them: %s', (name, templates) => {
+  it('are found or left alone as before, and none is torn', async () => {
+    const verdicts = describeVerdicts(templates)
+    expect(verdicts).not.toContain('torn')
+    await expect(verdicts).toMatchFileSnapshot(`./${name}.golden.txt`)
+  })
+})
+
+it.each([...orderedTexts, ...heldOutOrders])('nothing is found in $name', ({ messages }) => {
+  expect(listsIn(messages)).toEqual([])
+})
