@@ -1,4 +1,4 @@
-import { type Message, Sender } from '../../sender.fixture.ts'
+import { type Message, Sender } from '../../reuse/sender.fixture.ts'
 import { searchMessage } from '../find-contexts.ts'
 import { readPromptBody } from '../prompt-body.ts'
 

@@ -1,4 +1,4 @@
-import { type Message, Sender } from '../../sender.fixture.ts'
+import { type Message, Sender } from '../../reuse/sender.fixture.ts'
 
 /* Prompts as applications write them, and whether their documents are found and moved to the byte. */
 
