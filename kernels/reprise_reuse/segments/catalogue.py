@@ -1,64 +1,17 @@
-"""Which segments are held, where, and in which context each was computed."""
+"""Which segments are held, where, and what leaves when room is needed."""
 
-import hashlib
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from reprise_reuse.segments.page_residents import PageResidents
-from reprise_reuse.segments.segment_index import MIN_STORED, Match, SegmentIndex
+from reprise_reuse.segments.segment import Found, Segment, prefix_digests
+from reprise_reuse.segments.segment_index import MIN_STORED, SegmentIndex
 from reprise_reuse.segments.slots import Slots
 
 PROBATION = 0.2
 """share of host memory for segments that no prompt has repeated yet; beyond it these leave before all others"""
-
-
-@dataclass(slots=True, eq=False)
-class Segment:
-    """A run of tokens whose keys and values are held once."""
-
-    name: int
-    namespace: bytes
-    """who may use it: a digest of the cache salt and the adapter"""
-    tokens: np.ndarray
-    """int32 [n]"""
-    slots: np.ndarray | None
-    """where its rows lie in host memory, int64 [n]; None: not there"""
-    position: int
-    """of its first token when it was first computed; its keys are turned for this place"""
-    prefixes: list[bytes]
-    """digests of all that stood before it, for each context it was computed in; its rows are the mean over them"""
-    is_exact: bool
-    """whether its rows are what full attention gives behind the first of these"""
-    owner: int = -1
-    """the name under which its rows were stored: that of the segment it was cut from"""
-    is_on_disk: bool = False
-    is_fetching: bool = False
-    """its rows are being read from disk into its slots"""
-    pins: int = 0
-    """requests that rely on its rows staying where they are"""
-    pages: np.ndarray | None = None
-    """where its rows lie in the engine's own pages, as slots of its cache, int64 [n]; None: not there"""
-
-    @property
-    def is_at_hand(self) -> bool:
-        """Whether its rows can be used at once."""
-        return self.pages is not None or (self.slots is not None and not self.is_fetching)
-
-    def __len__(self) -> int:
-        return len(self.tokens)
-
-
-class Found(NamedTuple):
-    """A run of a prompt that a segment holds."""
-
-    match: Match
-    segment: Segment
-    is_exact: bool
-    """the run stands where the segment was computed, behind the very same tokens"""
 
 
 class Catalogue:
@@ -113,7 +66,8 @@ class Catalogue:
             return []
         matches = index.find(tokens, begin)
         digests = prefix_digests(tokens, {self._segments[match.segment].position for match in matches})
-        return [self._judge(match, tokens, digests) for match in matches]
+        found = ((match, self._segments[match.segment]) for match in matches)
+        return [Found(match, segment, segment.is_as_computed(match, tokens, digests)) for match, segment in found]
 
     def use(self, segments: Iterable[Segment]) -> None:
         """A prompt has repeated these; they leave last."""
@@ -255,17 +209,6 @@ class Catalogue:
         for segment in [one for one in self._segments.values() if not one.pins]:
             self.drop(segment)
 
-    def _judge(self, match: Match, tokens: np.ndarray, digests: dict[int, bytes]) -> Found:
-        segment = self._segments[match.segment]
-        is_exact = (
-            segment.is_exact
-            and len(segment.prefixes) == 1
-            and match.start - match.offset == segment.position
-            and digests.get(segment.position) == segment.prefixes[0]
-            and np.array_equal(tokens[segment.position : match.start], segment.tokens[: match.offset])
-        )
-        return Found(match, segment, is_exact)
-
     def _name(self) -> int:
         self._next_name += 1
         return self._next_name - 1
@@ -355,16 +298,3 @@ class Catalogue:
 
 def _part(places: np.ndarray | None, start: int, stop: int) -> np.ndarray | None:
     return None if places is None else places[start:stop]
-
-
-def prefix_digests(tokens: np.ndarray, positions: Iterable[int]) -> dict[int, bytes]:
-    """Digests of `tokens[:p]` for each p of `positions` that lies within `tokens` (int32 [n])."""
-    digests: dict[int, bytes] = {}
-    state, done = hashlib.blake2b(digest_size=16), 0
-    for position in sorted(set(positions)):
-        if position > len(tokens):
-            break
-        state.update(tokens[done:position].tobytes())
-        done = position
-        digests[position] = state.copy().digest()
-    return digests

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from reprise_reuse.segments import Catalogue, Segment
-from reprise_reuse.segments.catalogue import prefix_digests
+from reprise_reuse.segments.segment import prefix_digests
 
 HERE, THERE = b"tenant a", b"tenant b"
 

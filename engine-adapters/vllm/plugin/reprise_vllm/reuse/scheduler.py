@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reprise_reuse.segments import Catalogue, Found, Segment
+from reprise_reuse.segments import Catalogue, Found
 from reprise_vllm.cache_watcher import Reuse
 from reprise_vllm.reuse.asked import Asked, Limits
 from reprise_vllm.reuse.claims import Claim, make_claim
 from reprise_vllm.reuse.continuations import Continuations, Turn
+from reprise_vllm.reuse.disk_segments import DiskSegments, file_of
 from reprise_vllm.reuse.engine_parts import go_on_from, make_private, public_hashes
-from reprise_vllm.reuse.messages import DiskFile, Load, Piece, ReuseStep, WorkerReport
+from reprise_vllm.reuse.messages import Load, Piece, ReuseStep, WorkerReport
 from reprise_vllm.reuse.page_tier import PageTier
 from reprise_vllm.reuse.settings import ReuseSettings
 from reprise_vllm.reuse.storing import Computed, Storing
@@ -50,8 +51,7 @@ class ReuseScheduler:
         self._step = ReuseStep()
         self._rows_claimed = 0
         self._ready_ranks = 0
-        self._fetched: Counter[int] = Counter()
-        self._written: Counter[int] = Counter()
+        self._disk = DiskSegments(self._catalogue, limits.ranks)
         self.refusal: str | None = None
         """why nothing is reused, or nothing any more"""
         self.counts: Counter[tuple[str, str]] = Counter()
@@ -96,7 +96,7 @@ class ReuseScheduler:
             self._go_back(asked)
         prompt = _prompt_of(request)
         found = self._find(asked, prompt, cached)
-        if not self._fetch(asked, found):
+        if not self._disk.are_at_hand(asked, found, self._step):
             return None, False
         found = [one for one in found if one.segment.is_at_hand]
         claim = make_claim(
@@ -171,22 +171,7 @@ class ReuseScheduler:
         if report.refusals and self.refusal is None:
             self.refusal = report.refusals[0]
             self._logger.error("reprise: nothing is reused: %s", self.refusal)
-        for file, tokens in report.restored_on_all(self._limits.ranks):
-            self._catalogue.restore(
-                Segment(
-                    file.name, file.namespace, tokens, None, file.position, list(file.prefixes), file.is_exact,
-                    owner=file.name, is_on_disk=True,
-                )
-            )  # fmt: skip
-        for name in self._complete(self._fetched, report.fetched):
-            self._end_fetch(name)
-        for name in self._complete(self._written, report.written):
-            segment = self._catalogue.get(name)
-            if segment is not None:
-                self._catalogue.written(segment)
-            else:
-                # it left while it was being written
-                self._step.dropped_files.append(name)
+        self._disk.heard(report, self._step)
         for owner in report.lost:
             for segment in self._catalogue.owned_by(owner):
                 segment.is_fetching = False
@@ -293,43 +278,10 @@ class ReuseScheduler:
         self._step.moves += self._pages.take_moves()
         if self._limits.disk_tokens:
             # where memory is short, what was stored first has left again
-            self._step.writes += [_file_of(one) for one in self._storing.changed if one.slots is not None]
+            self._step.writes += [file_of(one) for one in self._storing.changed if one.slots is not None]
         for kind, count in self._storing.counts.items():
             self.counts["segments", kind] = count
         self._storing.end_step()
-
-    # ---- disk
-
-    def _fetch(self, asked: Asked, found: Sequence[Found]) -> bool:
-        """Has segments read that are on disk alone; whether all that can be had are there."""
-        if asked.fetching:
-            return not any(one.is_fetching and self._is_held(one) for one in asked.fetching)
-        for one in found:
-            segment = one.segment
-            is_missing = not segment.is_at_hand and not segment.is_fetching
-            if is_missing and segment.is_on_disk and self._catalogue.fetch(segment):
-                segment.is_fetching = True
-                self._step.fetches.append(_file_of(segment))
-            if segment.is_fetching:
-                asked.fetching.append(segment)
-        return not asked.fetching
-
-    def _is_held(self, segment: Segment) -> bool:
-        return self._catalogue.get(segment.name) is segment
-
-    def _end_fetch(self, name: int) -> None:
-        segment = self._catalogue.get(name)
-        if segment is not None:
-            segment.is_fetching = False
-            segment.pins -= 1
-
-    def _complete(self, so_far: Counter[int], news: Counter[int]) -> list[int]:
-        """Names that all ranks have told by now."""
-        so_far.update(news)
-        names = [name for name in news if so_far[name] >= self._limits.ranks]
-        for name in names:
-            del so_far[name]
-        return names
 
 
 def _prompt_of(request: "Request") -> np.ndarray:
@@ -344,11 +296,4 @@ def _piece_of(found: Found) -> Piece:
     return Piece(
         match.start, match.end, None, segment.owner, is_exact=is_exact, pages=segment.pages[rows],
         position=segment.position + match.offset,
-    )  # fmt: skip
-
-
-def _file_of(segment: Segment) -> DiskFile:
-    return DiskFile(
-        segment.name, segment.slots, segment.namespace, segment.position, tuple(segment.prefixes), segment.is_exact,
-        segment.owner,
     )  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reprise_reuse.segments import MIN_STORED, Catalogue, Found, Segment, cut
-from reprise_reuse.segments.catalogue import prefix_digests
+from reprise_reuse.segments.segment import prefix_digests
 from reprise_vllm.reuse.messages import Piece, Save
 from reprise_vllm.reuse.page_tier import PageTier
 

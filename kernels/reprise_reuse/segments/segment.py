@@ -1,0 +1,81 @@
+"""A stored run of tokens, where its rows lie, and in which contexts it was computed."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from reprise_reuse.segments.segment_index import Match
+
+
+@dataclass(slots=True, eq=False)
+class Segment:
+    """A run of tokens whose keys and values are held once."""
+
+    name: int
+    namespace: bytes
+    """who may use it: a digest of the cache salt and the adapter"""
+    tokens: np.ndarray
+    """int32 [n]"""
+    slots: np.ndarray | None
+    """where its rows lie in host memory, int64 [n]; None: not there"""
+    position: int
+    """of its first token when it was first computed; its keys are turned for this place"""
+    prefixes: list[bytes]
+    """digests of all that stood before it, for each context it was computed in; its rows are the mean over them"""
+    is_exact: bool
+    """whether its rows are what full attention gives behind the first of these"""
+    owner: int = -1
+    """the name under which its rows were stored: that of the segment it was cut from"""
+    is_on_disk: bool = False
+    is_fetching: bool = False
+    """its rows are being read from disk into its slots"""
+    pins: int = 0
+    """requests that rely on its rows staying where they are"""
+    pages: np.ndarray | None = None
+    """where its rows lie in the engine's own pages, as slots of its cache, int64 [n]; None: not there"""
+
+    @property
+    def is_at_hand(self) -> bool:
+        """Whether its rows can be used at once."""
+        return self.pages is not None or (self.slots is not None and not self.is_fetching)
+
+    def is_as_computed(self, match: Match, tokens: np.ndarray, digests: Mapping[int, bytes]) -> bool:
+        """Whether a run of it in `tokens` (int32 [n]) stands where it was computed, behind the very same tokens.
+
+        digests  of `tokens[:p]`, by p
+        """
+        return (
+            self.is_exact
+            and len(self.prefixes) == 1
+            and match.start - match.offset == self.position
+            and digests.get(self.position) == self.prefixes[0]
+            and np.array_equal(tokens[self.position : match.start], self.tokens[: match.offset])
+        )
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+
+class Found(NamedTuple):
+    """A run of a prompt that a segment holds."""
+
+    match: Match
+    segment: Segment
+    is_exact: bool
+    """the run stands where the segment was computed, behind the very same tokens"""
+
+
+def prefix_digests(tokens: np.ndarray, positions: Iterable[int]) -> dict[int, bytes]:
+    """Digests of `tokens[:p]` for each p of `positions` that lies within `tokens` (int32 [n])."""
+    digests: dict[int, bytes] = {}
+    state, done = hashlib.blake2b(digest_size=16), 0
+    for position in sorted(set(positions)):
+        if position > len(tokens):
+            break
+        state.update(tokens[done:position].tobytes())
+        done = position
+        digests[position] = state.copy().digest()
+    return digests
