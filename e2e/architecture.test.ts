@@ -111,6 +111,15 @@ test('only the pipeline, its observer, the engine’s reports and what other pro
   ])
 })
 
+test('the proxy asks an engine’s adapter, and compares no kinds of engines', () => {
+  // the emulator on the command line is told which engine to be, and doctor tells what it sees of each
+  const may = ['proxy/cli.ts', 'proxy/doctor/']
+  const comparing = sourcesOf('proxy')
+    .filter(({ path }) => !/\.(test|fixture)\.ts$/.test(path) && !may.some((start) => path.startsWith(start)))
+    .filter(({ text }) => /[!=]== '(vllm|sglang|openai)'/.test(text))
+  expect(comparing.map(({ path }) => path)).toEqual([])
+})
+
 test('the lockfile names the optional packages of every platform: npm ci refuses it otherwise', () => {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { optionalDependencies?: Record<string, string> }>

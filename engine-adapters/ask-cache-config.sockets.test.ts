@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { askCacheSize } from './ask-cache-config.ts'
 import { type Emulator, emulatorDefaults, startEmulator } from './emulator/emulator.ts'
-import type { EngineKind } from './engine-adapter.ts'
+import { adapterFor, type EngineKind } from './engine-adapter.ts'
 import { createEngineClient } from './engine-client.ts'
 
 const ends: (() => Promise<unknown>)[] = []
@@ -15,7 +15,7 @@ afterEach(async () => {
 async function ask(url: string, kind: EngineKind, milliseconds = 10_000, apiKey?: string): Promise<unknown> {
   const engine = createEngineClient(url)
   try {
-    return await askCacheSize(engine, kind, { apiKey, signal: AbortSignal.timeout(milliseconds) })
+    return await askCacheSize(engine, adapterFor(kind), { apiKey, signal: AbortSignal.timeout(milliseconds) })
   } finally {
     await engine.close()
   }

@@ -1,5 +1,9 @@
 import type { RequestId } from '#index/context-block.ts'
-import { isInferencePath } from './inference-paths.ts'
+import type { CacheConfig } from './cache-config.ts'
+import { openaiAdapter } from './openai/adapter.ts'
+import type { PromptApi } from './prompt-api.ts'
+import { sglangAdapter } from './sglang/adapter.ts'
+import { vllmAdapter } from './vllm/adapter.ts'
 
 /** What kind of engine stands behind a URL: how requests are tagged, and what may be added to them. */
 export const engineKinds = ['vllm', 'sglang', 'openai'] as const
@@ -12,49 +16,70 @@ export interface RequestTags {
   readonly members: Readonly<Record<string, string>>
 }
 
-/** The dialect of one kind of engine. */
+/** Members of a request's body. */
+export type BodyMembers = Readonly<Record<string, unknown>>
+
+/** The prompts of one request. */
+export interface SentPrompts {
+  readonly count: number
+  /** an API took them as a list, be it of one */
+  readonly isList: boolean
+  /** the member `rid` of the body */
+  readonly rid?: unknown
+}
+
+/** A request to the engine whose answer tells the tokens of a prompt. */
+export interface TokenQuestion {
+  readonly path: string
+  readonly body: BodyMembers
+}
+
+/** A page on which an engine tells of its cache. */
+export interface CacheSource {
+  readonly path: string
+  readonly read: (text: string) => CacheConfig | undefined
+}
+
+/** All that depends on the kind of engine. */
 export interface EngineAdapter {
   readonly kind: EngineKind
   /** whether `cached_tokens` of an answer to several prompts are those of all of them */
   readonly countsCachedOfAll: boolean
+  /** whether a prefix is evicted as a whole node, not page by page */
+  readonly evictsInWhole: boolean
+  /** whether its cache can be followed by KV events, and tokens of prompts be asked for */
+  readonly publishesEvents: boolean
+  /** whether its plugin can reuse KV at any position, and tells how */
+  readonly canReuseAnywhere: boolean
+  /** whether its plugin can read a share of a context's pages in decode steps */
+  readonly canSelectPages: boolean
+  /** the APIs on which `cache_salt` keeps tenants apart */
+  readonly salts: readonly PromptApi[]
+  /** where it tells of its cache, the newer place first; none: it does not */
+  readonly cacheSources: readonly CacheSource[]
   /** `members`: those that the body has, of which none is taken away */
-  tagRequest(request: RequestId, cacheSalt: string, members?: Readonly<Record<string, unknown>>): RequestTags
+  tagRequest(request: RequestId, cacheSalt: string, members?: BodyMembers): RequestTags
   /** Whether a request to this path asks for inference, or about it; all else controls the engine or tells of others. */
   isInference(path: string): boolean
   /** Whether the engine looks into its cache for a request with these members. */
-  readsCache(members: Readonly<Record<string, unknown>>): boolean
+  readsCache(members: BodyMembers): boolean
+  /** The id that a body gives its request in the engine's own way; undefined: none. */
+  idIn(members: BodyMembers): string | undefined
+  /** What the engine's reports call the prompts of one request. */
+  promptIds(request: RequestId, prompts: SentPrompts): RequestId[]
+  /**
+   * What the engine's reports call the first prompt of a request that it answers under an id of its own; undefined where
+   * they keep the id it was given.
+   */
+  reportedName(api: PromptApi, answerId: string): RequestId | undefined
+  /** The ways to ask for the tokens of a request's prompts, the surest first; none: it has no answer to it. */
+  tokenQuestions(api: PromptApi, path: string, members: BodyMembers): TokenQuestion[]
 }
 
 const adapters: Record<EngineKind, EngineAdapter> = {
-  // vLLM 0.32 takes the header for its request id (`chatcmpl-<id>`), and a salt for the first page's hash; of several
-  // prompts it tells what was cached of the last one, streamed of that which answered first
-  vllm: {
-    kind: 'vllm',
-    countsCachedOfAll: false,
-    isInference: (path) => isInferencePath('vllm', path),
-    // the probabilities of a prompt's tokens are no part of the cache: vLLM computes the prompt anew, and stores it
-    readsCache: ({ prompt_logprobs, echo, logprobs }) => (prompt_logprobs ?? (echo === true ? logprobs : null)) == null,
-    tagRequest: (request, cacheSalt) => ({ headers: { 'x-request-id': request }, members: { cache_salt: cacheSalt } }),
-  },
-  // SGLang 0.5 does not read the header; `rid` in the body reaches its cache
-  sglang: {
-    kind: 'sglang',
-    countsCachedOfAll: true,
-    isInference: (path) => isInferencePath('sglang', path),
-    readsCache: () => true,
-    tagRequest: (request, cacheSalt, { rid } = {}) => ({
-      headers: { 'x-request-id': request },
-      // a name for each prompt
-      members: { ...(Array.isArray(rid) ? {} : { rid: request }), cache_salt: cacheSalt },
-    }),
-  },
-  openai: {
-    kind: 'openai',
-    countsCachedOfAll: true,
-    isInference: (path) => isInferencePath('openai', path),
-    readsCache: () => true,
-    tagRequest: (request) => ({ headers: { 'x-request-id': request }, members: {} }),
-  },
+  vllm: vllmAdapter,
+  sglang: sglangAdapter,
+  openai: openaiAdapter,
 }
 
 /** The adapter for a kind of engine. */

@@ -16,51 +16,13 @@ const common = [
 ]
 
 /**
- * By kind of engine, the paths that ask for inference (`matchesPath` says what `*` is). What is not listed resets and
- * flushes caches, aborts requests of others, loads weights and adapters, profiles, puts the engine to sleep, or tells of
- * all that it does: vLLM 0.32 and SGLang 0.5.23 have some 40 such paths, and new ones with each release.
+ * Whether a path asks for inference: one of those that every engine answers at, or of `own`, to the letter (`matchesPath`
+ * says what `*` is). What is not listed resets and flushes caches, aborts requests of others, loads weights and adapters,
+ * profiles, puts the engine to sleep, or tells of all that it does: vLLM 0.32 and SGLang 0.5.23 have some 40 such paths,
+ * and new ones with each release.
  */
-const inferencePaths: Readonly<Record<'vllm' | 'sglang' | 'openai', readonly string[]>> = {
-  vllm: [
-    ...common,
-    '/v1/chat/completions/render',
-    '/v1/completions/render',
-    '/v1/rerank',
-    '/v2/rerank',
-    '/rerank',
-    '/v1/score',
-    '/score',
-    '/pooling',
-    '/classify',
-    '/tokenize',
-    '/detokenize',
-    '/health',
-    '/ping',
-    '/version',
-  ],
-  sglang: [
-    ...common,
-    '/generate',
-    '/encode',
-    '/classify',
-    '/v1/rerank',
-    '/v1/score',
-    '/v1/classify',
-    '/v1/tokenize',
-    '/v1/detokenize',
-    '/tokenize',
-    '/detokenize',
-    '/model_info',
-    '/get_model_info',
-    '/health',
-    '/ping',
-  ],
-  openai: [...common, '/v1/moderations', '/v1/rerank', '/v1/images/generations', '/generate', '/health'],
-}
-
-/** Whether a path is one of the listed, to the letter: what an engine might read as another path is not. */
-export function isInferencePath(kind: keyof typeof inferencePaths, path: string): boolean {
-  return inferencePaths[kind].some((listed) => matchesPath(listed, path))
+export function isInferencePath(own: readonly string[], path: string): boolean {
+  return [...common, ...own].some((listed) => matchesPath(listed, path))
 }
 
 /** Whether a path, without its query, is the listed one; a `*` at the end stands for one part or more of a plain path. */

@@ -34,10 +34,11 @@ export function createReplicas(
     const replica = id as ReplicaId
     const mirror = createMirror()
     const engine = createEngineClient(url, tls[i])
+    const adapter = adapterFor(kind)
     return new Replica({
-      adapter: adapterFor(kind),
+      adapter,
       engine,
-      tokens: kind === 'openai' ? undefined : new TokenAsker(engine, kind),
+      tokens: adapter.publishesEvents ? new TokenAsker(engine, adapter) : undefined,
       replicaMirror: new ReplicaMirror(replica, mirror, () => processed.forget(replica)),
       admission: new Admission(toAdmissionLimits(config)),
       breaker: new CircuitBreaker(toBreakerOptions(config)),

@@ -1,4 +1,4 @@
-import type { PromptApi } from './prompt/body/prompt.ts'
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 
 /** Every error of ours, with its status. The engine's own errors are passed on and are not in this table. */
 const statusOf = {

@@ -1,3 +1,5 @@
+import { adapterFor, type EngineAdapter } from '#engine-adapters/engine-adapter.ts'
+import { promptApis } from '#engine-adapters/prompt-api.ts'
 import type { Config } from './config/config.ts'
 
 /** What an operator is to know whose tenants are not kept apart by their engine; undefined when they are. */
@@ -6,7 +8,7 @@ export function sharedCacheWarning({
   keys,
   trustedPeers,
 }: Pick<Config, 'engines' | 'keys' | 'trustedPeers'>): string | undefined {
-  const names = engines.filter(({ kind }) => kind === 'sglang').map(({ id }) => id)
+  const names = engines.filter(({ kind }) => dropsSalts(adapterFor(kind))).map(({ id }) => id)
   const tenants = new Set(keys.records.map(({ tenant }) => tenant))
   const isOfOneTenant = keys.file === undefined && trustedPeers.length === 0 && tenants.size === 1
   if (names.length === 0 || isOfOneTenant) return undefined
@@ -14,4 +16,9 @@ export function sharedCacheWarning({
     `SGLang (${names.join(', ')}) drops cache_salt on /v1/messages: callers of that API share its prefix cache, ` +
     'whoever they are. To keep tenants apart there, give each an engine of its own, or use vLLM.'
   )
+}
+
+/** Whether salts keep tenants apart on some of its APIs, and not on others. */
+function dropsSalts({ salts }: EngineAdapter): boolean {
+  return salts.length > 0 && salts.length < promptApis.length
 }

@@ -1,5 +1,5 @@
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { HygieneSettings } from '../hygiene/apply-hygiene.ts'
-import type { PromptApi } from '../prompt/body/prompt.ts'
 import type { PromptBody } from '../prompt/prompt-body.ts'
 import { type Received, readReceived } from '../request/read-received.ts'
 import { explicitTooLarge, isTooLarge, receiveWhole } from './receive-whole.ts'

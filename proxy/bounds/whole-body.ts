@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { SentPrompt } from '#index/cache-event.ts'
 import { digestOf } from '#index/context-block.ts'
-import type { PromptApi } from '../prompt/body/prompt.ts'
 import type { Json } from '../prompt/body/prompt-builder.ts'
 import type { BodyScan } from './scan-body.ts'
 

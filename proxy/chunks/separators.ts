@@ -1,4 +1,4 @@
-import type { PromptApi } from '../prompt/body/prompt.ts'
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { spliceTexts } from '../prompt/body/splice-texts.ts'
 import type { TextSplice } from '../prompt/body/text-splice.ts'
 import type { PromptBody } from '../prompt/prompt-body.ts'

@@ -12,7 +12,7 @@ import { type Pass, type PassName, passes } from './passes.ts'
 import { plotComparison } from './plot-comparison.ts'
 import { renderMarkdown } from './render-comparison.ts'
 import { ResultsFile } from './results-file.ts'
-import { runPasses } from './run-passes.ts'
+import { runPasses, takesSalts } from './run-passes.ts'
 
 /** What `reprise compare` is asked for. */
 export interface CompareOptions {
@@ -62,7 +62,7 @@ function finish(
   { engine, report, plot }: CompareOptions,
   results: ResultsFile,
 ): Comparison {
-  const about = { trace, engine: engine.url, model, caches_apart: engine.kind === 'vllm' || engine.kind === 'sglang' }
+  const about = { trace, engine: engine.url, model, caches_apart: takesSalts(engine) }
   const names = wanted.map(({ name }) => name)
   const comparison = compare(about, names, requests, (pass, id) => results.get(pass, id))
   if (plot !== undefined) writeFileAtOnce(plot, [plotComparison(comparison)])

@@ -1,4 +1,5 @@
 import { Agent } from 'undici'
+import { adapterFor } from '#engine-adapters/engine-adapter.ts'
 import { defaultConfig } from '../config/config-source.ts'
 import type { EngineSettings } from '../config/settings.ts'
 import { startProxy } from '../main.ts'
@@ -87,9 +88,14 @@ function toChat(pass: Pass, { tenant }: ComparedRequest, settings: PassSettings)
     maxTokens,
     hasLogProbabilities,
     signal,
-    cacheSalt: engine.kind === 'vllm' || engine.kind === 'sglang' ? `${run}-${pass.name}-${tenant}` : undefined,
+    cacheSalt: takesSalts(engine) ? `${run}-${pass.name}-${tenant}` : undefined,
     authorization: engineKey === undefined ? undefined : `Bearer ${engineKey}`,
   }
+}
+
+/** Whether salts keep passes apart in the engine's cache. */
+export function takesSalts({ kind = 'openai' }: Pick<EngineSettings, 'kind'>): boolean {
+  return adapterFor(kind).salts.length > 0
 }
 
 /** What was said before in its conversation: in every pass the answers that the engine gave to what it was sent as received. */

@@ -1,3 +1,4 @@
+import { adapterFor } from '#engine-adapters/engine-adapter.ts'
 import { isHttpUrl } from './read-arguments.ts'
 import type { EngineSettings } from './settings.ts'
 
@@ -18,7 +19,7 @@ export function findEngineFaults(engine: EngineSettings): [key: string, reason: 
     const reason = place === undefined ? undefined : placeFault(place, url)
     if (reason !== undefined) faults.push([key, reason])
   }
-  if (events !== undefined && kind === 'openai')
+  if (events !== undefined && !adapterFor(kind).publishesEvents)
     faults.push(['events', 'are read from kind=vllm and kind=sglang only: say which of them the engine is'])
   if (tls && !url.startsWith('https:')) faults.push(['tls', 'is for an engine behind https://'])
   return faults

@@ -1,4 +1,5 @@
-import type { PromptApi, PromptMessage, PromptText } from '../prompt/body/prompt.ts'
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
+import type { PromptMessage, PromptText } from '../prompt/body/prompt.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import { type PlacedRefusal, searchMessage } from '../prompt/find-contexts.ts'
 import { differingRemedy, explainRefusal } from '../prompt/judge/explain-refusal.ts'

@@ -1,3 +1,4 @@
+import { adapterFor } from '#engine-adapters/engine-adapter.ts'
 import { readTokens, tokenQuestions } from '../engine-reports/token-question.ts'
 import { type EngineConnection, isGood } from './engine-connection.ts'
 import type { Finding } from './finding.ts'
@@ -12,7 +13,7 @@ export async function checkTokenEndpoint(
   { kind, model }: { readonly kind: 'vllm' | 'sglang'; readonly model: string },
 ): Promise<Finding> {
   const body = Buffer.from(JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }))
-  const ways = tokenQuestions(kind, { api: 'chat_completions', path, body })?.ways ?? []
+  const ways = tokenQuestions(adapterFor(kind), { api: 'chat_completions', path, body })?.ways ?? []
   const refused: string[] = []
   for (const way of ways) {
     const reply = await connection.post(way.path, JSON.parse(way.body))

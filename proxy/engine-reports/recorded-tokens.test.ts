@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { adapterFor } from '#engine-adapters/engine-adapter.ts'
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { findExchange, isComplete, readRecordings } from '#engine-adapters/recorder/read-recorded.ts'
-import type { PromptApi } from '../prompt/body/prompt.ts'
 import { readTokens, tokenQuestions } from './token-question.ts'
 
 const complete = readRecordings()
@@ -28,7 +29,11 @@ describe.each(complete)('%s is asked for tokens', (_, recording) => {
       const exchange = findExchange(recording, name)
       // as a request has it, with what decides nothing about its tokens
       const sent = { ...(exchange.body as object), temperature: 0, stream: false, cache_salt: 'salt' }
-      const questions = tokenQuestions(recording.engine, { api, path, body: Buffer.from(JSON.stringify(sent)) })!
+      const questions = tokenQuestions(adapterFor(recording.engine), {
+        api,
+        path,
+        body: Buffer.from(JSON.stringify(sent)),
+      })!
       const way = questions.ways.find((candidate) => candidate.path === exchange.path)
       // SGLang serves one model, so it is not named to it with a prompt
       expect(exchange.body, name).toMatchObject(JSON.parse(way?.body ?? 'null'))

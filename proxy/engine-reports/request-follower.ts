@@ -1,7 +1,7 @@
 import type { EngineRequest } from '#engine-adapters/engine-client.ts'
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
-import type { PromptApi } from '../prompt/body/prompt.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { AskedPrompt } from './token-asker.ts'
 

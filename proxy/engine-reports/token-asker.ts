@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { askEngine } from '#engine-adapters/ask-engine.ts'
-import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
+import type { EngineAdapter } from '#engine-adapters/engine-adapter.ts'
 import type { EngineClient } from '#engine-adapters/engine-client.ts'
 import type { PromptTokens } from '#index/mirror/token-mirror.ts'
 import { readTokens, type SentBody, type TokenQuestions, tokenQuestions } from './token-question.ts'
@@ -31,7 +31,7 @@ const passedOn = new Set(['authorization', 'x-api-key'])
 /** Asks an engine for the tokens of prompts it was sent, once for each prompt, a few at a time. */
 export class TokenAsker {
   readonly #engine: EngineClient
-  readonly #kind: EngineKind
+  readonly #adapter: Pick<EngineAdapter, 'tokenQuestions'>
   readonly #known = new LRUCache<string, readonly Uint32Array[]>({
     maxSize: keptTokens,
     sizeCalculation: (prompts) => prompts.reduce((sum, tokens) => sum + tokens.length, 1),
@@ -44,9 +44,9 @@ export class TokenAsker {
   readonly #refused = new LRUCache<string, true>({ max: 16, ttl: refusedMilliseconds })
   #running = 0
 
-  constructor(engine: EngineClient, kind: EngineKind) {
+  constructor(engine: EngineClient, adapter: Pick<EngineAdapter, 'tokenQuestions'>) {
     this.#engine = engine
-    this.#kind = kind
+    this.#adapter = adapter
   }
 
   /**
@@ -54,7 +54,7 @@ export class TokenAsker {
    * those that are not, and these leave a place free for it.
    */
   async tokensOf(request: AskedRequest, isUrgent = true): Promise<readonly AskedPrompt[] | undefined> {
-    const question = tokenQuestions(this.#kind, request)
+    const question = tokenQuestions(this.#adapter, request)
     if (!question) return undefined
     const prompts = await this.#find(question, request.headers, isUrgent)
     const { salt, scope } = question

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
-import type { PromptApi } from '../prompt/body/prompt.ts'
+import { adapterFor, type EngineKind } from '#engine-adapters/engine-adapter.ts'
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { readTokens, tokenQuestions } from './token-question.ts'
 
 const messages = [{ role: 'user', content: 'Hello' }]
 const questionsFor = (kind: EngineKind, api: PromptApi, path: string, body: unknown) =>
-  tokenQuestions(kind, { api, path, body: Buffer.from(JSON.stringify(body)) })
+  tokenQuestions(adapterFor(kind), { api, path, body: Buffer.from(JSON.stringify(body)) })
 const ways = (...asked: Parameters<typeof questionsFor>): [string, unknown][] | undefined =>
   questionsFor(...asked)?.ways.map(({ path, body }) => [path, JSON.parse(body)])
 
@@ -62,9 +62,9 @@ test('prompts are the same whatever is sampled, and others when their words are'
 })
 
 test.each(['', '[]', 'null', '{"messages"', '7'])('there is nothing to ask about %o', (text) => {
-  expect(tokenQuestions('vllm', { api: 'chat_completions', path: '/', body: Buffer.from(text) })?.ways ?? []).toEqual(
-    [],
-  )
+  expect(
+    tokenQuestions(adapterFor('vllm'), { api: 'chat_completions', path: '/', body: Buffer.from(text) })?.ways ?? [],
+  ).toEqual([])
 })
 
 test.each([

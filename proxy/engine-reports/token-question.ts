@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
-import type { PromptApi } from '../prompt/body/prompt.ts'
+import type { EngineAdapter } from '#engine-adapters/engine-adapter.ts'
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 
 /** A request as it went to the engine. */
 export interface SentBody {
@@ -11,7 +11,7 @@ export interface SentBody {
 }
 
 /** What to ask an engine so that it tells the tokens of a request's prompts. */
-export interface TokenQuestion {
+export interface SentQuestion {
   readonly path: string
   readonly body: string
 }
@@ -19,7 +19,7 @@ export interface TokenQuestion {
 /** What is asked about a request, and how its answer is to be taken. */
 export interface TokenQuestions {
   /** the surest first; the others where the engine has not been told to answer it */
-  readonly ways: readonly TokenQuestion[]
+  readonly ways: readonly SentQuestion[]
   /** equal for requests with equal prompts */
   readonly key: string
   readonly salt: string | undefined
@@ -28,29 +28,15 @@ export interface TokenQuestions {
 }
 
 type Json = Record<string, unknown>
-type Question = { readonly path: string; readonly body: Json }
-
-/** What decides nothing about a prompt's tokens, and what the question must not ask for. */
-const besidePrompt = new Set(
-  'rid request_id stream stream_options temperature top_p top_k min_p seed n best_of max_tokens max_completion_tokens max_output_tokens min_tokens stop logprobs top_logprobs prompt_logprobs presence_penalty frequency_penalty repetition_penalty user metadata store sampling_params cache_salt priority'.split(
-    ' ',
-  ),
-)
-/** What vLLM's `/tokenize` takes of a chat. */
-const tokenizedMembers = new Set(
-  'model messages add_generation_prompt continue_final_message add_special_tokens chat_template chat_template_kwargs tools'.split(
-    ' ',
-  ),
-)
-/** Where SGLang's other APIs have their text; its Responses and Messages APIs cannot be asked about. */
-const sglangPrompt: Partial<Record<PromptApi, string>> = { completions: 'prompt', generate: 'text' }
 
 /** The ways to ask about a request; undefined where the engine has no answer to it. */
-export function tokenQuestions(kind: EngineKind, { api, path, body }: SentBody): TokenQuestions | undefined {
+export function tokenQuestions(
+  adapter: Pick<EngineAdapter, 'tokenQuestions'>,
+  { api, path, body }: SentBody,
+): TokenQuestions | undefined {
   const members = readObject(body)
   if (!members) return undefined
-  const asked = kind === 'sglang' ? [askSglang(api, members)] : [renderVllm(api, path, members), askVllm(api, members)]
-  const ways = asked.filter((way) => way !== undefined).map((way) => ({ ...way, body: JSON.stringify(way.body) }))
+  const ways = adapter.tokenQuestions(api, path, members).map((way) => ({ ...way, body: JSON.stringify(way.body) }))
   const [surest] = ways
   if (!surest) return undefined
   const salt = typeof members.cache_salt === 'string' ? members.cache_salt : undefined
@@ -75,50 +61,6 @@ export function readTokens(text: string): Uint32Array[] | undefined {
     prompts.push(Uint32Array.from(token_ids))
   }
   return prompts
-}
-
-/** vLLM renders what it would run, for each API beside the API itself; 0.32 where it is started with `--enable-scale-out`. */
-function renderVllm(api: PromptApi, path: string, members: Json): Question | undefined {
-  if (api === 'generate') return undefined
-  const { pathname } = new URL(path, 'http://engine')
-  const body = promptOnly(members)
-  // an answer's length is asked for by this API
-  if (api === 'messages') body.max_tokens = members.max_tokens
-  return { path: `${pathname.replace(/\/+$/, '')}/render`, body }
-}
-
-/** vLLM's tokenizer knows of a chat what it needs in all but these cases, where its template is given more. */
-function askVllm(api: PromptApi, members: Json): Question | undefined {
-  const { model } = members
-  if (api === 'completions' && typeof members.prompt === 'string') {
-    const { prompt, add_special_tokens } = members
-    return { path: '/tokenize', body: { model, prompt, add_special_tokens } }
-  }
-  if (api !== 'chat_completions' || !isPlainChat(members)) return undefined
-  const taken = Object.entries(members).filter(([name]) => tokenizedMembers.has(name))
-  return { path: '/tokenize', body: Object.fromEntries(taken) }
-}
-
-function isPlainChat({ messages, documents, reasoning_effort, tool_choice }: Json): boolean {
-  if ([documents, reasoning_effort, tool_choice].some((member) => member !== undefined && member !== null)) return false
-  return (
-    Array.isArray(messages) &&
-    messages.every(({ content }: Json) => !Array.isArray(content) || content.every(({ type }: Json) => type === 'text'))
-  )
-}
-
-function askSglang(api: PromptApi, members: Json): Question | undefined {
-  const path = '/tokenize'
-  if (api === 'chat_completions') return { path, body: promptOnly(members) }
-  const name = sglangPrompt[api]
-  const prompt = name === undefined ? undefined : members[name]
-  const isText =
-    typeof prompt === 'string' || (Array.isArray(prompt) && prompt.every((item) => typeof item === 'string'))
-  return isText ? { path, body: { prompt } } : undefined
-}
-
-function promptOnly(members: Json): Json {
-  return Object.fromEntries(Object.entries(members).filter(([name]) => !besidePrompt.has(name)))
 }
 
 function readObject(body: Buffer): Json | undefined {

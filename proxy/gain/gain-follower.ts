@@ -201,7 +201,7 @@ export class GainFollower {
     const planned = this.#gain.plannedOf(this.#routed.replica.id)
     planned.tick({
       capacityTokens: this.#routed.replica.cacheConfig?.capacityTokens,
-      evictsInWhole: this.#routed.replica.adapter.kind === 'sglang',
+      evictsInWhole: this.#routed.replica.adapter.evictsInWhole,
     })
     this.#planned = ids
     for (const [turn, sent] of worlds.turns) this.#gain.plannedTurns.remember(turn, sent)

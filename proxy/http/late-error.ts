@@ -1,5 +1,5 @@
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { anthropicTypeOf } from '../errors.ts'
-import type { PromptApi } from '../prompt/body/prompt.ts'
 
 /** A longer error is not told whole. */
 const longestError = 64 * 1024

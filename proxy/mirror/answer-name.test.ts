@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
+import { adapterFor, type EngineKind } from '#engine-adapters/engine-adapter.ts'
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { RequestId } from '#index/context-block.ts'
-import type { PromptApi } from '../prompt/body/prompt.ts'
 import { AnswerName } from './answer-name.ts'
 
 function namesIn(kind: EngineKind, api: PromptApi, ...chunks: string[]): string[] {
   const names: string[] = []
-  const name = new AnswerName({ kind, api, ids: ['r-1' as RequestId] }, (request, theirs) => {
+  const name = new AnswerName({ adapter: adapterFor(kind), api, ids: ['r-1' as RequestId] }, (request, theirs) => {
     names.push(`${request} is ${theirs}`)
   })
   for (const chunk of chunks) name.push(Buffer.from(chunk))

@@ -1,7 +1,6 @@
-import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
+import type { EngineAdapter } from '#engine-adapters/engine-adapter.ts'
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { RequestId } from '#index/context-block.ts'
-import type { PromptApi } from '../prompt/body/prompt.ts'
-import { reportedName } from '../reuse/prompt-ids.ts'
 
 /** An answer begins with its id, and a stream's first event with the answer's. */
 const headBytes = 2048
@@ -12,7 +11,7 @@ const answerId = new RegExp(
 
 /** Finds out from the beginning of an engine's answer whether its reports call the request by another name than ours. */
 export class AnswerName {
-  readonly #kind: EngineKind
+  readonly #adapter: Pick<EngineAdapter, 'reportedName'>
   readonly #api: PromptApi
   readonly #onName: (request: RequestId, name: RequestId) => void
   /** undefined: nothing is to be found out any more */
@@ -20,12 +19,20 @@ export class AnswerName {
   #head = ''
 
   constructor(
-    { kind, api, ids }: { readonly kind: EngineKind; readonly api: PromptApi; readonly ids: readonly RequestId[] },
+    {
+      adapter,
+      api,
+      ids,
+    }: {
+      readonly adapter: Pick<EngineAdapter, 'reportedName'>
+      readonly api: PromptApi
+      readonly ids: readonly RequestId[]
+    },
     onName: (request: RequestId, name: RequestId) => void,
   ) {
-    this.#kind = kind
+    this.#adapter = adapter
     this.#api = api
-    this.#request = reportedName(kind, api, '') === undefined ? undefined : ids[0]
+    this.#request = adapter.reportedName(api, '') === undefined ? undefined : ids[0]
     this.#onName = onName
   }
 
@@ -35,7 +42,7 @@ export class AnswerName {
     this.#head += chunk.toString('latin1', 0, headBytes)
     const id = answerId.exec(this.#head)?.[1]
     if (id === undefined && this.#head.length < headBytes) return
-    const name = id === undefined ? undefined : reportedName(this.#kind, this.#api, id)
+    const name = id === undefined ? undefined : this.#adapter.reportedName(this.#api, id)
     if (name !== undefined && name !== this.#request) this.#onName(this.#request, name)
     this.#request = undefined
   }

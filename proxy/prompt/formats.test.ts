@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { assistantMessage as assistant, Sender } from '../reuse/sender.fixture.ts'
-import type { PromptApi } from './body/prompt.ts'
 import { readJson, writeTexts } from './prompt-body.fixture.ts'
 import type { PromptBody } from './prompt-body.ts'
 

@@ -1,4 +1,4 @@
-import type { PromptApi } from './body/prompt.ts'
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { spliceTexts } from './body/splice-texts.ts'
 import { type PromptBody, readPromptBody, writeBody } from './prompt-body.ts'
 

@@ -32,7 +32,7 @@ export function shareMirrors(
       const common = { redis: connection, namespace, ttlSeconds, onFault }
       const { replicaMirror } = replica
       const mirror = new SharedMirror({ ...common, replicaMirror, proxy, wallClock: Date.now })
-      const reuse = replica.adapter.kind === 'vllm' ? [new SharedReuse({ ...common, replicaMirror, proxy })] : []
+      const reuse = replica.adapter.canReuseAnywhere ? [new SharedReuse({ ...common, replicaMirror, proxy })] : []
       const tokens = sharesTokens ? [new SharedTokens({ ...common, replica })] : []
       return [mirror, ...reuse, ...tokens]
     })

@@ -39,7 +39,7 @@ export class CacheSizes<T extends CacheSizeTarget> {
 
   constructor(replicas: readonly T[], options: CacheSizesOptions<T>) {
     this.#options = options
-    const asking = replicas.filter(({ adapter }) => adapter.kind !== 'openai')
+    const asking = replicas.filter(({ adapter }) => adapter.cacheSources.length > 0)
     this.#asked = new Map(
       asking.map((replica) => [replica, { life: '', isDue: true, at: 0, isPending: false, wasTold: false }]),
     )

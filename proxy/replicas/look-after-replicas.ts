@@ -21,7 +21,7 @@ export function lookAfterReplicas(
   const keys = new Map<string, string | undefined>(engines.map(({ id, apiKey }) => [id, apiKey]))
   const sizes = new CacheSizes(replicas, {
     ask: ({ id, engine, adapter }) =>
-      askCacheSize(engine, adapter.kind, {
+      askCacheSize(engine, adapter, {
         apiKey: keys.get(id),
         signal: AbortSignal.any([closing.signal, AbortSignal.timeout(answerMilliseconds)]),
       }),
@@ -38,7 +38,7 @@ export function lookAfterReplicas(
     watch.tick()
     for (const { replicaMirror, cacheConfig, adapter } of replicas) {
       const capacityTokens = cacheConfig?.capacityTokens
-      replicaMirror.tick({ capacityTokens, evictsInWhole: adapter.kind === 'sglang' })
+      replicaMirror.tick({ capacityTokens, evictsInWhole: adapter.evictsInWhole })
     }
   }
   tick()

@@ -72,7 +72,7 @@ export class Replica implements ReplicaParts {
 
   /** How it reuses KV at any position; undefined: it does not. */
   get reuse(): AnyPositionReuse | undefined {
-    return this.adapter.kind === 'vllm' ? this.replicaMirror.reuse : undefined
+    return this.adapter.canReuseAnywhere ? this.replicaMirror.reuse : undefined
   }
 
   /** Whether it should be given requests, and if not, the weightiest reason. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { ReplicaId, RequestId } from '#index/context-block.ts'
 import type { ConversationStore } from '#index/conversation-store.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
@@ -13,7 +14,6 @@ import type { Gain } from '../gain/gain.ts'
 import type { ForwardOutcome } from '../http/forward.ts'
 import type { Log } from '../log.ts'
 import type { PatternFinder } from '../patterns/pattern-finder.ts'
-import type { PromptApi } from '../prompt/body/prompt.ts'
 import type { Recorder } from '../record/recorder.ts'
 import type { ReplicaSet } from '../replicas/replica-set.ts'
 import type { Settings } from '../settings.ts'
@@ -141,6 +141,5 @@ function noteFound(
 /** The id that the client wants the request to have. */
 function wantedId({ replica, rid }: RoutedCall, { incoming }: Exchange): string | undefined {
   const id = incoming.headers['x-request-id']
-  if (replica.adapter.kind === 'sglang' && typeof rid === 'string') return rid
-  return Array.isArray(id) ? id[0] : id
+  return replica.adapter.idIn({ rid }) ?? (Array.isArray(id) ? id[0] : id)
 }

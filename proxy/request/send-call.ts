@@ -6,7 +6,7 @@ import { type ForwardOutcome, forward, UnreachableError } from '../http/forward.
 import { KeepAlive } from '../http/keep-alive.ts'
 import { AnswerName } from '../mirror/answer-name.ts'
 import type { Decision } from '../reuse/decide.ts'
-import { isPromptList, promptIds } from '../reuse/prompt-ids.ts'
+import { isPromptList } from '../reuse/prompt-list.ts'
 import { AnswerObserver } from './answer-observer.ts'
 import type { Charge } from './charge-call.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
@@ -37,7 +37,7 @@ export async function sendCall(
   exchange.telemetry.compare(gain)
   const recording = pipeline.recorder?.follow(routed, call)
   let wasRun = false
-  const answer = { kind: replica.adapter.kind, api: call.api, ids }
+  const answer = { adapter: replica.adapter, api: call.api, ids }
   const name = new AnswerName(answer, (ours, theirs) => replica.replicaMirror.named(ours, theirs))
   const turn = turnOf(call, routed, request)
   const observer = new AnswerObserver(pipeline, exchange, call, routed, {
@@ -120,7 +120,7 @@ export function idsOfPrompts(
 ): RequestId[] {
   const members = membersOf(received)
   const prompts = { count: decision.sent.length, isList: isPromptList(api, members), rid: members.rid }
-  return promptIds(replica.adapter.kind, request, prompts)
+  return replica.adapter.promptIds(request, prompts)
 }
 
 /** From here on the request counts as sent: requests that are decided while it waits can follow its order. */

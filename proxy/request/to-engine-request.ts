@@ -62,8 +62,8 @@ function wishesOf(replica: RoutedCall['replica'], { options }: Decision): Engine
     const value = { reuse: grantedWish(replica.reuse, reuse) }
     wishes.push({ member: 'kv_transfer_params', own: 'reprise', value })
   }
-  // a vLLM that selects no pages hands the name to nobody
-  if (pages !== undefined && replica.adapter.kind === 'vllm') {
+  // an engine that could select pages and does not hands the name to nobody
+  if (pages !== undefined && replica.adapter.canSelectPages) {
     wishes.push({ member: 'vllm_xargs', own: 'reprise_pages', value: pages })
   }
   return wishes

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { adapterFor } from '#engine-adapters/engine-adapter.ts'
 import { findExchange, isComplete, readRecordings } from '#engine-adapters/recorder/read-recorded.ts'
 import type { ReplicaId, RequestId } from '#index/context-block.ts'
 import { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
 import { ReplicaMirror } from '../mirror/replica-mirror.ts'
-import { promptIds } from './prompt-ids.ts'
 
 const complete = readRecordings()
   .filter(isComplete)
@@ -21,7 +21,8 @@ describe.each(complete)('%s', (_, recording) => {
     if (name.startsWith('generate') && recording.engine === 'vllm') return
     const exchange = findExchange(recording, name)
     const request = (exchange.request_id ?? (exchange.body as { rid: string }).rid) as RequestId
-    for (const id of promptIds(recording.engine, request, { count: prompts, isList })) expect(reported).toContain(id)
+    for (const id of adapterFor(recording.engine).promptIds(request, { count: prompts, isList }))
+      expect(reported).toContain(id)
   })
 
   test('reports of requests that were not sent by us, health probes too, change nothing that is believed', async () => {

@@ -1,7 +1,3 @@
-/** The APIs whose prompts are read and rewritten (CONTRACT §3). */
-export const promptApis = ['chat_completions', 'completions', 'responses', 'messages', 'generate'] as const
-export type PromptApi = (typeof promptApis)[number]
-
 /** Where a value stands in a JSON body: the keys and places that lead to it. */
 export type JsonPath = readonly (string | number)[]
 

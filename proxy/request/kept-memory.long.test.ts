@@ -8,7 +8,7 @@ const collect = runInNewContext('gc') as (options?: { type: 'minor' }) => void
 
 test('what is remembered of a prompt does not keep the whole of it in memory', () => {
   const sender = new Sender()
-  const prompts = 8
+  const prompts = 20
   const size = 1_000_000
   const send = (i: number): void => {
     const document = `<document id="a-label-that-is-long-enough-to-be-cut-${i}">\n${`${i}: all of it\n`.repeat(30)}</document>`

@@ -1,0 +1,24 @@
+import type { EngineAdapter } from '../engine-adapter.ts'
+import { isInferencePath } from '../inference-paths.ts'
+import { numberPrompts } from '../number-prompts.ts'
+
+const paths = ['/v1/moderations', '/v1/rerank', '/v1/images/generations', '/generate', '/health']
+
+/** Any engine with OpenAI's API: nothing is added to a request but an id in its header, and nothing is asked. */
+export const openaiAdapter: EngineAdapter = {
+  kind: 'openai',
+  countsCachedOfAll: true,
+  evictsInWhole: false,
+  publishesEvents: false,
+  canReuseAnywhere: false,
+  canSelectPages: false,
+  salts: [],
+  cacheSources: [],
+  isInference: (path) => isInferencePath(paths, path),
+  readsCache: () => true,
+  tagRequest: (request) => ({ headers: { 'x-request-id': request }, members: {} }),
+  idIn: () => undefined,
+  promptIds: (request, { count }) => numberPrompts(request, count),
+  reportedName: () => undefined,
+  tokenQuestions: () => [],
+}
