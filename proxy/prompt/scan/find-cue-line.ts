@@ -13,8 +13,10 @@ export interface Cue {
 }
 
 const DECORATION = '[ \\t]{0,16}((?:[#*<>_|-]{1,6}[ \\t]{0,2}){0,2})'
-const QUALITY =
-  "(?:(?:the |my |your )?(?:(?:user|current|new|next|final|original|helpful|follow[ -]?up)(?:['’]s)?[ _-]|here is the )?)"
+const KIND = "(?:(?:user|current|new|next|final|original|helpful|follow[ -]?up)(?:['’]s)?[ _-])"
+const HERE =
+  "(?:(?:and|now|so),? )?(?:here(?:['’]s| is)|this is|below is) (?:the |my |your )?|hier ist (?:die |meine )|voici (?:la |ma )|aquí está (?:la |mi )"
+const QUALITY = `(?:(?:the |my |your )?${KIND}|(?:${HERE})${KIND}?)?`
 const QUESTION =
   'question|query|anfrage|frage|pregunta|domanda|pergunta|vraag|pytanie|soru|вопрос|запитання|питання|用户问题|问题|問題|查询|提问|質問|질문|사용자 질문'
 const ANSWER =

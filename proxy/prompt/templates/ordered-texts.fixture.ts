@@ -1,4 +1,4 @@
-import { type Message, Sender } from '../../reuse/sender.fixture.ts'
+import type { Message } from '../../reuse/sender.fixture.ts'
 import { searchMessage } from '../find-contexts.ts'
 import { readPromptBody } from '../prompt-body.ts'
 
@@ -19,14 +19,6 @@ export function listsIn(messages: readonly Message[]): number[] {
       .contexts.filter(({ slots }) => slots.length > 1)
       .map(({ slots }) => slots.length),
   )
-}
-
-/** Whether the prompt arrives as it was sent, whatever was sent before. */
-export function staysAsSent(messages: readonly Message[]): boolean {
-  const sender = new Sender()
-  sender.send([...messages])
-  const again = [...messages]
-  return JSON.stringify(sender.send(again)) === JSON.stringify(again)
 }
 
 const says = [
