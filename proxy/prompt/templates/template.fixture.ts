@@ -87,7 +87,8 @@ export function judge({ write }: Template, documents: readonly Document[]): Verd
   const received = textsOf(write(documents, question))
   const whole = received.join('\n\n')
   // an engine holds nothing behind another question
-  const isAskedFirst = whole.indexOf(question) < whole.indexOf(documents[0]!.text.slice(0, 20))
+  const [firstWords] = /^[^\n"]{1,20}/.exec(documents[0]!.text)!
+  const isAskedFirst = whole.indexOf(question) < whole.indexOf(firstWords)
   sender.send(write(held, isAskedFirst ? question : before))
   const sent = textsOf(sender.send(write(documents, question)))
   if (sent.join('\n\n') === whole) return 'missed'
