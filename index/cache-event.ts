@@ -45,7 +45,8 @@ export type CacheEvent =
   | { readonly type: 'used'; readonly request: RequestId; readonly promptTokens: number }
   /** `cachedTokens`: length of the request's longest prefix that is still cached */
   | { readonly type: 'stored' | 'evicted'; readonly request: RequestId; readonly cachedTokens: number }
-  | { readonly type: 'cleared' }
+  /** `forgetsDemand`: what was asked for is forgotten as well, as after a start */
+  | { readonly type: 'cleared'; readonly forgetsDemand?: true }
   /** what another proxy believes of a request; `prompt` counts where it is not mirrored here, without one it is left out */
   | {
       readonly type: 'shared'

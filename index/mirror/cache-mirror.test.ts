@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { AverageDensity } from '../average-density.ts'
-import type { SentPrompt } from '../cache-event.ts'
+import type { CacheEvent, SentPrompt } from '../cache-event.ts'
 import type { Context, RequestId, ScopeId } from '../context-block.ts'
 import { PrefixOrdering } from '../ordering/prefix-ordering.ts'
 import { PaperOrdering } from '../paper/paper-ordering.ts'
@@ -279,4 +279,21 @@ test('a block that ends where a prompt begins is not held by whoever holds nothi
     one.apply({ type: 'failed', request: request('r') })
     expect(one.statistics).toMatchObject({ requests: 0, contexts: 0, nodes: 0 })
   }
+})
+
+test('what was asked for is remembered when an engine is cleared, and forgotten where that is asked for', () => {
+  const orderAfter = (event: CacheEvent): readonly number[] | undefined => {
+    const mirror = new CacheMirror({ maxRequests: 9, maxBlocks: 100 }, () => new PrefixOrdering())
+    for (const [name, ...blocks] of [
+      ['1', 'a', 'x'],
+      ['2', 'b', 'x'],
+      ['3', 'c', 'x'],
+    ] as const) {
+      mirror.apply({ type: 'sent', request: request(name), prompt: prompt(...blocks) })
+    }
+    mirror.apply(event)
+    return mirror.order(scope, ['new', 'x'] as unknown as Context, [100, 100])?.order
+  }
+  expect(orderAfter({ type: 'cleared' })).toEqual([1, 0])
+  expect(orderAfter({ type: 'cleared', forgetsDemand: true })).toBeUndefined()
 })

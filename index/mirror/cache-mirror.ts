@@ -220,6 +220,7 @@ export class CacheMirror implements BelievedCache {
         break
       case 'cleared':
         this.#clear()
+        if (event.forgetsDemand) this.#contexts.forget()
         this.#listener?.reset('cleared')
     }
   }

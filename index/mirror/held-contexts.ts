@@ -63,6 +63,12 @@ export class HeldContexts {
     }
   }
 
+  /** Nothing is held, and nobody knows what was asked for. */
+  forget(): void {
+    this.#indexes.clear()
+    this.#idle.clear()
+  }
+
   /** How large all indexes are together; bytes are estimated. */
   get statistics(): { readonly nodes: number; readonly contexts: number; readonly bytes: number } {
     let [nodes, contexts, bytes] = [0, 0, 0]

@@ -230,11 +230,11 @@ export class ReplicaMirror {
     this.#turn = Promise.allSettled([this.#turn, until]).then(dropResult)
   }
 
-  /** Nothing is believed to be cached any more. */
+  /** Begins anew: nothing is believed to be cached any more, and what was asked for is forgotten. */
   clear(): void {
     this.#onLost()
     this.onCleared()
-    this.mirror.apply({ type: 'cleared' })
+    this.mirror.apply({ type: 'cleared', forgetsDemand: true })
     this.tokens.clear()
     this.#names.clear()
   }
