@@ -4,41 +4,18 @@ import { evictionPriority, parseFormula } from '#index/hotness/hotness-formula.t
 import { createEviction } from './eviction/create-eviction.ts'
 import type { Eviction } from './eviction/eviction.ts'
 import { evictionNames } from './eviction/eviction-names.ts'
+import { historiesOf, run, type SentPrompt } from './histories.fixture.ts'
 import { HostTier } from './host-tier.ts'
 import { NodeHotness } from './node-hotness.ts'
 import { TieredCache } from './tiered-cache.ts'
 import { TreeCache } from './tree-cache.ts'
 import type { TreeNode } from './tree-node.ts'
 
-interface Prompt {
-  readonly salt: string
-  readonly tokens: Uint32Array
-}
-
-const run = (seed: number, count: number): number[] => Array.from({ length: count }, (_, i) => seed * 1_000 + i)
-const histories: fc.Arbitrary<Prompt[]> = fc
-  .array(
-    fc.record({
-      salt: fc.constantFrom('red', 'red', 'blue'),
-      blocks: fc.array(fc.nat(4), { maxLength: 5 }),
-      question: fc.integer({ min: 1, max: 6 }),
-    }),
-    { maxLength: 60 },
-  )
-  .map((requests) =>
-    requests.map(({ salt, blocks, question }, number) => ({
-      salt,
-      tokens: Uint32Array.from([
-        ...blocks.flatMap((block) => run(1 + block, [3, 4, 7, 11, 16][block]!)),
-        ...run(100 + number, question),
-      ]),
-    })),
-  )
 const capacities = fc.constantFrom(8, 20, 33, 50, 90, 400)
 const pages = fc.constantFrom(1, 4)
 
 /** What each request found, and what became of all requests because of it. */
-function play(cache: Pick<TieredCache, 'serve' | 'takeChanges'>, history: readonly Prompt[]): unknown[] {
+function play(cache: Pick<TieredCache, 'serve' | 'takeChanges'>, history: readonly SentPrompt[]): unknown[] {
   return history.map(({ salt, tokens }, number) => [cache.serve(number, salt, tokens), ...cache.takeChanges()])
 }
 
@@ -95,7 +72,7 @@ function createTiered(name: (typeof evictionNames)[number], capacityTokens: numb
 describe('TieredCache', () => {
   test('that gives up the least recently used is TreeCache, request for request', () => {
     fc.assert(
-      fc.property(histories, capacities, pages, (history, capacity, page) => {
+      fc.property(historiesOf(60), capacities, pages, (history, capacity, page) => {
         const plain = play(new TreeCache(capacity, page), history)
         expect(sorted(play(createTiered('lru', capacity, page), history))).toEqual(sorted(plain))
       }),
@@ -105,7 +82,7 @@ describe('TieredCache', () => {
 
   test('chooses by Algorithm 1 of HotPrefix what the algorithm chooses that looks at every leaf each time', () => {
     fc.assert(
-      fc.property(histories, capacities, pages, (history, capacity, page) => {
+      fc.property(historiesOf(60), capacities, pages, (history, capacity, page) => {
         const brute = new BruteForceEviction(new NodeHotness(page, { requestsPerAge: 3, capacity: 64 }))
         const played = play(new TieredCache(capacity, page, brute), history)
         expect(play(createTiered('hotprefix', capacity, page), history)).toEqual(played)
@@ -118,7 +95,7 @@ describe('TieredCache', () => {
     'finds by %s no more than a cache without limits, and with room for all just that',
     (name) => {
       fc.assert(
-        fc.property(histories, capacities, pages, (history, capacity, page) => {
+        fc.property(historiesOf(60), capacities, pages, (history, capacity, page) => {
           const cachedBy = (cache: Pick<TieredCache, 'serve'>): number[] =>
             history.map(({ salt, tokens }, number) => cache.serve(number, salt, tokens))
           const all = cachedBy(new TreeCache(Number.POSITIVE_INFINITY, page))
@@ -147,7 +124,7 @@ describe('TieredCache with a host', () => {
   }
 
   function playOnHost(
-    history: readonly Prompt[],
+    history: readonly SentPrompt[],
     capacity: number,
     leastFrequency: number,
     promotedTokens: number,
@@ -171,7 +148,7 @@ describe('TieredCache with a host', () => {
   test('neither tier holds more than its room, and what is found was seen before', () => {
     fc.assert(
       fc.property(
-        histories,
+        historiesOf(60),
         capacities,
         fc.constantFrom(0, 2, 10),
         fc.constantFrom(0, 5, 20, 100),
@@ -209,7 +186,7 @@ describe('TieredCache with a host', () => {
     )
   })
 
-  const prompt = (seed: number, length = 20): Prompt => ({ salt: '', tokens: Uint32Array.from(run(seed, length)) })
+  const prompt = (seed: number, length = 20): SentPrompt => ({ salt: '', tokens: Uint32Array.from(run(seed, length)) })
 
   test('only what was asked for as often as the threshold says is kept, and it is found there', () => {
     const twice = [prompt(1), prompt(1), prompt(2), prompt(3), prompt(4), prompt(1)]

@@ -3,43 +3,16 @@ import { describe, expect, it } from 'vitest'
 import { PageCache } from '#engine-adapters/emulator/cache/page-cache.ts'
 import { RadixCache } from '#engine-adapters/emulator/cache/radix-cache.ts'
 import { EngineCache } from './engine-cache.fixture.ts'
+import { historiesOf, run, type SentPrompt } from './histories.fixture.ts'
 import type { SimulatedCache } from './simulated-cache.ts'
 import { TreeCache } from './tree-cache.ts'
 
 type PlayedCache = Pick<SimulatedCache, 'serve' | 'takeChanges'>
 
-interface Prompt {
-  readonly salt: string
-  readonly tokens: Uint32Array
-}
-
-/** Prompts of blocks of many lengths and, as in a replay, a question of their own. */
-const prompts: fc.Arbitrary<Prompt[]> = fc
-  .array(
-    fc.record({
-      salt: fc.constantFrom('red', 'red', 'blue'),
-      blocks: fc.array(fc.nat(4), { maxLength: 5 }),
-      question: fc.integer({ min: 1, max: 6 }),
-    }),
-    { maxLength: 40 },
-  )
-  .map((requests) =>
-    requests.map(({ salt, blocks, question }, number) => ({
-      salt,
-      tokens: Uint32Array.from([
-        ...blocks.flatMap((block) => run(1 + block, [3, 4, 7, 11, 16][block]!)),
-        ...run(100 + number, question),
-      ]),
-    })),
-  )
 const capacities = fc.constantFrom(8, 20, 33, 50, 90, Number.POSITIVE_INFINITY)
 
-function run(seed: number, count: number): number[] {
-  return Array.from({ length: count }, (_, i) => seed * 1000 + i)
-}
-
 /** What each request found, and what became of all requests because of it. */
-function play(cache: PlayedCache, history: readonly Prompt[]): unknown[] {
+function play(cache: PlayedCache, history: readonly SentPrompt[]): unknown[] {
   const held = new Map<number, number>()
   return history.map(({ salt, tokens }, number) => {
     const cached = cache.serve(number, salt, tokens)
@@ -51,13 +24,13 @@ function play(cache: PlayedCache, history: readonly Prompt[]): unknown[] {
   })
 }
 
-const playAll = (cache: PlayedCache, history: readonly Prompt[]): number[] =>
+const playAll = (cache: PlayedCache, history: readonly SentPrompt[]): number[] =>
   history.map(({ salt, tokens }, number) => cache.serve(number, salt, tokens))
 
 describe('TreeCache', () => {
   it.each([1, 4])('is, with pages of %i tokens, the paged cache of the emulator at any capacity', (pageTokens) => {
     fc.assert(
-      fc.property(prompts, capacities, (history, capacity) => {
+      fc.property(historiesOf(40), capacities, (history, capacity) => {
         const engine = new EngineCache(new PageCache(capacity, pageTokens))
         const cache = new TreeCache(capacity, pageTokens)
         const accepted = history.filter(({ tokens }) => cache.holds(tokens.length))
@@ -69,7 +42,7 @@ describe('TreeCache', () => {
 
   it('finds, unlimited, what the radix cache of the emulator finds', () => {
     fc.assert(
-      fc.property(prompts, (history) => {
+      fc.property(historiesOf(40), (history) => {
         const radix = new EngineCache(new RadixCache(Number.POSITIVE_INFINITY, 1))
         expect(play(new TreeCache(Number.POSITIVE_INFINITY, 1), history)).toEqual(play(radix, history))
       }),
@@ -78,7 +51,7 @@ describe('TreeCache', () => {
 
   it('finds, unlimited, the whole pages of what it finds token by token', () => {
     fc.assert(
-      fc.property(prompts, (history) => {
+      fc.property(historiesOf(40), (history) => {
         const tokens = playAll(new TreeCache(Number.POSITIVE_INFINITY, 1), history)
         const pages = playAll(new TreeCache(Number.POSITIVE_INFINITY, 4), history)
         expect(pages).toEqual(tokens.map((cached) => cached - (cached % 4)))
@@ -162,7 +135,7 @@ describe('TreeCache', () => {
     'holds no more than its capacity of pages of %i tokens, and has what it says it has',
     (pageTokens) => {
       fc.assert(
-        fc.property(prompts, fc.constantFrom(1, 8, 20, 33, 50), (history, capacity) => {
+        fc.property(historiesOf(40), fc.constantFrom(1, 8, 20, 33, 50), (history, capacity) => {
           const cache = new TreeCache(capacity, pageTokens)
           const held = new Map<number, string>()
           const wholePages = (tokens: number): number => tokens - (tokens % pageTokens)
