@@ -5,8 +5,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from quality.in_engine.report import Rows, write_figures
-from quality.in_engine.score import bootstrap
+from quality.figures import Rows, draw_kl, means_of, plot_panels, write_figures
 
 _FIGURES = ("kl", "late_kl", "top1", "nll", "full_nll", "share")
 
@@ -42,11 +41,7 @@ def _figures(name: str, rows: Rows) -> Rows:
 
 def _figure(name: str, key: tuple[str, int, float], rows: Rows) -> dict[str, Any]:
     named = dict(zip(("selector", "every", "ratio"), key, strict=True))
-    figure: dict[str, Any] = {"set": name, **named, "prompts": len(rows)}
-    for one in _FIGURES:
-        mean, low, high = bootstrap([row[one] for row in rows])
-        figure |= {one: mean, f"{one}_low": low, f"{one}_high": high}
-    return figure
+    return {"set": name, **named, "prompts": len(rows), **means_of(rows, _FIGURES)}
 
 
 def _table(name: str, figures: Rows) -> str:
@@ -68,26 +63,13 @@ def _table(name: str, figures: Rows) -> str:
 
 
 def _plot(folder: Path, figures: Rows) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    names = list(dict.fromkeys(one["set"] for one in figures))
-    figure, panels = pyplot.subplots(1, len(names), figsize=(6 * len(names), 4), sharey=True, squeeze=False)
-    for panel, name in zip(panels[0], names, strict=True):
+    def draw(panel: Any, name: str) -> None:
         here = [one for one in figures if one["set"] == name]
         for selector, every in dict.fromkeys((one["selector"], one["every"]) for one in here):
             curve = [one for one in here if (one["selector"], one["every"]) == (selector, every)]
-            at = [one["ratio"] for one in curve]
-            panel.plot(at, [one["kl"] for one in curve], marker="o", markersize=3, label=f"{selector}, every {every}")
-            panel.fill_between(at, [one["kl_low"] for one in curve], [one["kl_high"] for one in curve], alpha=0.1)
-        panel.set_title(name)
-        panel.set_xlabel("share of pages")
-        panel.set_yscale("log")
-        panel.legend(fontsize=7)
-    panels[0][0].set_ylabel("KL to full attention, decode steps")
-    figure.tight_layout()
-    for kind in ("png", "svg"):
-        figure.savefig(folder / f"pages.{kind}", metadata={"Title": "Fewer pages"})
-    pyplot.close(figure)
+            draw_kl(panel, curve, f"{selector}, every {every}")
+
+    names = list(dict.fromkeys(one["set"] for one in figures))
+    plot_panels(
+        folder / "pages", names, draw, x="share of pages", y="KL to full attention, decode steps", title="Fewer pages"
+    )
