@@ -1,7 +1,7 @@
 import { vi } from 'vitest'
 import { startEmulator } from '#engine-adapters/emulator/emulator.ts'
 import type { GainReport } from '#proxy/gain/gain.ts'
-import type { Mode } from '#proxy/reuse/decide.ts'
+import type { Mode } from '#proxy/reuse/decision.ts'
 import { findFreePort } from './demo/find-free-port.ts'
 import { SYSTEM_MESSAGE, toUserMessage } from './demo/prompt.ts'
 import { postJson, startTestProxy } from './start-test-proxy.ts'

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { writeBody } from '../prompt/prompt-body.ts'
 import { readReceived } from '../request/read-received.ts'
-import { type Decision, type DecisionInput, type DecisionState, decide, layOut } from '../reuse/decide.ts'
+import { decide } from '../reuse/decide.ts'
+import type { Decision, DecisionInput, DecisionState } from '../reuse/decision.ts'
+import { layOut } from '../reuse/lay-out-request.ts'
 import { Sender, userMessage } from '../reuse/sender.fixture.ts'
 import { defaultWording } from '../reuse/wording.ts'
 

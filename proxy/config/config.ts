@@ -4,7 +4,7 @@ import type { WorkLimits } from '../bounds/work-limits.ts'
 import type { BlockPattern } from '../patterns/block-pattern.ts'
 import type { VolatileFields } from '../prompt/cut-ranks.ts'
 import type { RequestSwitches } from '../request/request-options.ts'
-import type { Mode } from '../reuse/decide.ts'
+import type { Mode } from '../reuse/decision.ts'
 import type { Wording } from '../reuse/wording.ts'
 
 /** Where a server listens. */

@@ -2,7 +2,7 @@ import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { TenantSource } from '../access/tenancy.ts'
 import type { BlockPattern } from '../patterns/block-pattern.ts'
 import type { VolatileFields } from '../prompt/cut-ranks.ts'
-import type { Mode } from '../reuse/decide.ts'
+import type { Mode } from '../reuse/decision.ts'
 import type { KeyRecord } from './config.ts'
 
 /** YAML 1.1 writers turn a bare `on` into `true`. */

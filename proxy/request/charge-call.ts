@@ -1,6 +1,6 @@
 import type { KeyEntry } from '../access/api-keys.ts'
 import { ProxyError } from '../errors.ts'
-import type { Decision } from '../reuse/decide.ts'
+import type { Decision } from '../reuse/decision.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { Call } from './read-call.ts'
 

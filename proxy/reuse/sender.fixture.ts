@@ -13,7 +13,8 @@ import type { RequestOptions } from '../request/request-options.ts'
 import { contentsOf } from '../request/route-call.ts'
 import type { Candidate } from '../routing/plan-route.ts'
 import { MemoryConversationStore } from '../store/memory-conversation-store.ts'
-import { type Decision, decide, type Mode } from './decide.ts'
+import { decide } from './decide.ts'
+import type { Decision, Mode } from './decision.ts'
 import { defaultWording } from './wording.ts'
 
 export type Message = { role: string; content: unknown }

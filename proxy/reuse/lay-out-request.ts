@@ -1,0 +1,78 @@
+import type { ConversationStore } from '#index/conversation-store.ts'
+import { asksForData } from '../answer/asks-for-data.ts'
+import { layOutPrompts } from '../prompt/lay-out-prompt.ts'
+import type { Layout } from '../prompt/layout.ts'
+import { type PlacedContext, placeExplicitContext } from '../prompt/place-explicit-context.ts'
+import type { PromptBody, PromptSet } from '../prompt/prompt-body.ts'
+import type { DecisionInput, DecisionState, LaidOut } from './decision.ts'
+import type { Wording } from './wording.ts'
+
+/**
+ * Lays out the prompts of a request with the turns that are known, a message a step; undefined when they are to be left
+ * alone.
+ */
+export function* layOut(
+  input: DecisionInput,
+  { store, now }: Pick<DecisionState, 'store' | 'now'>,
+): Generator<void, LaidOut | undefined> {
+  const { prompt } = input.received
+  if (!prompt?.set || input.mode === 'off') return undefined
+  let milliseconds = 0
+  let begun = now()
+  const placed = place(prompt, prompt.set, input.wording)
+  const steps = layOutSet(prompt, prompt.set, placed, input, store)
+  for (;;) {
+    const step = steps.next()
+    const at = now()
+    milliseconds += at - begun
+    if (step.done) return { layout: step.value, placed, milliseconds }
+    yield
+    begun = now()
+  }
+}
+
+/** The same in one go. */
+export function layOutAtOnce(
+  prompt: PromptBody,
+  set: PromptSet,
+  placed: PlacedContext | undefined,
+  input: DecisionInput,
+  store: ConversationStore,
+): Layout {
+  const steps = layOutSet(prompt, set, placed, input, store)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+/** Where the request's own blocks stand in its prompts; undefined: it gives none. */
+export function place({ explicit }: PromptBody, set: PromptSet, { block }: Wording): PlacedContext | undefined {
+  return explicit?.blocks && placeExplicitContext(set, explicit.blocks, block)
+}
+
+function layOutSet(
+  prompt: PromptBody,
+  set: PromptSet,
+  placed: PlacedContext | undefined,
+  { mode, tenant, conversation, options, wording, volatileFields, patternLists, certain }: DecisionInput,
+  store: ConversationStore,
+): Generator<void, Layout> {
+  const merged = { ...options, ...prompt.explicit?.options }
+  const { tools } = prompt.members
+  return layOutPrompts(set, placed, {
+    tenant,
+    conversation: prompt.explicit?.conversation ?? conversation,
+    options: merged,
+    store,
+    blockTemplate: wording.block,
+    patternLists,
+    certain: certain?.finder,
+    // in shadow mode all goes as received
+    volatileFields: mode === 'on' ? volatileFields : 'keep',
+    unmapped: {
+      inAnswer: merged.citations !== false && asksForData(prompt.members),
+      inCalls: Array.isArray(tools) && tools.length > 0,
+    },
+  })
+}
