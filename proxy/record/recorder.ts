@@ -3,7 +3,7 @@ import type { TwoWorlds } from '../gain/two-worlds.ts'
 import type { Span } from '../json/json-spans.ts'
 import type { Call } from '../request/read-call.ts'
 import type { RoutedCall } from '../request/route-call.ts'
-import type { ReusedContext } from '../reuse/reuse-prompt.ts'
+import type { ReusedContext } from '../reuse/reused-prompt.ts'
 import { cutPrompt, type PromptPieces } from './recorded-request.ts'
 import { TraceWriter, type TraceWriterOptions } from './trace-writer.ts'
 

@@ -15,7 +15,7 @@ import { planRoutes } from '../routing/plan-routes.ts'
 import type { Decision, DecisionInput, DecisionState } from './decision.ts'
 import { layOutAtOnce, place } from './lay-out-request.ts'
 import { isRewritten, turnsAsReceived } from './note-turns.ts'
-import type { ReusedContext } from './reuse-prompt.ts'
+import type { ReusedContext } from './reused-prompt.ts'
 
 const untouched = {
   contexts: [],

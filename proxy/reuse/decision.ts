@@ -11,7 +11,7 @@ import type { PlacedContext } from '../prompt/place-explicit-context.ts'
 import type { Received } from '../request/read-received.ts'
 import type { RequestOptions } from '../request/request-options.ts'
 import type { Candidate, Route } from '../routing/plan-route.ts'
-import type { ReusedContext } from './reuse-prompt.ts'
+import type { ReusedContext } from './reused-prompt.ts'
 import type { Wording } from './wording.ts'
 
 export type Mode = 'on' | 'shadow' | 'off'

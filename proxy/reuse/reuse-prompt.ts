@@ -1,6 +1,5 @@
-import type { SentPrompt } from '#index/cache-event.ts'
 import { type BlockId, type Context, type ScopeId, toBlockId } from '#index/context-block.ts'
-import type { SentOrder, SentTurn, TurnKey } from '#index/conversation-store.ts'
+import type { SentTurn, TurnKey } from '#index/conversation-store.ts'
 import { deduplicateContext, type FreshBlock, repeatPointers } from '#index/dedup/deduplicate-context.ts'
 import { ShownBlocks } from '#index/dedup/shown-blocks.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
@@ -14,35 +13,9 @@ import { holdsPositions } from '../prompt/scan/holds-positions.ts'
 import { SentPromptWriter } from '../prompt/sent-prompt-writer.ts'
 import type { RequestOptions } from '../request/request-options.ts'
 import { noteTurn } from './note-turns.ts'
+import type { ReusedBody, ReusedContext, ReusedPrompt } from './reused-prompt.ts'
 import { SiblingContexts } from './sibling-contexts.ts'
 import type { Wording } from './wording.ts'
-
-/** One context of a prompt as it is to be sent. */
-export interface ReusedContext extends SentOrder {
-  readonly found: PromptContext
-  /** everything that stands in front of it, as sent */
-  readonly scope: ScopeId
-  /** where the search ended; empty when its turn was sent before, or nothing is shared */
-  readonly searchPath: readonly number[]
-  /** the most that one past request has in common with it, in characters; undefined: not known */
-  readonly mostShared?: number | undefined
-  /** where each of its blocks ends in the prompt as sent, in characters; by place */
-  readonly ends: readonly number[]
-}
-
-/** A prompt as it is to be sent. */
-export interface ReusedPrompt {
-  readonly contexts: readonly ReusedContext[]
-  readonly sent: SentPrompt
-}
-
-/** All prompts of a body as they are to be sent, and what must be remembered when they are. */
-export interface ReusedBody {
-  /** what is changed in the layout's texts, by place */
-  readonly splices: readonly (readonly TextSplice[])[]
-  readonly prompts: readonly ReusedPrompt[]
-  readonly turns: ReadonlyMap<TurnKey, SentTurn>
-}
 
 /** What prompts are reused against. */
 export interface ReuseState {

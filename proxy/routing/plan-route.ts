@@ -4,7 +4,8 @@ import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import type { WorkBudget } from '../bounds/work-budget.ts'
 import type { Layout } from '../prompt/layout.ts'
 import type { RequestOptions } from '../request/request-options.ts'
-import { type ReusedBody, type ReusedContext, type ReusedPrompt, reusePrompts } from '../reuse/reuse-prompt.ts'
+import { reusePrompts } from '../reuse/reuse-prompt.ts'
+import type { ReusedBody, ReusedContext, ReusedPrompt } from '../reuse/reused-prompt.ts'
 import type { Wording } from '../reuse/wording.ts'
 
 /** What of a replica is decided by. */

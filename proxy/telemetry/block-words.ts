@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { BlockId } from '#index/context-block.ts'
-import type { ReusedContext } from '../reuse/reuse-prompt.ts'
+import type { ReusedContext } from '../reuse/reused-prompt.ts'
 
 /** So many blocks have their words kept: more than are ever listed. */
 const mostBlocks = 4_096
