@@ -1,5 +1,6 @@
 import { ChunkColumns, type ChunkHandle, type GivenOrder } from './chunk-columns.ts'
 import { type ChunkFacts, type ChunkRecord, digestWords } from './chunk-record.ts'
+import { ChunkScopes, type Scope } from './chunk-scopes.ts'
 import { ChunkSlots, mixHash } from './chunk-slots.ts'
 import { anchorLength, type FoldedText } from './folded-text.ts'
 
@@ -25,15 +26,6 @@ const mostAnchors = 48
 /** Chunks with one anchor are near copies; with more, every text that holds one would be slow. */
 const mostAlike = 64
 
-interface Scope {
-  readonly name: string
-  readonly number: number
-  readonly seed: number
-  size: number
-  newest: number
-  oldest: number
-}
-
 /**
  * The chunks that are known: of each digest, length and one anchor, never its text. A plain data structure without clock
  * or chance; 1,000,000 chunks take 97 MB. Scopes never meet. In a full table the chunk that was used the longest time
@@ -44,15 +36,12 @@ export class ChunkTable {
   readonly #columns: ChunkColumns
   readonly #byAnchor: ChunkSlots
   readonly #byDigest: ChunkSlots
-  readonly #newer: Int32Array
-  readonly #older: Int32Array
   /** how many chunks have an anchor that is not sampled, by a part of its hash */
   readonly #rare: Uint8Array
   /** a bit for each of these counts that is not 0: a text asks for thousands, which stay in a processor's cache */
   readonly #isRare: Uint32Array
   readonly #free: number[] = []
-  readonly #names = new Map<string, Scope>()
-  readonly #numbers: (Scope | undefined)[] = []
+  readonly #scopes: ChunkScopes
   #used = 0
   #size = 0
   #lists = 0
@@ -64,8 +53,7 @@ export class ChunkTable {
     this.#byDigest = new ChunkSlots(capacity, (chunk) => this.#digestHash(chunk))
     this.#rare = new Uint8Array(2 ** Math.ceil(Math.log2(Math.max(2, capacity))))
     this.#isRare = new Uint32Array(Math.max(1, this.#rare.length >>> 5))
-    this.#newer = new Int32Array(capacity)
-    this.#older = new Int32Array(capacity)
+    this.#scopes = new ChunkScopes(capacity)
   }
 
   get size(): number {
@@ -74,7 +62,7 @@ export class ChunkTable {
 
   /** Chunks by the name of their scope. */
   get sizes(): ReadonlyMap<string, number> {
-    return new Map([...this.#names].map(([name, { size }]) => [name, size]))
+    return this.#scopes.sizes
   }
 
   /** Adds the chunk that a folded text is. One that is known becomes sure where it was not, and counts as used. */
@@ -102,7 +90,7 @@ export class ChunkTable {
 
   /** The chunk that a folded text is; undefined: it is not known. */
   find(scopeName: string, text: FoldedText): ChunkHandle | undefined {
-    const scope = this.#names.get(scopeName)
+    const scope = this.#scopes.get(scopeName)
     if (!scope || text.length < anchorLength) return undefined
     const chunk = this.#find(scope, digestWords(text, 0, text.length), text.length)
     return chunk < 0 ? undefined : this.#columns.handleOf(chunk)
@@ -117,11 +105,8 @@ export class ChunkTable {
 
   /** The chunks of a scope, those used last at the end. */
   chunksOf(scopeName: string): number[] {
-    const chunks: number[] = []
-    for (let chunk = this.#names.get(scopeName)?.oldest ?? -1; chunk >= 0; chunk = this.#newer[chunk]!) {
-      chunks.push(chunk)
-    }
-    return chunks
+    const scope = this.#scopes.get(scopeName)
+    return scope ? this.#scopes.chunksOf(scope) : []
   }
 
   recordOf(chunk: number): ChunkRecord {
@@ -167,7 +152,7 @@ export class ChunkTable {
     for (const handle of handles) {
       if (!this.#columns.isThere(handle)) continue
       this.#columns.lists[handle.chunk] = this.#lists
-      this.#touch(handle.chunk)
+      this.#scopes.touch(this.#scopeOfChunk(handle.chunk), handle.chunk)
     }
   }
 
@@ -178,7 +163,7 @@ export class ChunkTable {
   match(text: FoldedText, scopeNames: readonly string[]): ChunkMatch[] {
     const found: ChunkMatch[] = []
     for (const name of scopeNames) {
-      const scope = this.#names.get(name)
+      const scope = this.#scopes.get(name)
       if (scope) this.#match(text, scope, found)
     }
     return found
@@ -265,27 +250,25 @@ export class ChunkTable {
   }
 
   #refuse(scope: Scope): Added {
-    this.#dropIfEmpty(scope)
+    this.#scopes.dropIfEmpty(scope)
     return { outcome: 'crowded', chunk: -1 }
   }
 
   #learnMore(chunk: number, facts: ChunkFacts): Added {
     this.#columns.learnMore(chunk, facts)
-    this.#touch(chunk)
+    this.#scopes.touch(this.#scopeOfChunk(chunk), chunk)
     return { outcome: 'known', chunk }
   }
 
   #insert(scope: Scope, record: ChunkRecord): Added {
     const chunk = this.#take(scope)
     // what made room may have been its scope's last
-    this.#names.set(scope.name, scope)
-    this.#numbers[scope.number] = scope
+    this.#scopes.keep(scope)
     this.#columns.write(chunk, scope.number, record)
     this.#byAnchor.put(this.#anchorHash(chunk), chunk)
     this.#byDigest.put(this.#digestHash(chunk), chunk)
     this.#countRare(chunk, 1)
-    this.#link(scope, chunk)
-    scope.size += 1
+    this.#scopes.add(scope, chunk)
     this.#size += 1
     return { outcome: 'added', chunk }
   }
@@ -295,12 +278,11 @@ export class ChunkTable {
     this.#byAnchor.remove(chunk)
     this.#byDigest.remove(chunk)
     this.#countRare(chunk, -1)
-    this.#unlink(scope, chunk)
+    this.#scopes.remove(scope, chunk)
     this.#columns.erase(chunk)
     this.#free.push(chunk)
-    scope.size -= 1
     this.#size -= 1
-    this.#dropIfEmpty(scope)
+    this.#scopes.dropIfEmpty(scope)
   }
 
   /** A counter that was full once stays so: look-ups are slower for it, never wrong. */
@@ -315,46 +297,19 @@ export class ChunkTable {
   /** A place for a chunk of this scope; one that was used long ago makes room. */
   #take(scope: Scope): number {
     if (this.#free.length === 0 && this.#used < this.capacity) return this.#used++
-    if (this.#free.length === 0) this.#delete(this.#fullest(scope).oldest)
+    if (this.#free.length === 0) this.#delete(this.#scopes.fullest(scope).oldest)
     return this.#free.pop()!
   }
 
-  /** The scope that has to give: this one, unless another has more and this one less than its share. */
-  #fullest(scope: Scope): Scope {
-    if (scope.size >= this.capacity / this.#names.size) return scope
-    let fullest = scope
-    for (const other of this.#names.values()) if (other.size > fullest.size) fullest = other
-    return fullest
-  }
-
   #scopeOf(name: string): Scope {
-    const known = this.#names.get(name)
+    const known = this.#scopes.get(name)
     if (known) return known
-    let number = this.#numbers.indexOf(undefined)
-    if (number < 0) number = this.#numbers.length
-    if (number > 0xffff) number = this.#clearSmallest()
-    const scope = { name, number, seed: mixHash(number + 1, 0x5bd1e995), size: 0, newest: -1, oldest: -1 }
-    this.#names.set(name, scope)
-    this.#numbers[number] = scope
-    return scope
-  }
-
-  /** There are more scopes than numbers for them. */
-  #clearSmallest(): number {
-    let smallest: Scope | undefined
-    for (const scope of this.#names.values()) if (scope.size < (smallest?.size ?? Infinity)) smallest = scope
-    for (const chunk of this.chunksOf(smallest!.name)) this.#delete(chunk)
-    return smallest!.number
-  }
-
-  #dropIfEmpty(scope: Scope): void {
-    if (scope.size > 0) return
-    this.#names.delete(scope.name)
-    this.#numbers[scope.number] = undefined
+    if (this.#scopes.isFull) for (const chunk of this.#scopes.chunksOf(this.#scopes.smallest())) this.#delete(chunk)
+    return this.#scopes.begin(name)
   }
 
   #scopeOfChunk(chunk: number): Scope {
-    return this.#numbers[this.#columns.scopes[chunk]!]!
+    return this.#scopes.at(this.#columns.scopes[chunk]!)
   }
 
   #anchorHash(chunk: number): number {
@@ -363,29 +318,6 @@ export class ChunkTable {
 
   #digestHash(chunk: number): number {
     return mixHash(this.#columns.digests[4 * chunk]!, this.#scopeOfChunk(chunk).seed)
-  }
-
-  #touch(chunk: number): void {
-    const scope = this.#scopeOfChunk(chunk)
-    if (scope.newest === chunk) return
-    this.#unlink(scope, chunk)
-    this.#link(scope, chunk)
-  }
-
-  #link(scope: Scope, chunk: number): void {
-    this.#newer[chunk] = -1
-    this.#older[chunk] = scope.newest
-    if (scope.newest >= 0) this.#newer[scope.newest] = chunk
-    else scope.oldest = chunk
-    scope.newest = chunk
-  }
-
-  #unlink(scope: Scope, chunk: number): void {
-    const [newer, older] = [this.#newer[chunk]!, this.#older[chunk]!]
-    if (newer >= 0) this.#older[newer] = older
-    else scope.newest = older
-    if (older >= 0) this.#newer[older] = newer
-    else scope.oldest = newer
   }
 }
 
