@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { SentPrompt } from '#index/cache-event.ts'
-import type { ReplicaId, RequestId } from '#index/context-block.ts'
+import type { Context, ReplicaId, RequestId, ScopeId } from '#index/context-block.ts'
 import { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { promptOf } from '#index/mirror/sent-prompts.fixture.ts'
 import { PaperOrdering } from '#index/paper/paper-ordering.ts'
@@ -121,6 +121,16 @@ describe('a cleared cache', () => {
     replica.clear()
     expect(lengthOf('running')).toBe(0)
   })
+})
+
+test('an engine that is cleared will be asked for the same again; the control plane has that forgotten', async () => {
+  const order = () => replica.mirror.order('system' as ScopeId, ['b', 'a'] as unknown as Context, [100, 100])
+  await snapshot(0)
+  run('asked', promptOf(['a', 'b']))
+  await events(1, { type: 'cleared' })
+  expect(order()).toBeDefined()
+  replica.clear()
+  expect(order()).toBeUndefined()
 })
 
 describe('a request that the engine calls by a name of its own', () => {

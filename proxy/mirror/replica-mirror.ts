@@ -232,11 +232,7 @@ export class ReplicaMirror {
 
   /** Begins anew: nothing is believed to be cached any more, and what was asked for is forgotten. */
   clear(): void {
-    this.#onLost()
-    this.onCleared()
-    this.mirror.apply({ type: 'cleared', forgetsDemand: true })
-    this.tokens.clear()
-    this.#names.clear()
+    this.#empty({ type: 'cleared', forgetsDemand: true })
   }
 
   async #takeBatch({ generation, sequence, events }: EventBatch): Promise<Acknowledgement> {
@@ -321,8 +317,16 @@ export class ReplicaMirror {
 
   /** The engine was cleared; what has not ended is believed to be held all the same, as if it had been sent just now. */
   #lose(): void {
-    this.clear()
+    this.#empty({ type: 'cleared' })
     for (const [request, prompt] of this.#running.all()) this.mirror.apply({ type: 'sent', request, prompt })
+  }
+
+  #empty(event: CacheEvent & { readonly type: 'cleared' }): void {
+    this.#onLost()
+    this.onCleared()
+    this.mirror.apply(event)
+    this.tokens.clear()
+    this.#names.clear()
   }
 
   #goOn({ mode, generation, sequence }: MirrorState): void {
