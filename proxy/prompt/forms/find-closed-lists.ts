@@ -6,7 +6,7 @@ import { FenceWalk } from '../scan/find-fences.ts'
 import { isRunning } from '../scan/find-labels.ts'
 import type { Marks } from '../scan/find-marks.ts'
 import type { Opening } from '../scan/find-openings.ts'
-import { isWeakLabel } from '../scan/vocabulary.ts'
+import { isWeakLabel } from '../scan/read-noun.ts'
 import { findOwn } from './find-own.ts'
 
 /** Blocks that marks of their own close, and what looks like some and is left alone. */

@@ -2,8 +2,7 @@ import { BULLET, type Dress, findClosed, LONGEST_LINE, skipSigns, toLabel } from
 import { findContentEnd, findContentStart, findLineEnd } from './find-edges.ts'
 import { isLabelId, type Label, toLabelNumber } from './find-labels.ts'
 import { readAddress, readBare, readFrom, readNamed, readNameInside, readPath, readWord } from './find-named-labels.ts'
-import { type Noun, readNoun } from './read-noun.ts'
-import { isLatin, isWeakLabel, mayBeginDressed } from './vocabulary.ts'
+import { isAlphabetic, mayBeginDressed, type Noun, readNoun } from './read-noun.ts'
 
 /*
  * Labels in any dress: a word for a document with a number, or with the name of what the text is from, between signs of
@@ -32,7 +31,7 @@ const PIPED_INITIALS = 'iInNdDsS'
 
 /** Reads the label in signs, or in other words, that begins at `start`, its line's first character. */
 export function readDressedLabel(text: string, start: number): Label | undefined {
-  if (isLatin(text.charCodeAt(start))) {
+  if (isAlphabetic(text.charCodeAt(start))) {
     if (mayBeginDressed(text, start, false)) return readSpoken(text, start, { signs: '', at: start })
     return text[start] === 'h' ? readAddress(text, start) : undefined
   }
@@ -75,7 +74,7 @@ function readNumbered(text: string, start: number, { signs, at }: Dress, noun: N
   const end = findLabelEnd(text, at + prefix.length + id.length, signs)
   if (end === undefined) return undefined
   // items of a list are anything
-  const isWeak = isWeakLabel(noun.word) || BULLET.test(signs)
+  const isWeak = noun.isWeak || BULLET.test(signs)
   return withNumber(toLabel(start, end, `${signs}${prefix.toLowerCase()}~`, isWeak), at, prefix, id)
 }
 
@@ -111,7 +110,7 @@ function readInside(text: string, line: number, lineEnd: number): Label | undefi
   const noun = readNoun(text, line)
   const number = noun.end > line ? readNumber(text, line, noun) : undefined
   if (number === undefined) return readNameInside(text, line, lineEnd, noun)
-  const label = toLabel(line, lineEnd, `${number.prefix.toLowerCase()}~`, isWeakLabel(noun.word))
+  const label = toLabel(line, lineEnd, `${number.prefix.toLowerCase()}~`, noun.isWeak)
   return withNumber(label, line, number.prefix, number.id)
 }
 

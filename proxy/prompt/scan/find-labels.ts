@@ -1,4 +1,4 @@
-import { isWeakLabel, labelNouns, mayBeginLabel } from './vocabulary.ts'
+import { type Noun, readNounAlone } from './read-noun.ts'
 
 /** A label at the beginning of a line, as in `[3] text`, `[Doc_3] text` and `Document 3: text`, or a record's fields. */
 export interface Label {
@@ -22,7 +22,6 @@ export interface Label {
   readonly keys?: string
 }
 
-const WORD = `(?:${labelNouns})`
 // `Source ID [c910e2e]:`, `Document No. 3:`
 const OF_ID = '(?:[ _](?:id|no\\.?|nr\\.?|number))?'
 const ID = '([\\p{L}\\p{N}][\\p{L}\\p{N}_.-]{0,63})'
@@ -38,35 +37,34 @@ const ABOVE_FIELDS = '(?=[ \\t]?\\r?\\n(?:document[ _]?id|content|metadata|sourc
 const DECORATION = /#{1,6}[ \t]{1,3}|\*\*|[=-]{3,10}[ \t]|[-*][ \t](?=\[)/y
 // no initialiser `[3] = …`
 const NUMBER = toPattern(`()[[【](\\d{1,6})[\\]】](?:\\*\\*)?${GAP}(?![ \\t]{0,8}=)`)
+const NUMBER_SAID = toPattern('()\\[(\\d{1,4})\\]:(?=[ \\t]+(?![<(]?https?:))')
+
+/* What stands behind a noun. */
+
 // `[Source 1: a.md]`, `[Document 2 - a.md]`: what is said behind the number is of the block
 const SAID = '(?:[ \\t]?[:：|,(（–—-][^\\[\\]【】\\n]{1,200})?'
-const NUMBER_SAID = toPattern('()\\[(\\d{1,4})\\]:(?=[ \\t]+(?![<(]?https?:))')
-const BRACKETED = toPattern(
-  `[[【]((?:${WORD})(?:[ _.-]?#?|[:：] ?))${ID}${SAID}[\\]】](?:\\*\\*)?(?:[:：](?:\\*\\*)?)?${GAP}`,
-)
-const LINKED = toPattern(`((?:${WORD})${OF_ID}[ \\t]?)\\[${ID}\\](?:${COLON}|(?=[ \\t]?[(\\[]))`)
-const SPOKEN = toPattern(
-  `((?:${WORD})[ \\t]?#?)${ID}(?:${COLON}|${FIELDS}|${ABOVE_FIELDS}|(?=[ \\t]?\\([^()\\n]{1,200}\\)[:：]))`,
-)
+const BRACKETED = toPattern(`([ _.-]?#?|[:：] ?)${ID}${SAID}[\\]】](?:\\*\\*)?(?:[:：](?:\\*\\*)?)?${GAP}`)
+const LINKED = toPattern(`(${OF_ID}[ \\t]?)\\[${ID}\\](?:${COLON}|(?=[ \\t]?[(\\[]))`)
+const SPOKEN = toPattern(`([ \\t]?#?)${ID}(?:${COLON}|${FIELDS}|${ABOVE_FIELDS}|(?=[ \\t]?\\([^()\\n]{1,200}\\)[:：]))`)
 const BOLD = toPattern(
-  `((?:${WORD})[ \\t]?#?)${ID}(?:${COLON}\\*\\*|(?:[ \\t]?[:：(（–—-][^*\\n]{1,200})?\\*\\*(?:${COLON})?(?=\\s|$))`,
+  `([ \\t]?#?)${ID}(?:${COLON}\\*\\*|(?:[ \\t]?[:：(（–—-][^*\\n]{1,200})?\\*\\*(?:${COLON})?(?=\\s|$))`,
 )
-const HEADING = toPattern(`((?:${WORD})(?:[ _]id[:：]?)?[ \\t]?#?)${ID}(?:${COLON}|(?=[ \\t]?(?:\\r?\\n|$|[(–-])))`)
+const HEADING = toPattern(`((?:[ _]id[:：]?)?[ \\t]?#?)${ID}(?:${COLON}|(?=[ \\t]?(?:\\r?\\n|$|[(–-])))`)
 // `===== Document 0 =====`, and `--- SOURCE 1: Rome ---`, of which the title is content
 const FRAMED = toPattern(
-  `((?:${WORD})[ \\t]?#?)${ID}(?:${COLON}?[ \\t][=-]{3,10}(?=[ \\t]*(?:\\r?\\n|$))|(?:${COLON}|(?=[ \\t][(（|–—]))(?=[^\\n]{1,200}[ \\t][=-]{3,10}[ \\t]*(?:\\r?\\n|$)))`,
+  `([ \\t]?#?)${ID}(?:${COLON}?[ \\t][=-]{3,10}(?=[ \\t]*(?:\\r?\\n|$))|(?:${COLON}|(?=[ \\t][(（|–—]))(?=[^\\n]{1,200}[ \\t][=-]{3,10}[ \\t]*(?:\\r?\\n|$)))`,
 )
+// `==== [File:a.md;Relevance:83%]:`, the line above a block that names its file
+const FRAMED_NAME = /[:=][^\]\n]{1,200}\]:?(?=[ \t]*(?:\r?\n|$))/y
+// `=== Document: a.md ===`
+const FRAMED_FIELD = /[:：][ \t]?[^\n=]{1,200}[ \t][=-]{3,10}(?=[ \t]*(?:\r?\n|$))/y
+// `Document 1`, alone in its line
+const ALONE = toPattern('([ \\t]#?)(\\d{1,4})(?=[ \\t]*\\r?\\n)')
 
 // a heading that names no block, as in `### Document`
 const UNNUMBERED = /((?:document|doc|source|passage|chunk|excerpt|snippet|search result))[ \t]*(?=\r?\n)/iuy
-// `==== [File:a.md;Relevance:83%]:`, the line above a block that names its file
-const FRAMED_NAME = new RegExp(`\\[(${WORD})[:=][^\\]\\n]{1,200}\\]:?(?=[ \\t]*(?:\\r?\\n|$))`, 'iuy')
-// `=== Document: a.md ===`
-const FRAMED_FIELD = new RegExp(`(${WORD})[:：][ \\t]?[^\\n=]{1,200}[ \\t][=-]{3,10}(?=[ \\t]*(?:\\r?\\n|$))`, 'iuy')
 // `(Source: a.md)`, alone in its line
 const IN_PARENTHESES = /\((source|file|document|doc|url|from)[:：][ \t]?[^()\n]{1,200}\)(?=[ \t]*\r?\n)/iuy
-// `Document 1`, alone in its line
-const ALONE = toPattern(`((?:${WORD})[ \\t]#?)(\\d{1,4})(?=[ \\t]*\\r?\\n)`)
 // `# URI: notes/a.md`, a heading that says where the block comes from
 const HEADED_FIELD = /(uri|url|source|file|path|document|filename)[:：][ \t]+(?=\S)/iuy
 // `[a.md]: text`, as in a list of sources
@@ -94,25 +92,36 @@ export function readLabel(text: string, start: number): Label | undefined {
   if (isDigit(text.charCodeAt(at)))
     return decoration === '' ? (readRow(text, start) ?? readLink(text, start)) : undefined
   if (first === '(') return readNameless(text, start, '', IN_PARENTHESES)
-  const label = mayBeginLabel(text, at) ? readWordLabel(text, start, decoration) : undefined
+  const noun = readNounAlone(text, at)
+  const label = noun && readWordLabel(text, start, decoration, noun)
   return label ?? (first === '#' ? readNameless(text, start, decoration, HEADED_FIELD) : undefined)
 }
 
 /** A label behind signs that frame it, or behind the bullet of an item. */
 function readFramed(text: string, start: number, decoration: string): Label | undefined {
   if (decoration.length === 2) return readItem(text, start, start + decoration.length)
+  const at = start + decoration.length
+  const noun = readNounAlone(text, text[at] === '[' ? at + 1 : at)
+  if (noun === undefined) return undefined
+  if (text[at] === '[') return toFramedName(text, start, decoration, noun, FRAMED_NAME)
   return (
-    matchLabel(text, start, decoration, FRAMED, 0) ??
-    readNameless(text, start, decoration, FRAMED_NAME) ??
-    readNameless(text, start, decoration, FRAMED_FIELD)
+    matchLabel(text, start, decoration, FRAMED, 0, noun) ?? toFramedName(text, start, decoration, noun, FRAMED_FIELD)
   )
+}
+
+/** A frame that names a text behind a noun: what it says of its block moves with it. */
+function toFramedName(text: string, start: number, decoration: string, noun: Noun, shape: RegExp): Label | undefined {
+  shape.lastIndex = noun.end
+  const match = shape.exec(text)
+  return match === null ? undefined : toNameless(start, noun.end + match[0].length, decoration, noun.word.toLowerCase())
 }
 
 function readBracketed(text: string, start: number, decoration: string): Label | undefined {
   const at = start + decoration.length + 1
   if (isDigit(text.charCodeAt(at)))
     return matchLabel(text, start, decoration, NUMBER, 1) ?? matchLabel(text, start, decoration, NUMBER_SAID, 1)
-  const label = mayBeginLabel(text, at) ? matchLabel(text, start, decoration, BRACKETED, 1) : undefined
+  const noun = readNounAlone(text, at)
+  const label = noun && matchLabel(text, start, decoration, BRACKETED, 1, noun)
   return label ?? (decoration === '' ? (readFileLabel(text, start) ?? readLink(text, start)) : undefined)
 }
 
@@ -122,19 +131,13 @@ function readNameless(text: string, start: number, decoration: string, shape: Re
   shape.lastIndex = at
   const match = shape.exec(text)
   if (match === null) return undefined
-  const noun = match[1]!.toLowerCase()
+  const label = toNameless(start, at + match[0].length, decoration, match[1]!.toLowerCase())
+  return shape === HEADED_FIELD ? { ...label, keys: match[1]!.toLowerCase() } : label
+}
+
+function toNameless(start: number, end: number, decoration: string, noun: string): Label {
   const noId = { idStart: start, idEnd: start, number: undefined }
-  const keys = shape === HEADED_FIELD ? { keys: noun } : {}
-  return {
-    start,
-    end: at + match[0].length,
-    form: `${decoration}${noun}:`,
-    bare: false,
-    isWeak: true,
-    prefix: '',
-    ...keys,
-    ...noId,
-  }
+  return { start, end, form: `${decoration}${noun}:`, bare: false, isWeak: true, prefix: '', ...noId }
 }
 
 /** An item of a list that begins with the key of its text, as in `- [c910e2e]: text`. */
@@ -198,12 +201,13 @@ function readFileLabel(text: string, start: number): Label | undefined {
   return { start, end: start + match[0].length, form: '[file]:', bare: false, isWeak: true, prefix: '', ...noId }
 }
 
-function readWordLabel(text: string, start: number, decoration: string): Label | undefined {
+function readWordLabel(text: string, start: number, decoration: string, noun: Noun): Label | undefined {
   const spoken = decoration === '' ? SPOKEN : decoration === '**' ? BOLD : HEADING
-  const label = matchLabel(text, start, decoration, spoken, 0) ?? matchLabel(text, start, decoration, LINKED, 1)
+  const label =
+    matchLabel(text, start, decoration, spoken, 0, noun) ?? matchLabel(text, start, decoration, LINKED, 1, noun)
   if (label !== undefined || spoken === BOLD) return label
   if (spoken === HEADING) return readUnnumbered(text, start, decoration)
-  const alone = matchLabel(text, start, decoration, ALONE, 0)
+  const alone = matchLabel(text, start, decoration, ALONE, 0, noun)
   // `Result 1` and `Article 1` head rows and laws
   return alone && !alone.isWeak ? { ...alone, isWeak: true, form: `${alone.form}alone` } : undefined
 }
@@ -228,23 +232,23 @@ function matchLabel(
   decoration: string,
   shape: RegExp,
   brackets: 0 | 1,
+  noun?: Noun,
 ): Label | undefined {
-  const at = start + decoration.length
+  const at = noun?.end ?? start + decoration.length
   shape.lastIndex = at
   const match = shape.exec(text)
   if (match === null) return undefined
-  const [whole, prefix, id] = match as unknown as [string, string, string]
+  const [whole, between, id] = match as unknown as [string, string, string]
+  const prefix = (noun?.word ?? '') + between
   if (!isLabelId(prefix, id)) return undefined
-  const idStart = at + prefix.length + brackets + letterOf(id).length
+  const idStart = at + between.length + (shape === BRACKETED ? 0 : brackets) + letterOf(id).length
   return {
     start,
     // `**Document [3]:**`
     end: at + whole.length + (decoration === '**' && text.startsWith('**', at + whole.length) ? 2 : 0),
     form: `${decoration}${shape === LINKED ? '[]' : brackets}${prefix}${letterOf(id)}`,
     bare: shape === NUMBER,
-    isWeak:
-      shape === NUMBER ||
-      isWeakLabel(/^\p{L}+(?:[ _]\p{L}+)?/u.exec(prefix)?.[0].replace(/[ _](?:id|no|nr|number)$/i, '') ?? ''),
+    isWeak: shape === NUMBER || (noun?.isWeak ?? false),
     // `Document[3]` is spoken of as [Document 3]
     prefix: (shape === LINKED ? `${prefix.trimEnd()} ` : prefix) + letterOf(id),
     idStart,

@@ -1,8 +1,7 @@
 import { type Dress, findNameEnd, isMarkdown, LONGEST_LINE, skipColon, toClosing, toLabel } from './dress.ts'
 import { findContentEnd, findContentStart, findLineEnd } from './find-edges.ts'
 import type { Label } from './find-labels.ts'
-import { type Noun, readNoun } from './read-noun.ts'
-import { isWeakLabel, mayBeginDressed } from './vocabulary.ts'
+import { mayBeginDressed, type Noun, readNoun } from './read-noun.ts'
 
 /* Labels that bear no number, but the name of what the text is from, or no more than a word for a document. */
 
@@ -60,10 +59,10 @@ export function readFrom(text: string, start: number, { signs, at }: Dress, noun
 const FROM_BEHIND = /^ [foi<[(]/i
 
 /** `Passage: text`: a word that calls what follows a retrieved text, and nothing else. */
-export function readWord(text: string, start: number, { end, word }: Noun): Label | undefined {
+export function readWord(text: string, start: number, { end, word, isWeak }: Noun): Label | undefined {
   WORD.lastIndex = end
   const match = WORD.exec(text)
-  if (match === null || isWeakLabel(word) || OF_FIELDS.test(word)) return undefined
+  if (match === null || isWeak || OF_FIELDS.test(word)) return undefined
   return toLabel(start, end + match[0].length, `${word.toLowerCase()}:~`, true)
 }
 
