@@ -18,10 +18,10 @@ import { readCue } from '../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd } from '../scan/find-edges.ts'
 import type { Region } from '../scan/find-elements.ts'
 import { FenceWalk } from '../scan/find-fences.ts'
-import type { Label } from '../scan/find-labels.ts'
 import { findLastRule, readLineNotes } from '../scan/find-line-notes.ts'
 import { isNoContext, isOfNotes } from '../scan/find-list-heading.ts'
 import type { Marks } from '../scan/find-marks.ts'
+import type { Label } from '../scan/label.ts'
 import { findOwn } from './find-own.ts'
 
 /** The lists whose blocks begin with a label at the beginning of a line of this region. */
@@ -65,6 +65,8 @@ function readList(labelled: LabelledRegion, first: Label): ContextList | undefin
   if (run === undefined || run.labels.length < 2) return undefined
   // records with other fields between these would be glued to them
   if (run.labels.some(({ keys }) => keys !== first.keys)) return undefined
+  // letters that count belong to their places, which nobody could write anew
+  if (areLetters(marks.text, run.labels)) return undefined
   // blocks inside and outside an element are not of one list
   if (findClosing(marks, first.start, first.end, run.labels.at(-1)!.start) !== undefined) return undefined
   const interior = readInterior(marks.text, lines, run.labels)
@@ -83,6 +85,11 @@ function readList(labelled: LabelledRegion, first: Label): ContextList | undefin
     weight: first.isWeak ? 'weak' : 'strong',
     inContainer: region.isKin && findContentStart(marks.text, region.start, region.end) === first.start,
   }
+}
+
+/** Whether these ids are A, B, C … */
+function areLetters(text: string, labels: readonly Label[]): boolean {
+  return labels.every(({ idStart, idEnd }, i) => idEnd === idStart + 1 && text.charCodeAt(idStart) === 65 + i)
 }
 
 /** Whether a list of numbers is that of the notes of a text: below a heading for them, or nothing but links. */

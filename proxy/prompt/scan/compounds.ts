@@ -18,6 +18,12 @@ interface Compounding {
 // parts of one text are called so as well: these need more evidence
 const compoundings: readonly Compounding[] = [
   {
+    first: 'context search knowledge document source text evidence reference memory',
+    last: 'item entry block piece segment hit match record',
+    gaps: [' '],
+    weight: 'weak',
+  },
+  {
     first: 'kontext quell such wissens referenz beleg fund text dokument dokumenten',
     last: 'auszug stelle treffer ergebnis dokument quelle ausschnitt passage schnipsel fragment',
     gaps: ['', '-'],

@@ -1,26 +1,6 @@
+import { readHeadedNumber } from './find-headed-numbers.ts'
+import { isLabelId, type Label, toLabelNumber } from './label.ts'
 import { type Noun, readNounAlone } from './read-noun.ts'
-
-/** A label at the beginning of a line, as in `[3] text`, `[Doc_3] text` and `Document 3: text`, or a record's fields. */
-export interface Label {
-  /** Where the label begins, with its heading signs, emphasis and brackets. */
-  readonly start: number
-  readonly end: number
-  /** What is alike in all labels of one list. */
-  readonly form: string
-  /** `[3]`: footnotes, citations and code look the same, so its numbers have to run. */
-  readonly bare: boolean
-  /** Its words alone do not say that its block is a retrieved text. */
-  readonly isWeak: boolean
-  /** What stands in front of the id when the label is spoken of. */
-  readonly prefix: string
-  /** Empty where blocks have no id, as below `### Document`. */
-  readonly idStart: number
-  readonly idEnd: number
-  /** The id's value if it is a plain number. */
-  readonly number: number | undefined
-  /** Of a record: the names of its fields. */
-  readonly keys?: string
-}
 
 // `Source ID [c910e2e]:`, `Document No. 3:`
 const OF_ID = '(?:[ _](?:id|no\\.?|nr\\.?|number))?'
@@ -36,7 +16,9 @@ const ABOVE_FIELDS = '(?=[ \\t]?\\r?\\n(?:document[ _]?id|content|metadata|sourc
 
 const DECORATION = /#{1,6}[ \t]{1,3}|\*\*|[=-]{3,10}[ \t]|[-*][ \t](?=\[)/y
 // no initialiser `[3] = …`
-const NUMBER = toPattern(`()[[【](\\d{1,6})[\\]】](?:\\*\\*)?${GAP}(?![ \\t]{0,8}=)`)
+const NUMBER = toPattern(`[[【](#?)(\\d{1,6})[\\]】](?:\\*\\*)?${GAP}(?![ \\t]{0,8}=)`)
+// `--- [1] a.md ---`
+const FRAMED_NUMBER = /()\[(\d{1,4})\](?=[ \t][^\n]{1,200}[ \t][=-]{3,10}[ \t]*\r?\n)/y
 const NUMBER_SAID = toPattern('()\\[(\\d{1,4})\\]:(?=[ \\t]+(?![<(]?https?:))')
 
 /* What stands behind a noun. */
@@ -58,8 +40,8 @@ const FRAMED = toPattern(
 const FRAMED_NAME = /[:=][^\]\n]{1,200}\]:?(?=[ \t]*(?:\r?\n|$))/y
 // `=== Document: a.md ===`
 const FRAMED_FIELD = /[:：][ \t]?[^\n=]{1,200}[ \t][=-]{3,10}(?=[ \t]*(?:\r?\n|$))/y
-// `Document 1`, alone in its line
-const ALONE = toPattern('([ \\t]#?)(\\d{1,4})(?=[ \\t]*\\r?\\n)')
+// `Document 1`, `Reference [1]`, alone in its line
+const ALONE = toPattern('([ \\t]#?|[ \\t]?\\[(?=\\d{1,4}\\]))(\\d{1,4})\\]?(?=[ \\t]*\\r?\\n)')
 
 // a heading that names no block, as in `### Document`
 const UNNUMBERED = /((?:document|doc|source|passage|chunk|excerpt|snippet|search result))[ \t]*(?=\r?\n)/iuy
@@ -72,6 +54,10 @@ const HEADED_FIELD = /(uri|url|source|file|path|document|filename)[:：][ \t]+(?
 // `- [a7:0-50] text`
 const ITEM = /\[((?=[\w.:#-]{0,63}\d|[0-9a-f]{6})[\w.:#-]{1,64})\](?::?)(?=[ \t])/uy
 const LINK = /(?:(\d{1,3})\.[ \t])?\[[^[\]\n]{1,200}\]\(https?:\/\/[^\s()]{1,300}\)(?=[ \t]*(?:\r?\n|[-–—:][ \t]))/uy
+// `[PMID:123]`, an identifier of the world or of a store, with the word for what it is
+const IDENTIFIED = toPattern(
+  `\\[((?:pmid|pmcid|doi|arxiv|isbn|issn|ecli|celex|nct|id|uid|key|ref|cite|kb|mem|src)(?:[:#_-] ?))([\\w.:/-]{0,60}\\d[\\w.:/-]{0,20})\\]:?${GAP}`,
+)
 // `17,a.md,"It rained."`
 const ROW = /(\d{1,9})(?:\||,[^,"\n]{1,160},)(?=")/y
 const NAMED_FILE = /\[([\p{L}\p{N}][\p{L}\p{N}_./ -]{0,99}\.[A-Za-z][A-Za-z0-9]{1,4}(?:#[\w=.-]{1,40})?)\]:(?=[ \t])/uy
@@ -90,8 +76,11 @@ export function readLabel(text: string, start: number): Label | undefined {
   if (decoration !== '' && first !== '#' && decoration !== '**') return readFramed(text, start, decoration)
   if (text[at] === '[' || text[at] === '【') return readBracketed(text, start, decoration)
   if (isDigit(text.charCodeAt(at)))
-    return decoration === '' ? (readRow(text, start) ?? readLink(text, start)) : undefined
-  if (first === '(') return readNameless(text, start, '', IN_PARENTHESES)
+    return (
+      (decoration === '' ? (readRow(text, start) ?? readLink(text, start)) : undefined) ??
+      readHeadedNumber(text, start, at)
+    )
+  if (first === '(') return readNameless(text, start, '', IN_PARENTHESES) ?? readHeadedNumber(text, start, at)
   const noun = readNounAlone(text, at)
   const label = noun && readWordLabel(text, start, decoration, noun)
   return label ?? (first === '#' ? readNameless(text, start, decoration, HEADED_FIELD) : undefined)
@@ -101,6 +90,7 @@ export function readLabel(text: string, start: number): Label | undefined {
 function readFramed(text: string, start: number, decoration: string): Label | undefined {
   if (decoration.length === 2) return readItem(text, start, start + decoration.length)
   const at = start + decoration.length
+  if (text[at] === '[' && isDigit(text.charCodeAt(at + 1))) return matchLabel(text, start, decoration, FRAMED_NUMBER, 1)
   const noun = readNounAlone(text, text[at] === '[' ? at + 1 : at)
   if (noun === undefined) return undefined
   if (text[at] === '[') return toFramedName(text, start, decoration, noun, FRAMED_NAME)
@@ -118,10 +108,11 @@ function toFramedName(text: string, start: number, decoration: string, noun: Nou
 
 function readBracketed(text: string, start: number, decoration: string): Label | undefined {
   const at = start + decoration.length + 1
-  if (isDigit(text.charCodeAt(at)))
+  // `[#1]`
+  if (isDigit(text.charCodeAt(text[at] === '#' ? at + 1 : at)))
     return matchLabel(text, start, decoration, NUMBER, 1) ?? matchLabel(text, start, decoration, NUMBER_SAID, 1)
   const noun = readNounAlone(text, at)
-  const label = noun && matchLabel(text, start, decoration, BRACKETED, 1, noun)
+  const label = noun ? matchLabel(text, start, decoration, BRACKETED, 1, noun) : readIdentified(text, start, at - 1)
   return label ?? (decoration === '' ? (readFileLabel(text, start) ?? readLink(text, start)) : undefined)
 }
 
@@ -138,6 +129,28 @@ function readNameless(text: string, start: number, decoration: string, shape: Re
 function toNameless(start: number, end: number, decoration: string, noun: string): Label {
   const noId = { idStart: start, idEnd: start, number: undefined }
   return { start, end, form: `${decoration}${noun}:`, bare: false, isWeak: true, prefix: '', ...noId }
+}
+
+/** An identifier in brackets, with the word for what it is. */
+function readIdentified(text: string, start: number, at: number): Label | undefined {
+  IDENTIFIED.lastIndex = at
+  const match = IDENTIFIED.exec(text)
+  if (match === null) return undefined
+  const [whole, prefix, id] = match as unknown as [string, string, string]
+  const idStart = at + 1 + prefix.length
+  const form = `${text.slice(start, at)}[${prefix.toLowerCase()}~`
+  const number = toLabelNumber(id)
+  return {
+    start,
+    end: at + whole.length,
+    form,
+    bare: false,
+    isWeak: true,
+    prefix,
+    idStart,
+    idEnd: idStart + id.length,
+    number,
+  }
 }
 
 /** An item of a list that begins with the key of its text, as in `- [c910e2e]: text`. */
@@ -247,8 +260,8 @@ function matchLabel(
     // `**Document [3]:**`
     end: at + whole.length + (decoration === '**' && text.startsWith('**', at + whole.length) ? 2 : 0),
     form: `${decoration}${shape === LINKED ? '[]' : brackets}${prefix}${letterOf(id)}`,
-    bare: shape === NUMBER,
-    isWeak: shape === NUMBER || (noun?.isWeak ?? false),
+    bare: shape === NUMBER || shape === FRAMED_NUMBER,
+    isWeak: shape === NUMBER || shape === FRAMED_NUMBER || (noun?.isWeak ?? false),
     // `Document[3]` is spoken of as [Document 3]
     prefix: (shape === LINKED ? `${prefix.trimEnd()} ` : prefix) + letterOf(id),
     idStart,
@@ -260,25 +273,6 @@ function matchLabel(
 /** The letter of `S1`, `S2`, `S3`, which is of all of them: what counts is the number. */
 function letterOf(id: string): string {
   return /^[CDEKPRST](?=[1-9]\d{0,2}$)/.exec(id)?.[0] ?? ''
-}
-
-/** `[Source code]` and `File name:` are words, not labels: an id holds a digit or is one capital letter. */
-export function isLabelId(prefix: string, id: string): boolean {
-  if (/^(?:Doc|DOC|Document|DOCUMENT)_$/.test(prefix)) return true
-  if (/\p{L}$/u.test(prefix)) return isDigit(id.charCodeAt(0))
-  return /\d/.test(id) || /^[A-Z]$/.test(id)
-}
-
-/** The value of a plain number; `07` is none, as it could not be counted up in its own form. */
-export function toLabelNumber(id: string): number | undefined {
-  return /^(?:0|[1-9]\d{0,5})$/.test(id) ? Number(id) : undefined
-}
-
-/** Whether these ids are n, n+1, n+2 …, from 0 or 1 on. */
-export function isRunning(ids: readonly (string | undefined)[]): boolean {
-  const first = toLabelNumber(ids[0] ?? '')
-  if (first === undefined || first > 1) return false
-  return ids.every((id, i) => id !== undefined && toLabelNumber(id) === first + i)
 }
 
 function isDigit(code: number): boolean {

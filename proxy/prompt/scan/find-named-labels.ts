@@ -1,6 +1,6 @@
 import { type Dress, findNameEnd, isMarkdown, LONGEST_LINE, skipColon, toClosing, toLabel } from './dress.ts'
 import { findContentEnd, findContentStart, findLineEnd } from './find-edges.ts'
-import type { Label } from './find-labels.ts'
+import type { Label } from './label.ts'
 import { mayBeginDressed, type Noun, readNoun } from './read-noun.ts'
 
 /* Labels that bear no number, but the name of what the text is from, or no more than a word for a document. */
@@ -53,6 +53,34 @@ export function readFrom(text: string, start: number, { signs, at }: Dress, noun
   const from = FROM.exec(rest)
   if (from === null || !SOURCE.test(rest.slice(from[0].length))) return undefined
   return toLabel(start, end, `${signs}${word}${from[0].toLowerCase().trimEnd()}~`, true)
+}
+
+// `Page: Rome (https://a.example)`, `Note: [[Rome]]`: a name with the address that it links to, alone in its line
+const LINKED =
+  /(?:page|web ?site|site|entry|post)?[ \t]?[:：][ \t]?(?:\[\[[^\]\n]{1,160}\]\]|(?:[^\n]{1,160}[ \t])?[(<](?:https?|file|gs|s3):\/\/[^\s()<>]{1,300}[)>]|\[[^\]\n]{1,160}\]\([^()\s]{1,300}\))(?=[ \t]*\r?\n)/iuy
+
+/** A word for a text, and the link to it. */
+export function readAddressed(text: string, start: number, { signs, at }: Dress, { end }: Noun): Label | undefined {
+  if (/^[-*+>|•]/.test(signs)) return undefined
+  LINKED.lastIndex = end
+  const match = LINKED.exec(text)
+  const colon = match?.[0].search(/[:：]/) ?? 0
+  // nothing in front of the colon names no text
+  if (match === null || end + colon === at) return undefined
+  const form = `${signs}${text.slice(at, end + colon).toLowerCase()}:()~`
+  return toLabel(start, end + match[0].length, form, true)
+}
+
+// `Source [a.md]: text`
+const IN_BRACKETS = /[ \t]?\[[^\]\n]{1,160}\][:：](?=\s)/uy
+
+/** A word for a source, and its name in brackets. */
+export function readNameInBrackets(text: string, start: number, { signs, at }: Dress, noun: Noun): Label | undefined {
+  if (noun.end === at || signs !== '') return undefined
+  IN_BRACKETS.lastIndex = noun.end
+  const match = IN_BRACKETS.exec(text)
+  if (match === null) return undefined
+  return toLabel(start, noun.end + match[0].length, `${text.slice(at, noun.end).toLowerCase()}[]~`, true)
 }
 
 // a space, and what follows it in `Excerpt from` and `Document <`

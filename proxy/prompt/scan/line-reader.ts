@@ -3,10 +3,11 @@ import { findLineEnd, isRule, isSpace } from './find-edges.ts'
 import { type Foot, readFoot } from './find-feet.ts'
 import { type Fence, readFence } from './find-fences.ts'
 import { toRecordLabel } from './find-inline-heads.ts'
-import { type Label, readLabel } from './find-labels.ts'
+import { readLabel } from './find-labels.ts'
 import { readAboveRule } from './find-named-labels.ts'
 import { type Closings, type Opening, readOpening } from './find-openings.ts'
 import { readRecordHead } from './find-record-head.ts'
+import type { Label } from './label.ts'
 
 /** A place in a text. */
 export interface Place {
