@@ -18,6 +18,7 @@ import { findMemoryLists } from './find-memory-lists.ts'
 import { findBoldLists, findQuotedLists } from './find-quoted-lists.ts'
 import { findRuledLists } from './find-ruled-lists.ts'
 import { findSourcedLists } from './find-sourced-lists.ts'
+import { findTableLists } from './find-table-lists.ts'
 import { findTagLists } from './find-tag-lists.ts'
 
 /** What was found in a text, and what looks like a list and is left alone. */
@@ -115,6 +116,7 @@ class ListSearch {
       closed.lists,
       findMemoryLists(marks, region),
       findItemLists(marks, region),
+      findTableLists(marks, region),
       findCreditedLists(marks, region),
       findFootedLists(marks, region),
       findKeyedLists(marks.text, region),

@@ -65,8 +65,6 @@ function readList(labelled: LabelledRegion, first: Label): ContextList | undefin
   if (run === undefined || run.labels.length < 2) return undefined
   // records with other fields between these would be glued to them
   if (run.labels.some(({ keys }) => keys !== first.keys)) return undefined
-  // letters that count belong to their places, which nobody could write anew
-  if (areLetters(marks.text, run.labels)) return undefined
   // blocks inside and outside an element are not of one list
   if (findClosing(marks, first.start, first.end, run.labels.at(-1)!.start) !== undefined) return undefined
   const interior = readInterior(marks.text, lines, run.labels)
@@ -85,11 +83,6 @@ function readList(labelled: LabelledRegion, first: Label): ContextList | undefin
     weight: first.isWeak ? 'weak' : 'strong',
     inContainer: region.isKin && findContentStart(marks.text, region.start, region.end) === first.start,
   }
-}
-
-/** Whether these ids are A, B, C … */
-function areLetters(text: string, labels: readonly Label[]): boolean {
-  return labels.every(({ idStart, idEnd }, i) => idEnd === idStart + 1 && text.charCodeAt(idStart) === 65 + i)
 }
 
 /** Whether a list of numbers is that of the notes of a text: below a heading for them, or nothing but links. */

@@ -22,6 +22,7 @@ import { isAlphabetic, mayBeginDressed, type Noun, readNoun } from './read-noun.
 // `Document n°1`, `Evidence #1`, `Document ID: a7`, `Фрагмент №1`, `文書番号：1`
 const OF_NUMBER =
   '(?:#|№|n[°º.]|nr\\.?|no\\.?|id|number|nummer|numéro|número|номер|番号|编号|編號|序号|번호)[ \\t]?[:：=]?[ \\t]?'
+const COUNTED = /(?:#|№|n[°º.]|number|nummer|numéro|número|номер|番号|编号|編號|序号|번호)[ \t]?[:：=]?[ \t]?$/iu
 const NUMBERED = new RegExp(
   `((?:[ \\t]?[:：_.-][ \\t]?|[ \\t])?(?:${OF_NUMBER})?)([\\p{L}\\p{N}][\\p{L}\\p{N}_.-]{0,63})(?<![_.-])`,
   'iuy',
@@ -91,7 +92,8 @@ function readNumbered(text: string, start: number, { signs, at }: Dress, noun: N
   const { prefix, id } = number
   const behind = at + prefix.length + id.length
   const end = findLabelEnd(text, behind, signs) ?? findTitledEnd(text, behind)
-  const isCounted = noun.end + 1 < at + prefix.length && isAlone(text, behind)
+  // an identifier alone in its line is a field of a record
+  const isCounted = COUNTED.test(prefix) && isAlone(text, behind)
   if (end === undefined && !isCounted) return undefined
   // items of a list are anything, and words with a number and no sign behind it may be of any heading
   const isWeak = noun.isWeak || BULLET.test(signs) || end === undefined || text[end - 1] === '-'

@@ -56,7 +56,7 @@ const ITEM = /\[((?=[\w.:#-]{0,63}\d|[0-9a-f]{6})[\w.:#-]{1,64})\](?::?)(?=[ \t]
 const LINK = /(?:(\d{1,3})\.[ \t])?\[[^[\]\n]{1,200}\]\(https?:\/\/[^\s()]{1,300}\)(?=[ \t]*(?:\r?\n|[-–—:][ \t]))/uy
 // `[PMID:123]`, an identifier of the world or of a store, with the word for what it is
 const IDENTIFIED = toPattern(
-  `\\[((?:pmid|pmcid|doi|arxiv|isbn|issn|ecli|celex|nct|id|uid|key|ref|cite|kb|mem|src)(?:[:#_-] ?))([\\w.:/-]{0,60}\\d[\\w.:/-]{0,20})\\]:?${GAP}`,
+  `\\[((?:pmid|pmcid|doi|arxiv|isbn|issn|ecli|celex|nct|id|uid|key|ref|cite|kb|mem|src)(?:[:#] ?|[_-](?=\\d{1,12}\\])))([\\w.:/-]{0,60}\\d[\\w.:/-]{0,20})\\]:?${GAP}`,
 )
 // `17,a.md,"It rained."`
 const ROW = /(\d{1,9})(?:\||,[^,"\n]{1,160},)(?=")/y
