@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { developed } from './developed.fixture.ts'
-import { heldOut } from './held-out.fixture.ts'
-import { heldOutOrders } from './held-out-orders.fixture.ts'
+import { developedLater } from './developed-later.fixture.ts'
+import { laterOrders } from './developed-later-orders.fixture.ts'
 import { listsIn, orderedTexts } from './ordered-texts.fixture.ts'
 import { documentKinds, documentsOf, judge, type Template } from './template.fixture.ts'
 
@@ -17,7 +17,7 @@ function describeVerdicts(templates: readonly Template[]): string {
 
 describe.each([
   ['developed', developed],
-  ['held-out', heldOut],
+  ['developed-later', developedLater],
 ] as const)('templates as applications write them: %s', (name, templates) => {
   it('are found or left alone as before, and none is torn', async () => {
     const verdicts = describeVerdicts(templates)
@@ -26,6 +26,6 @@ describe.each([
   })
 })
 
-it.each([...orderedTexts, ...heldOutOrders])('nothing is found in $name', ({ messages }) => {
+it.each([...orderedTexts, ...laterOrders])('nothing is found in $name', ({ messages }) => {
   expect(listsIn(messages)).toEqual([])
 })
