@@ -50,7 +50,7 @@ const PIPED_INITIALS = 'iInNdDsStTuUfFpP'
 export function readDressedLabel(text: string, start: number): Label | undefined {
   if (isAlphabetic(text.charCodeAt(start))) {
     if (mayBeginDressed(text, start, false)) return readSpoken(text, start, { signs: '', at: start })
-    return text[start] === 'h' ? readAddress(text, start) : undefined
+    return text[start] === 'h' ? readAddress(text, start) : readPipedFields(text, start)
   }
   const at = skipSigns(text, start)
   if (at === undefined) return undefined
@@ -188,6 +188,7 @@ function readPiped(text: string, start: number): Label | undefined {
 }
 
 function readPipedFields(text: string, start: number): Label | undefined {
+  if (!PIPED_INITIALS.includes(text[start]!)) return undefined
   PIPED_FIELDS.lastIndex = start
   return PIPED_FIELDS.test(text) ? toLabel(start, start, '|fields~', true) : undefined
 }

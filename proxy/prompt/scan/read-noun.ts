@@ -46,18 +46,8 @@ const MOST_QUALITIES = 2
 
 // a line in words that says where a text is from, as `From a.md:`, begins so
 const originWords: ReadonlySet<string> = new Set(['from', 'content', 'contents', 'auszug', 'id', 'index', 'the'])
-// what is named by its address, as in `Page: Rome (https://a.example)`, and what rows of fields begin with
-const pageWords: ReadonlySet<string> = new Set([
-  'page',
-  'website',
-  'site',
-  'entry',
-  'post',
-  'title',
-  'url',
-  'name',
-  'path',
-])
+// what is named by its address, as in `Page: Rome (https://a.example)`
+const pageWords: ReadonlySet<string> = new Set(['page', 'website', 'site', 'entry', 'post'])
 // behind signs a field says so, as in `###PATH: a.md`; without any it is one of a record
 const fieldWords: ReadonlySet<string> = new Set(['path', 'filepath', 'url', 'uri', 'link', 'title'])
 
