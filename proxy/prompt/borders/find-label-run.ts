@@ -1,9 +1,9 @@
 import { findIndexFrom } from '../scan/find-edges.ts'
 import type { Region } from '../scan/find-elements.ts'
 import { type Fence, FenceWalk } from '../scan/find-fences.ts'
-import type { Label } from '../scan/find-labels.ts'
 import type { LineNotes } from '../scan/find-line-notes.ts'
 import type { Marks } from '../scan/find-marks.ts'
+import type { Label } from '../scan/label.ts'
 import { findEnding, readInterior } from './find-list-end.ts'
 
 /** A region with the labels and fences that stand in it, but not in its elements. */

@@ -4,9 +4,9 @@ import { judgeList } from '../judge/judge-list.ts'
 import type { Reason, Refusal } from '../judge/reasons.ts'
 import { findContentStart, findIndexFrom } from '../scan/find-edges.ts'
 import { findElements, isKin, type KinElement, type Region } from '../scan/find-elements.ts'
-import type { Label } from '../scan/find-labels.ts'
 import { findMarks, type Marks, type TextTraits } from '../scan/find-marks.ts'
 import type { Tag } from '../scan/find-tags.ts'
+import type { Label } from '../scan/label.ts'
 import { findClosedLists } from './find-closed-lists.ts'
 import { findCreditedLists } from './find-credited-lists.ts'
 import { findFootedLists } from './find-footed-lists.ts'
@@ -18,6 +18,7 @@ import { findMemoryLists } from './find-memory-lists.ts'
 import { findBoldLists, findQuotedLists } from './find-quoted-lists.ts'
 import { findRuledLists } from './find-ruled-lists.ts'
 import { findSourcedLists } from './find-sourced-lists.ts'
+import { findTableLists } from './find-table-lists.ts'
 import { findTagLists } from './find-tag-lists.ts'
 
 /** What was found in a text, and what looks like a list and is left alone. */
@@ -115,6 +116,7 @@ class ListSearch {
       closed.lists,
       findMemoryLists(marks, region),
       findItemLists(marks, region),
+      findTableLists(marks, region),
       findCreditedLists(marks, region),
       findFootedLists(marks, region),
       findKeyedLists(marks.text, region),

@@ -14,9 +14,9 @@ import {
   readJsonLines,
   readJsonValue,
 } from '../scan/find-json-value.ts'
-import { isRunning } from '../scan/find-labels.ts'
 import type { Marks } from '../scan/find-marks.ts'
 import { findRankMembers } from '../scan/find-rank-fields.ts'
+import { isRunning } from '../scan/label.ts'
 import { isSorted } from '../scan/tool-kind.ts'
 import { findOwn } from './find-own.ts'
 

@@ -18,10 +18,10 @@ import { readCue } from '../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd } from '../scan/find-edges.ts'
 import type { Region } from '../scan/find-elements.ts'
 import { FenceWalk } from '../scan/find-fences.ts'
-import type { Label } from '../scan/find-labels.ts'
 import { findLastRule, readLineNotes } from '../scan/find-line-notes.ts'
 import { isNoContext, isOfNotes } from '../scan/find-list-heading.ts'
 import type { Marks } from '../scan/find-marks.ts'
+import type { Label } from '../scan/label.ts'
 import { findOwn } from './find-own.ts'
 
 /** The lists whose blocks begin with a label at the beginning of a line of this region. */

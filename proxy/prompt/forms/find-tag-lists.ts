@@ -3,10 +3,10 @@ import { areInOrder } from '../order/order-key.ts'
 import { readCue } from '../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom } from '../scan/find-edges.ts'
 import { genericTags, isKin, isWeakTag, type KinElement, type Region } from '../scan/find-elements.ts'
-import { isRunning } from '../scan/find-labels.ts'
 import type { Marks } from '../scan/find-marks.ts'
 import { findRankAttributes } from '../scan/find-rank-fields.ts'
 import { readAttributes } from '../scan/find-tags.ts'
+import { isRunning } from '../scan/label.ts'
 import { datedField, orderedField, toFieldName } from '../scan/ordered-fields.ts'
 
 // the first of these that all of a list's blocks carry labels them

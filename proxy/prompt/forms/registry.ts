@@ -14,12 +14,21 @@ export const forms: readonly Form[] = [
       `[1] ${rain}\n[2] ${sun}${ask}`,
       `Gathered information:\n[1]: ${rain}\n[2]: ${sun}${ask}`,
       `参考资料：\n【1】巴黎是法国的首都。\n【2】柏林是德国的首都。\n\n问题：法国的首都是哪里？`,
+      `Search results:\n\n1. Title: Oslo\n   Link: https://a.example\n   Snippet: ${rain}\n\n2. Title: Rome\n   Link: https://b.example\n   Snippet: ${sun}${ask}`,
+      `Search results:\n\n1. [WEB] Oslo\n   URL: https://a.example\n   ${rain}\n\n2. [WEB] Rome\n   URL: https://b.example\n   ${sun}${ask}`,
+      `Search results:\n\n1. **Oslo** (https://a.example)\n${rain}\n\n2. **Rome** (https://b.example)\n${sun}${ask}`,
+      `Use these documents:\n\n1. {'source': 'a.md'}\n${rain}\n\n2. {'source': 'b.md'}\n${sun}${ask}`,
+      `Sources:\n[#1] ${rain}\n[#2] ${sun}${ask}`,
+      `Sources:\n--- [1] a.md ---\n${rain}\n--- [2] b.md ---\n${sun}${ask}`,
       `[[ ## context ## ]]\n[1] «${rain}»\n[2] «««\n${sun}\n»»»\n\n[[ ## question ## ]]\nWhy?`,
     ],
     alike: [
       `[1] ${rain}\n[2] ${sun}`,
       `How is the oil changed?\n\n[1] ${rain}\n[2] ${sun}\n[3] ${rain}${ask}`,
       `Context:\n[1] ${rain}\n[2] ${sun}\n[3] ${rain}${ask}`,
+      `Do this:\n\n1. Open: the door\n   URL: https://a.example\n   ${rain}\n\n2. Close: the door\n   URL: https://b.example\n   ${sun}`,
+      `## References\n\n1. Oslo. https://a.example\n2. Rome. https://b.example${ask}`,
+      `Sources:\n\n1. ${rain}\nIt went on.\n\n2. ${sun}\nIt went on.${ask}`,
       `== References ==\n[1] - https://a.example\n\n[2] - https://b.example${ask}`,
     ],
   },
@@ -126,6 +135,9 @@ export const forms: readonly Form[] = [
           { url: 'b', content: sun },
         ],
       }),
+      JSON.stringify(
+        [rain, sun].map((pageContent) => ({ type: 'text', text: JSON.stringify({ pageContent, metadata: {} }) })),
+      ),
       JSON.stringify([
         { text: rain, similarity: 0.9 },
         { text: sun, similarity: 0.8 },
@@ -145,6 +157,7 @@ export const forms: readonly Form[] = [
     alike: [
       `Here is the log:\n${JSON.stringify({ content: rain })}\n${JSON.stringify({ content: sun })}${ask}`,
       `Entities:\n\`\`\`json\n${JSON.stringify({ entity: 'a', description: rain })}\n${JSON.stringify({ entity: 'b', description: sun })}\n\`\`\`${ask}`,
+      JSON.stringify([rain, sun].map((said) => ({ type: 'text', text: JSON.stringify({ said, role: 'user' }) }))),
       JSON.stringify({ chunks: [{ text: rain }, { text: sun }] }),
       JSON.stringify({
         results: [
@@ -182,15 +195,19 @@ export const forms: readonly Form[] = [
   },
   {
     id: 'items',
-    what: 'bullets or numbers, one text each, below a line that says that they were retrieved',
+    what: 'bullets, numbers or rows of a table, one text each, below a line that says that they were retrieved',
     closes: 'line',
     label: 'position',
     needs: 'two_kinds',
     examples: [
       `Here are the relevant snippets:\n\n1. ${rain} Boats stayed in.\n2. ${sun} Boats went out.${ask}`,
       `documents:\n- title: Oslo\n  source: a.md\n  content: |\n    ${rain}\n- title: Rome\n  source: b.md\n  content: |\n    ${sun}${ask}`,
+      `Search results:\n\n| # | Source | Text |\n|---|---|---|\n| 1 | a.md | ${rain} |\n| 2 | b.md | ${sun} |${ask}`,
     ],
     alike: [
+      `Search results:\n\n| # | Town | Weather |\n|---|---|---|\n| 1 | Oslo | ${rain} |\n| 2 | Rome | ${sun} |${ask}`,
+      `Search results:\n\n| Date | Source | Text |\n|---|---|---|\n| 1 May | a.md | ${rain} |\n| 2 May | b.md | ${sun} |${ask}`,
+      `The table:\n\n| # | Source | Text |\n|---|---|---|\n| 1 | a.md | ${rain} |\n| 2 | b.md | ${sun} |${ask}`,
       `Here are the steps:\n\n1. ${rain} Boats stayed in.\n2. ${sun} Boats went out.${ask}`,
       `Documents:\n- ${rain} Boats stayed in.\n- ${sun} Boats went out.${ask}`,
       `jobs:\n- title: Oslo\n  source: a.md\n  content: |\n    ${rain}\n- title: Rome\n  source: b.md\n  content: |\n    ${sun}${ask}`,

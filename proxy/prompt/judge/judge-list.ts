@@ -23,7 +23,8 @@ const LONGEST_DATE = 40
 const LONGEST_MARK = 300
 const SHORTEST_PASSAGE = 120
 const SHORTEST_RESULT = 40
-const OF_RESULTS = /^results?\b/i
+const OF_RESULTS =
+  /^(?:results?|ergebnis|résultat|resultado|risultato|resultaat|wynik|sonuç|результат|结果|結果|결과)(?!\p{L})/iu
 const MATERIAL = new RegExp(materialWords, 'iu')
 const FEWEST_LINES = 3
 // four words or more, in one line

@@ -65,7 +65,11 @@ export function judgeResults(
   name: string | undefined,
   situation: Situation,
 ): Reason | undefined {
-  const refused = judgeElements(elements, name, situation)
+  const refused = judgeElements(
+    elements.map((element) => namesOf(text, element)),
+    name,
+    situation,
+  )
   if (refused !== undefined) return refused
   const isInOrder =
     isNestedInOrder(text, elements) ||
@@ -99,11 +103,7 @@ function nameOf(text: string, { members }: JsonElement): string {
  * listed under a name for them, or bear scores; and say where they come from. What bears dates or pages besides needs
  * more of it, and what is numbered or said by somebody has an order.
  */
-function judgeElements(
-  elements: readonly JsonElement[],
-  name: string | undefined,
-  situation: Situation,
-): Reason | undefined {
+function judgeElements(elements: readonly Names[], name: string | undefined, situation: Situation): Reason | undefined {
   if (situation.isSorted || elements.some((element) => hasField(element, orderedField))) return 'ordered_fields'
   const seen = {
     places: countPlaces(name, situation),
@@ -154,9 +154,32 @@ function isEnough({ places, own, titled, scored }: Seen, name: string | undefine
   return own > 0 || places > 1 || isSaid || isAnnounced || titled > 0
 }
 
-function hasField({ members }: JsonElement, pattern: RegExp): boolean {
-  for (const key of members!.keys()) if (pattern.test(key) || pattern.test(toFieldName(key))) return true
-  return false
+/** The names of an object's fields. */
+type Names = readonly string[]
+
+function hasField(names: Names, pattern: RegExp): boolean {
+  return names.some((name) => pattern.test(name) || pattern.test(toFieldName(name)))
+}
+
+/** These names, and those of the document that its text holds as JSON, where it holds nothing else but its type. */
+function namesOf(text: string, { members }: JsonElement): Names {
+  const names = [...members!.keys()]
+  const own = members!.get('text')
+  const isWrapped = own !== undefined && names.every((name) => name === 'text' || name === 'type')
+  return isWrapped ? [...names, ...namesInString(text.slice(own.start, own.end))] : names
+}
+
+function namesInString(written: string): Names {
+  if (!/^"\s*\{/.test(written)) return []
+  try {
+    const value: unknown = JSON.parse(JSON.parse(written) as string)
+    if (typeof value !== 'object' || value === null) return []
+    // in what is known of the document, what gives it a place among others counts as its own
+    const known = Object.values(value).flatMap((inner) => Object.keys(inner ?? {}))
+    return [...Object.keys(value), ...known.filter((name) => datedField.test(name) || orderedField.test(name))]
+  } catch {
+    return []
+  }
 }
 
 /** Where the text of a result stands, without its quotes. */
@@ -167,7 +190,7 @@ function toTextSpan({ start, end, members }: JsonElement): BlockSpan {
 }
 
 /** How many of these kinds of fields all elements have. */
-function countKinds(elements: readonly JsonElement[], kinds: readonly RegExp[]): number {
+function countKinds(elements: readonly Names[], kinds: readonly RegExp[]): number {
   return kinds.filter((kind) => elements.every((element) => hasField(element, kind))).length
 }
 

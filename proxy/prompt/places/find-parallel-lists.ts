@@ -1,11 +1,9 @@
 import { isKin } from '../scan/find-elements.ts'
-import { labelNouns } from '../scan/vocabulary.ts'
+import { isLabelNoun } from '../scan/read-noun.ts'
 
 // `1: positive`, `Summary 2: …`, `Label 3 - …`: a line for each block, by its number
 const NUMBERED = /^[ \t]*(?:[-*#>]{1,6}[ \t]*)?\**(?:(\p{L}[\p{L} ]{0,30}?)[ \t]?#?)?(\d{1,4})\**[ \t]?[:：=]/gmu
 const OPENING = /<([A-Za-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?>/g
-
-const LABEL = new RegExp(`^(?:${labelNouns})$`, 'iu')
 
 // more than these are no list beside one of documents
 const MOST = 10_000
@@ -19,7 +17,7 @@ export function findParallelLists(words: string): ReadonlySet<number> {
   const lines = new Map<string, { next: number; count: number }>()
   for (const [, name = '', number] of matches(words, NUMBERED)) {
     // examples of how to cite number documents, too
-    if (LABEL.test(name)) continue
+    if (isLabelNoun(name)) continue
     const run = lines.get(name.toLowerCase())
     if (run && Number(number) === run.next) lines.set(name.toLowerCase(), { next: run.next + 1, count: run.count + 1 })
     else if (!run && Number(number) < 2) lines.set(name.toLowerCase(), { next: Number(number) + 1, count: 1 })

@@ -1,5 +1,5 @@
 import { findContentEnd, findLineEnd } from './find-edges.ts'
-import type { Label } from './find-labels.ts'
+import type { Label } from './label.ts'
 
 /* Signs in which labels stand, of whatever kind, and what closes them. */
 

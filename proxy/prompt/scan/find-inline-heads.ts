@@ -1,5 +1,5 @@
-import type { Label } from './find-labels.ts'
 import { type RecordHead, readFields } from './find-record-head.ts'
+import type { Label } from './label.ts'
 
 // what may stand in front of a first record in its line
 const LEAD_IN = /[:：][ \t]{0,4}["'“]?$/

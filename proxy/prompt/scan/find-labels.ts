@@ -1,28 +1,7 @@
-import { isWeakLabel, labelNouns, mayBeginLabel } from './vocabulary.ts'
+import { readHeadedNumber } from './find-headed-numbers.ts'
+import { isLabelId, type Label, toLabelNumber } from './label.ts'
+import { type Noun, readNounAlone } from './read-noun.ts'
 
-/** A label at the beginning of a line, as in `[3] text`, `[Doc_3] text` and `Document 3: text`, or a record's fields. */
-export interface Label {
-  /** Where the label begins, with its heading signs, emphasis and brackets. */
-  readonly start: number
-  readonly end: number
-  /** What is alike in all labels of one list. */
-  readonly form: string
-  /** `[3]`: footnotes, citations and code look the same, so its numbers have to run. */
-  readonly bare: boolean
-  /** Its words alone do not say that its block is a retrieved text. */
-  readonly isWeak: boolean
-  /** What stands in front of the id when the label is spoken of. */
-  readonly prefix: string
-  /** Empty where blocks have no id, as below `### Document`. */
-  readonly idStart: number
-  readonly idEnd: number
-  /** The id's value if it is a plain number. */
-  readonly number: number | undefined
-  /** Of a record: the names of its fields. */
-  readonly keys?: string
-}
-
-const WORD = `(?:${labelNouns})`
 // `Source ID [c910e2e]:`, `Document No. 3:`
 const OF_ID = '(?:[ _](?:id|no\\.?|nr\\.?|number))?'
 const ID = '([\\p{L}\\p{N}][\\p{L}\\p{N}_.-]{0,63})'
@@ -37,36 +16,37 @@ const ABOVE_FIELDS = '(?=[ \\t]?\\r?\\n(?:document[ _]?id|content|metadata|sourc
 
 const DECORATION = /#{1,6}[ \t]{1,3}|\*\*|[=-]{3,10}[ \t]|[-*][ \t](?=\[)/y
 // no initialiser `[3] = …`
-const NUMBER = toPattern(`()[[【](\\d{1,6})[\\]】](?:\\*\\*)?${GAP}(?![ \\t]{0,8}=)`)
+const NUMBER = toPattern(`[[【](#?)(\\d{1,6})[\\]】](?:\\*\\*)?${GAP}(?![ \\t]{0,8}=)`)
+// `--- [1] a.md ---`
+const FRAMED_NUMBER = /()\[(\d{1,4})\](?=[ \t][^\n]{1,200}[ \t][=-]{3,10}[ \t]*\r?\n)/y
+const NUMBER_SAID = toPattern('()\\[(\\d{1,4})\\]:(?=[ \\t]+(?![<(]?https?:))')
+
+/* What stands behind a noun. */
+
 // `[Source 1: a.md]`, `[Document 2 - a.md]`: what is said behind the number is of the block
 const SAID = '(?:[ \\t]?[:：|,(（–—-][^\\[\\]【】\\n]{1,200})?'
-const NUMBER_SAID = toPattern('()\\[(\\d{1,4})\\]:(?=[ \\t]+(?![<(]?https?:))')
-const BRACKETED = toPattern(
-  `[[【]((?:${WORD})(?:[ _.-]?#?|[:：] ?))${ID}${SAID}[\\]】](?:\\*\\*)?(?:[:：](?:\\*\\*)?)?${GAP}`,
-)
-const LINKED = toPattern(`((?:${WORD})${OF_ID}[ \\t]?)\\[${ID}\\](?:${COLON}|(?=[ \\t]?[(\\[]))`)
-const SPOKEN = toPattern(
-  `((?:${WORD})[ \\t]?#?)${ID}(?:${COLON}|${FIELDS}|${ABOVE_FIELDS}|(?=[ \\t]?\\([^()\\n]{1,200}\\)[:：]))`,
-)
+const BRACKETED = toPattern(`([ _.-]?#?|[:：] ?)${ID}${SAID}[\\]】](?:\\*\\*)?(?:[:：](?:\\*\\*)?)?${GAP}`)
+const LINKED = toPattern(`(${OF_ID}[ \\t]?)\\[${ID}\\](?:${COLON}|(?=[ \\t]?[(\\[]))`)
+const SPOKEN = toPattern(`([ \\t]?#?)${ID}(?:${COLON}|${FIELDS}|${ABOVE_FIELDS}|(?=[ \\t]?\\([^()\\n]{1,200}\\)[:：]))`)
 const BOLD = toPattern(
-  `((?:${WORD})[ \\t]?#?)${ID}(?:${COLON}\\*\\*|(?:[ \\t]?[:：(（–—-][^*\\n]{1,200})?\\*\\*(?:${COLON})?(?=\\s|$))`,
+  `([ \\t]?#?)${ID}(?:${COLON}\\*\\*|(?:[ \\t]?[:：(（–—-][^*\\n]{1,200})?\\*\\*(?:${COLON})?(?=\\s|$))`,
 )
-const HEADING = toPattern(`((?:${WORD})(?:[ _]id[:：]?)?[ \\t]?#?)${ID}(?:${COLON}|(?=[ \\t]?(?:\\r?\\n|$|[(–-])))`)
+const HEADING = toPattern(`((?:[ _]id[:：]?)?[ \\t]?#?)${ID}(?:${COLON}|(?=[ \\t]?(?:\\r?\\n|$|[(–-])))`)
 // `===== Document 0 =====`, and `--- SOURCE 1: Rome ---`, of which the title is content
 const FRAMED = toPattern(
-  `((?:${WORD})[ \\t]?#?)${ID}(?:${COLON}?[ \\t][=-]{3,10}(?=[ \\t]*(?:\\r?\\n|$))|(?:${COLON}|(?=[ \\t][(（|–—]))(?=[^\\n]{1,200}[ \\t][=-]{3,10}[ \\t]*(?:\\r?\\n|$)))`,
+  `([ \\t]?#?)${ID}(?:${COLON}?[ \\t][=-]{3,10}(?=[ \\t]*(?:\\r?\\n|$))|(?:${COLON}|(?=[ \\t][(（|–—]))(?=[^\\n]{1,200}[ \\t][=-]{3,10}[ \\t]*(?:\\r?\\n|$)))`,
 )
+// `==== [File:a.md;Relevance:83%]:`, the line above a block that names its file
+const FRAMED_NAME = /[:=][^\]\n]{1,200}\]:?(?=[ \t]*(?:\r?\n|$))/y
+// `=== Document: a.md ===`
+const FRAMED_FIELD = /[:：][ \t]?[^\n=]{1,200}[ \t][=-]{3,10}(?=[ \t]*(?:\r?\n|$))/y
+// `Document 1`, `Reference [1]`, alone in its line
+const ALONE = toPattern('([ \\t]#?|[ \\t]?\\[(?=\\d{1,4}\\]))(\\d{1,4})\\]?(?=[ \\t]*\\r?\\n)')
 
 // a heading that names no block, as in `### Document`
 const UNNUMBERED = /((?:document|doc|source|passage|chunk|excerpt|snippet|search result))[ \t]*(?=\r?\n)/iuy
-// `==== [File:a.md;Relevance:83%]:`, the line above a block that names its file
-const FRAMED_NAME = new RegExp(`\\[(${WORD})[:=][^\\]\\n]{1,200}\\]:?(?=[ \\t]*(?:\\r?\\n|$))`, 'iuy')
-// `=== Document: a.md ===`
-const FRAMED_FIELD = new RegExp(`(${WORD})[:：][ \\t]?[^\\n=]{1,200}[ \\t][=-]{3,10}(?=[ \\t]*(?:\\r?\\n|$))`, 'iuy')
 // `(Source: a.md)`, alone in its line
 const IN_PARENTHESES = /\((source|file|document|doc|url|from)[:：][ \t]?[^()\n]{1,200}\)(?=[ \t]*\r?\n)/iuy
-// `Document 1`, alone in its line
-const ALONE = toPattern(`((?:${WORD})[ \\t]#?)(\\d{1,4})(?=[ \\t]*\\r?\\n)`)
 // `# URI: notes/a.md`, a heading that says where the block comes from
 const HEADED_FIELD = /(uri|url|source|file|path|document|filename)[:：][ \t]+(?=\S)/iuy
 // `[a.md]: text`, as in a list of sources
@@ -74,6 +54,10 @@ const HEADED_FIELD = /(uri|url|source|file|path|document|filename)[:：][ \t]+(?
 // `- [a7:0-50] text`
 const ITEM = /\[((?=[\w.:#-]{0,63}\d|[0-9a-f]{6})[\w.:#-]{1,64})\](?::?)(?=[ \t])/uy
 const LINK = /(?:(\d{1,3})\.[ \t])?\[[^[\]\n]{1,200}\]\(https?:\/\/[^\s()]{1,300}\)(?=[ \t]*(?:\r?\n|[-–—:][ \t]))/uy
+// `[PMID:123]`, an identifier of the world or of a store, with the word for what it is
+const IDENTIFIED = toPattern(
+  `\\[((?:pmid|pmcid|doi|arxiv|isbn|issn|ecli|celex|nct|id|uid|key|ref|cite|kb|mem|src)(?:[:#] ?|[_-](?=\\d{1,12}\\])))([\\w.:/-]{0,60}\\d[\\w.:/-]{0,20})\\]:?${GAP}`,
+)
 // `17,a.md,"It rained."`
 const ROW = /(\d{1,9})(?:\||,[^,"\n]{1,160},)(?=")/y
 const NAMED_FILE = /\[([\p{L}\p{N}][\p{L}\p{N}_./ -]{0,99}\.[A-Za-z][A-Za-z0-9]{1,4}(?:#[\w=.-]{1,40})?)\]:(?=[ \t])/uy
@@ -92,27 +76,43 @@ export function readLabel(text: string, start: number): Label | undefined {
   if (decoration !== '' && first !== '#' && decoration !== '**') return readFramed(text, start, decoration)
   if (text[at] === '[' || text[at] === '【') return readBracketed(text, start, decoration)
   if (isDigit(text.charCodeAt(at)))
-    return decoration === '' ? (readRow(text, start) ?? readLink(text, start)) : undefined
-  if (first === '(') return readNameless(text, start, '', IN_PARENTHESES)
-  const label = mayBeginLabel(text, at) ? readWordLabel(text, start, decoration) : undefined
+    return (
+      (decoration === '' ? (readRow(text, start) ?? readLink(text, start)) : undefined) ??
+      readHeadedNumber(text, start, at)
+    )
+  if (first === '(') return readNameless(text, start, '', IN_PARENTHESES) ?? readHeadedNumber(text, start, at)
+  const noun = readNounAlone(text, at)
+  const label = noun && readWordLabel(text, start, decoration, noun)
   return label ?? (first === '#' ? readNameless(text, start, decoration, HEADED_FIELD) : undefined)
 }
 
 /** A label behind signs that frame it, or behind the bullet of an item. */
 function readFramed(text: string, start: number, decoration: string): Label | undefined {
   if (decoration.length === 2) return readItem(text, start, start + decoration.length)
+  const at = start + decoration.length
+  if (text[at] === '[' && isDigit(text.charCodeAt(at + 1))) return matchLabel(text, start, decoration, FRAMED_NUMBER, 1)
+  const noun = readNounAlone(text, text[at] === '[' ? at + 1 : at)
+  if (noun === undefined) return undefined
+  if (text[at] === '[') return toFramedName(text, start, decoration, noun, FRAMED_NAME)
   return (
-    matchLabel(text, start, decoration, FRAMED, 0) ??
-    readNameless(text, start, decoration, FRAMED_NAME) ??
-    readNameless(text, start, decoration, FRAMED_FIELD)
+    matchLabel(text, start, decoration, FRAMED, 0, noun) ?? toFramedName(text, start, decoration, noun, FRAMED_FIELD)
   )
+}
+
+/** A frame that names a text behind a noun: what it says of its block moves with it. */
+function toFramedName(text: string, start: number, decoration: string, noun: Noun, shape: RegExp): Label | undefined {
+  shape.lastIndex = noun.end
+  const match = shape.exec(text)
+  return match === null ? undefined : toNameless(start, noun.end + match[0].length, decoration, noun.word.toLowerCase())
 }
 
 function readBracketed(text: string, start: number, decoration: string): Label | undefined {
   const at = start + decoration.length + 1
-  if (isDigit(text.charCodeAt(at)))
+  // `[#1]`
+  if (isDigit(text.charCodeAt(text[at] === '#' ? at + 1 : at)))
     return matchLabel(text, start, decoration, NUMBER, 1) ?? matchLabel(text, start, decoration, NUMBER_SAID, 1)
-  const label = mayBeginLabel(text, at) ? matchLabel(text, start, decoration, BRACKETED, 1) : undefined
+  const noun = readNounAlone(text, at)
+  const label = noun ? matchLabel(text, start, decoration, BRACKETED, 1, noun) : readIdentified(text, start, at - 1)
   return label ?? (decoration === '' ? (readFileLabel(text, start) ?? readLink(text, start)) : undefined)
 }
 
@@ -122,18 +122,34 @@ function readNameless(text: string, start: number, decoration: string, shape: Re
   shape.lastIndex = at
   const match = shape.exec(text)
   if (match === null) return undefined
-  const noun = match[1]!.toLowerCase()
+  const label = toNameless(start, at + match[0].length, decoration, match[1]!.toLowerCase())
+  return shape === HEADED_FIELD ? { ...label, keys: match[1]!.toLowerCase() } : label
+}
+
+function toNameless(start: number, end: number, decoration: string, noun: string): Label {
   const noId = { idStart: start, idEnd: start, number: undefined }
-  const keys = shape === HEADED_FIELD ? { keys: noun } : {}
+  return { start, end, form: `${decoration}${noun}:`, bare: false, isWeak: true, prefix: '', ...noId }
+}
+
+/** An identifier in brackets, with the word for what it is. */
+function readIdentified(text: string, start: number, at: number): Label | undefined {
+  IDENTIFIED.lastIndex = at
+  const match = IDENTIFIED.exec(text)
+  if (match === null) return undefined
+  const [whole, prefix, id] = match as unknown as [string, string, string]
+  const idStart = at + 1 + prefix.length
+  const form = `${text.slice(start, at)}[${prefix.toLowerCase()}~`
+  const number = toLabelNumber(id)
   return {
     start,
-    end: at + match[0].length,
-    form: `${decoration}${noun}:`,
+    end: at + whole.length,
+    form,
     bare: false,
     isWeak: true,
-    prefix: '',
-    ...keys,
-    ...noId,
+    prefix,
+    idStart,
+    idEnd: idStart + id.length,
+    number,
   }
 }
 
@@ -198,12 +214,13 @@ function readFileLabel(text: string, start: number): Label | undefined {
   return { start, end: start + match[0].length, form: '[file]:', bare: false, isWeak: true, prefix: '', ...noId }
 }
 
-function readWordLabel(text: string, start: number, decoration: string): Label | undefined {
+function readWordLabel(text: string, start: number, decoration: string, noun: Noun): Label | undefined {
   const spoken = decoration === '' ? SPOKEN : decoration === '**' ? BOLD : HEADING
-  const label = matchLabel(text, start, decoration, spoken, 0) ?? matchLabel(text, start, decoration, LINKED, 1)
+  const label =
+    matchLabel(text, start, decoration, spoken, 0, noun) ?? matchLabel(text, start, decoration, LINKED, 1, noun)
   if (label !== undefined || spoken === BOLD) return label
   if (spoken === HEADING) return readUnnumbered(text, start, decoration)
-  const alone = matchLabel(text, start, decoration, ALONE, 0)
+  const alone = matchLabel(text, start, decoration, ALONE, 0, noun)
   // `Result 1` and `Article 1` head rows and laws
   return alone && !alone.isWeak ? { ...alone, isWeak: true, form: `${alone.form}alone` } : undefined
 }
@@ -228,23 +245,23 @@ function matchLabel(
   decoration: string,
   shape: RegExp,
   brackets: 0 | 1,
+  noun?: Noun,
 ): Label | undefined {
-  const at = start + decoration.length
+  const at = noun?.end ?? start + decoration.length
   shape.lastIndex = at
   const match = shape.exec(text)
   if (match === null) return undefined
-  const [whole, prefix, id] = match as unknown as [string, string, string]
+  const [whole, between, id] = match as unknown as [string, string, string]
+  const prefix = (noun?.word ?? '') + between
   if (!isLabelId(prefix, id)) return undefined
-  const idStart = at + prefix.length + brackets + letterOf(id).length
+  const idStart = at + between.length + (shape === BRACKETED ? 0 : brackets) + letterOf(id).length
   return {
     start,
     // `**Document [3]:**`
     end: at + whole.length + (decoration === '**' && text.startsWith('**', at + whole.length) ? 2 : 0),
     form: `${decoration}${shape === LINKED ? '[]' : brackets}${prefix}${letterOf(id)}`,
-    bare: shape === NUMBER,
-    isWeak:
-      shape === NUMBER ||
-      isWeakLabel(/^\p{L}+(?:[ _]\p{L}+)?/u.exec(prefix)?.[0].replace(/[ _](?:id|no|nr|number)$/i, '') ?? ''),
+    bare: shape === NUMBER || shape === FRAMED_NUMBER,
+    isWeak: shape === NUMBER || shape === FRAMED_NUMBER || (noun?.isWeak ?? false),
     // `Document[3]` is spoken of as [Document 3]
     prefix: (shape === LINKED ? `${prefix.trimEnd()} ` : prefix) + letterOf(id),
     idStart,
@@ -256,25 +273,6 @@ function matchLabel(
 /** The letter of `S1`, `S2`, `S3`, which is of all of them: what counts is the number. */
 function letterOf(id: string): string {
   return /^[CDEKPRST](?=[1-9]\d{0,2}$)/.exec(id)?.[0] ?? ''
-}
-
-/** `[Source code]` and `File name:` are words, not labels: an id holds a digit or is one capital letter. */
-export function isLabelId(prefix: string, id: string): boolean {
-  if (/^(?:Doc|DOC|Document|DOCUMENT)_$/.test(prefix)) return true
-  if (/\p{L}$/u.test(prefix)) return isDigit(id.charCodeAt(0))
-  return /\d/.test(id) || /^[A-Z]$/.test(id)
-}
-
-/** The value of a plain number; `07` is none, as it could not be counted up in its own form. */
-export function toLabelNumber(id: string): number | undefined {
-  return /^(?:0|[1-9]\d{0,5})$/.test(id) ? Number(id) : undefined
-}
-
-/** Whether these ids are n, n+1, n+2 …, from 0 or 1 on. */
-export function isRunning(ids: readonly (string | undefined)[]): boolean {
-  const first = toLabelNumber(ids[0] ?? '')
-  if (first === undefined || first > 1) return false
-  return ids.every((id, i) => id !== undefined && toLabelNumber(id) === first + i)
 }
 
 function isDigit(code: number): boolean {

@@ -2,10 +2,10 @@ import { findLineEnd } from './find-edges.ts'
 import type { Foot } from './find-feet.ts'
 import type { Fence } from './find-fences.ts'
 import { addInlineHeads } from './find-inline-heads.ts'
-import type { Label } from './find-labels.ts'
 import type { Opening } from './find-openings.ts'
 import { findTags, type Tag } from './find-tags.ts'
 import { findTurns, type Turn } from './find-turns.ts'
+import type { Label } from './label.ts'
 import { LineReader, type Place } from './line-reader.ts'
 import { type ToolKind, toToolKind } from './tool-kind.ts'
 
@@ -38,6 +38,8 @@ export interface Marks {
   readonly bullets: readonly Place[]
   /** Where an array or object of JSON may begin: first in a line, behind a tag there, or behind words and a colon. */
   readonly values: readonly Place[]
+  /** The headers of tables. */
+  readonly tables: readonly Place[]
   /** Lines of three quotes. */
   readonly quotes: readonly Place[]
   /** Lines that begin with a field which holds a text, as `Content: …`. */
@@ -78,7 +80,7 @@ export function findMarks(
     if (++lines > MOST_LINES || (lines % 256 === 0 && reader.count > MOST_MARKS) || reader.repeated > MOST_FORMS)
       return undefined
   }
-  const { fences, rules, bullets, values, quotes, contents, bolds, openings, feet } = reader
+  const { fences, rules, bullets, values, tables, quotes, contents, bolds, openings, feet } = reader
   const labels = addInlineHeads(text, reader.labels)
   return {
     text,
@@ -89,6 +91,7 @@ export function findMarks(
     rules,
     bullets,
     values,
+    tables,
     quotes,
     contents,
     bolds,

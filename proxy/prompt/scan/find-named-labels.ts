@@ -1,8 +1,7 @@
 import { type Dress, findNameEnd, isMarkdown, LONGEST_LINE, skipColon, toClosing, toLabel } from './dress.ts'
 import { findContentEnd, findContentStart, findLineEnd } from './find-edges.ts'
-import type { Label } from './find-labels.ts'
-import { type Noun, readNoun } from './read-noun.ts'
-import { isWeakLabel, mayBeginDressed } from './vocabulary.ts'
+import type { Label } from './label.ts'
+import { mayBeginDressed, type Noun, readNoun } from './read-noun.ts'
 
 /* Labels that bear no number, but the name of what the text is from, or no more than a word for a document. */
 
@@ -56,14 +55,42 @@ export function readFrom(text: string, start: number, { signs, at }: Dress, noun
   return toLabel(start, end, `${signs}${word}${from[0].toLowerCase().trimEnd()}~`, true)
 }
 
+// `Page: Rome (https://a.example)`, `Note: [[Rome]]`: a name with the address that it links to, alone in its line
+const LINKED =
+  /(?:page|web ?site|site|entry|post)?[ \t]?[:：][ \t]?(?:\[\[[^\]\n]{1,160}\]\]|(?:[^\n]{1,160}[ \t])?[(<](?:https?|file|gs|s3):\/\/[^\s()<>]{1,300}[)>]|\[[^\]\n]{1,160}\]\([^()\s]{1,300}\))(?=[ \t]*\r?\n)/iuy
+
+/** A word for a text, and the link to it. */
+export function readAddressed(text: string, start: number, { signs, at }: Dress, { end }: Noun): Label | undefined {
+  if (/^[-*+>|•]/.test(signs)) return undefined
+  LINKED.lastIndex = end
+  const match = LINKED.exec(text)
+  const colon = match?.[0].search(/[:：]/) ?? 0
+  // nothing in front of the colon names no text
+  if (match === null || end + colon === at) return undefined
+  const form = `${signs}${text.slice(at, end + colon).toLowerCase()}:()~`
+  return toLabel(start, end + match[0].length, form, true)
+}
+
+// `Source [a.md]: text`
+const IN_BRACKETS = /[ \t]?\[[^\]\n]{1,160}\][:：](?=\s)/uy
+
+/** A word for a source, and its name in brackets. */
+export function readNameInBrackets(text: string, start: number, { signs, at }: Dress, noun: Noun): Label | undefined {
+  if (noun.end === at || signs !== '') return undefined
+  IN_BRACKETS.lastIndex = noun.end
+  const match = IN_BRACKETS.exec(text)
+  if (match === null) return undefined
+  return toLabel(start, noun.end + match[0].length, `${text.slice(at, noun.end).toLowerCase()}[]~`, true)
+}
+
 // a space, and what follows it in `Excerpt from` and `Document <`
 const FROM_BEHIND = /^ [foi<[(]/i
 
 /** `Passage: text`: a word that calls what follows a retrieved text, and nothing else. */
-export function readWord(text: string, start: number, { end, word }: Noun): Label | undefined {
+export function readWord(text: string, start: number, { end, word, isWeak }: Noun): Label | undefined {
   WORD.lastIndex = end
   const match = WORD.exec(text)
-  if (match === null || isWeakLabel(word) || OF_FIELDS.test(word)) return undefined
+  if (match === null || isWeak || OF_FIELDS.test(word)) return undefined
   return toLabel(start, end + match[0].length, `${word.toLowerCase()}:~`, true)
 }
 

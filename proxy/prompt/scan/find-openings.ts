@@ -1,4 +1,4 @@
-import { labelNouns } from './vocabulary.ts'
+import { readNounAlone } from './read-noun.ts'
 
 /** A line, or its beginning, that opens a block which a mark of its own closes, as `[webpage 1 begin]`. */
 export interface Opening {
@@ -17,10 +17,10 @@ export interface Opening {
 }
 
 const ID = '[\\p{L}\\p{N}][\\p{L}\\p{N}_.-]{0,63}'
-const OF_BLOCK = new RegExp(
-  '(\\[{1,2}|<{2,3}|[=-]{3,10}[ \\t]?)' +
-    `((?:begin|start)(?: of)?[ _-])?((?:web ?page|${labelNouns})[ _.:-]?#?)(${ID})([ _-](?:begin|start))?` +
-    '(?:\\]{1,2}|>{2,3}|[ \\t]?[=-]{3,10})',
+// what stands in front of the noun, and behind it
+const BEFORE_BLOCK = /(\[{1,2}|<{2,3}|[=-]{3,10}[ \t]?)((?:begin|start)(?: of)?[ _-])?/iy
+const BEHIND_BLOCK = new RegExp(
+  `([ _.:-]?#?)(${ID})([ _-](?:begin|start))?(?:\\]{1,2}|>{2,3}|[ \\t]?[=-]{3,10})`,
   'iuy',
 )
 const OF_FILE = /\[(file|document|attachment) (?:name|title)\][:：] ?[^\n]{1,200}\r?\n\[\1 content begin\]/iy
@@ -38,10 +38,8 @@ export function readOpening(text: string, start: number, closings: Closings): Op
 }
 
 // `[Document]`, `<<<DOC 2>>>`, alone in its line
-const OF_NOUN = new RegExp(
-  `([\\[<{|=*#-]{1,10}[ \\t]?)((?:begin|start)(?: of)?[ _-])?(${labelNouns})([ _.:#-]{0,2}(?:\\d{1,6}|[A-Z]))?([ \\t]?[\\]>}|=*#-]{1,10})(?=[ \\t]*\\r?\\n)`,
-  'iuy',
-)
+const BEFORE_NOUN = /([[<{|=*#-]{1,10}[ \t]?)((?:begin|start)(?: of)?[ _-])?/iy
+const BEHIND_NOUN = /([ _.:#-]{0,2}(?:\d{1,6}|[A-Z]))?([ \t]?[\]>}|=*#-]{1,10})(?=[ \t]*\r?\n)/iuy
 const ENDS = ['/$', 'END $', 'END_$', 'End $', 'end $', 'end_$', 'END OF $', 'End of $', 'End', 'END', 'end']
 const MOST_FORMS = 24
 // a first block is no longer
@@ -51,17 +49,10 @@ const FURTHEST_CLOSING = 100_000
 function readNoun(text: string, start: number, closings: Closings): Opening | undefined {
   // one sign of a tag stands in front of an element's name
   if (text[start] === '<' && text[start + 1] !== '<' && text[start + 1] !== '|') return undefined
-  OF_NOUN.lastIndex = start
-  const match = OF_NOUN.exec(text)
-  if (match === null) return undefined
-  const [whole, edge, before = '', noun, id = '', edgeEnd] = match as unknown as [
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-  ]
+  const parts = readParts(text, start, BEFORE_NOUN, BEHIND_NOUN)
+  if (parts === undefined) return undefined
+  const { edge, before, noun, end } = parts
+  const [, id = '', edgeEnd = ''] = parts.behind
   const form = `${edge}${before}${noun}${edgeEnd}`
   let closing = closings.get(form)
   if (closing === undefined && closings.size < MOST_FORMS) {
@@ -74,28 +65,49 @@ function readNoun(text: string, start: number, closings: Closings): Opening | un
   if (closing === undefined || closing === null) return undefined
   const digits = id.replace(/^[ _.:#-]+/, '')
   const at = start + edge.length + before.length + noun.length + id.length - digits.length
-  const end = start + whole.length
   const label = digits === '' ? undefined : { start: at, end: at + digits.length }
   return { start, end, closing, form, label, prefix: noun + id.slice(0, id.length - digits.length), isTwice: false }
 }
 
 function readBlock(text: string, start: number): Opening | undefined {
-  OF_BLOCK.lastIndex = start
-  const match = OF_BLOCK.exec(text)
-  if (match === null) return undefined
-  const [whole, edge, before = '', noun, id, behind = ''] = match as unknown as [string, string, string, string, string]
+  const parts = readParts(text, start, BEFORE_BLOCK, BEHIND_BLOCK)
+  if (parts === undefined) return undefined
+  const { edge, before, end } = parts
+  const [whole, joint, id, behind = ''] = parts.behind as unknown as [string, string, string, string | undefined]
   // it says once that it opens, and an id holds a digit or is one capital letter
   if ((before === '') === (behind === '') || !/\d|^[A-Z]$/.test(id)) return undefined
-  const at = start + edge.length + before.length + noun.length
+  const noun = parts.noun + joint
+  const at = end - whole.length + joint.length
   return {
     start,
-    end: start + whole.length,
-    closing: `${edge}${toEnd(before)}${noun}${id}${toEnd(behind)}${whole.slice(at - start + id.length + behind.length)}`,
+    end,
+    closing: `${edge}${toEnd(before)}${noun}${id}${toEnd(behind)}${text.slice(at + id.length + behind.length, end)}`,
     form: `${edge}${before}${noun}${behind}`,
     label: { start: at, end: at + id.length },
     prefix: noun,
     isTwice: true,
   }
+}
+
+/** The noun of an opening, and what was read in front of it and behind. */
+interface Parts {
+  readonly edge: string
+  readonly before: string
+  readonly noun: string
+  readonly behind: RegExpExecArray
+  readonly end: number
+}
+
+function readParts(text: string, start: number, front: RegExp, back: RegExp): Parts | undefined {
+  front.lastIndex = start
+  const match = front.exec(text)
+  const noun = match === null ? undefined : readNounAlone(text, start + match[0].length)
+  if (match === null || noun === undefined) return undefined
+  back.lastIndex = noun.end
+  const behind = back.exec(text)
+  if (behind === null) return undefined
+  const [, edge, before = ''] = match as unknown as [string, string, string | undefined]
+  return { edge, before, noun: noun.word, behind, end: noun.end + behind[0].length }
 }
 
 function toEnd(word: string): string {

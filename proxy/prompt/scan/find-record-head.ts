@@ -38,6 +38,16 @@ const LONGEST_VALUE = 300
 // what a search tool says of a page
 const DESCRIPTION = /^description$/i
 
+/** Whether a field of this name holds a text. */
+export function namesText(name: string): boolean {
+  return CONTENT.test(name)
+}
+
+/** Whether a field of this name says where a text is from. */
+export function namesOrigin(name: string): boolean {
+  return ORIGIN.test(name)
+}
+
 /** Reads the head of a record that begins at `start`, the first character of the line at `line`. */
 export function readRecordHead(text: string, line: number, start: number): RecordHead | 'content' | undefined {
   const first = readField(text, start)

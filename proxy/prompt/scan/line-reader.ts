@@ -3,10 +3,11 @@ import { findLineEnd, isRule, isSpace } from './find-edges.ts'
 import { type Foot, readFoot } from './find-feet.ts'
 import { type Fence, readFence } from './find-fences.ts'
 import { toRecordLabel } from './find-inline-heads.ts'
-import { type Label, readLabel } from './find-labels.ts'
+import { readLabel } from './find-labels.ts'
 import { readAboveRule } from './find-named-labels.ts'
 import { type Closings, type Opening, readOpening } from './find-openings.ts'
 import { readRecordHead } from './find-record-head.ts'
+import type { Label } from './label.ts'
 
 /** A place in a text. */
 export interface Place {
@@ -28,6 +29,7 @@ const QUOTE = 34
 const ASTERISK = 42
 const PLUS = 43
 const BULLET = 0x2022
+const PIPE = 124
 const OPEN_BRACKET = 91
 const OPEN_BRACE = 123
 
@@ -50,6 +52,7 @@ export class LineReader {
   readonly rules: Place[] = []
   readonly bullets: Place[] = []
   readonly values: Place[] = []
+  readonly tables: Place[] = []
   readonly quotes: Place[] = []
   readonly contents: Place[] = []
   readonly bolds: Place[] = []
@@ -74,6 +77,7 @@ export class LineReader {
       this.fences,
       this.rules,
       this.bullets,
+      this.tables,
       this.values,
       this.contents,
       this.bolds,
@@ -102,6 +106,7 @@ export class LineReader {
     if ((code === HYPHEN || code === EQUALS) && isRule(text, start, findLineEnd(text, start)))
       this.#readRule(line, start)
     else if (isBullet(code) || isDigit(code)) this.bullets.push({ start: line })
+    else if (code === PIPE && isAboveDelimiter(this.#text, start)) this.tables.push({ start })
     if (!isOpened) this.#readLabel(line, start)
   }
 
@@ -217,6 +222,14 @@ function mayAnnounceValue(text: string, colon: number): boolean {
 
 function isBlankOrBold(code: number): boolean {
   return isBlank(code) || code === ASTERISK
+}
+
+const DELIMITER = /[ \t]{0,3}\|?[ \t]?:?-{1,40}:?[ \t]?\|[ \t|:-]{0,200}\r?\n/y
+
+/** Whether the line below this one is that which Markdown writes below the header of a table. */
+function isAboveDelimiter(text: string, start: number): boolean {
+  DELIMITER.lastIndex = findLineEnd(text, start) + 1
+  return DELIMITER.test(text)
 }
 
 function isBullet(code: number): boolean {

@@ -1,18 +1,173 @@
-import { labelNouns, qualities } from './vocabulary.ts'
+import { compounds } from './compounds.ts'
+import { nouns } from './nouns.ts'
+
+/* Words for documents in labels. One word is read and looked up: the nouns are too many to be tried one by one. */
 
 /** A word for a document that a label begins with. */
 export interface Noun {
   /** Where it ends; where the label begins, if there is none. */
   readonly end: number
-  /** It alone, without the words in front that say how it was found. */
+  /** It alone, without the words around it that say how it was found. */
   readonly word: string
+  /** It alone does not say that its block is a retrieved text. */
+  readonly isWeak: boolean
 }
 
-const NOUN = new RegExp(`(?:the )?${qualities}(${labelNouns})`, 'iuy')
+interface Entry {
+  readonly noun: string
+  readonly isWeak: boolean
+  /** It is one word of letters, and needs no other look when that was looked up. */
+  readonly isWord: boolean
+}
 
-/** Reads the word for a document at `at`. */
+const labelled: readonly Omit<Entry, 'isWord'>[] = [
+  ...nouns.flatMap(({ singular, label }) => (label === undefined ? [] : { noun: singular, isWeak: label === 'weak' })),
+  ...compounds.map(({ noun, weight }) => ({ noun, isWeak: weight === 'weak' })),
+]
+const weakNouns: ReadonlySet<string> = new Set(labelled.filter(({ isWeak }) => isWeak).map(({ noun }) => noun))
+const allNouns: ReadonlySet<string> = new Set(labelled.map(({ noun }) => noun))
+
+// what may stand in front of such a noun in a label, as in `Retrieved document 1`
+const qualities: ReadonlySet<string> = new Set(
+  (
+    'retrieved relevant related matching supporting source context knowledge kb web search text reference top input ' +
+    'provided similar external background candidate pertinent relevante relevanter relevantes gefundene gefundener ' +
+    'relevanten gevonden найденный релевантный извлечённый извлеченный знайдений релевантний znaleziony'
+  ).split(' '),
+)
+// and behind it, as in `Extrait pertinent 1`
+const qualitiesBehind: ReadonlySet<string> = new Set(
+  (
+    'pertinent pertinente récupéré récupérée retrouvé trouvé relevante recuperado recuperada encontrado encontrada ' +
+    'rilevante recuperato recuperata trovato trovata źródłowy'
+  ).split(' '),
+)
+const MOST_QUALITIES = 2
+
+// a line in words that says where a text is from, as `From a.md:`, begins so
+const originWords: ReadonlySet<string> = new Set(['from', 'content', 'contents', 'auszug', 'id', 'index', 'the'])
+// what is named by its address, as in `Page: Rome (https://a.example)`
+const pageWords: ReadonlySet<string> = new Set(['page', 'website', 'site', 'entry', 'post'])
+// behind signs a field says so, as in `###PATH: a.md`; without any it is one of a record
+const fieldWords: ReadonlySet<string> = new Set(['path', 'filepath', 'url', 'uri', 'link', 'title'])
+
+/** The nouns that begin alike, the longest first: `doc` begins `document`. */
+const byFirstWord = new Map<string, Entry[]>()
+const byInitial = new Map<string, Entry[]>()
+for (const { noun, isWeak } of labelled.toSorted((a, b) => b.noun.length - a.noun.length)) {
+  const isWritten = isAlphabetic(noun.charCodeAt(0))
+  const entry = { noun, isWeak, isWord: isWritten && noun === firstWordOf(noun) }
+  const [table, key] = isWritten ? [byFirstWord, firstWordOf(noun)] : [byInitial, noun[0]!]
+  const alike = table.get(key)
+  if (alike === undefined) table.set(key, [entry])
+  else alike.push(entry)
+}
+
+function firstWordOf(noun: string): string {
+  return /^[^ -]+/.exec(noun)![0]
+}
+
+const LONGEST_WORD = Math.max(
+  ...[...byFirstWord.keys(), ...qualities, ...originWords, ...pageWords, ...fieldWords].map(({ length }) => length),
+)
+
+// by their first three letters words are told apart before they are copied; a bit makes letters small, also those of
+// Latin-1 and most of Cyrillic, but not others
+const beginnings = new Uint8Array(1 << 16)
+for (const [bit, words] of [byFirstWord.keys(), [...qualities, ...originWords, ...pageWords], fieldWords].entries()) {
+  for (const word of words) {
+    for (const written of [word, word.toUpperCase(), word[0]!.toUpperCase() + word.slice(1)]) {
+      beginnings[toBeginning(written, 0)]! |= 1 << bit
+    }
+  }
+}
+
+function toBeginning(text: string, at: number): number {
+  const third = text.charCodeAt(at + 2)
+  const two = ((text.charCodeAt(at) | 32) << 10) ^ ((text.charCodeAt(at + 1) | 32) << 5)
+  return (two ^ (isAlphabetic(third) ? third | 32 : 0)) & 0xffff
+}
+
+/** Whether this word alone does not say that a text is a retrieved one. */
+export function isWeakLabel(word: string): boolean {
+  return weakNouns.has(word.toLowerCase().replaceAll('_', ' '))
+}
+
+/** Whether this is a noun for labels, and nothing else. */
+export function isLabelNoun(word: string): boolean {
+  return allNouns.has(word.toLowerCase().replaceAll('_', ' '))
+}
+
+/** Whether words may begin here that name a text or where it is from; behind signs, a field, too. */
+export function mayBeginDressed(text: string, at: number, isSigned: boolean): boolean {
+  if (!isAlphabetic(text.charCodeAt(at))) return byInitial.has(text[at] ?? '')
+  if ((beginnings[toBeginning(text, at)]! & (isSigned ? 7 : 3)) === 0) return false
+  const word = readWord(text, at)
+  if (byFirstWord.has(word) || qualities.has(word) || originWords.has(word) || pageWords.has(word)) return true
+  return isSigned && fieldWords.has(word)
+}
+
+/** Reads the word for a document at `at`, and the words around it that say how it was found. */
 export function readNoun(text: string, at: number): Noun {
-  NOUN.lastIndex = at
-  const match = NOUN.exec(text)
-  return match === null ? { end: at, word: '' } : { end: at + match[0].length, word: match[1]! }
+  const from = /^the $/i.test(text.slice(at, at + 4)) ? at + 4 : at
+  const noun = readQualified(text, from, MOST_QUALITIES)
+  if (noun === undefined) return { end: at, word: '', isWeak: false }
+  const behind = skipSpace(text, noun.end)
+  const word = behind > noun.end ? readWord(text, behind) : ''
+  return qualitiesBehind.has(word) ? { ...noun, end: behind + word.length } : noun
+}
+
+function readQualified(text: string, at: number, most: number): Noun | undefined {
+  const word = most === 0 ? '' : readWord(text, at)
+  const behind = at + word.length
+  if (qualities.has(word) && isGap(text, behind)) {
+    const noun = readQualified(text, behind + 1, most - 1)
+    if (noun !== undefined) return noun
+  }
+  return readNounAlone(text, at)
+}
+
+/** Reads the word for a document at `at`, with no other in front. */
+export function readNounAlone(text: string, at: number): Noun | undefined {
+  const isLetter = isAlphabetic(text.charCodeAt(at))
+  if (isLetter && (beginnings[toBeginning(text, at)]! & 1) === 0) return undefined
+  const alike = isLetter ? byFirstWord.get(readWord(text, at)) : byInitial.get(text[at] ?? '')
+  const entry = alike?.find((one) => isWrittenAt(text, at, one))
+  if (entry === undefined) return undefined
+  const end = at + entry.noun.length
+  return { end, word: text.slice(at, end), isWeak: weakNouns.has(entry.noun) }
+}
+
+/** Whether a noun stands here whose first word does, with a space or an underscore between its words. */
+function isWrittenAt(text: string, at: number, { noun, isWord }: Entry): boolean {
+  if (isWord) return true
+  const end = at + noun.length
+  if (isAlphabetic(noun.charCodeAt(0)) && isAlphabetic(text.charCodeAt(end))) return false
+  return text.slice(at, end).toLowerCase().replaceAll('_', ' ') === noun
+}
+
+/** The word that begins here, in small letters, unless it is longer than any of these. */
+function readWord(text: string, at: number): string {
+  let end = at
+  while (end - at <= LONGEST_WORD && isAlphabetic(text.charCodeAt(end))) end++
+  return end - at <= LONGEST_WORD ? text.slice(at, end).toLowerCase() : ''
+}
+
+function isGap(text: string, at: number): boolean {
+  const sign = text[at]
+  return sign === ' ' || sign === '_' || sign === '-'
+}
+
+function skipSpace(text: string, at: number): number {
+  return text[at] === ' ' ? at + 1 : at
+}
+
+/** Whether this is a letter of Western or Central European languages, of Turkish, or of Cyrillic. */
+export function isAlphabetic(code: number): boolean {
+  return isLatin(code) || (code >= 0x400 && code <= 0x52f)
+}
+
+/** Whether this is a letter of a Western or Central European language, or of Turkish. */
+export function isLatin(code: number): boolean {
+  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 0xc0 && code <= 0x17f)
 }

@@ -1,8 +1,8 @@
 import { asks, days, entries, files, type OrderedText, people, tells, times } from './ordered-texts.fixture.ts'
 
-/* Prompts in which nothing may move, by which the finder was not mended. */
+/* Prompts in which nothing may move, which came with developed-later.fixture.ts. */
 
-export const heldOutOrders: readonly OrderedText[] = [
+export const laterOrders: readonly OrderedText[] = [
   asks(
     'a chat in brackets',
     entries((s, i) => `[${people[i - 1]}] ${s}`, '\n'),

@@ -2,7 +2,7 @@ import { called, list, system, type Template, user } from './template.fixture.ts
 
 const flat = (text: string): string => text.replaceAll('\n', ' ')
 
-/** The second half of held-out.fixture.ts. */
+/** The second half of developed-later.fixture.ts. */
 export const secondHalf: readonly Template[] = [
   {
     name: '### 参考資料1：title',

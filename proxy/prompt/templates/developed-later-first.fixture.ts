@@ -2,7 +2,7 @@ import { called, list, system, type Template, user } from './template.fixture.ts
 
 const flat = (text: string): string => text.replaceAll('\n', ' ')
 
-/** The first half of held-out.fixture.ts. */
+/** The first half of developed-later.fixture.ts. */
 export const firstHalf: readonly Template[] = [
   {
     name: '(1) text',
