@@ -40,7 +40,7 @@ export default defineConfig({
           include: [sockets],
           isolate: false,
           // they wait more than they compute
-          maxWorkers: 2,
+          maxWorkers: 3,
           testTimeout: 60_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 1 },
