@@ -1,0 +1,42 @@
+/*
+ * Tasks whose answer follows the order of the texts, in words that name no text: to hand them back (`Proofread.`,
+ * `Übersetze ins Englische.`), to rank them, or to speak of one by its place (`the third?`, `swap 1 and 2`).
+ */
+
+// where a sentence begins, or what asks for something does
+const BEGIN =
+  '(?:(?:^|[.!?:;\\n*>-]\\s{0,3})(?:please,? |now,? |then,? |first,? |and )?|(?:please|bitte|and then|can you|could you) )'
+const VERBS =
+  '(?:translate|proofread|spell-?check|copy|repeat|retype|rewrite|rephrase|paraphrase|reformat|format|renumber|rank|re-?rank|sort|order|reorder|rearrange|shuffle|swap|fix|correct|transcribe|redact|render|convert)'
+const OBJECT =
+  '(?:(?:all|both) )?(?:of )?(?:the|these|this|those|them|my|everything|it all|all|each|above|following|(?:in)?to \\p{L}+|typos|spelling|grammar|verbatim|\\d{1,2} and \\d{1,2})(?!\\p{L})'
+// the answer is the model's own, and the question one text
+const OWN =
+  "(?! (?:the |your |my |this |its |any |user(?:['’]s)? ){0,3}(?:final |own |original )?(?:answers?|responses?|repl(?:y|ies)|questions?|query|queries|output|citations?|problem|issue|bug)(?!\\p{L}))"
+
+const ENGLISH = [
+  `${BEGIN}${VERBS}${OWN}(?: ${OBJECT}|(?=[ \\t]*[.!]?[ \\t]*(?:\\n|$)))`,
+  `${BEGIN}(?:judge|rate|grade|assess|classify|score|label) (?:the )?(?:relevance|sentiment|quality|topics?|language|toxicity|stance|category|categories) of(?!\\p{L})`,
+  '(?<!\\p{L})(?:first|second|third|fourth|fifth|last|next|top) (?:link|hit|row|column|url)(?!\\p{L})|(?<!\\p{L})top (?:two|three|four|five)(?!\\p{L})(?! (?:reasons|priorities|tips|things))',
+  '(?<!\\p{L})(?:is|does|about|with|open|explain|read|show|skip|after|before|than) the (?:first|second|third|fourth|fifth|last|next)(?= (?:about|say|says|said|mean|link|hit|and)(?!\\p{L})|[ \\t]{0,2}(?:[?.!]|\\n|$))',
+  '(?<!\\p{L})(?:which|who|what)(?: (?:one|of \\p{L}+))? (?:comes|shows? up|follows?|plays?|speaks?|stands?|ranks?)(?: \\p{L}+)? (?:first|last|next|second|third|before|after|on top)(?!\\p{L})',
+  '(?<!\\p{L})(?:one on top|on place \\d|to position \\d|is at the top|not on top|from one to the next|array of (?:labels|summaries|scores|titles))(?!\\p{L})|(?<!\\p{L})(?:one|a|two) (?:sentence|line|paragraph|bullet|word|summary)s? each(?!\\p{L})',
+  '(?<!\\p{L})(?:add|write|insert|append) (?:a|another|the) (?:next|third|fourth|fifth|sixth) one(?!\\p{L})|(?<!\\p{L})(?:better|right|correct|wrong) (?:order|ranking) (?:for|of) (?:these|them|the)(?!\\p{L})|(?<!\\p{L})is the (?:ranking|order|order of these) (?:right|correct|wrong|good)(?!\\p{L})',
+]
+
+// how other languages ask to hand back, but not the answer
+const OTHER_ANSWER =
+  '(?! (?:die |deine |ihre |seine )?antwort| (?:ta |la |votre )?réponse| (?:tu |la |su )?respuesta| (?:la |tua )?risposta| (?:a |sua )?resposta)'
+const OTHERS = [
+  `${BEGIN}(?:übersetz\\p{L}{0,3}|korrigier\\p{L}{0,3}|sortier\\p{L}{0,3}|ordne|formatier\\p{L}{0,3}|formulier\\p{L}{0,3}|traduis(?:ez)?|corrige[zr]?|reformule[zr]?|class(?:e|ez)(?:-les)?|trie[zr]?(?:-les)?|recopie[zr]?|traduce|traduzca|orden[ae](?:l[oa]s)?|ordénal[oa]s|reescrib[ae]|copi[ae]|traduci|traducete|corregg[ie]|riscriv[ie]|traduza|corrija|reescreva)(?!\\p{L})${OTHER_ANSWER}`,
+  '(?<!\\p{L})(?:was steht|fasse|erklär\\p{L}{0,2}|öffne|zeig\\p{L}{0,2})(?!\\p{L})[^.\\n?]{0,20}(?<!\\p{L})(?:erste|zweite|dritte|vierte|letzte|nächste|oberste)[nrsm]?(?!\\p{L})|(?<!\\p{L})was (?:kommt|folgt|ist) (?:nach|vor|als nächstes)(?!\\p{L})',
+  '(?<!\\p{L})(?:le|la|les|ouvre|ouvrez)(?: le| la)? (?:deux |trois )?(?:premi|deuxi|second|troisi|derni)\\p{L}*(?: lien| résultat)?(?=[ \\t]{0,2}(?:[?.!]|\\n|$))',
+  '(?<!\\p{L})(?:el|la|los|las|il|lo|o|a|os|as)(?: dos| due| dois| primi)? (?:primer|segund|tercer|últim|second|terz|ultim|primeir|terceir)\\p{L}*(?=[ \\t]{0,2}(?:[?.!]|\\n|$))',
+  '(?:^|[.!?:\\n]\\s{0,3})(?:переведи|исправь|отсортируй|перепиши|отредактируй)(?:те)?(?!\\p{L})(?! (?:свой )?ответ)|(?<!\\p{L})во? (?:первом|втором|третьем|последнем)(?!\\p{L})',
+  '翻译成|译成|翻譯成|校对|校對|润色|潤色|续写|續寫|重新排序|(?:[们們])?排序[。！]|前[两二三四五]个|第[一二三四五]个|最[后後]一?个',
+  '訳して|校正して|並べ替え|書き直し|(?:最初|最後)の(?:もの|リンク|結果)|[一二三四五\\d]番目',
+  '번역해|교정해|정렬해|다시 써',
+]
+
+/** Sources of patterns for `toWordPatterns`, of texts in small letters. */
+export const TASK_WORDS: readonly string[] = [...ENGLISH, ...OTHERS]
