@@ -48,7 +48,10 @@ interface Described {
 }
 
 async function mirror(): Promise<Described> {
-  const { replicas } = (await (await fetch(`${proxy.adminUrl}/v1/mirror`)).json()) as { replicas: [Described] }
+  const ask = (): Promise<Response> => fetch(`${proxy.adminUrl}/v1/mirror`)
+  // a connection that was kept may lead to the proxy before, which listened on the same port
+  const answer = await ask().catch(ask)
+  const { replicas } = (await answer.json()) as { replicas: [Described] }
   return replicas[0]
 }
 
