@@ -5,6 +5,7 @@ describe('an answer follows the order of the texts', () => {
   it.each([
     'Proofread.',
     'Fix the typos.',
+    'Cite what you use. Proofread everything above.',
     'Repeat the text above verbatim.',
     'Translate into German:',
     'Please translate everything above.',

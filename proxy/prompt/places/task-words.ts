@@ -3,9 +3,9 @@
  * `Übersetze ins Englische.`), to rank them, or to speak of one by its place (`the third?`, `swap 1 and 2`).
  */
 
-// where a sentence begins, or what asks for something does
+// where a sentence begins, or what asks for something does; nothing of it belongs to the match, which is judged by its sentence
 const BEGIN =
-  '(?:(?:^|[.!?:;\\n*>-]\\s{0,3})(?:please,? |now,? |then,? |first,? |and )?|(?:please|bitte|and then|can you|could you) )'
+  '(?<=(?:^|[.!?:;\\n*>-]\\s{0,3})(?:please,? |now,? |then,? |first,? |and )?|(?:please|bitte|and then|can you|could you) )'
 const VERBS =
   '(?:translate|proofread|spell-?check|copy|repeat|retype|rewrite|rephrase|paraphrase|reformat|format|renumber|rank|re-?rank|sort|order|reorder|rearrange|shuffle|swap|fix|correct|transcribe|redact|render|convert)'
 const OBJECT =
@@ -38,5 +38,5 @@ const OTHERS = [
   '번역해|교정해|정렬해|다시 써',
 ]
 
-/** Sources of patterns for `toWordPatterns`, of texts in small letters. */
+/** Sources of patterns for texts in small letters. */
 export const TASK_WORDS: readonly string[] = [...ENGLISH, ...OTHERS]
