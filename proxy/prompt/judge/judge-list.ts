@@ -10,19 +10,11 @@ import { readFields } from '../scan/find-record-head.ts'
 import { materialWords } from '../scan/vocabulary.ts'
 import type { BlockSpan, ContextList } from './context-list.ts'
 import { isExample } from './is-example.ts'
+import { isLikeSteps, isOfWork, isRetrieved } from './own-work.ts'
 import { type Evidence, readAnnouncement, readEvidence } from './read-evidence.ts'
 import type { Reason } from './reasons.ts'
 
 // titles that are links stand in any page
-// what belongs to who asks, but for the question
-const OF_OWN =
-  /(?<!\p{L})(?:my|our|i (?:wrote|made|want|have written)|meine?[rnms]?|unsere?[rnms]?|mon|mes|notre|nos|mis?|nuestr[oa]s?|mo[ij]|наш\p{L}*|мо[йеия])(?!\p{L})(?! (?:question|query|frage|pregunta|вопрос))|我的|我们的|私の|내 /iu
-const OF_WORK =
-  /(?<!\p{L})(?:create|write|writing|change[sd]?|edit|modif(?:y|ied)|appl(?:y|ied)|add|updated?|delete|migrations?|patch|commits?|pull request|load order|run with|to (?:read|create|do|build)|steps?|plan|actions?|agenda|schedule|programme|tutorial|recipe|playlist|bibliography|works cited|thesis|novel|poem|blog post|ablauf|schritte|roman|étapes|pasos)(?!\p{L})/iu
-const LIKE_STEPS = /^[ \t]*\(?\d{1,3}[.)][ \t]/
-const SHORT = /^[^\p{L}]*\p{L}+(?:[ \p{L}-]{0,24})[^\p{L}]*$/u
-const GIVEN =
-  /(?<!\p{L})(?:search|retrieved|relevant|found|following|provided|given|use|using|these|here are|based on)(?!\p{L})|搜索|检索|検索|gefunden|folgende|suivant|siguiente/iu
 const LINKED = /^(?:\d{1,3}\. )?\[[^\]\n]*\]\(/
 // behind the number of a block
 const CONTINUED =
@@ -181,21 +173,6 @@ function isSupported(marks: Marks, list: ContextList): boolean {
   // what is announced in front of the question that stands in another message
   const isAsked = marks.asked && evidence.announcesText && list.form === 'label'
   return isBacked(marks, list, isAsked ? { ...evidence, asked: true } : evidence)
-}
-
-/** Whether a list is announced as what somebody writes or does: it was not retrieved, and its order may be that of the work. */
-function isOfWork(heading: string): boolean {
-  return OF_OWN.test(heading) || OF_WORK.test(heading)
-}
-
-/** Whether numbers stand in front of its blocks as in front of steps: `1. Install it (https://a.example)`. */
-function isLikeSteps(text: string, { form, blocks: [first] }: ContextList): boolean {
-  return form === 'number' && LIKE_STEPS.test(text.slice(first!.start, first!.start + LONGEST_MARK))
-}
-
-/** Whether a list comes from a search, or is announced by little more than a word for retrieved texts. */
-function isRetrieved({ source }: Marks, { inContainer }: ContextList, { heading, announcesSet }: Evidence): boolean {
-  return source === 'search' || inContainer === true || (announcesSet && (SHORT.test(heading) || GIVEN.test(heading)))
 }
 
 function isBacked(marks: Marks, list: ContextList, evidence: Evidence): boolean {
