@@ -105,7 +105,7 @@ test('only the pipeline, its observer, the engine’s reports and what other pro
     .map(({ path }) => path)
   expect(writers.toSorted()).toEqual([
     'proxy/mirror/replica-mirror.ts',
-    'proxy/redis/mirror-follower.ts',
+    'proxy/redis/mirror/mirror-follower.ts',
     'proxy/request/answer-observer.ts',
     'proxy/request/send-call.ts',
   ])

@@ -4,9 +4,9 @@ import { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
 import { createLog } from '#proxy/log.ts'
 import { ReplicaMirror } from '#proxy/mirror/replica-mirror.ts'
+import type { RedisAccess } from '#proxy/redis/connection/redis-connection.ts'
 import { createSharedRedis, type SharedRedis } from '#proxy/redis/create-shared-redis.ts'
-import type { RedisAccess } from '#proxy/redis/redis-connection.ts'
-import { SharedMirror } from '#proxy/redis/shared-mirror.ts'
+import { SharedMirror } from '#proxy/redis/mirror/shared-mirror.ts'
 import { waitFor } from './redis-server.ts'
 
 export interface MirrorProxyOptions {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Redis } from '#proxy/redis/ioredis.ts'
+import { Redis } from '#proxy/redis/connection/ioredis.ts'
 import { findFreePort } from './demo/find-free-port.ts'
 
 /** Whether Redis servers can be started here. */

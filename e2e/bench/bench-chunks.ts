@@ -1,7 +1,7 @@
-import { bytesPerChunk, ChunkTable } from '#proxy/chunks/chunk-table.ts'
 import { plainFacts } from '#proxy/chunks/chunk-texts.fixture.ts'
 import { findKnownLists } from '#proxy/chunks/find-known-lists.ts'
-import { FoldedText } from '#proxy/chunks/folded-text.ts'
+import { bytesPerChunk, ChunkTable } from '#proxy/chunks/table/chunk-table.ts'
+import { FoldedText } from '#proxy/chunks/table/folded-text.ts'
 
 /** What known chunks cost. */
 export interface ChunkFigures {

@@ -6,7 +6,7 @@ import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
 import { createLog } from '#proxy/log.ts'
 import { ReplicaMirror } from '#proxy/mirror/replica-mirror.ts'
 import { createSharedRedis } from '#proxy/redis/create-shared-redis.ts'
-import { SharedMirror } from '#proxy/redis/shared-mirror.ts'
+import { SharedMirror } from '#proxy/redis/mirror/shared-mirror.ts'
 import { waitFor } from '../redis-server.ts'
 import { createPrompts } from './sent-prompts.ts'
 

@@ -1,5 +1,5 @@
 import type { BlockSpan, ContextList } from '../prompt/judge/context-list.ts'
-import type { ChunkHandle } from './chunk-columns.ts'
+import type { ChunkHandle } from './table/chunk-columns.ts'
 
 /** Why the borders of a list are certain. */
 export interface CertainBorders {

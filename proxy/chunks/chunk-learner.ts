@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import { inSlices } from '../mirror/in-slices.ts'
-import type { ChunkHandle } from './chunk-columns.ts'
-import type { ChunkFacts } from './chunk-record.ts'
-import type { Added } from './chunk-table.ts'
-import type { FoldedText } from './folded-text.ts'
 import type { ChunkInputs } from './read-chunk-inputs.ts'
+import type { ChunkHandle } from './table/chunk-columns.ts'
+import type { ChunkFacts } from './table/chunk-record.ts'
+import type { Added } from './table/chunk-table.ts'
+import type { FoldedText } from './table/folded-text.ts'
 import type { TokenDecoder } from './token-decoder.ts'
 
 /** Where chunks that are learned go. */

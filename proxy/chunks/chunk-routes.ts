@@ -5,8 +5,8 @@ import { readBody } from '../http/read-body.ts'
 import { parseJson } from '../json/parse-json.ts'
 import { isObject } from '../prompt/body/prompt-builder.ts'
 import type { Pipeline } from '../request/pipeline.ts'
-import { bytesPerChunk } from './chunk-table.ts'
 import { readChunks } from './read-chunks.ts'
+import { bytesPerChunk } from './table/chunk-table.ts'
 
 /** Where an operator tells which chunks there are (CONTRACT §4). */
 export function addChunkRoutes(

@@ -1,6 +1,6 @@
-import type { ChunkFacts } from './chunk-record.ts'
 import type { KnownLists } from './find-known-lists.ts'
 import { KnownChunks } from './known-chunks.ts'
+import type { ChunkFacts } from './table/chunk-record.ts'
 
 const topics = [
   'harbour',

@@ -1,9 +1,9 @@
 import { type BlockSpan, type ContextList, mostBlocks } from '../prompt/judge/context-list.ts'
 import { tellsOrder } from '../prompt/order/tells-order.ts'
-import type { ChunkHandle } from './chunk-columns.ts'
-import type { ChunkTable } from './chunk-table.ts'
-import { type FoldedText, longestText } from './folded-text.ts'
 import { areMostlyInOrder, mayGoOn, wereApart } from './one-text.ts'
+import type { ChunkHandle } from './table/chunk-columns.ts'
+import type { ChunkTable } from './table/chunk-table.ts'
+import { type FoldedText, longestText } from './table/folded-text.ts'
 
 /** Why known chunks that stand side by side are left alone. */
 export type ChunkRefusal = 'one_text' | 'overlapping' | 'mixed_separators' | 'in_data' | 'too_many'

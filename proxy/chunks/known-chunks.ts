@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto'
 import { inSlices } from '../mirror/in-slices.ts'
-import type { ChunkHandle } from './chunk-columns.ts'
 import { ChunkLearner, type ChunkSink, endsOf, type IgnoredReason, type Lesson } from './chunk-learner.ts'
-import type { ChunkFacts, ChunkRecord } from './chunk-record.ts'
-import { type Added, bytesPerChunk, ChunkTable } from './chunk-table.ts'
 import { findKnownLists, type KnownLists } from './find-known-lists.ts'
-import { FoldedText, longestText } from './folded-text.ts'
 import type { ChunkInputs } from './read-chunk-inputs.ts'
+import type { ChunkHandle } from './table/chunk-columns.ts'
+import type { ChunkFacts, ChunkRecord } from './table/chunk-record.ts'
+import { type Added, bytesPerChunk, ChunkTable } from './table/chunk-table.ts'
+import { FoldedText, longestText } from './table/folded-text.ts'
 import { TokenDecoder } from './token-decoder.ts'
 
 /** A chunk that an operator registers. */

@@ -1,5 +1,5 @@
-import type { GivenOrder } from './chunk-columns.ts'
-import type { ChunkTable } from './chunk-table.ts'
+import type { GivenOrder } from './table/chunk-columns.ts'
+import type { ChunkTable } from './table/chunk-table.ts'
 
 /** Chunks that stand at one place: the same text, known from several sides. */
 interface Place {

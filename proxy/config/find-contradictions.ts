@@ -1,7 +1,7 @@
 import { findKeyFaults } from '../access/find-key-faults.ts'
 import { readPeers } from '../access/trusted-peers.ts'
 import { compilePatterns } from '../patterns/compile-patterns.ts'
-import { readRedisUrl } from '../redis/read-redis-url.ts'
+import { readRedisUrl } from '../redis/connection/read-redis-url.ts'
 import type { SettingFault, SettingPath } from './check-settings.ts'
 import { findEngineFaults } from './find-engine-faults.ts'
 import { readListenAddress } from './read-arguments.ts'

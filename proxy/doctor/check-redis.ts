@@ -1,9 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { createRedisClient, type RedisClient } from '../redis/create-redis-client.ts'
-import { readRedisUrl } from '../redis/read-redis-url.ts'
-import { evalCommand, getCommand, type RedisCommand, type RedisReply, setCommand } from '../redis/redis-command.ts'
-import { runCommands } from '../redis/run-commands.ts'
+import { createRedisClient, type RedisClient } from '../redis/connection/create-redis-client.ts'
+import { readRedisUrl } from '../redis/connection/read-redis-url.ts'
+import {
+  evalCommand,
+  getCommand,
+  type RedisCommand,
+  type RedisReply,
+  setCommand,
+} from '../redis/connection/redis-command.ts'
+import { runCommands } from '../redis/connection/run-commands.ts'
 import type { Finding } from './finding.ts'
 import { findMissingRights, forgetProbes, probeRights } from './redis-rights.ts'
 

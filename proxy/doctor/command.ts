@@ -5,7 +5,7 @@ import { ConfigError } from '../config/config.ts'
 import { findEngineFaults } from '../config/find-engine-faults.ts'
 import { readEngine, readUrl } from '../config/read-arguments.ts'
 import type { EngineSettings } from '../config/settings.ts'
-import { readRedisUrl } from '../redis/read-redis-url.ts'
+import { readRedisUrl } from '../redis/connection/read-redis-url.ts'
 import type { DoctorOptions } from './run-doctor.ts'
 
 interface DoctorFlags {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readMirrorStand, writeMirror } from '../redis/mirror-scripts.ts'
+import { readMirrorStand, writeMirror } from '../redis/mirror/mirror-scripts.ts'
 import { writeHotBlocks } from '../redis/shared-hot-blocks.ts'
 import { forgetTurn, rememberExplicitTurn } from '../store/turn-scripts.ts'
 import { neededCommands } from './redis-rights.ts'

@@ -1,4 +1,4 @@
-import type { RedisCommand, RedisReply } from '../redis/redis-command.ts'
+import type { RedisCommand, RedisReply } from '../redis/connection/redis-command.ts'
 
 type Arguments = RedisCommand['args']
 

@@ -2,7 +2,7 @@ import type { EngineConfig } from '../config/config.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { SharedRedis } from './create-shared-redis.ts'
-import { SharedMirror } from './shared-mirror.ts'
+import { SharedMirror } from './mirror/shared-mirror.ts'
 import { SharedReuse } from './shared-reuse.ts'
 import { SharedTokens } from './shared-tokens.ts'
 

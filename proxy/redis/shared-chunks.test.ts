@@ -2,8 +2,8 @@ import { beforeEach, expect, test } from 'vitest'
 import { createKnown, documentText, embed } from '../chunks/chunk-texts.fixture.ts'
 import { describeKnownChunks } from '../chunks/known-chunks.contract.ts'
 import { KnownChunks } from '../chunks/known-chunks.ts'
-import { readChunkEntry, writeChunkEntry } from './chunk-entry.ts'
-import { RedisDouble } from './redis-double.fixture.ts'
+import { readChunkEntry, writeChunkEntry } from './codec/chunk-entry.ts'
+import { RedisDouble } from './connection/redis-double.fixture.ts'
 import { SharedChunks } from './shared-chunks.ts'
 
 let redis: RedisDouble

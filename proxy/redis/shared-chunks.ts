@@ -1,10 +1,10 @@
-import type { ChunkRecord } from '../chunks/chunk-record.ts'
+import { TimeSlices } from '../bounds/time-slices.ts'
 import type { ChunkListener, KnownChunks } from '../chunks/known-chunks.ts'
-import { type ChunkEntry, type FedEntry, readChunkFeed, writeChunkEntry } from './chunk-entry.ts'
-import type { RedisCommand } from './redis-command.ts'
-import type { RedisAccess } from './redis-connection.ts'
+import type { ChunkRecord } from '../chunks/table/chunk-record.ts'
+import { type ChunkEntry, type FedEntry, readChunkFeed, writeChunkEntry } from './codec/chunk-entry.ts'
+import type { RedisCommand } from './connection/redis-command.ts'
+import type { RedisAccess } from './connection/redis-connection.ts'
 import { chunksRedisKey } from './redis-keys.ts'
-import { TimeSlices } from './time-slices.ts'
 
 export interface SharedChunksOptions {
   readonly chunks: KnownChunks

@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { BlockId, Context } from '#index/context-block.ts'
 import { type HotBlock, type HotBlocks, hotBlocksCapacity } from '../telemetry/hot-blocks.ts'
 import { MemoryHotBlocks } from '../telemetry/memory-hot-blocks.ts'
-import { evalCommand, type RedisReply } from './redis-command.ts'
-import type { RedisAccess } from './redis-connection.ts'
-import { isToBeRepeated } from './redis-errors.ts'
+import { evalCommand, type RedisReply } from './connection/redis-command.ts'
+import type { RedisAccess } from './connection/redis-connection.ts'
+import { isToBeRepeated } from './connection/redis-errors.ts'
 import { hotBlocksRedisKeys } from './redis-keys.ts'
 
 export interface SharedHotBlocksOptions {

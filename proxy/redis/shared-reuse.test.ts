@@ -3,7 +3,7 @@ import type { ReplicaId } from '#index/context-block.ts'
 import { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { PaperOrdering } from '#index/paper/paper-ordering.ts'
 import { ReplicaMirror } from '../mirror/replica-mirror.ts'
-import { RedisDouble } from './redis-double.fixture.ts'
+import { RedisDouble } from './connection/redis-double.fixture.ts'
 import { SharedReuse } from './shared-reuse.ts'
 
 let redis: RedisDouble

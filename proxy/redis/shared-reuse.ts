@@ -1,8 +1,8 @@
 import { isReuseReport, type ReuseReport } from '../engine-reports/callback-bodies.ts'
 import type { ReplicaMirror } from '../mirror/replica-mirror.ts'
-import { mirrorRedisKeys } from './mirror-keys.ts'
-import { getCommand, setCommand } from './redis-command.ts'
-import type { RedisAccess } from './redis-connection.ts'
+import { getCommand, setCommand } from './connection/redis-command.ts'
+import type { RedisAccess } from './connection/redis-connection.ts'
+import { mirrorRedisKeys } from './mirror/mirror-keys.ts'
 
 export interface SharedReuseOptions {
   readonly replicaMirror: Pick<ReplicaMirror, 'replica' | 'reuse' | 'applied' | 'adoptReuse'>

@@ -3,10 +3,10 @@ import type { RequestId } from '#index/context-block.ts'
 import type { PromptTokens } from '#index/mirror/token-mirror.ts'
 import type { ReplicaMirror } from '../mirror/replica-mirror.ts'
 import type { Replica } from '../replicas/replica.ts'
-import { type MirrorKeys, mirrorRedisKeys } from './mirror-keys.ts'
-import type { RedisAccess } from './redis-connection.ts'
-import { readTokensRecord, writeTokens } from './tokens-record.ts'
-import { WriteBehind } from './write-behind.ts'
+import { readTokensRecord, writeTokens } from './codec/tokens-record.ts'
+import type { RedisAccess } from './connection/redis-connection.ts'
+import { WriteBehind } from './connection/write-behind.ts'
+import { type MirrorKeys, mirrorRedisKeys } from './mirror/mirror-keys.ts'
 
 export interface SharedTokensOptions {
   readonly replica: Pick<Replica, 'id' | 'cacheConfig'> & {

@@ -1,10 +1,16 @@
 import { LRUCache } from 'lru-cache'
 import { digestOf } from '#index/context-block.ts'
 import type { ConversationStore, SentTurn, TurnKey } from '#index/conversation-store.ts'
-import { evalCommand, getCommand, type RedisCommand, type RedisReply, setCommand } from '../redis/redis-command.ts'
-import type { RedisAccess } from '../redis/redis-connection.ts'
+import {
+  evalCommand,
+  getCommand,
+  type RedisCommand,
+  type RedisReply,
+  setCommand,
+} from '../redis/connection/redis-command.ts'
+import type { RedisAccess } from '../redis/connection/redis-connection.ts'
+import { WriteBehind } from '../redis/connection/write-behind.ts'
 import { turnRedisKey } from '../redis/redis-keys.ts'
-import { WriteBehind } from '../redis/write-behind.ts'
 import type { MemoryConversationStore } from './memory-conversation-store.ts'
 import type { SharedTurns } from './shared-turns.ts'
 import { readTurnRecord, toTurnRecord } from './turn-record.ts'

@@ -1,3 +1,4 @@
+import { ChunkAnchors } from './chunk-anchors.ts'
 import { ChunkColumns, type ChunkHandle, type GivenOrder } from './chunk-columns.ts'
 import { type ChunkFacts, type ChunkRecord, digestWords } from './chunk-record.ts'
 import { ChunkScopes, type Scope } from './chunk-scopes.ts'
@@ -21,11 +22,6 @@ export interface Added {
 /** Of all columns and tables, at the most. */
 export const bytesPerChunk = 97
 
-/** So many places of a chunk may become its anchor: the first that no other chunk has. */
-const mostAnchors = 48
-/** Chunks with one anchor are near copies; with more, every text that holds one would be slow. */
-const mostAlike = 64
-
 /**
  * The chunks that are known: of each digest, length and one anchor, never its text. A plain data structure without clock
  * or chance; 1,000,000 chunks take 97 MB. Scopes never meet. In a full table the chunk that was used the longest time
@@ -34,12 +30,8 @@ const mostAlike = 64
 export class ChunkTable {
   readonly capacity: number
   readonly #columns: ChunkColumns
-  readonly #byAnchor: ChunkSlots
+  readonly #byAnchor: ChunkAnchors
   readonly #byDigest: ChunkSlots
-  /** how many chunks have an anchor that is not sampled, by a part of its hash */
-  readonly #rare: Uint8Array
-  /** a bit for each of these counts that is not 0: a text asks for thousands, which stay in a processor's cache */
-  readonly #isRare: Uint32Array
   readonly #free: number[] = []
   readonly #scopes: ChunkScopes
   #used = 0
@@ -49,10 +41,8 @@ export class ChunkTable {
   constructor(capacity: number) {
     this.capacity = capacity
     this.#columns = new ChunkColumns(capacity)
-    this.#byAnchor = new ChunkSlots(capacity, (chunk) => this.#anchorHash(chunk))
+    this.#byAnchor = new ChunkAnchors(capacity, this.#columns, (chunk) => this.#scopeOfChunk(chunk).seed)
     this.#byDigest = new ChunkSlots(capacity, (chunk) => this.#digestHash(chunk))
-    this.#rare = new Uint8Array(2 ** Math.ceil(Math.log2(Math.max(2, capacity))))
-    this.#isRare = new Uint32Array(Math.max(1, this.#rare.length >>> 5))
     this.#scopes = new ChunkScopes(capacity)
   }
 
@@ -73,7 +63,7 @@ export class ChunkTable {
     const digest = digestWords(text, 0, length)
     const known = this.#find(scope, digest, length)
     if (known >= 0) return this.#learnMore(known, facts)
-    const anchorPlace = this.#chooseAnchor(scope, text)
+    const anchorPlace = this.#byAnchor.choose(scope, text)
     if (anchorPlace < 0) return this.#refuse(scope)
     const anchor = text.anchorAt(anchorPlace)
     return this.#insert(scope, { length, digest, anchor, anchorPlace, hash: text.hashOf(0, length), ...facts })
@@ -84,7 +74,7 @@ export class ChunkTable {
     const scope = this.#scopeOf(scopeName)
     const known = this.#find(scope, record.digest, record.length)
     if (known >= 0) return this.#learnMore(known, record)
-    if (this.#countAlike(scope, record.anchor) >= mostAlike) return this.#refuse(scope)
+    if (this.#byAnchor.isCrowded(scope, record.anchor)) return this.#refuse(scope)
     return this.#insert(scope, record)
   }
 
@@ -164,28 +154,9 @@ export class ChunkTable {
     const found: ChunkMatch[] = []
     for (const name of scopeNames) {
       const scope = this.#scopes.get(name)
-      if (scope) this.#match(text, scope, found)
+      if (scope) this.#byAnchor.lookUp(text, scope, (chunk, at) => this.#verify(text, chunk, at, found))
     }
     return found
-  }
-
-  #match(text: FoldedText, { number, seed }: Scope, found: ChunkMatch[]): void {
-    const isRare = this.#isRare
-    const rareMask = this.#rare.length - 1
-    const { starts, startCount, length } = text
-    for (let i = 0; i < startCount; i++) {
-      const at = starts[i]!
-      if (at + anchorLength > length) break
-      const anchor = text.anchorAt(at)
-      const hash = mixHash(anchor, seed)
-      const counter = (hash >>> 6) & rareMask
-      if (!isSampled(anchor) && ((isRare[counter >>> 5]! >>> (counter & 31)) & 1) === 0) continue
-      for (let slot = this.#byAnchor.next(hash, hash); slot >= 0; slot = this.#byAnchor.next(hash, slot + 1)) {
-        const chunk = this.#byAnchor.at(slot)
-        const isAlike = this.#columns.anchors[chunk] === anchor && this.#columns.scopes[chunk] === number
-        if (isAlike) this.#verify(text, chunk, at, found)
-      }
-    }
   }
 
   #verify(text: FoldedText, chunk: number, at: number, found: ChunkMatch[]): void {
@@ -196,46 +167,6 @@ export class ChunkTable {
     const digest = digestWords(text, start, length)
     for (let word = 0; word < 4; word++) if (digest[word] !== digests[4 * chunk + word]) return
     found.push({ chunk, start, end: start + length })
-  }
-
-  /**
-   * The first place whose anchor is sampled and that no chunk has, or the fewest, else any such place; −1: too many have
-   * each. Sampled are an eighth of all anchors: the others are looked up only where a chunk may have them.
-   */
-  #chooseAnchor(scope: Scope, text: FoldedText): number {
-    // a sign in front of all is no place to be looked up at where the text has another sign in front of it
-    const from = text.beginsWithSign ? 1 : 0
-    const sampled = this.#chooseAmong(scope, text, true, from)
-    const chosen = sampled >= 0 ? sampled : this.#chooseAmong(scope, text, false, from)
-    return chosen < 0 && from > 0 ? this.#chooseAmong(scope, text, false, 0) : chosen
-  }
-
-  #chooseAmong(scope: Scope, text: FoldedText, wantsSampled: boolean, from: number): number {
-    const { starts, startCount, length } = text
-    let best = -1
-    let fewest = mostAlike
-    let tried = 0
-    for (let i = from; i < startCount && tried < mostAnchors && starts[i]! + anchorLength <= length; i++) {
-      const anchor = text.anchorAt(starts[i]!)
-      if (isSampled(anchor) !== wantsSampled) continue
-      tried += 1
-      const alike = this.#countAlike(scope, anchor)
-      if (alike >= fewest) continue
-      best = starts[i]!
-      fewest = alike
-      if (alike === 0) break
-    }
-    return best
-  }
-
-  #countAlike({ seed, number }: Scope, anchor: number): number {
-    const hash = mixHash(anchor, seed)
-    let count = 0
-    for (let slot = this.#byAnchor.next(hash, hash); slot >= 0; slot = this.#byAnchor.next(hash, slot + 1)) {
-      const chunk = this.#byAnchor.at(slot)
-      if (this.#columns.anchors[chunk] === anchor && this.#columns.scopes[chunk] === number) count++
-    }
-    return count
   }
 
   #find(scope: Scope, digest: Int32Array, length: number): number {
@@ -265,9 +196,8 @@ export class ChunkTable {
     // what made room may have been its scope's last
     this.#scopes.keep(scope)
     this.#columns.write(chunk, scope.number, record)
-    this.#byAnchor.put(this.#anchorHash(chunk), chunk)
+    this.#byAnchor.put(chunk)
     this.#byDigest.put(this.#digestHash(chunk), chunk)
-    this.#countRare(chunk, 1)
     this.#scopes.add(scope, chunk)
     this.#size += 1
     return { outcome: 'added', chunk }
@@ -277,21 +207,11 @@ export class ChunkTable {
     const scope = this.#scopeOfChunk(chunk)
     this.#byAnchor.remove(chunk)
     this.#byDigest.remove(chunk)
-    this.#countRare(chunk, -1)
     this.#scopes.remove(scope, chunk)
     this.#columns.erase(chunk)
     this.#free.push(chunk)
     this.#size -= 1
     this.#scopes.dropIfEmpty(scope)
-  }
-
-  /** A counter that was full once stays so: look-ups are slower for it, never wrong. */
-  #countRare(chunk: number, change: number): void {
-    if (isSampled(this.#columns.anchors[chunk]!)) return
-    const at = (this.#anchorHash(chunk) >>> 6) & (this.#rare.length - 1)
-    if (this.#rare[at] !== 255) this.#rare[at] = this.#rare[at]! + change
-    const bit = 1 << (at & 31)
-    this.#isRare[at >>> 5] = this.#rare[at] === 0 ? this.#isRare[at >>> 5]! & ~bit : this.#isRare[at >>> 5]! | bit
   }
 
   /** A place for a chunk of this scope; one that was used long ago makes room. */
@@ -312,16 +232,7 @@ export class ChunkTable {
     return this.#scopes.at(this.#columns.scopes[chunk]!)
   }
 
-  #anchorHash(chunk: number): number {
-    return mixHash(this.#columns.anchors[chunk]!, this.#scopeOfChunk(chunk).seed)
-  }
-
   #digestHash(chunk: number): number {
     return mixHash(this.#columns.digests[4 * chunk]!, this.#scopeOfChunk(chunk).seed)
   }
-}
-
-/** Whether a text looks an anchor up in any case: an eighth of all. */
-function isSampled(anchor: number): boolean {
-  return Math.imul(anchor, 0x9e3779b1) >>> 29 === 0
 }

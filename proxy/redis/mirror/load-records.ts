@@ -1,9 +1,9 @@
+import { TimeSlices } from '../../bounds/time-slices.ts'
+import { readPrompt, readRecordHead, recordHeadBytes } from '../codec/mirror-record.ts'
+import type { RedisReply } from '../connection/redis-command.ts'
+import type { RedisAccess } from '../connection/redis-connection.ts'
 import type { FedRecord } from './mirror-feed.ts'
 import type { MirrorKeys } from './mirror-keys.ts'
-import { readPrompt, readRecordHead, recordHeadBytes } from './mirror-record.ts'
-import type { RedisReply } from './redis-command.ts'
-import type { RedisAccess } from './redis-connection.ts'
-import { TimeSlices } from './time-slices.ts'
 
 const bucketsPerRead = 4
 

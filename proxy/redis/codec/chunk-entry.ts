@@ -1,5 +1,5 @@
-import type { ChunkRecord } from '../chunks/chunk-record.ts'
-import { anchorLength } from '../chunks/folded-text.ts'
+import type { ChunkRecord } from '../../chunks/table/chunk-record.ts'
+import { anchorLength } from '../../chunks/table/folded-text.ts'
 import { ByteReader } from './byte-reader.ts'
 import { ByteWriter } from './byte-writer.ts'
 

@@ -1,4 +1,4 @@
-import type { RedisReply } from './redis-command.ts'
+import type { RedisReply } from '../connection/redis-command.ts'
 
 /** What Redis has of a replica as a whole. */
 export interface MirrorHead {

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Log } from '../log.ts'
+import type { Log } from '../../log.ts'
 import type { RedisClient } from './create-redis-client.ts'
 import type { RedisCommand, RedisReply } from './redis-command.ts'
 import { isNoAnswer } from './redis-errors.ts'

@@ -1,8 +1,8 @@
 import type { RequestId } from '#index/context-block.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
+import { TimeSlices } from '../../bounds/time-slices.ts'
 import type { MirrorChanges } from './mirror-changes.ts'
 import type { MirrorFollower } from './mirror-follower.ts'
-import { TimeSlices } from './time-slices.ts'
 
 /** All requests of a mirror, gathered in slices. */
 export async function requestsOf(mirror: CacheMirror): Promise<Set<RequestId>> {

@@ -1,6 +1,6 @@
 import type { SharedPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
-import { type RecordHead, readPrompt, readRecordHead, recordHeadBytes } from './mirror-record.ts'
+import { type RecordHead, readPrompt, readRecordHead, recordHeadBytes } from '../codec/mirror-record.ts'
 
 /** Why a record is written: it is new, is there again, its tokens were counted, its held part changed, or it is gone. */
 export type RecordKind = 'w' | 'r' | 'u' | 'p' | 'g'

@@ -1,11 +1,11 @@
 import type { RequestId } from '#index/context-block.ts'
-import type { ReplicaMirror } from '../mirror/replica-mirror.ts'
+import type { ReplicaMirror } from '../../mirror/replica-mirror.ts'
+import { writePrompt, writeRecordHead } from '../codec/mirror-record.ts'
+import { evalBytesCommand, type RedisCommand } from '../connection/redis-command.ts'
 import type { MirrorChange, MirrorChanges, Reset } from './mirror-changes.ts'
 import type { Stamp } from './mirror-follower.ts'
 import type { MirrorKeys } from './mirror-keys.ts'
-import { writePrompt, writeRecordHead } from './mirror-record.ts'
 import { writeMirror } from './mirror-scripts.ts'
-import { evalBytesCommand, type RedisCommand } from './redis-command.ts'
 
 /** What is written in one step. */
 export interface MirrorBatch {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { documentText, plainFacts } from '../chunk-texts.fixture.ts'
 import { ChunkTable } from './chunk-table.ts'
-import { documentText, plainFacts } from './chunk-texts.fixture.ts'
 import { FoldedText } from './folded-text.ts'
 
 const folded = new FoldedText()

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { isSpace } from '../prompt/scan/find-edges.ts'
+import { isSpace } from '../../prompt/scan/find-edges.ts'
 
 /** Folded characters that a chunk is looked up by, wherever in it they stand. */
 export const anchorLength = 32

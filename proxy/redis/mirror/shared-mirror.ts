@@ -1,6 +1,10 @@
 import { setImmediate as afterIo, setTimeout as pause } from 'node:timers/promises'
 import type { RequestId } from '#index/context-block.ts'
-import type { MirrorMode, ReplicaMirror } from '../mirror/replica-mirror.ts'
+import { TimeSlices } from '../../bounds/time-slices.ts'
+import type { MirrorMode, ReplicaMirror } from '../../mirror/replica-mirror.ts'
+import { evalBytesCommand, type RedisReply } from '../connection/redis-command.ts'
+import type { RedisAccess } from '../connection/redis-connection.ts'
+import { isToBeRepeated } from '../connection/redis-errors.ts'
 import { forgetUnseen, requestsOf, writeAllAgain } from './compare-mirror.ts'
 import { loadRecords } from './load-records.ts'
 import { type MirrorBatch, takeBatch } from './mirror-batch.ts'
@@ -10,10 +14,6 @@ import { MirrorFollower, type Stamp } from './mirror-follower.ts'
 import { type MirrorKeys, mirrorRedisKeys } from './mirror-keys.ts'
 import { readMirrorStand } from './mirror-scripts.ts'
 import { type MirrorHead, type MirrorStand, readStand, readWriteResult, type WriteResult } from './mirror-stand.ts'
-import { evalBytesCommand, type RedisReply } from './redis-command.ts'
-import type { RedisAccess } from './redis-connection.ts'
-import { isToBeRepeated } from './redis-errors.ts'
-import { TimeSlices } from './time-slices.ts'
 
 export interface SharedMirrorOptions {
   readonly replicaMirror: Pick<ReplicaMirror, 'replica' | 'mirror' | 'tokens' | 'state' | 'adopt' | 'hold'>
