@@ -48,12 +48,24 @@ test('the published schema is the one that the product’s settings make: `npm r
 test('the default values fit it, and every key of it has a default that can be read in values.yaml', () => {
   expect(errorsOf({})).toEqual([])
   const { config: _, engines: __, global: ___, ...own } = (valuesSchema() as SchemaNode).properties!
-  expect(pathsOf({ properties: own }).filter((path) => valueAt(path) === undefined)).toEqual([])
+  // whether it is on is told by any of its settings
+  const isDefault = (path: string): boolean => valueAt(path) !== undefined || path.startsWith('plugin.reuse.')
+  expect(pathsOf({ properties: own }).filter((path) => !isDefault(path))).toEqual([])
+})
+
+test('reuse takes the settings that the plugin has', () => {
+  const plugin = readFileSync(join(chart, '../../engine-adapters/vllm/plugin/reprise_vllm/reuse/settings.py'), 'utf8')
+  const [, settings] = /class ReuseSettings:(.*?)@property/s.exec(plugin)!
+  const names = [...settings!.matchAll(/^ {4}(\w+): /gm)].map(([, name]) => `plugin.reuse.${name}`)
+  const paths = pathsOf(valuesSchema() as SchemaNode).filter((path) => path.startsWith('plugin.reuse.'))
+  expect(paths.toSorted()).toEqual(names.toSorted())
 })
 
 test.each([
   [{ mod: 'gateway' }, ' mod'],
   [{ metrics: { podMonitor: { enable: true } } }, '/metrics/podMonitor enable'],
+  [{ plugin: { reuse: { ration: 0.2 } } }, '/plugin/reuse ration'],
+  [{ plugin: { reuse: { ratio: 7 } } }, '/plugin/reuse/ratio '],
   [{ config: { limits: { body_byte: 1 } } }, '/config/limits body_byte'],
   [{ config: { listen: '0.0.0.0:1' } }, '/config listen'],
   [{ config: { admin: { token: 'secret' } } }, '/config admin'],

@@ -89,6 +89,23 @@ const engine = only({
   extraVolumeMounts: list,
 })
 
+const part = { type: 'number', minimum: 0, maximum: 1 }
+/** The settings of reuse in the vLLM plugin (`reprise_vllm/reuse/settings.py`). */
+const reuse = only({
+  ratio: part,
+  min_ratio: part,
+  max_ratio: part,
+  method: name,
+  host_bytes: whole(1),
+  host_dtype: oneOf('model', 'int8', 'k8v4'),
+  disk: path,
+  disk_bytes: whole(1),
+  contexts: whole(1),
+  rows_per_step: whole(1),
+  least_tokens: whole(1),
+  depth: { type: 'number', minimum: 0.1, maximum: 1 },
+  bridge: whole(0),
+})
 const plugin = only({
   enabled: flag,
   image,
@@ -96,7 +113,7 @@ const plugin = only({
   extraPythonPath: text,
   command: listOf(text),
   kvTransferConfig: map,
-  reuse: map,
+  reuse,
   resources: map,
 })
 

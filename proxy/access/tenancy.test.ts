@@ -5,6 +5,7 @@ import { ProxyError } from '../errors.ts'
 import { ApiKeys } from './api-keys.ts'
 import { hashOf } from './hash-key.ts'
 import { createTenancy, type Tenancy } from './tenancy.ts'
+import { tenantName } from './tenant.ts'
 import { readPeers } from './trusted-peers.ts'
 
 const open = new ApiKeys(undefined)
@@ -73,6 +74,19 @@ test('the control plane asks about whoever shows any bearer, where no keys are c
   const tenancy = createTenancy({ keys: open, trustedPeers: [] })
   const app = tenancy.identify(from('192.0.2.1', { authorization: 'Bearer appkey' }))
   expect(tenancy.suppose(from('127.0.0.1', { authorization: 'Bearer admin', 'x-reprise-key': 'appkey' }))).toEqual(app)
+})
+
+test('the control plane asks about a tenant by the name that logs give it', () => {
+  const tenancy = createTenancy({ keys: open, trustedPeers: ['10.0.0.1'] })
+  const callers = [
+    from('192.0.2.1', { authorization: 'Bearer appkey' }),
+    from('192.0.2.1', {}),
+    from('10.0.0.1', { 'x-reprise-tenant': 'team' }),
+  ].map((incoming) => tenancy.identify(incoming))
+  const asked = callers.map(({ tenant }) => from('127.0.0.1', { 'x-reprise-tenant': tenantName(tenant) }))
+  expect(asked.map((incoming) => tenancy.suppose(incoming))).toEqual(callers)
+  const stranger = createTenancy({ keys: open, trustedPeers: [] })
+  expect(stranger.suppose(asked[0]!).tenant).toMatch(/^header:/)
 })
 
 test('tenants are told apart by the header alone, or not at all, where that is configured', () => {

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { LRUCache } from 'lru-cache'
 import { ProxyError } from '../errors.ts'
 import type { ApiKeys, KeyEntry } from './api-keys.ts'
-import { tenantOf } from './tenant.ts'
+import { tenantName, tenantOf } from './tenant.ts'
 import { readPeers } from './trusted-peers.ts'
 
 /** What tells tenants apart: the API key shown, the header of a trusted peer alone, or nothing: all are one. */
@@ -21,7 +22,7 @@ export interface Tenancy {
   identify(incoming: Pick<IncomingMessage, 'headers' | 'socket'>): Caller
   /**
    * Whose request it would be, with no need for a key: for a control plane that has let its caller in already. It may name
-   * a tenant (`x-reprise-tenant`), or show a key that is not its own (`x-reprise-key`); throws `invalid_body` when keys are
+   * a tenant (`x-reprise-tenant`), also as logs name one that was here, or show a key that is not its own (`x-reprise-key`); throws `invalid_body` when keys are
    * configured and this is none of them.
    */
   suppose(incoming: Pick<IncomingMessage, 'headers' | 'socket'>): Caller
@@ -36,6 +37,8 @@ export interface TenancyOptions {
 }
 
 const longestName = 256
+/** Of bearers, those that came last; a control plane asks about them by the name that logs give them. */
+const mostNamed = 10_000
 /** All whom nothing tells apart. */
 const defaultTenant = 'default'
 
@@ -53,12 +56,19 @@ export function createTenancy({ keys, trustedPeers, from = 'key' }: TenancyOptio
     if (key) return { tenant: `key:${key.tenant}`, key }
     return { tenant: from === 'header' ? defaultTenant : tenantOf(headers), key }
   }
+  const byName = new LRUCache<string, string>({ max: mostNamed })
   const toNamed = (name: string): string => {
     if (from === 'none') return defaultTenant
-    return keys.entries.some(({ tenant }) => tenant === name) ? `key:${name}` : `header:${checkName(name)}`
+    if (keys.entries.some(({ tenant }) => tenant === name)) return `key:${name}`
+    return byName.get(name) ?? `header:${checkName(name)}`
+  }
+  const note = (caller: Caller): Caller => {
+    const { tenant } = caller
+    byName.set(tenantName(tenant), tenant)
+    return caller
   }
   return {
-    identify: (incoming) => toCaller(incoming, keys.isOpen ? undefined : authorize(keys, incoming.headers)),
+    identify: (incoming) => note(toCaller(incoming, keys.isOpen ? undefined : authorize(keys, incoming.headers))),
     suppose: ({ headers, socket }) => {
       const { 'x-reprise-tenant': named, 'x-reprise-key': shown } = headers
       if (typeof named === 'string' && named !== '') return { tenant: toNamed(named), key: undefined }

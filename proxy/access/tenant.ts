@@ -8,6 +8,13 @@ export function tenantOf(headers: IncomingHttpHeaders): string {
   return hash('sha256', String(key), 'base64url').slice(0, 22)
 }
 
+/** What logs call a tenant: as its keys or its gateway name it; one that is known by the bearer it shows, by a hash of that. */
+export function tenantName(tenant: string): string {
+  if (tenant === 'default') return tenant
+  const [, name] = /^(?:key|header):(.*)$/s.exec(tenant) ?? []
+  return name ?? hash('sha256', tenant, 'base64url').slice(0, 12)
+}
+
 /**
  * The salt that keeps a tenant's cache apart in the engine. A salt of the client's own is folded in, each part with
  * its length in front, so that no client can choose another tenant's salt. With a secret none can compute it either,

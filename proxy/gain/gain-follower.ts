@@ -1,11 +1,11 @@
 import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import type { RequestId } from '#index/context-block.ts'
+import { tenantName } from '../access/tenant.ts'
 import type { AskedPrompt } from '../engine-reports/token-asker.ts'
 import type { PromptSet } from '../prompt/prompt-body.ts'
 import { writeBody } from '../prompt/prompt-body.ts'
 import type { Call } from '../request/read-call.ts'
 import type { RoutedCall } from '../request/route-call.ts'
-import { nameOf } from '../telemetry/access-log.ts'
 import type { ComparedHit, ComparedPrompt } from './compared-caches.ts'
 import type { Gain } from './gain.ts'
 import type { GainLabels } from './gain-ledger.ts'
@@ -63,7 +63,7 @@ export class GainFollower {
     this.#labels = {
       replica: routed.replica.id,
       route: call.api,
-      tenant: nameOf(call.caller.tenant) ?? 'default',
+      tenant: tenantName(call.caller.tenant),
       shape: shapeOf(call.received.prompt?.set, routed.decision.blocks),
     }
   }

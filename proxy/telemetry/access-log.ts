@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto'
 import type { Logger } from 'pino'
+import { tenantName } from '../access/tenant.ts'
 
 /** What is known of a request when it has ended. Times are in milliseconds; what never happened is undefined. */
 export interface RequestRecord {
@@ -57,7 +57,7 @@ export function logRequest(log: Logger, record: RequestRecord): void {
       method: record.method,
       path: record.path,
       client: record.client,
-      tenant: nameOf(record.tenant),
+      tenant: record.tenant === undefined ? undefined : tenantName(record.tenant),
       key: record.key,
       replica: record.replica,
       status: record.status,
@@ -90,13 +90,6 @@ export function logPrompt(log: Logger, requestId: string, body: Buffer): void {
   if (!log.isLevelEnabled('info')) return
   const prompt = body.toString('utf8', 0, longestPrompt)
   log.info({ request_id: requestId, bytes: body.length, truncated: body.length > longestPrompt, prompt }, 'prompt')
-}
-
-/** A tenant as its keys or its gateway name it; one that is known by the bearer it shows, by a hash of that. */
-export function nameOf(tenant: string | undefined): string | undefined {
-  if (tenant === undefined || tenant === 'default') return tenant
-  const [, name] = /^(?:key|header):(.*)$/s.exec(tenant) ?? []
-  return name ?? hash('sha256', tenant, 'base64url').slice(0, 12)
 }
 
 function rounded(milliseconds: number | undefined): number | undefined {
