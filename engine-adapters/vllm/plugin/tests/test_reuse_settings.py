@@ -30,7 +30,6 @@ def test_true_is_reuse_with_all_defaults():
         ({"method": "best"}, "reuse.method is 'best', it must be one of attention-spread"),
         ({"ratio": 0.5, "max_ratio": 0.2}, "reuse.ratio is 0.5, it must lie between"),
         ({"host_dtype": "int4"}, "reuse.host_dtype is 'int4', it must be one of model, int8, k8v4"),
-        ({"depth": 0}, "reuse.depth is 0, it must be a number from 0.1 to 1"),
         ({"disk": 3}, "reuse.disk is 3, it must be a folder"),
         (["ratio"], "reuse is ['ratio'], it must be an object"),
     ],

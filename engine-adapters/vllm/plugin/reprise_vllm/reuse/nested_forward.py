@@ -19,8 +19,8 @@ Attend = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
 """layer, queries [n, query heads, size], keys and values [n, heads, size] -> output like the queries"""
 
 
-class _DeepEnough(Exception):  # noqa: N818, since nothing is wrong
-    """All keys and values that are wanted are written: what the layer would still compute is of no use."""
+class _LastLayerReached(Exception):  # noqa: N818, since nothing is wrong
+    """All keys and values are written: what the last layer would still compute is of no use."""
 
 
 class NestedForward:
@@ -44,17 +44,15 @@ class NestedForward:
         self._block_size = spec.block_size
         self._updates_in_forward = first.get_attn_backend().forward_includes_kv_cache_update
         self._attend: Attend | None = None
-        # the layer that is the last of the pass under way
-        self._last: int | None = None
+        self._is_under_way = False
         for index, layer in enumerate(layers.values()):
             self._stand_before(layer, index)
 
-    def compute(self, tokens: torch.Tensor, runs: Runs, blocks: torch.Tensor, depth: float = 1) -> None:
+    def compute(self, tokens: torch.Tensor, runs: Runs, blocks: torch.Tensor) -> None:
         """Computes rows and writes their keys and values to the pages.
 
         tokens  int32 [n]: the request's
         blocks  int64 [m]: the request's; rows before the runs' must hold what the runs shall attend to
-        depth   share of the layers, from the first, that are computed: the pages of the others are left as they are
         """
         rows, device = runs.rows, self._device
         starts = runs.starts.to(device)
@@ -78,8 +76,7 @@ class NestedForward:
             is_prefilling=torch.ones(count, dtype=torch.bool),
         )
         metadata = self._builder.build(0, common)
-        layers = max(1, round(depth * len(self._names)))
-        self._run(tokens, rows, dict.fromkeys(self._names, metadata), dict.fromkeys(self._names, slots), layers=layers)
+        self._run(tokens, rows, dict.fromkeys(self._names, metadata), dict.fromkeys(self._names, slots))
 
     def ask(self, tokens: torch.Tensor, positions: torch.Tensor, attend: Attend) -> None:
         """Runs tokens (int32 [n]) at `positions` (int64 [n]) with `attend` in place of attention; writes no page."""
@@ -96,12 +93,11 @@ class NestedForward:
         metadata: dict[str, Any],
         slots: dict[str, torch.Tensor],
         at: torch.Tensor | None = None,
-        layers: int | None = None,
     ) -> None:
         group = get_kv_transfer_group()
         # connectors hook into every layer while they have metadata, and this pass is not theirs
         bound, group._connector_metadata = group._connector_metadata, None
-        self._last = (layers or len(self._names)) - 1
+        self._is_under_way = True
         try:
             with set_forward_context(metadata, self._config, num_tokens=len(positions), slot_mapping=slots):
                 self._model(
@@ -111,26 +107,27 @@ class NestedForward:
                     intermediate_tensors=None,
                     inputs_embeds=None,
                 )
-        except _DeepEnough:
+        except _LastLayerReached:
             pass
         finally:
-            self._last = None
+            self._is_under_way = False
             group._connector_metadata = bound
 
     def _stand_before(self, layer: Any, index: int) -> None:
         engines = layer.impl.forward
+        is_last = index == len(self._names) - 1
 
         def forward(
             layer: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, cache: Any, metadata: Any,
             output: torch.Tensor, *rest: Any, **named: Any,
         ) -> torch.Tensor:  # fmt: skip
-            ends_here = index == self._last
+            ends_here = is_last and self._is_under_way
             if self._attend is not None:
                 output.copy_(self._attend(index, query, key, value).reshape(output.shape))
             elif self._updates_in_forward or not ends_here:
                 output = engines(layer, query, key, value, cache, metadata, output, *rest, **named)
             if ends_here:
-                raise _DeepEnough
+                raise _LastLayerReached
             return output
 
         layer.impl.forward = forward

@@ -1,8 +1,6 @@
 """Which rows of a load are computed: those that no segment holds, and those of the others that its method chooses."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import torch
 
@@ -41,41 +39,15 @@ class Filled:
         self.offset[rows] = torch.arange(piece.end - piece.start)
 
 
-_PASS = 32
-"""a forward costs as much as so many of its rows, whatever their number: it reads all weights (measured on a CPU)"""
-
-
-class Part(NamedTuple):
-    """Rows that are computed alike, behind those of the parts before."""
-
-    rows: torch.Tensor
-    """int64 [n], ascending"""
-    depth: float = 1
-    """share of the layers, from the first, that they are computed in"""
-
-
 def rows_to_compute(
-    prompt: Prompt, load: Load, tokens: torch.Tensor, blocks: torch.Tensor, filled: Filled, gap: int, depth: float
-) -> Iterator[Part]:
-    """Yields the rows to compute, in the order in which they are.
+    prompt: Prompt, load: Load, tokens: torch.Tensor, blocks: torch.Tensor, filled: Filled, gap: int
+) -> torch.Tensor:
+    """Returns the rows to compute, ascending; int64 [n].
 
-    Of rows that no segment holds all layers are computed, and first, since chosen rows attend to them. Of chosen ones
-    the last layers may keep what is stored. Where all rows are computed again, or a second forward costs more than
-    these layers, all rows go through all layers in ascending order.
-
-    gap    two rows that are so far apart at most are joined by those between
-    depth  share of the layers that is computed of chosen rows
+    gap  two of them that are so far apart at most are joined by those between
     """
     chosen = _chosen(prompt, load, tokens, blocks, filled)
-    computable = filled.free | filled.missing
-    whole = bridge(filled.missing, gap, computable)
-    shallow = bridge(chosen & ~whole, gap, filled.free & ~whole)
-    saved = (1 - depth) * int(shallow.sum())
-    if bool(chosen.equal(filled.free)) or saved <= (_PASS if bool(whole.any()) else 0):
-        whole, shallow = bridge(filled.missing | chosen, gap, computable), torch.zeros_like(chosen)
-    for mask, share in ((whole, 1), (shallow, depth)):
-        if bool(mask.any()):
-            yield Part(mask.nonzero().flatten(), share)
+    return bridge(filled.missing | chosen, gap, filled.free | filled.missing).nonzero().flatten()
 
 
 def _chosen(prompt: Prompt, load: Load, tokens: torch.Tensor, blocks: torch.Tensor, filled: Filled) -> torch.Tensor:

@@ -40,8 +40,6 @@ class ReuseSettings:
     """rows computed beside a step of the engine, more are spread over steps; None: half of max_num_batched_tokens"""
     least_tokens: int = 64
     """fewer reusable tokens are not worth it"""
-    depth: float = 0.8
-    """share of the model's layers, from the first, that are computed again; the others keep what is stored"""
     bridge: int = 0
     """gaps of so many rows between rows computed again are computed, too, where this joins two runs"""
 
@@ -65,7 +63,6 @@ class ReuseSettings:
     def _check(self) -> None:
         for name in ("ratio", "min_ratio", "max_ratio"):
             _between(name, getattr(self, name), 0, 1)
-        _between("depth", self.depth, 0.1, 1)
         for name in ("host_bytes", "disk_bytes", "contexts", "least_tokens"):
             _whole(name, getattr(self, name), 1)
         _whole("bridge", self.bridge, 0)

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from logging import Logger
 from typing import TYPE_CHECKING
 
@@ -16,9 +17,8 @@ from reprise_vllm.reuse.disk import DiskTier
 from reprise_vllm.reuse.engine_parts import ModelParts
 from reprise_vllm.reuse.messages import Load, Move, ReuseStep, WorkerReport
 from reprise_vllm.reuse.nested_forward import NestedForward
-from reprise_vllm.reuse.open_load import OpenLoad
 from reprise_vllm.reuse.pages import PageLayout, as_blocks
-from reprise_vllm.reuse.row_choice import Filled, Part, rows_to_compute
+from reprise_vllm.reuse.row_choice import Filled, rows_to_compute
 from reprise_vllm.reuse.settings import ReuseSettings
 from reprise_vllm.reuse.stored_rows import StoredRows
 
@@ -27,13 +27,25 @@ if TYPE_CHECKING:
     from vllm.v1.kv_cache_interface import AttentionSpec
 
 
+@dataclass(slots=True)
+class OpenLoad:
+    """A load whose rows are not all computed yet."""
+
+    load: Load
+    tokens: torch.Tensor
+    blocks: torch.Tensor
+    filled: Filled | None = None
+    """None: nothing of it could be reused"""
+    rows: torch.Tensor | None = None
+    """int64 [n], ascending: still to be computed; None: not chosen yet"""
+
+
 class ReuseWorker:
     """
     Fills the rows that the scheduler's side has claimed, before the engine's own forward or over several steps.
 
     A promise is always kept: what is not stored, or is not what was stored, is computed. Rows are computed in ascending
-    order, those that no segment holds first, so that each attends to what was computed before it; ratio 1 is full
-    attention.
+    order, so that each attends to what was computed before it; ratio 1 is full attention.
     """
 
     def __init__(
@@ -66,7 +78,7 @@ class ReuseWorker:
         self._scale = float(layer.impl.scale)
         self._ranks = config.parallel_config.tensor_parallel_size
         self._rows_per_step = settings.rows_beside(config.scheduler_config.max_num_batched_tokens)
-        self._bridge, self._depth = settings.bridge, settings.depth
+        self._bridge = settings.bridge
         self._open: deque[OpenLoad] = deque()
         self._loaded: set[str] = set()
         self._moved: list[tuple[Move, Rows]] = []
@@ -109,25 +121,21 @@ class ReuseWorker:
     def load_now(self, load: Load) -> int:
         """Fills all rows of a load; returns how many of them were computed."""
         opened = self._begin(load)
-        computed = self._choose(opened)
-        while opened.parts:
-            computed += self._compute(opened, load.end)
-        return computed
+        asking = self._choose(opened)
+        return asking + self._compute(opened, load.end)
 
     @torch.inference_mode()
     def go_on(self, budget: int) -> None:
         """Computes up to `budget` rows of the loads that are open, the oldest first."""
         while self._open and budget > 0:
             opened = self._open[0]
-            if opened.parts is None:
+            if opened.rows is None:
                 budget -= self._choose(opened)
-            if opened.parts:
-                # beside what has been done already at least one row, so that every step brings it nearer to its end
-                rows = opened.parts[0].rows
-                count = affordable(rows, budget)
-                self._compute(opened, count)
-                budget = 0 if count < len(rows) else budget - count
-            if not opened.parts:
+            # beside what has been done already at least one row, so that every step brings it nearer to its end
+            count = affordable(opened.rows, budget)
+            self._compute(opened, count)
+            budget = 0 if len(opened.rows) else budget - count
+            if not len(opened.rows):
                 self._open.popleft()
                 self._loaded.add(opened.load.request_id)
 
@@ -227,28 +235,29 @@ class ReuseWorker:
     def _choose(self, opened: OpenLoad) -> int:
         """Chooses the rows to compute; returns how many could have been computed in that time."""
         load, filled = opened.load, opened.filled
-        opened.parts = deque([Part(torch.arange(load.begin, load.end, device=self.device))])
+        opened.rows = torch.arange(load.begin, load.end, device=self.device)
         if filled is None:
             return 0
         try:
-            tokens, blocks = opened.tokens, opened.blocks
-            opened.parts = deque(rows_to_compute(self, load, tokens, blocks, filled, self._bridge, self._depth))
+            opened.rows = rows_to_compute(self, load, opened.tokens, opened.blocks, filled, self._bridge)
         except Exception:
             self._logger.exception("reprise: a request's rows could not be chosen, they are all computed")
         return load.asking
 
     def _compute(self, opened: OpenLoad, most: int) -> int:
-        """Computes up to so many rows of the part that is next; returns how many."""
-        rows, depth = opened.take(most)
+        """Computes up to so many of the rows that are left; returns how many."""
+        rows, opened.rows = opened.rows[:most], opened.rows[most:]
+        if not len(rows):
+            return 0
         try:
             mask = torch.zeros(int(rows[-1]) + 1, dtype=torch.bool, device=self.device)
             mask[rows] = True
-            self.forward.compute(opened.tokens, to_runs(mask), opened.blocks, depth)
+            self.forward.compute(opened.tokens, to_runs(mask), opened.blocks)
         except Exception:
             self._logger.exception("reprise: a request's rows could not be computed, vLLM computes them")
             load = opened.load
             self._failed_blocks.update(load.blocks[load.begin // self._block_size : -(-load.end // self._block_size)])
-            opened.parts.clear()
+            opened.rows = opened.rows[:0]
         return len(rows)
 
     def _tend_disk(self, step: ReuseStep) -> None:
