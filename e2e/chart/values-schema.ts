@@ -103,7 +103,6 @@ const reuse = only({
   contexts: whole(1),
   rows_per_step: whole(1),
   least_tokens: whole(1),
-  depth: { type: 'number', minimum: 0.1, maximum: 1 },
   bridge: whole(0),
 })
 const plugin = only({
