@@ -1,4 +1,5 @@
 import type { BlockId } from '../context-block.ts'
+import { annotateLocation } from './annotate-context.ts'
 import { headOf } from './hint-words.ts'
 import type { LabelBearer } from './label-bearers.ts'
 import { isOneStretch, type PointerHint, type PointerWords, pointToBlock, pointToPart } from './point-to-block.ts'
@@ -83,6 +84,8 @@ function pointersFor(block: FreshBlock, self: LabelBearer, shown: ShownBlocks, t
   const { id, content, isWhole } = block
   const target = shown.find(id)
   if (target) {
+    // no pointer is shorter than where it points to
+    if (content.length <= annotateLocation(target.label, template).length) return []
     const words = pointToBlock({ self, target }, shown, template)
     const pays = words && words.text.length < content.length
     return pays ? [toPointer({ start: 0, end: content.length }, target, words)] : []

@@ -25,6 +25,8 @@ interface ChunkPlace {
 
 /** How many characters are searched for the sake of pointers; about 20 ms. */
 const mostSearched = 1 << 24
+/** Comparing the first words of a bearer takes as long as searching so many characters. */
+const searchedForBearer = 8
 
 /** What stands in one prompt so far: its blocks in full, by their content and by chunks of it. */
 export class ShownBlocks {
@@ -74,6 +76,9 @@ export class ShownBlocks {
     // what is only spoken of by a label must not be called by one that stands elsewhere
     if (!target.isLabelled && labelled.some((bearer) => bearer !== self)) return true
     const bearers = target.isLabelled ? labelled : this.#bearers.unlabelled
+    this.#searchable -= bearers.length * searchedForBearer
+    // in a prompt of thousands of equal blocks the rest stay as they are
+    if (this.#searchable < 0) return true
     return bearers.some((bearer) => bearer !== self && bearer.id !== target.id && isMeant(bearer))
   }
 
