@@ -32,7 +32,7 @@ export interface StallFigures {
 }
 
 /** Megabytes; the largest stays below the default limit of a body. */
-export const sizes: readonly number[] = [1, 4, 16, 64]
+export const sizes: readonly number[] = [0.2, 1, 4, 16, 64]
 const largest = 66_000_000
 /** Of one shape and size, one behind the other. */
 const sentEach = 3

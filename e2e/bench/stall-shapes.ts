@@ -21,6 +21,8 @@ export const stallShapes: Readonly<Record<string, StallShape>> = {
   'one long line': (bytes) => user('word '.repeat(bytes / 5)),
   'many short lines': (bytes) => user('word\n'.repeat(bytes / 6)),
   'members of the body': (bytes) => withMember('m', `0,${repeat((i) => `"m${i}":${i}`, bytes)}`),
+  'rules between lines': (bytes) => user('---\ntext\n'.repeat(bytes / 11)),
+  'records of two fields': (bytes) => user(repeat((i) => `Source: a${i}\nContent: b ${i}\n\n`, bytes, '')),
   'token ids': (bytes) => Buffer.from(`{"model":"m","prompt":[${repeat((i) => String(i % 50_000), bytes)}]}`),
 }
 

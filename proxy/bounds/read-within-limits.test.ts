@@ -82,4 +82,5 @@ test('only a body that takes long to decide about waits for others', async () =>
   expect((await read({ messages: [message] })).isHeavy).toBe(false)
   expect((await read({ messages: [{ role: 'user', content: 'a'.repeat(300_000) }] })).isHeavy).toBe(true)
   expect((await read({ messages: [message], tools: wide(6_000) })).isHeavy).toBe(true)
+  expect((await read({ messages: [{ role: 'user', content: '---\ntext\n'.repeat(4_001) }] })).isHeavy).toBe(true)
 })

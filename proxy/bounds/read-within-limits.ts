@@ -5,7 +5,7 @@ import { type Received, readReceived } from '../request/read-received.ts'
 import { explicitTooLarge, isTooLarge, receiveWhole } from './receive-whole.ts'
 import { type BodyScan, scanBody } from './scan-body.ts'
 import { decidingMembers } from './whole-body.ts'
-import { lightBytes, lightContainers, tooLarge, type WorkLimits } from './work-limits.ts'
+import { lightBytes, lightContainers, lightMarks, tooLarge, type WorkLimits } from './work-limits.ts'
 
 /** A smaller body is parsed sooner than scanned. */
 const scannedBytes = 16 * 1024
@@ -39,12 +39,17 @@ export async function readWithinLimits(api: PromptApi, body: Buffer, options: Re
     const isKnown = received.whole?.hasOnePrompt(api)
     return { received: isKnown ? knownBy(scan, body, received) : received, isHeavy: false }
   }
-  const isHeavy = body.length > lightBytes || (scan?.containers ?? 0) > lightContainers
+  const isHeavy = body.length > lightBytes || (scan !== undefined && isCrowded(scan))
   if (isHeavy) await turn()
   const received = readReceived(api, body, isEncoded, hygiene, separator)
   const isKnown = scan && received.prompt?.set?.prompts.length === 1
   const bounded = withinTexts(received, limits)
   return { received: isKnown ? knownBy(scan, body, bounded) : bounded, isHeavy }
+}
+
+/** Whether it holds so much of what takes long, for its size. */
+function isCrowded({ containers, marks }: BodyScan): boolean {
+  return containers > lightContainers || marks > lightMarks
 }
 
 function knownBy({ digest }: BodyScan, { length }: Buffer, received: Received): Received {

@@ -19,6 +19,7 @@ export const mostDepth = 500
 /** Line breaks and `<`, of which each may begin a block: a million tokens of prose have about as many. */
 export const mostMarks = 60_000
 
-/** A body within both is done in milliseconds: it waits for no turn, and is never given up for taking long. */
+/** A body within all three is done in milliseconds: it waits for no turn, and is never given up for taking long. */
 export const lightBytes: number = 256 * 1024
 export const lightContainers = 512
+export const lightMarks = 8_000
