@@ -137,6 +137,15 @@ describe('the label of a tagged block', () => {
     expect(labelsOf('<doc lang="en" index="1">A</doc><doc index=2>B</doc>')).toEqual(['1', '2'])
   })
 
+  it('is positional under any word for documents that counts, but not under one for parts of a text', () => {
+    expect(findContextLists('<doc reference="1">A</doc>\n<doc reference="2">B</doc>')).toMatchObject([
+      { positional: true },
+    ])
+    expect(labelsOf('<doc source="1">A</doc><doc source="2">B</doc>')).toEqual(['1', '2'])
+    expect(labelsOf('<doc reference="4">A</doc><doc reference="2">B</doc>')).toEqual([undefined, undefined])
+    expect(labelsOf('<doc chunk="1">A</doc><doc chunk="2">B</doc>')).toEqual([])
+  })
+
   it('is stable otherwise', () => {
     for (const ids of [
       ['2', '1'],

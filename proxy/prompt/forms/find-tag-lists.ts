@@ -8,11 +8,14 @@ import { findRankAttributes } from '../scan/find-rank-fields.ts'
 import { readAttributes } from '../scan/find-tags.ts'
 import { isRunning } from '../scan/label.ts'
 import { datedField, orderedField, toFieldName } from '../scan/ordered-fields.ts'
+import { isLabelNoun } from '../scan/read-noun.ts'
 
 // the first of these that all of a list's blocks carry labels them
 const LABEL_ATTRIBUTES = ['index', 'id', 'number', 'n', 'position', 'rank', 'doc_id']
 // else the file that each is of, where all are of different ones
 const NAME_ATTRIBUTES = ['name', 'file', 'filename', 'file_name', 'path', 'file_path', 'source']
+// or a number that a word for a document gives, as `reference="2"`, where it counts from each to the next
+const COUNTING = /^(?:ref|num|nr|no|idx|key)$/
 const LINES = /^(?:lines?|linerange|(?:start|end|from|to)line|line(?:start|end))$/
 const PLAIN_VALUE = /^[\p{L}\p{N}_.:/#-]{1,64}$/u
 
@@ -81,6 +84,7 @@ function toList(text: string, row: readonly KinElement[], inContainer: boolean):
   const labels = row.map((element) => readLabels(text, element))
   const shared =
     LABEL_ATTRIBUTES.find((name) => labels.every((label) => label.has(name))) ??
+    findCounting(text, labels) ??
     NAME_ATTRIBUTES.find((name) => areDistinct(labels.map((label) => textOf(text, label.get(name)))))
   const numbers = shared === undefined ? findNumbers(text, row) : undefined
   const blocks = row.map((element, i) => {
@@ -101,6 +105,17 @@ function toList(text: string, row: readonly KinElement[], inContainer: boolean):
     inContainer,
     hasOrigins,
   }
+}
+
+/** The attribute that counts these elements, if it is called by a word for documents. */
+function findCounting(text: string, labels: readonly ReadonlyMap<string, BlockSpan['label']>[]): string | undefined {
+  return [...labels[0]!.keys()].find(
+    (name) => isCounting(name) && isRunning(labels.map((label) => textOf(text, label.get(name)))),
+  )
+}
+
+function isCounting(name: string): boolean {
+  return COUNTING.test(name) || (isLabelNoun(name) && name !== 'chunk')
 }
 
 // `<source>3</source>`, first or last in an element
@@ -170,7 +185,8 @@ function toBlock(text: string, { start, end, open, close }: KinElement, label: B
 function readLabels(text: string, element: KinElement): Map<string, BlockSpan['label']> {
   const labels = new Map<string, BlockSpan['label']>()
   for (const { name, valueStart, valueEnd } of readAttributes(text, element.open)) {
-    const known = labels.has(name) || !(LABEL_ATTRIBUTES.includes(name) || NAME_ATTRIBUTES.includes(name))
+    const isLabel = LABEL_ATTRIBUTES.includes(name) || NAME_ATTRIBUTES.includes(name) || isCounting(name)
+    const known = labels.has(name) || !isLabel
     // longer values cannot be plain, and need not be copied
     if (known || valueEnd - valueStart > 64 || !PLAIN_VALUE.test(text.slice(valueStart, valueEnd))) continue
     labels.set(name, { start: valueStart, end: valueEnd })
