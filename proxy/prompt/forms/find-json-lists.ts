@@ -73,7 +73,9 @@ function readValue(
   fenceEnd: number | undefined,
 ): { readonly at: number; readonly list?: ContextList | Reason | undefined } {
   // lines of JSON are logs, too: these are announced as documents
-  const isLines = isFirstLine(marks.text, start) && readFront(marks.text, start).isSet
+  // below one another in an element for documents
+  const isFirst = region.isKin && findContentStart(marks.text, region.start, region.end) === start
+  const isLines = isFirst || (isFirstLine(marks.text, start) && readFront(marks.text, start).isSet)
   const lines = isLines ? readJsonLines(marks.text, start) : undefined
   const value = lines ?? readJsonValue(marks.text, start)
   // where one attempt broke off the next one may begin, so that no character is read twice
@@ -165,7 +167,8 @@ function isFence(text: string, from: number, to: number): boolean {
 }
 
 function toList(text: string, elements: readonly JsonElement[], end: number): ContextList {
-  const labels = findLabels(text, elements)
+  const called = findCalled(elements)
+  const labels = called ?? findLabels(text, elements)
   const blocks = elements.map(({ start, end, members }, i): BlockSpan => {
     const ranks = members === undefined ? [] : findRankMembers(text, members, labels?.[i])
     const span = { start, end, contentStart: start, contentEnd: end }
@@ -173,7 +176,28 @@ function toList(text: string, elements: readonly JsonElement[], end: number): Co
     return ranks.length === 0 ? block : { ranks, ...block }
   })
   const positional = isRunning(blocks.map(({ label }) => label && text.slice(label.start, label.end)))
-  return { blocks, positional, labelPrefix: '', form: 'json', weight: 'strong', end }
+  const labelPrefix = called === undefined ? '' : prefixOf(text, called[0]!)
+  return { blocks, positional, labelPrefix, form: 'json', weight: 'strong', end }
+}
+
+// `"[doc1]"`: a word for a document and its number
+const CALLED = /^"\[?(\p{L}+[ _-]?)(\d{1,4})\]?"$/u
+
+/** Where the numbers stand by which objects of a single member are called. */
+function findCalled(elements: readonly JsonElement[]): Span[] | undefined {
+  const labels = elements.map(({ members }) => {
+    const [[name, { keyStart }] = ['', { keyStart: 0 }], ...others] = members ?? []
+    const match = others.length > 0 ? null : CALLED.exec(`"${name}"`)
+    if (match === null) return undefined
+    const start = keyStart + match[0].indexOf(match[1]!) + match[1]!.length
+    return { start, end: start + match[2]!.length }
+  })
+  return labels.every((label) => label !== undefined) ? labels : undefined
+}
+
+/** The word in front of the number of such a name. */
+function prefixOf(text: string, { start }: Span): string {
+  return /\p{L}+[ _-]?$/u.exec(text.slice(Math.max(start - 32, 0), start))![0]
 }
 
 function lengthOf(elements: readonly JsonElement[]): number {

@@ -23,6 +23,7 @@ import { isNoContext, isOfNotes } from '../scan/find-list-heading.ts'
 import type { Marks } from '../scan/find-marks.ts'
 import type { Label } from '../scan/label.ts'
 import { findOwn } from './find-own.ts'
+import { mayHead } from './may-head.ts'
 
 /** The lists whose blocks begin with a label at the beginning of a line of this region. */
 export function findLabelledLists(marks: Marks, region: Region): ContextList[] {
@@ -72,7 +73,7 @@ function readList(labelled: LabelledRegion, first: Label): ContextList | undefin
   // what comes from elsewhere stays apart, and so does the line that says so
   if (interior.announces) return undefined
   const end = findListEnd(labelled, run, interior)
-  if (end === undefined) return undefined
+  if (end === undefined || !mayHead(labelled, run, interior.ends, end.block)) return undefined
   const blocks = run.labels.map((label, i) => toBlock(marks.text, label, interior.ends[i] ?? end.block))
   return {
     blocks,

@@ -29,6 +29,8 @@ const HOLDING = /^(?:metadata|payload|fields|_source|document|doc|node|entity|ch
 // a result under a known name may be short, as memories are, and of any length where something says that it is one;
 // under any other name it is a record of something else
 export const SHORTEST_TEXT = 16
+// `{"[doc1]": {"content": …}}`: the only member of each object is called by its place
+const CALLED = /^\[?(?:document|doc|source|passage|chunk|context|reference|result|snippet)[ _-]?\d{1,4}\]?$/i
 const SHORTEST_OTHER_TEXT = 80
 
 const LONGEST_NAME = 100
@@ -214,7 +216,8 @@ function hasText(text: string, members: ReadonlyMap<string, JsonMember>, shortes
   const least = names.some((name) => RETRIEVED.test(name) || RANKED.test(name) || SCORED.test(name)) ? 1 : shortest
   return names.some((name) => {
     const { start, end, members: inner } = members.get(name)!
-    if (inner !== undefined) return HOLDING.test(name) && hasText(text, inner, Math.max(shortest, SHORTEST_TEXT))
+    if (inner !== undefined)
+      return (HOLDING.test(name) || CALLED.test(name)) && hasText(text, inner, Math.max(shortest, SHORTEST_TEXT))
     const length = text.charCodeAt(start) === QUOTE ? end - start - 2 : 0
     return length >= (TEXT_NAMES.test(name) ? least : SHORTEST_OTHER_TEXT)
   })

@@ -83,6 +83,42 @@ export function readNameInBrackets(text: string, start: number, { signs, at }: D
   return toLabel(start, noun.end + match[0].length, `${text.slice(at, noun.end).toLowerCase()}[]~`, true)
 }
 
+// `Source: a.md`, `来源：a.md | 页码：3`: a field alone in its line that names a file or an address
+const ORIGIN = new RegExp(
+  `(?:source|file|path|url|uri|document|quelle|datei|dokument|fuente|archivo|documento|fonte|arquivo|fichier|bron|bestand|źródło|plik|kaynak|dosya|источник|файл|来源|文件|文档|出典|ファイル|출처|파일)(?:[ _]?(?:file|name|path|url|uri))?[ \\t]?[:：][ \\t]?(?:${NAME})(?:#[\\w=.&-]{1,60}|:\\d{1,6})?(?:[ \\t]{0,2}[|,;(–—-][^\\n]{1,120})?(?=[ \\t]*\\r?\\n[ \\t\\r]*(?:\\n[ \\t]*)?\\S)`,
+  'iuy',
+)
+
+/** A line that names the file or address which the text below it is from. */
+export function readOrigin(text: string, start: number): Label | undefined {
+  ORIGIN.lastIndex = start
+  const match = ORIGIN.exec(text)
+  if (match === null) return undefined
+  return toLabel(start, start + match[0].length, `${fieldOf(match[0])}:${originForm}`, true)
+}
+
+function fieldOf(line: string): string {
+  return line.slice(0, line.search(/[:：]/)).trimEnd().toLowerCase()
+}
+
+/** What the forms of labels end with that name nothing but where a text is from. */
+export const originForm = ' origin~'
+
+// `a.pdf#page=3: text`
+const FILE_SAID = new RegExp(`${FILE}(?:#[\\w=.&-]{1,60})?[:：][ \\t]{1,2}(?=\\S)`, 'iuy')
+const MAY_BE_FILE = /^\S{1,80}\.[a-z]{1,8}(?:#\S{1,60})?$/i
+
+/** A file's name in front of its text, up to the colon at `colon`. */
+export function readFileSaid(text: string, start: number, colon: number): Label | undefined {
+  // most lines have white space in front of their colon
+  if (!MAY_BE_FILE.test(text.slice(start, colon))) return undefined
+  FILE_SAID.lastIndex = start
+  return FILE_SAID.test(text) ? toLabel(start, FILE_SAID.lastIndex, fileForm, true) : undefined
+}
+
+/** The form of labels that are a file's name and a colon. */
+export const fileForm = 'file:~'
+
 // a space, and what follows it in `Excerpt from` and `Document <`
 const FROM_BEHIND = /^ [foi<[(]/i
 

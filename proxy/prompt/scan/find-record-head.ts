@@ -53,6 +53,7 @@ export function readRecordHead(text: string, line: number, start: number): Recor
   const first = readField(text, start)
   if (first === undefined) return undefined
   if (NAMING.test(first.key) || isTitledPage(text, first)) {
+    if (isAboveIndented(text, first)) return undefined
     return beginsRecord(text, line, start > line) ? readFields(text, start) : undefined
   }
   // `Similarity: 0.91`, with the text right below it
@@ -62,6 +63,12 @@ export function readRecordHead(text: string, line: number, start: number): Recor
   }
   // a text whose credits stand behind it
   return CONTENT.test(first.key) ? 'content' : undefined
+}
+
+/** `Document:` alone in its line, with indented fields below: a word in front of a record, and none of its fields. */
+function isAboveIndented(text: string, { end }: { readonly end: number }): boolean {
+  const lineEnd = findLineEnd(text, end)
+  return findContentStart(text, end, lineEnd) === lineEnd && /^[ \t]+\p{L}/u.test(text.slice(lineEnd + 1, lineEnd + 24))
 }
 
 /** `Page: Rome` names a page, `Page: 3` counts it. */
@@ -165,8 +172,8 @@ function isBlankAt(text: string, line: number): boolean {
   return end < text.length && findContentStart(text, line, end) === end
 }
 
-// behind a blank line, an announcement, a rule or a tag; fields in the middle of a paragraph are text
-function beginsRecord(text: string, line: number, isIndented: boolean): boolean {
+/** Whether a field may begin a record here: behind a blank line, an announcement, a rule or a tag, not in mid-paragraph. */
+export function beginsRecord(text: string, line: number, isIndented: boolean): boolean {
   if (line <= 1) return true
   const before = text.lastIndexOf('\n', line - 2) + 1
   const end = findContentEnd(text, before, line - 1)

@@ -1,0 +1,52 @@
+import type { LabelledRegion, LabelRun } from '../borders/find-label-run.ts'
+import { findContentEnd, findContentStart, findLineEnd } from '../scan/find-edges.ts'
+import type { Region } from '../scan/find-elements.ts'
+import { announcesBlocks } from '../scan/find-list-heading.ts'
+import { fileForm, originForm } from '../scan/find-named-labels.ts'
+import type { Label } from '../scan/label.ts'
+
+// a line that is a heading, or as short as a title and no sentence
+const TITLE = /^(?:#{1,6}[ \t][^\n]*|\*\*[^\n]*\*\*|[^\n]{0,79}[^.!?。！？…:：;|)`"'”’»\]}>\n])$/
+
+/** Whether labels that name nothing but where a text is from surely head the texts below them; `end` is where the last one ends. */
+export function mayHead(
+  { marks: { text }, region }: LabelledRegion,
+  { labels }: LabelRun,
+  ends: readonly number[],
+  end: number,
+): boolean {
+  const { form, start } = labels[0]!
+  if (form === fileForm) return isAnnounced(text, region, start)
+  if (!form.endsWith(originForm)) return true
+  return (
+    countLines(text, form.slice(0, form.indexOf(':')), start, end) === labels.length && !areTitled(text, labels, ends)
+  )
+}
+
+/** How many lines begin with a field: of a source that is no file nobody knows whether it heads a text. */
+function countLines(text: string, field: string, from: number, to: number): number {
+  let count = 0
+  for (let line = from; line < to; line = findLineEnd(text, line) + 1) {
+    const at = findContentStart(text, line, Math.min(findLineEnd(text, line), to))
+    if (text.slice(at, at + field.length).toLowerCase() !== field) continue
+    if (/^[ \t]?[:：]/.test(text.slice(at + field.length, at + field.length + 2))) count++
+  }
+  return count
+}
+
+/** Whether each block but the last ends with a paragraph like a title: then it is that of the next one. */
+function areTitled(text: string, labels: readonly Label[], ends: readonly number[]): boolean {
+  return ends.every((end, i) => {
+    const line = text.lastIndexOf('\n', end - 1) + 1
+    if (line <= labels[i]!.end || !TITLE.test(text.slice(line, end).trim())) return false
+    const above = findContentEnd(text, labels[i]!.end, line)
+    return text.slice(above, line).split('\n').length > 2
+  })
+}
+
+/** Whether the line in front of a list announces retrieved texts, or an element for such begins with it. */
+function isAnnounced(text: string, region: Region, start: number): boolean {
+  const end = findContentEnd(text, region.start, start)
+  if (end === region.start) return region.isKin
+  return announcesBlocks(text, text.lastIndexOf('\n', end - 1) + 1, end)
+}
