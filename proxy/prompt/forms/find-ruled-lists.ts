@@ -23,7 +23,8 @@ const LONGEST_SEPARATOR = 5
 // words that a sentence ends
 const SENTENCES = /\p{L}[^\n]{8,}[.!?。！？…]|[\p{Script=Han}]{8,}/u
 const FRONT_MATTER = /^[a-z][\w-]{0,30}:(?:\s|$)/
-const FIELD = /^[A-Za-z][\w -]{0,40}:(?:\s|$)/
+// a name of three words at most: sentences have colons, too
+const FIELD = /^[A-Za-z][\w-]{0,40}(?: [\w-]{1,24}){0,2}:(?:\s|$)/
 
 /**
  * The list whose blocks are parted by lines of `---` or `===`, if it surely is one: announced as several documents, or

@@ -1,7 +1,7 @@
 import { type BlockSpan, type ContextList, mostBlocks } from '../judge/context-list.ts'
 import { areInOrder } from '../order/order-key.ts'
 import { readCue } from '../scan/find-cue-line.ts'
-import { findContentEnd, findContentStart, findIndexFrom } from '../scan/find-edges.ts'
+import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, isRule } from '../scan/find-edges.ts'
 import { genericTags, isKin, isWeakTag, type KinElement, type Region } from '../scan/find-elements.ts'
 import type { Marks } from '../scan/find-marks.ts'
 import { findRankAttributes } from '../scan/find-rank-fields.ts'
@@ -50,7 +50,14 @@ export function findTagLists(marks: Marks, elements: readonly KinElement[], regi
 }
 
 function isSibling(text: string, left: KinElement, right: KinElement): boolean {
-  return left.open.name === right.open.name && findContentStart(text, left.end, right.start) === right.start
+  return left.open.name === right.open.name && findGapEnd(text, left.end, right.start) === right.start
+}
+
+/** Where white space ends that begins here, with a rule in it at most. */
+function findGapEnd(text: string, from: number, to: number): number {
+  const at = findContentStart(text, from, to)
+  const lineEnd = Math.min(findLineEnd(text, at), to)
+  return at > from && at < to && isRule(text, at, lineEnd) ? findContentStart(text, lineEnd, to) : at
 }
 
 /** Whether the label of one element is a number and that of the other the next. */

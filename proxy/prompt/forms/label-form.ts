@@ -61,10 +61,13 @@ export const labelForm: Form = {
     `Sources:\n\nSource: https://a.example | Page: 3\n\n${rain}\n\nSource: https://b.example | Page: 9\n\n${sun}${ask}`,
     `资料：\n来源：a.md\n${rain}\n\n来源：b.md\n${sun}\n\n问题：为什么？`,
     `Sources:\na.pdf#page=3: ${rain}\nb.pdf#page=1: ${sun}${ask}`,
+    `Sources:\nid|text\n17|${rain}\n4|${sun}${ask}`,
     `Pages:\n\nDocument:\n  Content: ${rain}\n  URL: https://a.example\nDocument:\n  Content: ${sun}\n  URL: https://b.example${ask}`,
   ],
   alike: [
     `Files:\na.pdf: ${rain}\nb.pdf: ${sun}${ask}`,
+    `Sources:\nid|weather\n17|${rain}\n4|${sun}${ask}`,
+    `Sources:\n17|${rain}\n4|${sun}${ask}`,
     `Log:\na.md: ${rain}\nb.md: ${sun}${ask}`,
     `Context:\nSource: a.md\n${rain}\n\nSource: the clerk\n${sun}\n\nSource: b.md\n${rain}${ask}`,
     `Context:\n${rain}\nSource: a.md\n\n${sun}\nIt was so.\nSource: b.md${ask}`.replace('Context', 'My diary'),

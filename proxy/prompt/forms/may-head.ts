@@ -1,6 +1,7 @@
 import type { LabelledRegion, LabelRun } from '../borders/find-label-run.ts'
 import { findContentEnd, findContentStart, findLineEnd } from '../scan/find-edges.ts'
 import type { Region } from '../scan/find-elements.ts'
+import { rowForm } from '../scan/find-labels.ts'
 import { announcesBlocks } from '../scan/find-list-heading.ts'
 import { fileForm, originForm } from '../scan/find-named-labels.ts'
 import type { Label } from '../scan/label.ts'
@@ -16,6 +17,7 @@ export function mayHead(
   end: number,
 ): boolean {
   const { form, start } = labels[0]!
+  if (form === rowForm) return isHeaded(text, region, start)
   if (form === fileForm) return isAnnounced(text, region, start)
   if (!form.endsWith(originForm)) return true
   return (
@@ -42,6 +44,16 @@ function areTitled(text: string, labels: readonly Label[], ends: readonly number
     const above = findContentEnd(text, labels[i]!.end, line)
     return text.slice(above, line).split('\n').length > 2
   })
+}
+
+// `id|text`
+const COLUMNS = /^\w{1,24}(?:\|\w{1,24}){0,6}\|(?:text|content|chunk|passage|snippet|description|document)$/i
+
+/** Whether the line right above a list names its columns, of which the last has the texts. */
+function isHeaded(text: string, region: Region, start: number): boolean {
+  const end = findContentEnd(text, region.start, start)
+  const line = Math.max(text.lastIndexOf('\n', end - 1) + 1, region.start)
+  return end - line < 200 && COLUMNS.test(text.slice(line, end).trim())
 }
 
 /** Whether the line in front of a list announces retrieved texts, or an element for such begins with it. */

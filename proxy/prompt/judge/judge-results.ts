@@ -32,6 +32,7 @@ export const SHORTEST_TEXT = 16
 // `{"[doc1]": {"content": …}}`: the only member of each object is called by its place
 const CALLED = /^\[?(?:document|doc|source|passage|chunk|context|reference|result|snippet)[ _-]?\d{1,4}\]?$/i
 const SHORTEST_OTHER_TEXT = 80
+const SHORTEST_RANKED_TEXT = 40
 
 const LONGEST_NAME = 100
 
@@ -214,11 +215,12 @@ export function haveTexts(
 function hasText(text: string, members: ReadonlyMap<string, JsonMember>, shortest: number): boolean {
   const names = [...members.keys()]
   const least = names.some((name) => RETRIEVED.test(name) || RANKED.test(name) || SCORED.test(name)) ? 1 : shortest
+  const shortestOther = names.some((name) => RANKED.test(name)) ? SHORTEST_RANKED_TEXT : SHORTEST_OTHER_TEXT
   return names.some((name) => {
     const { start, end, members: inner } = members.get(name)!
     if (inner !== undefined)
       return (HOLDING.test(name) || CALLED.test(name)) && hasText(text, inner, Math.max(shortest, SHORTEST_TEXT))
     const length = text.charCodeAt(start) === QUOTE ? end - start - 2 : 0
-    return length >= (TEXT_NAMES.test(name) ? least : SHORTEST_OTHER_TEXT)
+    return length >= (TEXT_NAMES.test(name) ? least : shortestOther)
   })
 }

@@ -60,7 +60,12 @@ const IDENTIFIED = toPattern(
 )
 // `17,a.md,"It rained."`
 const ROW = /(\d{1,9})(?:\||,[^,"\n]{1,160},)(?=")/y
+// `17|It rained.`, below the names of its columns
+const ROW_OF_TEXT = /(\d{1,6})\|(?=[^|"\n])/y
 const NAMED_FILE = /\[([\p{L}\p{N}][\p{L}\p{N}_./ -]{0,99}\.[A-Za-z][A-Za-z0-9]{1,4}(?:#[\w=.-]{1,40})?)\]:(?=[ \t])/uy
+
+/** The form of labels that are the first cell of a row without quotes. */
+export const rowForm = '|~'
 
 const DECORATED = '#*=-'
 
@@ -189,14 +194,16 @@ function readLink(text: string, start: number): Label | undefined {
 /** The row of a table of texts, as in `17|"It rained."`. */
 function readRow(text: string, start: number): Label | undefined {
   ROW.lastIndex = start
-  const match = ROW.exec(text)
+  ROW_OF_TEXT.lastIndex = start
+  const quoted = ROW.exec(text)
+  const match = quoted ?? ROW_OF_TEXT.exec(text)
   const id = match?.[1]
   if (match === null || id === undefined) return undefined
   const idEnd = start + id.length
   return {
     start,
     end: start + match[0].length,
-    form: match[0].endsWith('|') ? '|' : ',',
+    form: quoted === null ? rowForm : match[0].endsWith('|') ? '|' : ',',
     bare: false,
     isWeak: true,
     prefix: '',

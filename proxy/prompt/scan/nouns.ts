@@ -55,6 +55,7 @@ export const nouns: readonly Noun[] = [
   { language: 'en', singular: 'paragraph', plural: 'paragraphs', tag: 'weak' },
   { language: 'en', singular: 'hit', plural: 'hits', label: 'weak', tag: 'weak', announces: 'strong' },
   { language: 'en', singular: 'text chunk', plural: 'text chunks', ...strong },
+  { language: 'en', singular: 'context item', plural: 'context items', tag: 'weak', announces: 'weak' },
   { language: 'en', singular: 'reference material', plural: 'reference materials', announces: 'strong' },
   { language: 'en', singular: 'relevant note', plural: 'relevant notes', announces: 'strong' },
   { language: 'en', singular: 'retrieved note', plural: 'retrieved notes', announces: 'strong' },

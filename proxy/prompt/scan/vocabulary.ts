@@ -21,7 +21,8 @@ function toTagNames(weight: Weight): ReadonlySet<string> {
   return new Set(
     nouns
       .filter((noun) => isWritten(noun, 'tag', weight))
-      .flatMap(({ singular }) => [singular.replaceAll(' ', '_'), singular.replaceAll(' ', '-')]),
+      // `search_result`, `search-result`, `searchResult`
+      .flatMap(({ singular }) => ['_', '-', ''].map((gap) => singular.replaceAll(' ', gap))),
   )
 }
 
