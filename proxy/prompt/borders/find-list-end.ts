@@ -2,7 +2,7 @@ import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '..
 import { findLastRule, type LineNote, type LineNotes, levelOf } from '../scan/find-line-notes.ts'
 import { announcesBlocks } from '../scan/find-list-heading.ts'
 import type { Marks } from '../scan/find-marks.ts'
-import type { Label } from '../scan/label.ts'
+import type { Label } from '../scan/labels/label.ts'
 import { findClosingLine, findOpening } from './find-closing-line.ts'
 import type { CueLine } from './find-cue-doubt.ts'
 import { findInnerClosings, findOwnClosing } from './find-numbered-closings.ts'

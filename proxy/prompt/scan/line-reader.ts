@@ -1,13 +1,13 @@
-import { readDressedLabel, readRuledLabel } from './find-dressed-labels.ts'
 import { findLineEnd, isRule, isSpace } from './find-edges.ts'
-import { type Foot, readFoot } from './find-feet.ts'
 import { type Fence, readFence } from './find-fences.ts'
-import { toRecordLabel } from './find-inline-heads.ts'
-import { readLabel } from './find-labels.ts'
-import { readAboveRule, readFileSaid, readOrigin } from './find-named-labels.ts'
 import { type Closings, type Opening, readOpening } from './find-openings.ts'
-import { beginsRecord, readRecordHead } from './find-record-head.ts'
-import type { Label } from './label.ts'
+import { readDressedLabel, readRuledLabel } from './labels/find-dressed-labels.ts'
+import { type Foot, readFoot } from './labels/find-feet.ts'
+import { toRecordLabel } from './labels/find-inline-heads.ts'
+import { readLabel } from './labels/find-labels.ts'
+import { readAboveRule, readFileSaid, readOrigin } from './labels/find-named-labels.ts'
+import { beginsRecord, readRecordHead } from './labels/find-record-head.ts'
+import type { Label } from './labels/label.ts'
 
 /** A place in a text. */
 export interface Place {

@@ -1,6 +1,6 @@
-import type { BlockSpan, ContextList } from '../judge/context-list.ts'
-import { findContentEnd, findLineEnd } from '../scan/find-edges.ts'
-import type { Region } from '../scan/find-elements.ts'
+import type { BlockSpan, ContextList } from '../../judge/context-list.ts'
+import { findContentEnd, findLineEnd } from '../../scan/find-edges.ts'
+import type { Region } from '../../scan/find-elements.ts'
 
 const KEYS = '\nValid Keys: '
 // what ends each text, as `From Smith et al. A title. 2020.`

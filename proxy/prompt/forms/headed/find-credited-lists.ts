@@ -1,10 +1,10 @@
-import type { BlockSpan, ContextList } from '../judge/context-list.ts'
-import { findContentEnd, findContentStart, findLineEnd } from '../scan/find-edges.ts'
-import type { Region } from '../scan/find-elements.ts'
-import { FenceWalk } from '../scan/find-fences.ts'
-import type { Marks, Place } from '../scan/find-marks.ts'
-import { readCredits } from '../scan/find-record-head.ts'
-import { findOwn } from './find-own.ts'
+import type { BlockSpan, ContextList } from '../../judge/context-list.ts'
+import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-edges.ts'
+import type { Region } from '../../scan/find-elements.ts'
+import { FenceWalk } from '../../scan/find-fences.ts'
+import type { Marks, Place } from '../../scan/find-marks.ts'
+import { readCredits } from '../../scan/labels/find-record-head.ts'
+import { findOwn } from '../find-own.ts'
 
 // a first record may stand behind words in its line
 const FIELD_NAME = /^[^:：\n]{1,32}[:：]/

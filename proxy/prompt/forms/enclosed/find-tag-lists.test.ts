@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { findContextLists } from './find-context-lists.ts'
-import { behindLists, contentsOf, labelsOf } from './found-lists.fixture.ts'
+import { findContextLists } from '../find-context-lists.ts'
+import { behindLists, contentsOf, labelsOf } from '../found-lists.fixture.ts'
 
 describe('documents that hold tags like those around them', () => {
   const list = (...contents: string[]): string =>

@@ -1,5 +1,6 @@
+import { findContentEnd, findContentStart, findLineEnd } from '../find-edges.ts'
+import { isAlphabetic, mayBeginDressed, type Noun, readNoun } from '../words/read-noun.ts'
 import { BULLET, type Dress, findClosed, LONGEST_LINE, skipSigns, toLabel } from './dress.ts'
-import { findContentEnd, findContentStart, findLineEnd } from './find-edges.ts'
 import {
   readAddress,
   readAddressed,
@@ -12,7 +13,6 @@ import {
   readWord,
 } from './find-named-labels.ts'
 import { isLabelId, type Label, toLabelNumber } from './label.ts'
-import { isAlphabetic, mayBeginDressed, type Noun, readNoun } from './read-noun.ts'
 
 /*
  * Labels in any dress: a word for a document with a number, or with the name of what the text is from, between signs of

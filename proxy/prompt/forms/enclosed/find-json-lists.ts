@@ -1,24 +1,24 @@
-import type { Span } from '../../json/json-spans.ts'
-import type { BlockSpan, ContextList } from '../judge/context-list.ts'
-import { type Front, haveTexts, judgeResults, SHORTEST_TEXT, type Situation } from '../judge/judge-results.ts'
-import { readAnnouncement } from '../judge/read-evidence.ts'
-import type { Reason, Refusal } from '../judge/reasons.ts'
-import { readCue } from '../scan/find-cue-line.ts'
-import { findContentEnd, findContentStart, findLineEnd } from '../scan/find-edges.ts'
-import type { Region } from '../scan/find-elements.ts'
-import { FenceWalk } from '../scan/find-fences.ts'
+import type { Span } from '../../../json/json-spans.ts'
+import type { BlockSpan, ContextList } from '../../judge/context-list.ts'
+import { type Front, haveTexts, judgeResults, SHORTEST_TEXT, type Situation } from '../../judge/judge-results.ts'
+import { readAnnouncement } from '../../judge/read-evidence.ts'
+import type { Reason, Refusal } from '../../judge/reasons.ts'
+import { readCue } from '../../scan/find-cue-line.ts'
+import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-edges.ts'
+import type { Region } from '../../scan/find-elements.ts'
+import { FenceWalk } from '../../scan/find-fences.ts'
 import {
   type JsonElement,
   type JsonMember,
   type JsonValue,
   readJsonLines,
   readJsonValue,
-} from '../scan/find-json-value.ts'
-import type { Marks } from '../scan/find-marks.ts'
-import { findRankMembers } from '../scan/find-rank-fields.ts'
-import { isRunning } from '../scan/label.ts'
-import { isSorted } from '../scan/tool-kind.ts'
-import { findOwn } from './find-own.ts'
+} from '../../scan/find-json-value.ts'
+import type { Marks } from '../../scan/find-marks.ts'
+import { findRankMembers } from '../../scan/find-rank-fields.ts'
+import { isRunning } from '../../scan/labels/label.ts'
+import { isSorted } from '../../scan/words/tool-kind.ts'
+import { findOwn } from '../find-own.ts'
 
 // what they call their list: `anyOf` in a schema and `scripts` in a manifest hold descriptions too
 const LIST_NAMES =

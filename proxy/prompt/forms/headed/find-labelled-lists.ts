@@ -1,6 +1,6 @@
-import { findClosingLine, findEndBeforeClosing, findOpening } from '../borders/find-closing-line.ts'
-import { mayBeInside } from '../borders/find-cue-doubt.ts'
-import { findRun, type LabelledRegion, type LabelRun } from '../borders/find-label-run.ts'
+import { findClosingLine, findEndBeforeClosing, findOpening } from '../../borders/find-closing-line.ts'
+import { mayBeInside } from '../../borders/find-cue-doubt.ts'
+import { findRun, type LabelledRegion, type LabelRun } from '../../borders/find-label-run.ts'
 import {
   type Ending,
   findClosing,
@@ -9,20 +9,20 @@ import {
   hasQuestionBefore,
   type Interior,
   readInterior,
-} from '../borders/find-list-end.ts'
-import { endsInPrompt, endsInPromptLine, mayGoOn } from '../borders/find-list-tail.ts'
-import { isOpenItem } from '../borders/list-items.ts'
-import { reachesContainerEnd } from '../borders/reaches-container-end.ts'
-import { type BlockSpan, type ContextList, mostBlocks } from '../judge/context-list.ts'
-import { readCue } from '../scan/find-cue-line.ts'
-import { findContentEnd, findContentStart, findLineEnd } from '../scan/find-edges.ts'
-import type { Region } from '../scan/find-elements.ts'
-import { FenceWalk } from '../scan/find-fences.ts'
-import { findLastRule, readLineNotes } from '../scan/find-line-notes.ts'
-import { isNoContext, isOfNotes } from '../scan/find-list-heading.ts'
-import type { Marks } from '../scan/find-marks.ts'
-import type { Label } from '../scan/label.ts'
-import { findOwn } from './find-own.ts'
+} from '../../borders/find-list-end.ts'
+import { endsInPrompt, endsInPromptLine, mayGoOn } from '../../borders/find-list-tail.ts'
+import { isOpenItem } from '../../borders/list-items.ts'
+import { reachesContainerEnd } from '../../borders/reaches-container-end.ts'
+import { type BlockSpan, type ContextList, mostBlocks } from '../../judge/context-list.ts'
+import { readCue } from '../../scan/find-cue-line.ts'
+import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-edges.ts'
+import type { Region } from '../../scan/find-elements.ts'
+import { FenceWalk } from '../../scan/find-fences.ts'
+import { findLastRule, readLineNotes } from '../../scan/find-line-notes.ts'
+import { isNoContext, isOfNotes } from '../../scan/find-list-heading.ts'
+import type { Marks } from '../../scan/find-marks.ts'
+import type { Label } from '../../scan/labels/label.ts'
+import { findOwn } from '../find-own.ts'
 import { mayHead } from './may-head.ts'
 
 /** The lists whose blocks begin with a label at the beginning of a line of this region. */

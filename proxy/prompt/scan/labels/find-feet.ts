@@ -1,4 +1,4 @@
-import { findContentEnd, findContentStart, findLineEnd } from './find-edges.ts'
+import { findContentEnd, findContentStart, findLineEnd } from '../find-edges.ts'
 
 /** A line below a text that says where it is from, as `(Source: a.md)`. */
 export interface Foot {

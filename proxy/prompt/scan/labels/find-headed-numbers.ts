@@ -1,4 +1,4 @@
-import { findContentEnd, findContentStart, findLineEnd } from './find-edges.ts'
+import { findContentEnd, findContentStart, findLineEnd } from '../find-edges.ts'
 import { readCredits, readFields } from './find-record-head.ts'
 import { type Label, toLabelNumber } from './label.ts'
 

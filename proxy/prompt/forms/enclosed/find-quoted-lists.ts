@@ -1,10 +1,10 @@
-import type { BlockSpan, ContextList, FormId } from '../judge/context-list.ts'
-import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../scan/find-edges.ts'
-import type { Region } from '../scan/find-elements.ts'
-import type { Fence } from '../scan/find-fences.ts'
-import type { Marks, Place } from '../scan/find-marks.ts'
-import { materialWords } from '../scan/vocabulary.ts'
-import { findOwn } from './find-own.ts'
+import type { BlockSpan, ContextList, FormId } from '../../judge/context-list.ts'
+import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../../scan/find-edges.ts'
+import type { Region } from '../../scan/find-elements.ts'
+import type { Fence } from '../../scan/find-fences.ts'
+import type { Marks, Place } from '../../scan/find-marks.ts'
+import { materialWords } from '../../scan/words/vocabulary.ts'
+import { findOwn } from '../find-own.ts'
 
 const MATERIAL = new RegExp(materialWords, 'iu')
 // `src/a.ts`, `README.md`: no words, and a dot or a slash within

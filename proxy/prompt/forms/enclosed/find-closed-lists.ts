@@ -1,13 +1,13 @@
-import type { BlockSpan, ContextList } from '../judge/context-list.ts'
-import type { Refusal } from '../judge/reasons.ts'
-import { findContentEnd, findContentStart } from '../scan/find-edges.ts'
-import type { Region } from '../scan/find-elements.ts'
-import { FenceWalk } from '../scan/find-fences.ts'
-import type { Marks } from '../scan/find-marks.ts'
-import type { Opening } from '../scan/find-openings.ts'
-import { isRunning } from '../scan/label.ts'
-import { isWeakLabel } from '../scan/read-noun.ts'
-import { findOwn } from './find-own.ts'
+import type { BlockSpan, ContextList } from '../../judge/context-list.ts'
+import type { Refusal } from '../../judge/reasons.ts'
+import { findContentEnd, findContentStart } from '../../scan/find-edges.ts'
+import type { Region } from '../../scan/find-elements.ts'
+import { FenceWalk } from '../../scan/find-fences.ts'
+import type { Marks } from '../../scan/find-marks.ts'
+import type { Opening } from '../../scan/find-openings.ts'
+import { isRunning } from '../../scan/labels/label.ts'
+import { isWeakLabel } from '../../scan/words/read-noun.ts'
+import { findOwn } from '../find-own.ts'
 
 /** Blocks that marks of their own close, and what looks like some and is left alone. */
 export interface ClosedLists {

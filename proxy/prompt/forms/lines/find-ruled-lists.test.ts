@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { findContextLists } from './find-context-lists.ts'
-import { behindLists, contentsOf } from './found-lists.fixture.ts'
+import { findContextLists } from '../find-context-lists.ts'
+import { behindLists, contentsOf } from '../found-lists.fixture.ts'
 
 const [rain, sun, wind] = ['It rained.\n\nAll day [1].', '# Rome\n\nThe sun shone. ❄️', 'Wind.']
 const list = (rule: string): string => [rain, sun, wind].join(rule)

@@ -1,11 +1,11 @@
-import type { BlockSpan, ContextList } from '../judge/context-list.ts'
-import { findContentEnd, findContentStart, findLineEnd } from '../scan/find-edges.ts'
-import type { Region } from '../scan/find-elements.ts'
-import type { Foot } from '../scan/find-feet.ts'
-import { FenceWalk } from '../scan/find-fences.ts'
-import type { Marks } from '../scan/find-marks.ts'
-import { announcingWords } from '../scan/vocabulary.ts'
-import { findOwn } from './find-own.ts'
+import type { BlockSpan, ContextList } from '../../judge/context-list.ts'
+import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-edges.ts'
+import type { Region } from '../../scan/find-elements.ts'
+import { FenceWalk } from '../../scan/find-fences.ts'
+import type { Marks } from '../../scan/find-marks.ts'
+import type { Foot } from '../../scan/labels/find-feet.ts'
+import { announcingWords } from '../../scan/words/vocabulary.ts'
+import { findOwn } from '../find-own.ts'
 
 const ANNOUNCING = new RegExp(announcingWords, 'iu')
 const LONGEST_HEADING = 200

@@ -1,6 +1,6 @@
+import { type Noun, readNounAlone } from '../words/read-noun.ts'
 import { readHeadedNumber } from './find-headed-numbers.ts'
 import { isLabelId, type Label, toLabelNumber } from './label.ts'
-import { type Noun, readNounAlone } from './read-noun.ts'
 
 // `Source ID [c910e2e]:`, `Document No. 3:`
 const OF_ID = '(?:[ _](?:id|no\\.?|nr\\.?|number))?'

@@ -1,4 +1,4 @@
-import { findContentEnd, findLineEnd } from './find-edges.ts'
+import { findContentEnd, findLineEnd } from '../find-edges.ts'
 import type { Label } from './label.ts'
 
 /* Signs in which labels stand, of whatever kind, and what closes them. */

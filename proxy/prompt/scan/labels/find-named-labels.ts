@@ -1,7 +1,7 @@
+import { findContentEnd, findContentStart, findLineEnd } from '../find-edges.ts'
+import { mayBeginDressed, type Noun, readNoun } from '../words/read-noun.ts'
 import { type Dress, findNameEnd, isMarkdown, LONGEST_LINE, skipColon, toClosing, toLabel } from './dress.ts'
-import { findContentEnd, findContentStart, findLineEnd } from './find-edges.ts'
 import type { Label } from './label.ts'
-import { mayBeginDressed, type Noun, readNoun } from './read-noun.ts'
 
 /* Labels that bear no number, but the name of what the text is from, or no more than a word for a document. */
 

@@ -1,5 +1,5 @@
-import { findContentEnd, findContentStart, findLineEnd } from './find-edges.ts'
-import { rankingField, toFieldName } from './ordered-fields.ts'
+import { findContentEnd, findContentStart, findLineEnd } from '../find-edges.ts'
+import { rankingField, toFieldName } from '../words/ordered-fields.ts'
 
 /** The fields that a record begins with, as in `Source: a.md\nContent: text` and `file_path: a.md\n\ntext`. */
 export interface RecordHead {

@@ -1,9 +1,9 @@
-import type { BlockSpan, ContextList } from '../judge/context-list.ts'
-import { findContentEnd, findContentStart, findIndexFrom } from '../scan/find-edges.ts'
-import type { Region } from '../scan/find-elements.ts'
-import type { Fence } from '../scan/find-fences.ts'
-import type { Marks } from '../scan/find-marks.ts'
-import { findOwn } from './find-own.ts'
+import type { BlockSpan, ContextList } from '../../judge/context-list.ts'
+import { findContentEnd, findContentStart, findIndexFrom } from '../../scan/find-edges.ts'
+import type { Region } from '../../scan/find-elements.ts'
+import type { Fence } from '../../scan/find-fences.ts'
+import type { Marks } from '../../scan/find-marks.ts'
+import { findOwn } from '../find-own.ts'
 
 // `## The content from [a.pdf]:` and `## 来自 [文件](a.pdf) 的内容：`
 const HEADING = /^#{1,6}[ \t]+(?:(?:the )?contents? (?:from|of) [^\n]+|来自[^\n]+的内容)[:：]$/i

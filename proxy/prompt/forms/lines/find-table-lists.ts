@@ -1,12 +1,12 @@
-import type { BlockSpan, ContextList } from '../judge/context-list.ts'
-import { findContentEnd, findContentStart, findLineEnd } from '../scan/find-edges.ts'
-import type { Region } from '../scan/find-elements.ts'
-import { FenceWalk } from '../scan/find-fences.ts'
-import type { Marks } from '../scan/find-marks.ts'
-import { namesOrigin, namesText } from '../scan/find-record-head.ts'
-import { isRunning } from '../scan/label.ts'
-import { datedField, orderedField, toFieldName } from '../scan/ordered-fields.ts'
-import { findOwn } from './find-own.ts'
+import type { BlockSpan, ContextList } from '../../judge/context-list.ts'
+import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-edges.ts'
+import type { Region } from '../../scan/find-elements.ts'
+import { FenceWalk } from '../../scan/find-fences.ts'
+import type { Marks } from '../../scan/find-marks.ts'
+import { namesOrigin, namesText } from '../../scan/labels/find-record-head.ts'
+import { isRunning } from '../../scan/labels/label.ts'
+import { datedField, orderedField, toFieldName } from '../../scan/words/ordered-fields.ts'
+import { findOwn } from '../find-own.ts'
 
 const NUMBERS = /^(?:#|№|no\.?|nr\.?|n°|id|index|编号|序号|番号)$/i
 const NUMBER = /\|[ \t]*(\d{1,4})[ \t]*(?=\|)/y

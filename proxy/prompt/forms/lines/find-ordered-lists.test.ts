@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { contentsOf } from './found-lists.fixture.ts'
+import { contentsOf } from '../found-lists.fixture.ts'
 
 const texts = ['Rain fell in Oslo all day.', 'The sun shone in Rome.', 'Snow lay in Bergen.']
 

@@ -1,10 +1,10 @@
-import type { LabelledRegion, LabelRun } from '../borders/find-label-run.ts'
-import { findContentEnd, findContentStart, findLineEnd } from '../scan/find-edges.ts'
-import type { Region } from '../scan/find-elements.ts'
-import { rowForm } from '../scan/find-labels.ts'
-import { announcesBlocks } from '../scan/find-list-heading.ts'
-import { fileForm, originForm } from '../scan/find-named-labels.ts'
-import type { Label } from '../scan/label.ts'
+import type { LabelledRegion, LabelRun } from '../../borders/find-label-run.ts'
+import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-edges.ts'
+import type { Region } from '../../scan/find-elements.ts'
+import { announcesBlocks } from '../../scan/find-list-heading.ts'
+import { rowForm } from '../../scan/labels/find-labels.ts'
+import { fileForm, originForm } from '../../scan/labels/find-named-labels.ts'
+import type { Label } from '../../scan/labels/label.ts'
 
 // a line that is a heading, or as short as a title and no sentence
 const TITLE = /^(?:#{1,6}[ \t][^\n]*|\*\*[^\n]*\*\*|[^\n]{0,79}[^.!?。！？…:：;|)`"'”’»\]}>\n])$/
