@@ -36,13 +36,14 @@ const LINE_FEED = 10
 /** All tags in order, paired by one stack per name; undefined when there are absurdly many. */
 export function findTags(text: string): Tag[] | undefined {
   const pairs = new TagPairs()
+  const mayCloseThemselves = text.includes('/>')
   let previous: Tag | undefined
   for (let at = text.indexOf('<'); at !== -1; at = text.indexOf('<', at)) {
     const start = at
     const tag = readTag(text, start, previous)
     at = tag?.end ?? start + 1
-    if (tag === undefined) pairs.keepLone(readTag(text, start, previous, true))
-    else if (pairs.add(tag)) previous = tag
+    if (tag === undefined && mayCloseThemselves) pairs.keepLone(readTag(text, start, previous, true))
+    else if (tag !== undefined && pairs.add(tag)) previous = tag
     if (pairs.count > MOST_TAGS) return undefined
   }
   return pairs.inOrder()

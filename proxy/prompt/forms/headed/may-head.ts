@@ -19,10 +19,9 @@ export function mayHead(
   const { form, start } = labels[0]!
   if (form === rowForm) return isHeaded(text, region, start)
   if (form === fileForm) return isAnnounced(text, region, start)
-  if (!form.endsWith(originForm)) return true
-  return (
-    countLines(text, form.slice(0, form.indexOf(':')), start, end) === labels.length && !areTitled(text, labels, ends)
-  )
+  if (form !== originForm) return true
+  const [field = ''] = /^[^:：]{1,40}(?=[:：])/.exec(text.slice(start, start + 41)) ?? []
+  return countLines(text, field.trimEnd().toLowerCase(), start, end) === labels.length && !areTitled(text, labels, ends)
 }
 
 /** How many lines begin with a field: of a source that is no file nobody knows whether it heads a text. */

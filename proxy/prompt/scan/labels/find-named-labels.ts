@@ -94,15 +94,11 @@ export function readOrigin(text: string, start: number): Label | undefined {
   ORIGIN.lastIndex = start
   const match = ORIGIN.exec(text)
   if (match === null) return undefined
-  return toLabel(start, start + match[0].length, `${fieldOf(match[0])}:${originForm}`, true)
+  return toLabel(start, start + match[0].length, originForm, true)
 }
 
-function fieldOf(line: string): string {
-  return line.slice(0, line.search(/[:：]/)).trimEnd().toLowerCase()
-}
-
-/** What the forms of labels end with that name nothing but where a text is from. */
-export const originForm = ' origin~'
+/** The form of labels that name nothing but where a text is from, whatever their field is called. */
+export const originForm = 'origin:~'
 
 // `a.pdf#page=3: text`
 const FILE_SAID = new RegExp(`${FILE}(?:#[\\w=.&-]{1,60})?[:：][ \\t]{1,2}(?=\\S)`, 'iuy')
