@@ -1,6 +1,6 @@
 import type { BlockSpan, ContextList } from '../prompt/judge/context-list.ts'
 import { findContentEnd, findContentStart } from '../prompt/scan/find-edges.ts'
-import { isRunning } from '../prompt/scan/label.ts'
+import { isRunning } from '../prompt/scan/labels/label.ts'
 
 /** What a worker found with one pattern in one text: five numbers a match, its end, then block and label from and to. */
 export type MatchSpans = readonly number[]

@@ -11,7 +11,7 @@ import { leaveOutAnswers } from './judge/leave-out-answers.ts'
 import { areUnsure, type Reason } from './judge/reasons.ts'
 import { findContentEnd, findContentStart, findIndexFrom } from './scan/find-edges.ts'
 import { findTurns } from './scan/find-turns.ts'
-import { toToolKind } from './scan/tool-kind.ts'
+import { toToolKind } from './scan/words/tool-kind.ts'
 import { toContext } from './to-context.ts'
 
 /** Roles whose texts may hold context blocks; what an assistant wrote is never touched. */

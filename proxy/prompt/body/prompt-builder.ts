@@ -1,4 +1,4 @@
-import { isSorted } from '../scan/tool-kind.ts'
+import { isSorted } from '../scan/words/tool-kind.ts'
 import type { JsonPath, Prompt, PromptMessage, PromptText } from './prompt.ts'
 
 /** A JSON object whose members are not known yet. */

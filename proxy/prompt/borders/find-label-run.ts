@@ -3,7 +3,7 @@ import type { Region } from '../scan/find-elements.ts'
 import { type Fence, FenceWalk } from '../scan/find-fences.ts'
 import type { LineNotes } from '../scan/find-line-notes.ts'
 import type { Marks } from '../scan/find-marks.ts'
-import type { Label } from '../scan/label.ts'
+import type { Label } from '../scan/labels/label.ts'
 import { findEnding, readInterior } from './find-list-end.ts'
 
 /** A region with the labels and fences that stand in it, but not in its elements. */

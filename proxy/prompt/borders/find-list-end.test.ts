@@ -78,6 +78,15 @@ describe.each(lists)('behind a list of %s', (_, list) => {
   )
 })
 
+it('rules above and below each block are of none', () => {
+  const block = (name: string): string => `---\nTITLE: ${name}\nTEXT: It is ${name}.\nIt was.\n---\n`
+  const text = `Documents:\n${['Oslo', 'Rome', 'Bern'].map(block).join('\n')}----\nQuestion: why?`
+  const [list] = findContextLists(text)
+  expect(list?.blocks.map(({ start, end }) => text.slice(start, end))).toEqual(
+    ['Oslo', 'Rome', 'Bern'].map((name) => `TITLE: ${name}\nTEXT: It is ${name}.\nIt was.`),
+  )
+})
+
 describe('what a last block opens and closes itself', () => {
   it.each([
     'see\n[CODE]\nx\n[/CODE]',

@@ -2,7 +2,7 @@ import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '..
 import { findLastRule, type LineNote, type LineNotes, levelOf } from '../scan/find-line-notes.ts'
 import { announcesBlocks } from '../scan/find-list-heading.ts'
 import type { Marks } from '../scan/find-marks.ts'
-import type { Label } from '../scan/label.ts'
+import type { Label } from '../scan/labels/label.ts'
 import { findClosingLine, findOpening } from './find-closing-line.ts'
 import type { CueLine } from './find-cue-doubt.ts'
 import { findInnerClosings, findOwnClosing } from './find-numbered-closings.ts'
@@ -77,7 +77,7 @@ export function readInterior(text: string, { blanks, notes }: LineNotes, labels:
   const closings = findInnerClosings(text, labels)
   const ends = bodies.map(({ start, end, rule }, i) => {
     if (closings !== undefined) return findContentEnd(text, start, closings[i]!.start)
-    return separated ? rule!.bodyEnd : end
+    return separated ? findEndAboveRules(text, start, rule!) : end
   })
   const inside = bodies.map(({ start }, i) => findInside(notes, findLineEnd(text, start), ends[i]!))
   const all = inside.flat()
@@ -97,6 +97,12 @@ export function readInterior(text: string, { blanks, notes }: LineNotes, labels:
     ),
     announces: bodies.some(({ start }, i) => endsInAnnouncement(text, start, ends[i]!)),
   }
+}
+
+/** Where a body ends whose last lines are a rule, or two: one closes it, and one opens the next block. */
+function findEndAboveRules(text: string, start: number, rule: { bodyEnd: number; text: string }): number {
+  const above = findLastRule(text, start, rule.bodyEnd)
+  return above?.text === rule.text ? above.bodyEnd : rule.bodyEnd
 }
 
 /** Whether the last of several paragraphs is a line that announces what follows. */

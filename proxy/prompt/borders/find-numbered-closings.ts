@@ -1,5 +1,5 @@
 import { findContentEnd, findContentStart, findLineEnd } from '../scan/find-edges.ts'
-import type { Label } from '../scan/label.ts'
+import type { Label } from '../scan/labels/label.ts'
 
 /** The line that closes one block by its number, as `[END CONTEXT 2]`. */
 export interface NumberedClosing {

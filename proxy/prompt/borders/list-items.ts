@@ -1,4 +1,4 @@
-import type { Label } from '../scan/label.ts'
+import type { Label } from '../scan/labels/label.ts'
 
 /**
  * Where the next item of a list of instructions begins, of which one ends with these blocks, as in `- Use this context:

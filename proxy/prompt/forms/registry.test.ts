@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { nouns } from '../scan/nouns.ts'
-import { isWeakLabel } from '../scan/read-noun.ts'
+import { nouns } from '../scan/words/nouns.ts'
+import { isWeakLabel } from '../scan/words/read-noun.ts'
 import { findContextLists, findSureLists } from './find-context-lists.ts'
 import { forms } from './registry.ts'
 

@@ -112,11 +112,14 @@ export const forms: readonly Form[] = [
     examples: [
       `<document index="1">${rain}</document>\n<document index="2">${sun}</document>\n\nWhy?`,
       `<Cites>\n<Cite>${rain}</Cite>\n<Cite>${sun}</Cite>\n</Cites>${ask}`,
+      `<searchResults>\n<searchResult>${rain}</searchResult>\n<searchResult>${sun}</searchResult>\n</searchResults>${ask}`,
       `<contents><content>${rain}</content>\n<content>${sun}</content></contents>\n\nWhy?`,
       `已知信息：\n<data>${rain}</data>\n<data>${sun}</data>\n避免提及<data></data>\n问题：\n为什么？`,
+      `<Document source="a.md"/>\n${rain}\n</Document>\n\n---\n\n<Document source="b.md"/>\n${sun}\n</Document>${ask}`,
       `Task.\n\n<file_content path="src/a.md">\n${rain}\n</file_content>\n\n<file_content path="src/b.md">\n${sun}\n</file_content>`,
     ],
     alike: [
+      `<Document source="a.md"/>\n${rain}\n\n<Document source="b.md"/>\n${sun}${ask}`,
       `<turn>${rain}</turn>\n<turn>${sun}</turn>\n\nWhy?`,
       `<citations>\n<document>${rain}</document>\n<document>${sun}</document>\n</citations>\n\nWhy?`,
       `<examples>\n<document>${rain}</document>\n<document>${sun}</document>\n</examples>\n\nWhy?`,
@@ -142,6 +145,10 @@ export const forms: readonly Form[] = [
         { text: rain, similarity: 0.9 },
         { text: sun, similarity: 0.8 },
       ]),
+      `<Cites>\n${JSON.stringify({ content: rain }, null, 2)}\n------\n${JSON.stringify({ content: sun }, null, 2)}\n</Cites>${ask}`,
+      `## Retrieved Documents\n${JSON.stringify({
+        retrieved_documents: [{ '[doc1]': { content: rain } }, { '[doc2]': { content: sun } }],
+      })}${ask}`,
       `## References:\n\`\`\`json\n${JSON.stringify([
         { id: 1, content: rain, url: 'a' },
         { id: 2, content: sun, url: 'b' },
@@ -155,6 +162,8 @@ export const forms: readonly Form[] = [
       })}`,
     ],
     alike: [
+      `<turns>\n${JSON.stringify({ content: rain }, null, 2)}\n------\n${JSON.stringify({ content: sun }, null, 2)}\n</turns>${ask}`,
+      JSON.stringify({ steps: [{ '[step1]': { content: rain } }, { '[step2]': { content: sun } }] }),
       `Here is the log:\n${JSON.stringify({ content: rain })}\n${JSON.stringify({ content: sun })}${ask}`,
       `Entities:\n\`\`\`json\n${JSON.stringify({ entity: 'a', description: rain })}\n${JSON.stringify({ entity: 'b', description: sun })}\n\`\`\`${ask}`,
       JSON.stringify([rain, sun].map((said) => ({ type: 'text', text: JSON.stringify({ said, role: 'user' }) }))),

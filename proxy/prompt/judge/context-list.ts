@@ -1,5 +1,5 @@
 import type { RankField } from '../scan/find-rank-fields.ts'
-import type { Weight } from '../scan/nouns.ts'
+import type { Weight } from '../scan/words/nouns.ts'
 
 /** Where one context block stands in a text; all offsets are UTF-16 indices into it. */
 export interface BlockSpan {

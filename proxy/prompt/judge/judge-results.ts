@@ -2,8 +2,8 @@ import { areNumberedNames } from '../order/numbered-names.ts'
 import { areInOrder } from '../order/order-key.ts'
 import { tellsOrder } from '../order/tells-order.ts'
 import type { JsonElement, JsonMember } from '../scan/find-json-value.ts'
-import { datedField, orderedField, toFieldName } from '../scan/ordered-fields.ts'
-import { materialWords, strongLists } from '../scan/vocabulary.ts'
+import { datedField, orderedField, toFieldName } from '../scan/words/ordered-fields.ts'
+import { materialWords, strongLists } from '../scan/words/vocabulary.ts'
 import type { BlockSpan } from './context-list.ts'
 import type { Reason } from './reasons.ts'
 
@@ -29,7 +29,10 @@ const HOLDING = /^(?:metadata|payload|fields|_source|document|doc|node|entity|ch
 // a result under a known name may be short, as memories are, and of any length where something says that it is one;
 // under any other name it is a record of something else
 export const SHORTEST_TEXT = 16
+// `{"[doc1]": {"content": …}}`: the only member of each object is called by its place
+const CALLED = /^\[?(?:document|doc|source|passage|chunk|context|reference|result|snippet)[ _-]?\d{1,4}\]?$/i
 const SHORTEST_OTHER_TEXT = 80
+const SHORTEST_RANKED_TEXT = 40
 
 const LONGEST_NAME = 100
 
@@ -212,10 +215,12 @@ export function haveTexts(
 function hasText(text: string, members: ReadonlyMap<string, JsonMember>, shortest: number): boolean {
   const names = [...members.keys()]
   const least = names.some((name) => RETRIEVED.test(name) || RANKED.test(name) || SCORED.test(name)) ? 1 : shortest
+  const shortestOther = names.some((name) => RANKED.test(name)) ? SHORTEST_RANKED_TEXT : SHORTEST_OTHER_TEXT
   return names.some((name) => {
     const { start, end, members: inner } = members.get(name)!
-    if (inner !== undefined) return HOLDING.test(name) && hasText(text, inner, Math.max(shortest, SHORTEST_TEXT))
+    if (inner !== undefined)
+      return (HOLDING.test(name) || CALLED.test(name)) && hasText(text, inner, Math.max(shortest, SHORTEST_TEXT))
     const length = text.charCodeAt(start) === QUOTE ? end - start - 2 : 0
-    return length >= (TEXT_NAMES.test(name) ? least : SHORTEST_OTHER_TEXT)
+    return length >= (TEXT_NAMES.test(name) ? least : shortestOther)
   })
 }

@@ -2,7 +2,7 @@ import { isInstruction } from '../borders/find-list-tail.ts'
 import { readCue } from '../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd, isRule } from '../scan/find-edges.ts'
 import { findShortQuestion } from '../scan/find-line-notes.ts'
-import { announcingPlurals, announcingWords } from '../scan/vocabulary.ts'
+import { announcingPlurals, announcingWords } from '../scan/words/vocabulary.ts'
 
 /** What speaks for a list being one of retrieved texts, besides its own marks. */
 export interface Evidence {

@@ -1,4 +1,4 @@
-import { rankingField, toFieldName } from '../scan/ordered-fields.ts'
+import { rankingField, toFieldName } from '../scan/words/ordered-fields.ts'
 import { toNumbers } from './order-key.ts'
 
 /*

@@ -1,5 +1,5 @@
 import { isKin } from '../scan/find-elements.ts'
-import { isLabelNoun } from '../scan/read-noun.ts'
+import { isLabelNoun } from '../scan/words/read-noun.ts'
 
 // `1: positive`, `Summary 2: …`, `Label 3 - …`: a line for each block, by its number
 const NUMBERED = /^[ \t]*(?:[-*#>]{1,6}[ \t]*)?\**(?:(\p{L}[\p{L} ]{0,30}?)[ \t]?#?)?(\d{1,4})\**[ \t]?[:：=]/gmu

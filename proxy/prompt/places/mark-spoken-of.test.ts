@@ -155,6 +155,17 @@ describe('a list whose blocks bear their numbers a second time stays as received
   })
 })
 
+it('a list that letters count stays as received: nobody maps what an answer cites by them', () => {
+  const [a, b, c] = [peru, nile, 'The Rhine rises in the Alps.']
+  const write = (...blocks: string[]): Message[] => [
+    user(`Sources:\n${blocks.map((text, i) => `Source ${'ABC'[i]}: ${text}`).join('\n')}\n\nQuestion: why?`),
+  ]
+  const sender = new Sender()
+  sender.send(write(a, b, c))
+  const messages = write(c, b, a)
+  expect(sender.send(messages)).toEqual(messages)
+})
+
 describe.each(forms)('a list of %s whose blocks bear numbers of their own', (form, list) => {
   const write =
     (title: (place: number) => string) =>

@@ -13,16 +13,23 @@ const WIDEST_EDGE = 100
 
 /**
  * Whether blocks are named by their place inside of blocks: one names another, as `see document [2]`, or each bears its
- * own number a second time, as `<id>2</id>` below `index="2"`.
+ * own number a second time, as `<id>2</id>` below `index="2"`. Or by letters from A on: an answer that cites by these
+ * could not be mapped back.
  */
 export function namesItself(context: PromptContext, texts: readonly string[]): boolean {
-  if (!context.positional) return false
+  if (!context.positional) return areLettered(context, texts)
   const labels = new Set(placeLabels(context, texts))
   const blocks = shortContents(context, texts)
   const isNamed = blocks.some((words) => wordedNumbers(words).some(({ number }) => labels.has(number)))
   if (isNamed && !areTitled(context, texts)) return true
   if (context.labelPrefix === '' && blocks.some((words) => isBracketed(words, labels))) return true
   return areNumberedTwice(context, texts)
+}
+
+function areLettered({ slots }: PromptContext, texts: readonly string[]): boolean {
+  return slots.every(({ text, label }, i) => {
+    return label !== undefined && texts[text]!.slice(label.start, label.end) === String.fromCharCode(65 + i)
+  })
 }
 
 function isBracketed(text: string, labels: ReadonlySet<string>): boolean {

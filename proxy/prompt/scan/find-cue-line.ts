@@ -18,7 +18,7 @@ const HERE =
   "(?:(?:and|now|so),? )?(?:here(?:['’]s| is)|this is|below is) (?:the |my |your )?|hier ist (?:die |meine )|voici (?:la |ma )|aquí está (?:la |mi )"
 const QUALITY = `(?:(?:the |my |your )?${KIND}|(?:${HERE})${KIND}?)?`
 const QUESTION =
-  'question|query|anfrage|frage|pregunta|domanda|pergunta|vraag|pytanie|soru|вопрос|запитання|питання|用户问题|问题|問題|查询|提问|質問|질문|사용자 질문'
+  'question|query|anfrage|frage|pregunta|domanda|pergunta|vraag|pytanie|soru|вопрос|запитання|питання|用户问题|用户提问|用户的问题|问题|問題|查询|提问|質問|질문|사용자 질문'
 const ANSWER =
   'answer|antwort|réponse|reponse|respuesta|risposta|resposta|antwoord|odpowiedź|cevap|yanıt|ответ|відповідь|답변|回答|答案|response|reply|assistant'
 const OTHER = 'instruction|task|aufgabe|input|user|human|(?:chat|conversation) history'
@@ -29,6 +29,7 @@ const MATERIAL =
 const THE = '(?:the|this|these|all|all the|your) '
 const SENTENCE = [
   '(?:now[, ]+|please[, ]+)?(?:answer|respond|reply)(?=[ ,.]|\\r?\\n|$)',
+  'now,? (?:please )?(?:give|write|provide|generate|compose) (?:your|the|an) (?:final )?(?:answer|response|reply)\\b',
   'please (?:use|provide|cite|write|read|consider|summari[sz]e|give)\\b',
   `(?:based (?:only |solely |strictly )?on|given|using|according to) (?:only )?(?:${THE})?${MATERIAL}\\b`,
   `use (?:only )?the (?:above|provided|given|retrieved|context)\\b`,

@@ -3,7 +3,7 @@ import { FenceWalk } from './find-fences.ts'
 import { announcesBlocks } from './find-list-heading.ts'
 import type { Marks } from './find-marks.ts'
 import type { Tag } from './find-tags.ts'
-import { containerNames, strongTags, weakTags } from './vocabulary.ts'
+import { containerNames, strongTags, weakTags } from './words/vocabulary.ts'
 
 /** An element with a name of our kin. */
 export interface KinElement {

@@ -1,4 +1,4 @@
-import { findContentStart, findLineEnd } from './find-edges.ts'
+import { findContentStart, findLineEnd, isRule } from './find-edges.ts'
 
 /** An element of an array in JSON text. */
 export interface JsonElement {
@@ -70,10 +70,13 @@ export function readJsonLines(text: string, start: number): JsonValue | undefine
   return elements.length < 2 ? undefined : { end: elements.at(-1)!.end, arrays: [{ name: undefined, elements }] }
 }
 
-/** Where the words begin behind the end of this line, if nothing else stands in it; `from` if not. */
+/** Where the words begin behind the end of this line, and a rule below it, if nothing else stands in it; `from` if not. */
 function findNextLine(text: string, from: number): number {
   const lineEnd = findLineEnd(text, from)
-  return findContentStart(text, from, lineEnd) < lineEnd ? from : findContentStart(text, from, text.length)
+  if (findContentStart(text, from, lineEnd) < lineEnd) return from
+  const next = findContentStart(text, from, text.length)
+  const nextEnd = findLineEnd(text, next)
+  return isRule(text, next, nextEnd) ? findContentStart(text, nextEnd, text.length) : next
 }
 
 // the reader below finds borders only; numbers, escapes and control characters are for the parser to judge

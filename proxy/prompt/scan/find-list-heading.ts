@@ -1,6 +1,6 @@
 import { readCue } from './find-cue-line.ts'
 import { findContentEnd, findContentStart } from './find-edges.ts'
-import type { Label } from './label.ts'
+import type { Label } from './labels/label.ts'
 
 const BIBLIOGRAPHY =
   /^\s*(?:#{1,6}\s+|\*\*|={1,6}\s*)?(?:\d{1,2}\.?\s+)?(?:references|bibliography|works cited|literature(?: cited)?|foot ?notes|end ?notes|notes|citations|further reading|see also|quellen|quellenverzeichnis|literatur|literaturverzeichnis|fußnoten|références|bibliographie|referencias|bibliografía|notas|参考文献|参考资料|注释)\s*[:：]?\s*(?:\*\*|={1,6})?[:：]?$/i

@@ -1,13 +1,13 @@
 import { findLineEnd } from './find-edges.ts'
-import type { Foot } from './find-feet.ts'
 import type { Fence } from './find-fences.ts'
-import { addInlineHeads } from './find-inline-heads.ts'
 import type { Opening } from './find-openings.ts'
 import { findTags, type Tag } from './find-tags.ts'
 import { findTurns, type Turn } from './find-turns.ts'
-import type { Label } from './label.ts'
+import type { Foot } from './labels/find-feet.ts'
+import { addInlineHeads } from './labels/find-inline-heads.ts'
+import type { Label } from './labels/label.ts'
 import { LineReader, type Place } from './line-reader.ts'
-import { type ToolKind, toToolKind } from './tool-kind.ts'
+import { type ToolKind, toToolKind } from './words/tool-kind.ts'
 
 export type { Place } from './line-reader.ts'
 

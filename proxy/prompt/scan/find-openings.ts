@@ -1,4 +1,4 @@
-import { readNounAlone } from './read-noun.ts'
+import { readNounAlone } from './words/read-noun.ts'
 
 /** A line, or its beginning, that opens a block which a mark of its own closes, as `[webpage 1 begin]`. */
 export interface Opening {

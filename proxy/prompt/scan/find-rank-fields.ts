@@ -2,7 +2,7 @@ import type { Span } from '../../json/json-spans.ts'
 import type { JsonMember } from './find-json-value.ts'
 import type { Tag } from './find-tags.ts'
 import { readAttributes } from './find-tags.ts'
-import { rankingField, toFieldName } from './ordered-fields.ts'
+import { rankingField, toFieldName } from './words/ordered-fields.ts'
 
 /** A field of a block that only ranks it, as `"score": 0.91` does; the span is what goes when it is cut out. */
 export interface RankField extends Span {

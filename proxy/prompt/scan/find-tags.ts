@@ -1,6 +1,6 @@
 import { findContentStart, isSpace } from './find-edges.ts'
 
-/** A tag as it stands in the text; self-closing tags are left out. */
+/** A tag as it stands in the text; self-closing tags that nothing else closes are left out. */
 export interface Tag {
   readonly start: number
   readonly end: number
@@ -35,31 +35,67 @@ const LINE_FEED = 10
 
 /** All tags in order, paired by one stack per name; undefined when there are absurdly many. */
 export function findTags(text: string): Tag[] | undefined {
-  const tags: Tag[] = []
-  const open = new Map<string, Tag[]>()
+  const pairs = new TagPairs()
+  const mayCloseThemselves = text.includes('/>')
   let previous: Tag | undefined
   for (let at = text.indexOf('<'); at !== -1; at = text.indexOf('<', at)) {
-    const tag = readTag(text, at, previous)
-    at = tag?.end ?? at + 1
-    if (tag === undefined) continue
-    const stack = stackOf(open, tag.name)
-    if (stack === undefined) continue
-    if (tags.length === MOST_TAGS) return undefined
-    tags.push(tag)
-    previous = tag
-    if (tag.closing) pair(stack.pop(), tag)
-    else stack.push(tag)
+    const start = at
+    const tag = readTag(text, start, previous)
+    at = tag?.end ?? start + 1
+    if (tag === undefined && mayCloseThemselves) pairs.keepLone(readTag(text, start, previous, true))
+    else if (tag !== undefined && pairs.add(tag)) previous = tag
+    if (pairs.count > MOST_TAGS) return undefined
   }
-  return tags
+  return pairs.inOrder()
 }
 
-function stackOf(open: Map<string, Tag[]>, name: string): Tag[] | undefined {
-  let stack = open.get(name)
-  if (stack === undefined && open.size < MOST_NAMES) {
-    stack = []
-    open.set(name, stack)
+class TagPairs {
+  readonly #tags: Tag[] = []
+  readonly #open = new Map<string, Tag[]>()
+  /** The last tag of each name that closes itself. */
+  readonly #lone = new Map<string, Tag>()
+  #isSorted = true
+
+  get count(): number {
+    return this.#tags.length
   }
-  return stack
+
+  /** Keeps a tag, and pairs it with the one that opens it; false where there are too many names. */
+  add(tag: Tag): boolean {
+    const stack = this.#stackOf(tag.name)
+    if (stack === undefined) return false
+    this.#tags.push(tag)
+    if (!tag.closing) stack.push(tag)
+    else pair(stack.pop() ?? this.#takeLone(tag.name), tag)
+    return true
+  }
+
+  /** Some templates write `<document source="a.md"/>` in front of a text, and `</document>` behind it. */
+  keepLone(tag: Tag | undefined): void {
+    if (tag !== undefined && (this.#lone.size < MOST_NAMES || this.#lone.has(tag.name))) this.#lone.set(tag.name, tag)
+  }
+
+  inOrder(): Tag[] {
+    return this.#isSorted ? this.#tags : this.#tags.sort((a, b) => a.start - b.start)
+  }
+
+  #takeLone(name: string): Tag | undefined {
+    const tag = this.#lone.get(name)
+    if (tag === undefined) return undefined
+    this.#lone.delete(name)
+    this.#tags.push(tag)
+    this.#isSorted = false
+    return tag
+  }
+
+  #stackOf(name: string): Tag[] | undefined {
+    let stack = this.#open.get(name)
+    if (stack === undefined && this.#open.size < MOST_NAMES) {
+      stack = []
+      this.#open.set(name, stack)
+    }
+    return stack
+  }
 }
 
 function pair(opening: Tag | undefined, closing: Tag): void {
@@ -68,12 +104,14 @@ function pair(opening: Tag | undefined, closing: Tag): void {
   closing.partner = opening
 }
 
-function readTag(text: string, start: number, previous: Tag | undefined): Tag | undefined {
+/** The tag at `start`; one that closes itself only where such are asked for. */
+function readTag(text: string, start: number, previous: Tag | undefined, closesItself = false): Tag | undefined {
   const closing = text.charCodeAt(start + 1) === SLASH
   const nameStart = closing ? start + 2 : start + 1
   const nameEnd = findNameEnd(text, nameStart)
   if (nameEnd === nameStart) return undefined
-  const end = closing ? findClosingEnd(text, nameEnd) : findOpeningEnd(text, nameEnd)
+  if (closing && closesItself) return undefined
+  const end = closing ? findClosingEnd(text, nameEnd) : findOpeningEnd(text, nameEnd, closesItself)
   if (end === -1) return undefined
   const name = text.slice(nameStart, nameEnd).toLowerCase()
   return { start, end, name, closing, begins: beginsLine(text, start, previous), partner: undefined }
@@ -96,12 +134,13 @@ function findClosingEnd(text: string, nameEnd: number): number {
 
 // linear although a broken tag is read again from its next `<`: outside, "quoted" and 'quoted' only change places at
 // a quote, and `<` outside quotes breaks a tag off, so no character is read by more than three attempts
-function findOpeningEnd(text: string, nameEnd: number): number {
+function findOpeningEnd(text: string, nameEnd: number, closesItself: boolean): number {
   let at = nameEnd
   for (;;) {
     const next = findContentStart(text, at, text.length)
     const code = text.charCodeAt(next)
-    if (code === GREATER) return next + 1
+    if (code === GREATER) return closesItself ? -1 : next + 1
+    if (closesItself && code === SLASH && text.charCodeAt(next + 1) === GREATER) return next + 2
     if (next === at) return -1
     const attribute = readAttribute(text, next)
     if (attribute === undefined) return -1

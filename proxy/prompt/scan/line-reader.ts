@@ -1,13 +1,13 @@
-import { readDressedLabel, readRuledLabel } from './find-dressed-labels.ts'
 import { findLineEnd, isRule, isSpace } from './find-edges.ts'
-import { type Foot, readFoot } from './find-feet.ts'
 import { type Fence, readFence } from './find-fences.ts'
-import { toRecordLabel } from './find-inline-heads.ts'
-import { readLabel } from './find-labels.ts'
-import { readAboveRule } from './find-named-labels.ts'
 import { type Closings, type Opening, readOpening } from './find-openings.ts'
-import { readRecordHead } from './find-record-head.ts'
-import type { Label } from './label.ts'
+import { readDressedLabel, readRuledLabel } from './labels/find-dressed-labels.ts'
+import { type Foot, readFoot } from './labels/find-feet.ts'
+import { toRecordLabel } from './labels/find-inline-heads.ts'
+import { readLabel } from './labels/find-labels.ts'
+import { readAboveRule, readFileSaid, readOrigin } from './labels/find-named-labels.ts'
+import { beginsRecord, readRecordHead } from './labels/find-record-head.ts'
+import type { Label } from './labels/label.ts'
 
 /** A place in a text. */
 export interface Place {
@@ -158,7 +158,8 @@ export class LineReader {
     const label =
       readLabel(this.#text, start) ??
       (hasColon && mayEndName(this.#text, colon) ? this.#readRecord(line, start) : undefined) ??
-      readDressedLabel(this.#text, start)
+      readDressedLabel(this.#text, start) ??
+      (hasColon ? (readFileSaid(this.#text, start, colon) ?? this.#readOrigin(line, start)) : undefined)
     if (label !== undefined) {
       this.#keep(label)
     } else if (hasColon && mayAnnounceValue(this.#text, colon)) {
@@ -173,6 +174,11 @@ export class LineReader {
     const known = this.#forms.get(label.form)
     if (known === false) this.repeated++
     this.#forms.set(label.form, known !== undefined)
+  }
+
+  /** In the middle of a paragraph such a line is text. */
+  #readOrigin(line: number, start: number): Label | undefined {
+    return beginsRecord(this.#text, line, start > line) ? readOrigin(this.#text, start) : undefined
   }
 
   #readRecord(line: number, start: number): Label | undefined {

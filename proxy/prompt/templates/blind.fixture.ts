@@ -34,7 +34,7 @@ const asked: Readonly<Record<string, (documents: Documents, question: string) =>
   'Haystack, content and URL': (docs, q) =>
     `Given these pages, reply to the query.\n\n${list(docs, (d) => `Document:\n  Content: ${d.text}\n  URL: ${d.url}`, '\n')}\n\nQuery: ${q}`,
   'FastGPT, cites with rules': (docs, q) =>
-    `## 任务\n你可以参考 <Cites></Cites> 里的资料回答。\n\n<Cites>\n${list(docs, (d, n) => json({ id: `67e5${n}${d.id}`, sourceName: d.file, updateTime: '2025-03-01', content: d.text }, 2), '\n------\n')}\n</Cites>\n\n## 用户问题\n"""${q}"""`,
+    `## 任务\n你可以参考 <Cites></Cites> 里的资料回答。\n\n<Cites>\n${list(docs, (d) => json({ id: `67e5${d.id}`, sourceName: d.file, updateTime: '2025-03-01', content: d.text }, 2), '\n------\n')}\n</Cites>\n\n## 用户问题\n"""${q}"""`,
   'Open WebUI, source tags': (docs, q) =>
     `### Task:\nReply to the query with the context and cite ids such as [1].\n\n<context>\n${list(docs, (d, n) => `<source id="${n}" name="${d.file}">${d.text}</source>`, '\n')}\n</context>\n\n${q}`,
   'Open WebUI, source_id and source_context': (docs, q) =>

@@ -5,6 +5,7 @@ import { blindOrders } from './blind-orders.fixture.ts'
 import { developed } from './developed.fixture.ts'
 import { developedLater } from './developed-later.fixture.ts'
 import { laterOrders } from './developed-later-orders.fixture.ts'
+import { drawn } from './drawn.fixture.ts'
 import { listsIn, orderedTexts } from './ordered-texts.fixture.ts'
 import { documentKinds, documentsOf, judge, type Template } from './template.fixture.ts'
 
@@ -33,6 +34,7 @@ describe.each([
   ['developed', developed],
   ['developed-later', developedLater],
   ['blind', blind],
+  ['drawn', drawn],
 ] as const)('templates as applications write them: %s', (name, templates) => {
   it('are found or left alone as before, and none is torn', async () => {
     const verdicts = describeVerdicts(templates)

@@ -1,0 +1,239 @@
+import type { Span } from '../../../json/json-spans.ts'
+import type { BlockSpan, ContextList } from '../../judge/context-list.ts'
+import { type Front, haveTexts, judgeResults, SHORTEST_TEXT, type Situation } from '../../judge/judge-results.ts'
+import { readAnnouncement } from '../../judge/read-evidence.ts'
+import type { Reason, Refusal } from '../../judge/reasons.ts'
+import { readCue } from '../../scan/find-cue-line.ts'
+import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-edges.ts'
+import type { Region } from '../../scan/find-elements.ts'
+import { FenceWalk } from '../../scan/find-fences.ts'
+import {
+  type JsonElement,
+  type JsonMember,
+  type JsonValue,
+  readJsonLines,
+  readJsonValue,
+} from '../../scan/find-json-value.ts'
+import type { Marks } from '../../scan/find-marks.ts'
+import { findRankMembers } from '../../scan/find-rank-fields.ts'
+import { isRunning } from '../../scan/labels/label.ts'
+import { isSorted } from '../../scan/words/tool-kind.ts'
+import { findOwn } from '../find-own.ts'
+
+// what they call their list: `anyOf` in a schema and `scripts` in a manifest hold descriptions too
+const LIST_NAMES =
+  /^(?:.*_)?(?:results?|documents?|docs|contexts?|passages?|sources?|references|chunks?|excerpts?|snippets?|memories|content|contents|hits|matches|items|records|articles|entries|pages|data|organic|web|news|nodes|observations?|value|values|output)$/i
+const LABEL_NAMES = ['index', 'id', 'number', 'n', 'position', 'rank', 'doc_id', 'document', 'doc', 'source_id']
+const PLAIN_VALUE = /^[\p{L}\p{N}_.:/#-]{1,64}$/u
+
+// lines of JSON in numbers like these are a log
+const MOST_LISTS = 1_000
+const MOST_AROUND = 500
+
+const OPEN_BRACKET = 91
+// classifiers have results, too
+const OF_ANYTHING = /(?<!search )\bresults?\b/i
+
+/** What was seen of JSON in a region: lists, and what is left alone. */
+export interface JsonLists {
+  readonly lists: readonly ContextList[]
+  readonly refusals: readonly Refusal[]
+}
+
+/** The lists of results that stand as JSON in a region, outside of code: `[{"title":…,"content":…},…]`. */
+export function findJsonLists(marks: Marks, region: Region): JsonLists {
+  const { text } = marks
+  const values = findOwn(marks.values, region)
+  const lists: ContextList[] = []
+  const refusals: Refusal[] = []
+  if (values.length === 0) return { lists, refusals }
+  const fences = new FenceWalk(findOwn(marks.fences, region), region.start)
+  let at = region.start
+  for (const { start } of values) {
+    if (start < at) continue
+    at = fences.pass(at, start, region.end)
+    const fenceEnd = at > start ? at : undefined
+    if (fenceEnd !== undefined && !isFencedAlone(text, start)) continue
+    const read = readValue(marks, region, start, fenceEnd)
+    at = read.at
+    if (typeof read.list === 'string') refusals.push({ refused: read.list, at: { start, end: at } })
+    else if (read.list !== undefined) lists.push(read.list)
+    if (lists.length + refusals.length > MOST_LISTS) return { lists: [], refusals }
+  }
+  return { lists, refusals }
+}
+
+const SILENT: Front = { isAnnounced: false, isSet: false }
+
+/** The list at `start`, if there is one, and where reading goes on. */
+function readValue(
+  marks: Marks,
+  region: Region,
+  start: number,
+  fenceEnd: number | undefined,
+): { readonly at: number; readonly list?: ContextList | Reason | undefined } {
+  // lines of JSON are logs, too: these are announced as documents
+  // below one another in an element for documents
+  const isFirst = region.isKin && findContentStart(marks.text, region.start, region.end) === start
+  const isLines = isFirst || (isFirstLine(marks.text, start) && readFront(marks.text, start).isSet)
+  const lines = isLines ? readJsonLines(marks.text, start) : undefined
+  const value = lines ?? readJsonValue(marks.text, start)
+  // where one attempt broke off the next one may begin, so that no character is read twice
+  if (typeof value === 'number') return { at: fenceEnd ?? value }
+  return { at: fenceEnd ?? value.end, list: readList(marks, region, start, value, fenceEnd) }
+}
+
+/** Whether an array, or a line of several, is the first thing in fenced code that is JSON, or of no language. */
+function isFencedAlone(text: string, start: number): boolean {
+  if (text.charCodeAt(start) !== OPEN_BRACKET && !isFirstLine(text, start)) return false
+  const fence = findContentEnd(text, Math.max(start - 200, 0), start)
+  return /(?:^|\n)[ \t]*(?:`{3,}|~{3,})(?:json)?$/i.test(text.slice(Math.max(fence - 24, 0), fence))
+}
+
+/** Whether an object ends with its line, and the next one begins below it. */
+function isFirstLine(text: string, start: number): boolean {
+  const end = findLineEnd(text, start)
+  return text[findContentEnd(text, start, end) - 1] === '}' && text[findContentStart(text, end, text.length)] === '{'
+}
+
+/** Numbers, as in `[1]`, hold none. */
+function mayHoldText(text: string, { start }: JsonElement): boolean {
+  const first = text[start]
+  return first === '{' || first === '"'
+}
+
+/** `fenceEnd` is where the fenced code ends that holds the value and nothing else. */
+function readList(
+  marks: Marks,
+  region: Region,
+  start: number,
+  { end, arrays }: JsonValue,
+  fenceEnd: number | undefined,
+): ContextList | Reason | undefined {
+  const { text } = marks
+  if (end > region.end || !arrays.some(({ elements }) => elements.some((element) => mayHoldText(text, element))))
+    return undefined
+  const front = readFront(text, start)
+  // fenced, it is what an example looks like, too
+  if (fenceEnd !== undefined && !(front.isAnnounced && isFence(text, end, fenceEnd))) return undefined
+  // code and prose go on behind what looks like JSON
+  if (findContentStart(text, end, findLineEnd(text, end)) < findLineEnd(text, end) && !/[<"'`]/.test(text[end] ?? ''))
+    return undefined
+  const situation: Situation = {
+    ...front,
+    isHeld: region.isKin,
+    isSearched: marks.source === 'search',
+    isAsked: readCue(text, findContentStart(text, end, text.length))?.question === true,
+    isUnnamedTool: marks.whole && marks.source === undefined,
+    isNamedTool: marks.source === 'other',
+    isSorted: isSortedAround(text, start, end, arrays),
+  }
+  const isStrings = situation.isAnnounced && text.charCodeAt(start) === OPEN_BRACKET
+  const named = arrays
+    .map(({ name, elements }) => ({ name: name && toWords(name), elements }))
+    .filter(({ name }) => name === undefined || name === '' || LIST_NAMES.test(name))
+  const judged = named
+    .filter(({ name, elements }) => haveTexts(text, elements, name, situation))
+    .map(({ name, elements }) => ({ elements, reason: judgeResults(text, elements, name, situation) }))
+  const taken = judged.filter(({ reason }) => reason === undefined).map(({ elements }) => elements)
+  const strings = isStrings ? named.map(({ elements }) => elements).filter((texts) => isTexts(text, texts)) : []
+  const refused = judged.find(({ reason }) => reason !== undefined)?.reason
+  const largest = [...taken, ...strings].reduce<readonly JsonElement[] | undefined>(
+    (best, elements) => (best === undefined || lengthOf(elements) > lengthOf(best) ? elements : best),
+    undefined,
+  )
+  return largest === undefined ? refused : toList(text, largest, fenceEnd ?? end)
+}
+
+/** A name of several words as one of underscores: `relevantContext`, `Retrieved Context`. */
+function toWords(name: string): string {
+  return name.replaceAll(/([a-z\d])([A-Z])/g, '$1_$2').replaceAll(/[ -]/g, '_')
+}
+
+/** Whether members in front of the largest array of a value, or behind it, say how it is sorted. */
+function isSortedAround(text: string, start: number, end: number, arrays: JsonValue['arrays']): boolean {
+  const spans = arrays.map(({ elements }) => ({ from: elements[0]!.start, to: elements.at(-1)!.end }))
+  const from = Math.min(...spans.map((span) => span.from))
+  const to = Math.max(...spans.map((span) => span.to))
+  return (
+    isSorted(text.slice(start, Math.min(from, start + MOST_AROUND))) ||
+    isSorted(text.slice(to, Math.min(end, to + MOST_AROUND)))
+  )
+}
+
+/** Whether nothing but a fence stands between these. */
+function isFence(text: string, from: number, to: number): boolean {
+  return to - from <= 100 && /^\s*(?:`{3,}|~{3,})\s*$/.test(text.slice(from, to))
+}
+
+function toList(text: string, elements: readonly JsonElement[], end: number): ContextList {
+  const called = findCalled(elements)
+  const labels = called ?? findLabels(text, elements)
+  const blocks = elements.map(({ start, end, members }, i): BlockSpan => {
+    const ranks = members === undefined ? [] : findRankMembers(text, members, labels?.[i])
+    const span = { start, end, contentStart: start, contentEnd: end }
+    const block = labels === undefined ? span : { label: labels[i]!, ...span }
+    return ranks.length === 0 ? block : { ranks, ...block }
+  })
+  const positional = isRunning(blocks.map(({ label }) => label && text.slice(label.start, label.end)))
+  const labelPrefix = called === undefined ? '' : prefixOf(text, called[0]!)
+  return { blocks, positional, labelPrefix, form: 'json', weight: 'strong', end }
+}
+
+// `"[doc1]"`: a word for a document and its number
+const CALLED = /^"\[?(\p{L}+[ _-]?)(\d{1,4})\]?"$/u
+
+/** Where the numbers stand by which objects of a single member are called. */
+function findCalled(elements: readonly JsonElement[]): Span[] | undefined {
+  const labels = elements.map(({ members }) => {
+    const [[name, { keyStart }] = ['', { keyStart: 0 }], ...others] = members ?? []
+    const match = others.length > 0 ? null : CALLED.exec(`"${name}"`)
+    if (match === null) return undefined
+    const start = keyStart + match[0].indexOf(match[1]!) + match[1]!.length
+    return { start, end: start + match[2]!.length }
+  })
+  return labels.every((label) => label !== undefined) ? labels : undefined
+}
+
+/** The word in front of the number of such a name. */
+function prefixOf(text: string, { start }: Span): string {
+  return /\p{L}+[ _-]?$/u.exec(text.slice(Math.max(start - 32, 0), start))![0]
+}
+
+function lengthOf(elements: readonly JsonElement[]): number {
+  return elements.at(-1)!.end - elements[0]!.start
+}
+
+/** Reads whether the line in front says that what follows is retrieved text: it could be anything else. */
+function readFront(text: string, start: number): Front {
+  const end = findContentEnd(text, Math.max(start - 16, 0), start)
+  // one value behind another, as in lines of JSON
+  if (text[end - 1] === '}' || text[end - 1] === ']') {
+    if (!/^(?:\[{1,2}[^[{"]|#)/.test(text.slice(text.lastIndexOf('\n', end - 1) + 1, end))) return SILENT
+  }
+  const { heading, announcesText, announcesSet } = readAnnouncement(text, start)
+  if (heading.length === 0 || /[.?!]$/.test(heading)) return SILENT
+  return { isAnnounced: announcesText || announcesSet, isSet: announcesSet && !OF_ANYTHING.test(heading) }
+}
+
+function isTexts(text: string, elements: readonly JsonElement[]): boolean {
+  return elements.every(({ start, end }) => text.charCodeAt(start) === 34 && end - start - 2 >= SHORTEST_TEXT)
+}
+
+/** The numbers or plain names by which the elements are told apart, if all have the same member for it. */
+function findLabels(text: string, elements: readonly JsonElement[]): Span[] | undefined {
+  for (const name of LABEL_NAMES) {
+    const labels = elements.map(({ members }) => toLabel(text, members?.get(name)))
+    if (!labels.every((label) => label !== undefined)) continue
+    const values = labels.map(({ start, end }) => text.slice(start, end))
+    if (new Set(values).size === values.length) return labels
+  }
+  return undefined
+}
+
+function toLabel(text: string, member: JsonMember | undefined): Span | undefined {
+  if (member === undefined) return undefined
+  const quoted = text.charCodeAt(member.start) === 34 ? 1 : 0
+  const label = { start: member.start + quoted, end: member.end - quoted }
+  return label.end - label.start <= 64 && PLAIN_VALUE.test(text.slice(label.start, label.end)) ? label : undefined
+}

@@ -1,0 +1,163 @@
+import type { BlockSpan, ContextList, FormId } from '../../judge/context-list.ts'
+import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../../scan/find-edges.ts'
+import type { Region } from '../../scan/find-elements.ts'
+import type { Fence } from '../../scan/find-fences.ts'
+import type { Marks, Place } from '../../scan/find-marks.ts'
+import { materialWords } from '../../scan/words/vocabulary.ts'
+import { findOwn } from '../find-own.ts'
+
+const MATERIAL = new RegExp(materialWords, 'iu')
+// `src/a.ts`, `README.md`: no words, and a dot or a slash within
+const PATH = /^(?:[\w@.+-]+\/)*[\w@+-]*[\w@.+-]\.[A-Za-z][\w]{0,9}$|^(?:[\w@.+-]+\/)+[\w@.+-]+$/
+// `### src/a.ts`, `**src/a.ts**`, `` File: `src/a.ts`: ``
+const DRESSED =
+  /^((?:#{1,6}[ \t]+)?(?:\*\*)?(?:(?:file|path|filename)[:：][ \t]*)?[`*]{0,3})([\w@.+/-]{1,160}?)[`*]{0,3}[:：]?(?:\*\*)?$/i
+const LONGEST_HEADING = 200
+
+/** A text between two lines of quotes or fences, with the line above it. */
+interface Quotation {
+  readonly start: number
+  readonly end: number
+  readonly inside: Place & { readonly end: number }
+  readonly heading: string
+}
+
+/**
+ * The lists of quotations, each below a line that says what it is: the same words for all (`Article:` and `"""`), or
+ * the path of a file (`src/a.ts` and fenced code). Nothing stands between them: a guide has words there.
+ */
+export function findQuotedLists(marks: Marks, region: Region): ContextList[] {
+  const quotes = findOwn(marks.quotes, region)
+  const fences = findOwn(marks.fences, region)
+  return [
+    ...(quotes.length < 4 ? [] : toLists(marks.text, readQuotations(marks.text, quotes, region), 'quoted')),
+    ...(fences.length < 4 ? [] : findFiles(marks, fences, region)),
+  ]
+}
+
+/** Files below their paths; those that hold fenced code themselves only where nothing stands behind the last. */
+function findFiles({ text }: Marks, fences: readonly Fence[], region: Region): ContextList[] {
+  const opened = fences.map((fence) => {
+    return toQuotation(text, region, fence.start, { start: fence.end + 1, end: fence.end + 1 }, fence.end)
+  })
+  const files = opened.filter(({ heading }) => PATH.test(heading))
+  // most fenced code stands below words
+  if (files.length < 2) return []
+  const lists = toLists(text, readFenced(text, fences, region), 'fenced')
+  return lists.length > 0 ? lists : toLists(text, readWholeFiles(text, fences, files, region), 'fenced')
+}
+
+function readWholeFiles(
+  text: string,
+  fences: readonly Fence[],
+  files: readonly Quotation[],
+  region: Region,
+): Quotation[] {
+  return files.flatMap((file, i) => {
+    const end = findContentEnd(text, file.end, files[i + 1]?.start ?? region.end)
+    const close = fences[findIndexFrom(fences, text.lastIndexOf('\n', end - 1) + 1)]
+    // a path inside of a file has no closing fence in front of it
+    if (close === undefined || !close.bare || close.start < file.end || close.start >= end || close.end < end) return []
+    return [{ ...file, end, inside: { start: file.inside.start, end: close.start } }]
+  })
+}
+
+function readQuotations(text: string, quotes: readonly Place[], region: Region): Quotation[] {
+  const found: Quotation[] = []
+  for (let i = 0; i + 1 < quotes.length; i += 2) {
+    const [open, close] = [quotes[i]!.start, quotes[i + 1]!.start]
+    const end = close + 3
+    if (findContentEnd(text, end, findLineEnd(text, end)) > end) return []
+    found.push(toQuotation(text, region, open, { start: findLineEnd(text, open) + 1, end: close }, end))
+  }
+  return found
+}
+
+function readFenced(text: string, fences: readonly Fence[], region: Region): Quotation[] {
+  const found: Quotation[] = []
+  for (let i = 0; i < fences.length; ) {
+    const open = fences[i]!
+    let close = i + 1
+    while (close < fences.length && !closes(fences[close]!, open)) close++
+    if (close === fences.length) return found
+    const { start, end } = fences[close]!
+    const quotation = toQuotation(text, region, open.start, { start: open.end + 1, end: start }, end)
+    // code that nothing names belongs to the words around it
+    if (PATH.test(quotation.heading)) found.push({ ...quotation, end: findContentEnd(text, start, end) })
+    i = close + 1
+  }
+  return found
+}
+
+function closes(fence: Fence, open: Fence): boolean {
+  return fence.bare && fence.code === open.code && fence.length >= open.length
+}
+
+function toQuotation(text: string, region: Region, open: number, inside: Quotation['inside'], end: number): Quotation {
+  const headingEnd = findContentEnd(text, region.start, open)
+  const start = Math.max(text.lastIndexOf('\n', headingEnd - 1) + 1, region.start)
+  const lineEnd = findLineEnd(text, headingEnd)
+  const next = findLineEnd(text, lineEnd + 1)
+  // one blank line may stand between a path in signs and its file
+  const isAbove = lineEnd < open && (next >= open || findLineEnd(text, next + 1) >= open)
+  const line = isAbove && headingEnd - start <= LONGEST_HEADING ? text.slice(start, headingEnd).trim() : ''
+  const heading = DRESSED.exec(line)?.[2] ?? (next >= open ? line : '')
+  return { start: findContentStart(text, start, open), end, inside, heading }
+}
+
+function toLists(text: string, quotations: readonly Quotation[], form: FormId & ('quoted' | 'fenced')): ContextList[] {
+  const rows: Quotation[][] = []
+  for (const quotation of quotations) {
+    const row = rows.at(-1)
+    const before = row?.at(-1)
+    const follows = before !== undefined && findContentStart(text, before.end, quotation.start) === quotation.start
+    if (follows && isAlike(before, quotation, form)) row!.push(quotation)
+    else rows.push([quotation])
+  }
+  return rows.flatMap((row) => (row.length > 1 && isList(row, form) ? [toList(text, row, form)] : []))
+}
+
+function isAlike(left: Quotation, right: Quotation, form: FormId): boolean {
+  return form === 'quoted' ? left.heading === right.heading : PATH.test(left.heading) && PATH.test(right.heading)
+}
+
+function isList(row: readonly Quotation[], form: FormId): boolean {
+  const headings = new Set(row.map(({ heading }) => heading))
+  if (form === 'quoted') return MATERIAL.test(row[0]!.heading) && /[:：]$/.test(row[0]!.heading)
+  return headings.size === row.length && PATH.test(row[0]!.heading)
+}
+
+function toList(text: string, row: readonly Quotation[], form: FormId): ContextList {
+  const blocks = row.map(({ start, end, inside }): BlockSpan => {
+    const contentStart = findContentStart(text, Math.min(inside.start, inside.end), inside.end)
+    return { start, end, contentStart, contentEnd: findContentEnd(text, contentStart, inside.end) }
+  })
+  const weight = form === 'quoted' ? 'strong' : 'weak'
+  return { blocks, positional: false, labelPrefix: '', form, weight, end: blocks.at(-1)!.end }
+}
+
+// `<b>Content from a.pdf (Page 3): </b>`
+const CREDIT = /<b>(?:content|source|document|text|excerpt|passage|file|article)\b[^<\n]{0,300}[:：][ \t]*<\/b>/iy
+const BREAKS = /(?:\s|<br ?\/?>)+$/i
+
+/** The list whose blocks begin with bold words of HTML that say where each is from, parted by line breaks of HTML. */
+export function findBoldLists(marks: Marks, region: Region): ContextList[] {
+  const { text } = marks
+  const bolds = findOwn(marks.bolds, region).filter(({ start }) => {
+    CREDIT.lastIndex = start
+    return CREDIT.test(text)
+  })
+  if (bolds.length < 2) return []
+  const blocks: BlockSpan[] = []
+  for (const { start } of bolds) {
+    // a text in one line: what stands below may be the prompt's
+    const lineEnd = findLineEnd(text, start)
+    const next = marks.bolds[findIndexFrom(marks.bolds, start + 1)]?.start ?? region.end
+    const limit = Math.min(lineEnd, next, region.end)
+    const end = limit - (BREAKS.exec(text.slice(start, limit))?.[0].length ?? 0)
+    const goesOn = text.slice(lineEnd + 1, lineEnd + 6).toLowerCase()
+    if (!(goesOn.startsWith('<br') || next === limit)) return []
+    blocks.push({ start, end, contentStart: start, contentEnd: end })
+  }
+  return [{ blocks, positional: false, labelPrefix: '', form: 'credited', weight: 'strong', end: blocks.at(-1)!.end }]
+}

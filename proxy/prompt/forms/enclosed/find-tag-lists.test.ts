@@ -1,0 +1,207 @@
+import { describe, expect, it } from 'vitest'
+import { findContextLists } from '../find-context-lists.ts'
+import { behindLists, contentsOf, labelsOf } from '../found-lists.fixture.ts'
+
+describe('documents that hold tags like those around them', () => {
+  const list = (...contents: string[]): string =>
+    `<documents>\n${contents.map((text, i) => `<document index="${i + 1}">\n${text}\n</document>`).join('\n')}\n</documents>\n\nWhy?`
+
+  it.each([
+    ['opens one that it does not close', 'an example:\n<document index="1">\nA'],
+    ['closes one that it did not open', 'A\n</document>\nand on'],
+    ['closes one and opens another', 'A\n</document>\nand on\n<document>\nB'],
+    ['opens one in the middle of a line', 'write <document> around A'],
+  ])('are left alone when one of them %s', (_what, content) => {
+    // nothing that could be moved: no list, or the container as a whole
+    for (const blocks of contentsOf(list('first', content, 'third', 'fourth'))) expect(blocks).toHaveLength(1)
+  })
+
+  it('are blocks when what they hold is balanced', () => {
+    const example = 'an example:\n<documents><document index="1">A</document></documents>'
+    expect(contentsOf(list('first', example, 'third'))).toEqual([['first', example, 'third']])
+  })
+
+  it('may stand beside tags that are never closed, as in HTML', () => {
+    expect(contentsOf(list('<video>\n<source src="a.mp4">\n</video>', 'B'))).toHaveLength(1)
+  })
+})
+
+describe('tagged blocks', () => {
+  it('are sibling elements, and what follows the container is behind the list', () => {
+    const text =
+      '<documents>\n<document>\nParis is in France.\n</document>\n<document>\nRome is in Italy.\n</document>\n</documents>\n\nWhere is Rome?'
+    expect(contentsOf(text)).toEqual([['Paris is in France.', 'Rome is in Italy.']])
+    expect(behindLists(text)).toEqual(['\n\nWhere is Rome?'])
+    const [first] = findContextLists(text)[0]!.blocks
+    expect(text.slice(first!.start, first!.end)).toBe('<document>\nParis is in France.\n</document>')
+  })
+
+  it.each([
+    ['document', 'documents'],
+    ['doc', 'docs'],
+    ['passage', 'passages'],
+    ['source', 'sources'],
+    ['reference', 'references'],
+    ['file', 'files'],
+    ['chunk', 'chunks'],
+    ['memory', 'memories'],
+    ['search_result', 'search_results'],
+    ['result', 'results'],
+    ['context', 'contexts'],
+    ['DOC', 'retrieved_documents'],
+    ['Document', 'Context'],
+  ])('may be called <%s>, alone or in <%s>', (name, container) => {
+    const rows = `<${name}>A</${name}>\n<${name}>B</${name}>`
+    expect(contentsOf(`${rows}\nWhy?`)).toEqual([['A', 'B']])
+    expect(contentsOf(`<${container}>${rows}</${container}>\nWhy?`)).toEqual([['A', 'B']])
+    expect(behindLists(`<${container}>\n${rows}\n</${container}>\nWhy?`)).toEqual(['\nWhy?'])
+  })
+
+  it('may begin behind words in their line that announce them, or that a row of lines goes on from', () => {
+    const [first, second] = ['<document>A</document>', '<document>B</document>']
+    for (const text of [
+      `Context: ${first}${second}\n\nWhy?`,
+      `You help.\nRetrieved documents: <documents>${first} ${second}</documents> Why?`,
+      `Hello. ${first}\n${second}\nWhy?`,
+      `Use this: ${first}\r\n\r\n${second}\r\nWhy?`,
+    ]) {
+      expect(contentsOf(text)).toEqual([['A', 'B']])
+    }
+    for (const text of [
+      `What is "${first}${second}"?`,
+      `What is in the documents: "${first}${second}"?`,
+      `Write ${first}${second} here.`,
+    ]) {
+      expect(contentsOf(text)).toEqual([])
+    }
+  })
+
+  it('are found one by one: a single element is a list', () => {
+    expect(contentsOf('Summarise this.\n\n<document>\nIt rained.\n</document>')).toEqual([['It rained.']])
+    expect(contentsOf('<context>\nIt rained.\nAll day.\n</context>\n\nQuestion: why?')).toEqual([
+      ['It rained.\nAll day.'],
+    ])
+    expect(contentsOf('<retrieved_documents>It rained.</retrieved_documents> Why?')).toEqual([['It rained.']])
+  })
+
+  it('may be empty', () => {
+    expect(contentsOf('<document></document>\n<document> \n</document>')).toEqual([['', '']])
+  })
+
+  it('are parted into lists by text and by other names', () => {
+    expect(contentsOf('<doc>A</doc>\n<doc>B</doc>\nand\n<doc>C</doc>\n<chunk>D</chunk>')).toEqual([
+      ['A', 'B'],
+      ['C'],
+      ['D'],
+    ])
+  })
+
+  it('keep their attributes, of which `>` in quotes is no end', () => {
+    const text = '<document title="a > b" lang=\'de\'>A</document >\n<document title="c" href=x/y?z=1>B</document\n>'
+    expect(contentsOf(text)).toEqual([['A', 'B']])
+  })
+
+  it('hold any tags as content', () => {
+    expect(
+      contentsOf('<document>see <document>inner</document> and <b>this</document>\n<document>B</document>'),
+    ).toEqual([['see <document>inner</document> and <b>this', 'B']])
+    expect(contentsOf('<doc>\n<source>a.md</source>\n[1] x\n\n[2] y\n</doc>')).toEqual([
+      ['<source>a.md</source>\n[1] x\n\n[2] y'],
+    ])
+    expect(contentsOf('<doc>\n```\nnever closed\n</doc>\n<doc>B</doc>')).toEqual([['```\nnever closed', 'B']])
+  })
+
+  it('survive CRLF line ends', () => {
+    const text = '<documents>\r\n<document>\r\nA\r\nB\r\n</document>\r\n<document>C</document>\r\n</documents>\r\nq'
+    expect(contentsOf(text)).toEqual([['A\r\nB', 'C']])
+    expect(behindLists(text)).toEqual(['\r\nq'])
+  })
+
+  it('in a wrapper of an unknown name end behind its closing tag too', () => {
+    expect(behindLists('<rag>\n<doc>A</doc>\n<doc>B</doc>\n</rag>\nq')).toEqual(['\nq'])
+    expect(behindLists('<prompt>\n<doc>A</doc>\n<doc>B</doc>\nq</prompt>')).toEqual(['\nq</prompt>'])
+  })
+
+  it('are found in containers within containers', () => {
+    expect(
+      contentsOf('<context><documents><document>A</document></documents>\n<memories>M</memories></context>'),
+    ).toEqual([['A'], ['M']])
+  })
+})
+
+describe('the label of a tagged block', () => {
+  it('is positional when the numbers run from 0 or 1 in the order received', () => {
+    for (const text of ['<doc index="1">A</doc><doc index="2">B</doc>', "<doc id='0'>A</doc>\n<doc id='1'>B</doc>"]) {
+      expect(findContextLists(text)).toMatchObject([{ positional: true, labelPrefix: '' }])
+    }
+    expect(labelsOf('<doc lang="en" index="1">A</doc><doc index=2>B</doc>')).toEqual(['1', '2'])
+  })
+
+  it('is positional under any word for documents that counts, but not under one for parts of a text', () => {
+    expect(findContextLists('<doc reference="1">A</doc>\n<doc reference="2">B</doc>')).toMatchObject([
+      { positional: true },
+    ])
+    expect(labelsOf('<doc source="1">A</doc><doc source="2">B</doc>')).toEqual(['1', '2'])
+    expect(labelsOf('<doc reference="4">A</doc><doc reference="2">B</doc>')).toEqual([undefined, undefined])
+    expect(labelsOf('<doc chunk="1">A</doc><doc chunk="2">B</doc>')).toEqual([])
+  })
+
+  it('is stable otherwise', () => {
+    for (const ids of [
+      ['2', '1'],
+      ['2', '3'],
+      ['a7', 'b2'],
+      ['01', '02'],
+      ['1', '1'],
+    ]) {
+      const text = ids.map((id) => `<doc id="${id}">x</doc>`).join('\n')
+      expect(findContextLists(text)).toMatchObject([{ positional: false }])
+      expect(labelsOf(text)).toEqual(ids)
+    }
+  })
+
+  it('is the first of the known attributes that all blocks have', () => {
+    expect(labelsOf('<doc id="x" index="1">A</doc><doc id="y" index="2">B</doc>')).toEqual(['1', '2'])
+    expect(labelsOf('<doc id="x" index="1">A</doc><doc id="y">B</doc>')).toEqual(['x', 'y'])
+    expect(labelsOf('<doc id="x">A</doc><doc>B</doc>')).toEqual(['x', undefined])
+    expect(labelsOf('<doc id="two words" n="7">A</doc><doc title="1">B</doc>')).toEqual(['7', undefined])
+  })
+
+  it('is its file where nothing else labels it and no two are of the same', () => {
+    expect(labelsOf('<file path="src/a.ts">A</file><file path="src/b.ts">B</file>')).toEqual(['src/a.ts', 'src/b.ts'])
+    const named = '<document source="a.md" lang="en">A</document>\n<document lang="en" source="b.md">B</document>'
+    expect(labelsOf(named)).toEqual(['a.md', 'b.md'])
+    expect(findContextLists(named)).toMatchObject([{ positional: false }])
+    expect(labelsOf(named.replace('b.md', 'a.md'))).toEqual([undefined, undefined])
+    expect(labelsOf(named.replace('source="b.md"', ''))).toEqual([undefined, undefined])
+    expect(labelsOf('<source id="1" name="a">A</source><source id="2" name="b">B</source>')).toEqual(['1', '2'])
+  })
+})
+
+describe('no tagged block', () => {
+  it.each([
+    ['a tag in a sentence', 'Answer from the <document> tag, and not from <document>x</document>.'],
+    ['an element in a sentence', 'Use <context>this</context> please.'],
+    ['the place of a context', 'Use what is inside\n<context></context> tags.'],
+    ['an unclosed tag', '<document>\nnever closed\n<document>'],
+    ['a stray closing tag', 'x\n</document>\n<document>'],
+    ['a self-closing tag', '<document/>\n<document />\n<document id="1"/>'],
+    ['a longer name', '<documentation>\nA\n</documentation>\n<docx>B</docx>'],
+    ['inline code', '`<document>A</document>` is how it looks'],
+    ['fenced code', 'Look:\n```xml\n<document>A</document>\n```\nWhy?'],
+    ['code in a fence of tildes', '~~~\n```\n<document>A</document>\n~~~\n'],
+    ['code in an unclosed fence', 'Look:\n```\n<document>A</document>\n\nWhy?'],
+    ['a quotation', '> <document>A</document>\n> <document>B</document>'],
+    ['a broken tag', '<document title="x>\nA\n</document>'],
+    ['crossing elements', '<documents>\n<document>A\n</documents>\n</document x'],
+    ['a field of a record', '<item>\n<source>a.pdf</source>\n<content>A</content>\n</item>'],
+  ])('is %s', (_, text) => {
+    expect(contentsOf(text)).toEqual(text.startsWith('<documents>') ? [['<document>A']] : [])
+  })
+
+  it('and the real ones around it are found', () => {
+    const text =
+      'Cite as in <source id="1">. Not this:\n```\n<source id="9">X</source>\n```\n<source id="1">A</source>\n<source id="2">B</source>\nWhat is <source>?'
+    expect(contentsOf(text)).toEqual([['A', 'B']])
+  })
+})

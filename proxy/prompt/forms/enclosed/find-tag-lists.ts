@@ -1,0 +1,202 @@
+import { type BlockSpan, type ContextList, mostBlocks } from '../../judge/context-list.ts'
+import { areInOrder } from '../../order/order-key.ts'
+import { readCue } from '../../scan/find-cue-line.ts'
+import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, isRule } from '../../scan/find-edges.ts'
+import { genericTags, isKin, isWeakTag, type KinElement, type Region } from '../../scan/find-elements.ts'
+import type { Marks } from '../../scan/find-marks.ts'
+import { findRankAttributes } from '../../scan/find-rank-fields.ts'
+import { readAttributes } from '../../scan/find-tags.ts'
+import { isRunning } from '../../scan/labels/label.ts'
+import { datedField, orderedField, toFieldName } from '../../scan/words/ordered-fields.ts'
+import { isLabelNoun } from '../../scan/words/read-noun.ts'
+
+// the first of these that all of a list's blocks carry labels them
+const LABEL_ATTRIBUTES = ['index', 'id', 'number', 'n', 'position', 'rank', 'doc_id']
+// else the file that each is of, where all are of different ones
+const NAME_ATTRIBUTES = ['name', 'file', 'filename', 'file_name', 'path', 'file_path', 'source']
+// or a number that a word for a document gives, as `reference="2"`, where it counts from each to the next
+const COUNTING = /^(?:ref|num|nr|no|idx|key)$/
+const LINES = /^(?:lines?|linerange|(?:start|end|from|to)line|line(?:start|end))$/
+const PLAIN_VALUE = /^[\p{L}\p{N}_.:/#-]{1,64}$/u
+
+// names that the fields of a record have too, as in `<source>a.pdf</source> <content>…</content>`
+const FIELD_NAMES = new Set(['source', 'reference', 'file', 'memory', 'result'])
+
+/**
+ * The lists that these elements of one region form, each being a block: one list for every row of siblings. A row that
+ * text interrupts inside its container, or that counts on behind the text, is none: a document holds such tags itself
+ * and would be torn apart.
+ */
+export function findTagLists(marks: Marks, elements: readonly KinElement[], region: Region): ContextList[] {
+  if (elements.length > mostBlocks) return []
+  const { text } = marks
+  const rows: KinElement[][] = []
+  let previous: KinElement | undefined
+  for (const element of elements) {
+    if (previous !== undefined && isSibling(text, previous, element)) rows.at(-1)!.push(element)
+    else rows.push([element])
+    previous = element
+  }
+  const torn = new Set<string>()
+  for (const [i, row] of rows.slice(1).entries()) {
+    const [before, behind] = [rows[i]!.at(-1)!, row[0]!]
+    if (before.open.name !== behind.open.name) continue
+    if (region.container || countsOn(text, before, behind)) torn.add(behind.open.name)
+  }
+  return rows
+    .filter(([element]) => !torn.has(element!.open.name))
+    .filter((row) => row.length > 1 || !isField(marks, row[0]!))
+    .map((row) => toList(text, row, region.isKin))
+}
+
+function isSibling(text: string, left: KinElement, right: KinElement): boolean {
+  return left.open.name === right.open.name && findGapEnd(text, left.end, right.start) === right.start
+}
+
+/** Where white space ends that begins here, with a rule in it at most. */
+function findGapEnd(text: string, from: number, to: number): number {
+  const at = findContentStart(text, from, to)
+  const lineEnd = Math.min(findLineEnd(text, at), to)
+  return at > from && at < to && isRule(text, at, lineEnd) ? findContentStart(text, lineEnd, to) : at
+}
+
+/** Whether the label of one element is a number and that of the other the next. */
+function countsOn(text: string, left: KinElement, right: KinElement): boolean {
+  const labels = readLabels(text, right)
+  for (const [name, label] of readLabels(text, left)) {
+    const next = labels.get(name)
+    if (!label || !next) continue
+    const [number, following] = [label, next].map(({ start, end }) => text.slice(start, end))
+    if (/^\d+$/.test(number!) && Number(following) === Number(number) + 1) return true
+  }
+  return false
+}
+
+function isField({ text, tags }: Marks, { open, start, end }: KinElement): boolean {
+  // alone such an element may be anything
+  if (genericTags.has(open.name)) return true
+  if (!FIELD_NAMES.has(open.name)) return false
+  const before = tags[findIndexFrom(tags, start) - 1]
+  if (before?.closing && isOther(before.name) && findContentStart(text, before.end, start) === start) return true
+  const at = findContentStart(text, end, text.length)
+  const behind = tags[findIndexFrom(tags, at)]
+  return behind?.start === at && !behind.closing && isOther(behind.name) && readCue(text, at) === undefined
+}
+
+function isOther(name: string): boolean {
+  return !isKin(name) || genericTags.has(name)
+}
+
+function toList(text: string, row: readonly KinElement[], inContainer: boolean): ContextList {
+  const labels = row.map((element) => readLabels(text, element))
+  const shared =
+    LABEL_ATTRIBUTES.find((name) => labels.every((label) => label.has(name))) ??
+    findCounting(text, labels) ??
+    NAME_ATTRIBUTES.find((name) => areDistinct(labels.map((label) => textOf(text, label.get(name)))))
+  const numbers = shared === undefined ? findNumbers(text, row) : undefined
+  const blocks = row.map((element, i) => {
+    const own = labels[i]!
+    const label = numbers?.[i] ?? own.get(shared ?? LABEL_ATTRIBUTES.find((name) => own.has(name)) ?? '')
+    return toBlock(text, element, label)
+  })
+  const hasOrigins = NAME_ATTRIBUTES.some((name) => areDistinct(labels.map((label) => textOf(text, label.get(name)))))
+  const ids = blocks.map(({ label }) => textOf(text, label))
+  return {
+    blocks,
+    isOrdered: row.some(({ open }) => isOrdered(text, open, hasOrigins)) || areDated(text, row),
+    positional: isRunning(ids),
+    labelPrefix: '',
+    end: row.at(-1)!.end,
+    form: 'tag',
+    weight: isWeakTag(row[0]!.open.name) ? 'weak' : 'strong',
+    inContainer,
+    hasOrigins,
+  }
+}
+
+/** The attribute that counts these elements, if it is called by a word for documents. */
+function findCounting(text: string, labels: readonly ReadonlyMap<string, BlockSpan['label']>[]): string | undefined {
+  return [...labels[0]!.keys()].find(
+    (name) => isCounting(name) && isRunning(labels.map((label) => textOf(text, label.get(name)))),
+  )
+}
+
+function isCounting(name: string): boolean {
+  return COUNTING.test(name) || (isLabelNoun(name) && name !== 'chunk')
+}
+
+// `<source>3</source>`, first or last in an element
+const NUMBER_FIRST = /^\s{0,8}<(source|id|index|number|ref)>\s{0,8}(\d{1,6})\s{0,8}<\/\1>/
+const NUMBER_LAST = /<(source|id|index|number|ref)>\s{0,8}(\d{1,6})\s{0,8}<\/\1>\s{0,8}$/
+const LONGEST_NUMBER = 64
+
+/** Where the numbers of the places stand, if the elements hold these as elements of their own. */
+function findNumbers(text: string, row: readonly KinElement[]): BlockSpan['label'][] | undefined {
+  const first = row.map(({ open, close }) => {
+    const from = open.end
+    return toNumber(NUMBER_FIRST.exec(text.slice(from, Math.min(close.start, from + LONGEST_NUMBER))), from)
+  })
+  const numbers = first.every((number) => number !== undefined)
+    ? first
+    : row.map(({ open, close }) => {
+        const from = Math.max(open.end, close.start - LONGEST_NUMBER)
+        return toNumber(NUMBER_LAST.exec(text.slice(from, close.start)), from)
+      })
+  return isRunning(numbers.map((number) => textOf(text, number))) ? numbers : undefined
+}
+
+function toNumber(match: RegExpExecArray | null, from: number): BlockSpan['label'] {
+  if (match === null) return undefined
+  const start = from + match.index + match[0].indexOf(match[2]!)
+  return { start, end: start + match[2]!.length }
+}
+
+/** Whether an attribute, which is none that labels, says that the elements have an order. */
+function isOrdered(text: string, open: KinElement['open'], hasOrigins: boolean): boolean {
+  return readAttributes(text, open).some(({ name, valueStart, valueEnd }) => {
+    // words of a title without quotes look like attributes without values
+    if (valueStart === valueEnd || LABEL_ATTRIBUTES.includes(name)) return false
+    // lines of different files
+    if (hasOrigins && LINES.test(toFieldName(name))) return false
+    return orderedField.test(toFieldName(name)) || (name === 'total' && /^\d+$/.test(text.slice(valueStart, valueEnd)))
+  })
+}
+
+/** Whether dates in the elements' tags rise or fall through all of them: those of what was searched for stand by rank. */
+function areDated(text: string, row: readonly KinElement[]): boolean {
+  const dates: string[] = []
+  for (const { open } of row) {
+    const date = readAttributes(text, open).find(({ name }) => datedField.test(toFieldName(name)))
+    if (date === undefined) return false
+    dates.push(text.slice(date.valueStart, Math.min(date.valueEnd, date.valueStart + 64)))
+  }
+  return areInOrder(dates)
+}
+
+function textOf(text: string, label: BlockSpan['label']): string | undefined {
+  return label && text.slice(label.start, label.end)
+}
+
+function areDistinct(values: readonly (string | undefined)[]): boolean {
+  return values.every((value) => value !== undefined) && new Set(values).size === values.length
+}
+
+function toBlock(text: string, { start, end, open, close }: KinElement, label: BlockSpan['label']): BlockSpan {
+  const contentStart = findContentStart(text, open.end, close.start)
+  const contentEnd = findContentEnd(text, contentStart, close.start)
+  const ranks = findRankAttributes(text, open, label)
+  const block = { start, end, contentStart, contentEnd, ...(label && { label }) }
+  return ranks.length === 0 ? block : { ranks, ...block }
+}
+
+function readLabels(text: string, element: KinElement): Map<string, BlockSpan['label']> {
+  const labels = new Map<string, BlockSpan['label']>()
+  for (const { name, valueStart, valueEnd } of readAttributes(text, element.open)) {
+    const isLabel = LABEL_ATTRIBUTES.includes(name) || NAME_ATTRIBUTES.includes(name) || isCounting(name)
+    const known = labels.has(name) || !isLabel
+    // longer values cannot be plain, and need not be copied
+    if (known || valueEnd - valueStart > 64 || !PLAIN_VALUE.test(text.slice(valueStart, valueEnd))) continue
+    labels.set(name, { start: valueStart, end: valueEnd })
+  }
+  return labels
+}

@@ -1,0 +1,71 @@
+import type { BlockSpan, ContextList } from '../../judge/context-list.ts'
+import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-edges.ts'
+import type { Region } from '../../scan/find-elements.ts'
+import { FenceWalk } from '../../scan/find-fences.ts'
+import type { Marks, Place } from '../../scan/find-marks.ts'
+import { readCredits } from '../../scan/labels/find-record-head.ts'
+import { findOwn } from '../find-own.ts'
+
+// a first record may stand behind words in its line
+const FIELD_NAME = /^[^:：\n]{1,32}[:：]/
+
+// as in `Context: Content: It rained.`
+const LEAD_IN = /[:：][ \t]{1,4}["'“]?$/
+const FURTHEST_LEAD_IN = 16
+
+interface Credited extends Place {
+  readonly end: number
+  readonly keys: string
+}
+
+/**
+ * The list whose texts come first and where they are from behind them: `Content: …` and below it `Source: a.md`. Each
+ * text has such lines once, so that they show where it ends.
+ */
+export function findCreditedLists(marks: Marks, region: Region): ContextList[] {
+  const contents = findOwn(marks.contents, region)
+  if (contents.length < 2) return []
+  const fences = new FenceWalk(findOwn(marks.fences, region), region.start)
+  // code in front of the list may look like it
+  if (fences.pass(region.start, contents[0]!.start, region.end) > contents[0]!.start) return []
+  const { text } = marks
+  const name = FIELD_NAME.exec(text.slice(contents[0]!.start, contents[0]!.start + 40))?.[0] ?? ''
+  const own = addInline(
+    text,
+    region,
+    name,
+    contents.filter(({ start }) => text.startsWith(name, start)),
+  )
+  const blocks: Credited[] = []
+  for (const [i, { start }] of own.entries()) {
+    const block = readBlock(text, start, own[i + 1]?.start ?? region.end, i === own.length - 1)
+    if (block === undefined || (blocks.length > 0 && block.keys !== blocks[0]!.keys)) return []
+    blocks.push(block)
+  }
+  if (blocks.length < 2) return []
+  const spans = blocks.map(({ start, end }): BlockSpan => ({ start, end, contentStart: start, contentEnd: end }))
+  const end = spans.at(-1)!.end
+  return [{ blocks: spans, positional: false, labelPrefix: '', form: 'credited', weight: 'strong', end }]
+}
+
+/** These with a first one behind words in its line, as in `Context: Content: …`. */
+function addInline(text: string, region: Region, name: string, own: readonly Place[]): readonly Place[] {
+  const at = own.length === 0 ? -1 : text.lastIndexOf(name, own[0]!.start - 1)
+  if (at <= region.start || !LEAD_IN.test(text.slice(Math.max(region.start, at - FURTHEST_LEAD_IN), at))) return own
+  return [{ start: at }, ...own]
+}
+
+/** The text from `start` with its credits: the only ones up to `limit`, and for all but the last nothing behind them. */
+function readBlock(text: string, start: number, limit: number, isLast: boolean): Credited | undefined {
+  let found: Credited | undefined
+  for (let line = findLineEnd(text, start) + 1; line < limit; line = findLineEnd(text, line) + 1) {
+    const credits = readCredits(text, line)
+    if (credits === undefined) continue
+    if (found !== undefined) return undefined
+    found = { start, end: findContentEnd(text, start, Math.min(credits.end, limit)), keys: credits.keys }
+    line = credits.end
+    if (isLast && findContentStart(text, line, limit) > findLineEnd(text, line)) break
+  }
+  if (found === undefined || isLast) return found
+  return findContentStart(text, found.end, limit) === limit ? found : undefined
+}

@@ -1,0 +1,274 @@
+import { findClosingLine, findEndBeforeClosing, findOpening } from '../../borders/find-closing-line.ts'
+import { mayBeInside } from '../../borders/find-cue-doubt.ts'
+import { findRun, type LabelledRegion, type LabelRun } from '../../borders/find-label-run.ts'
+import {
+  type Ending,
+  findClosing,
+  findEnding,
+  findOpeningRule,
+  hasQuestionBefore,
+  type Interior,
+  readInterior,
+} from '../../borders/find-list-end.ts'
+import { endsInPrompt, endsInPromptLine, mayGoOn } from '../../borders/find-list-tail.ts'
+import { isOpenItem } from '../../borders/list-items.ts'
+import { reachesContainerEnd } from '../../borders/reaches-container-end.ts'
+import { type BlockSpan, type ContextList, mostBlocks } from '../../judge/context-list.ts'
+import { readCue } from '../../scan/find-cue-line.ts'
+import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-edges.ts'
+import type { Region } from '../../scan/find-elements.ts'
+import { FenceWalk } from '../../scan/find-fences.ts'
+import { findLastRule, readLineNotes } from '../../scan/find-line-notes.ts'
+import { isNoContext, isOfNotes } from '../../scan/find-list-heading.ts'
+import type { Marks } from '../../scan/find-marks.ts'
+import type { Label } from '../../scan/labels/label.ts'
+import { findOwn } from '../find-own.ts'
+import { mayHead } from './may-head.ts'
+
+/** The lists whose blocks begin with a label at the beginning of a line of this region. */
+export function findLabelledLists(marks: Marks, region: Region): ContextList[] {
+  const labels = findOwn(marks.labels, region)
+  const forms = toForms(labels)
+  if (forms.size === labels.length) return []
+  const refused = new Set([...forms.keys()].filter((form) => forms.get(form)!.length > mostBlocks))
+  if (refused.size === forms.size) return []
+  const own = findOwn(marks.fences, region)
+  const labelled = { marks, region, lines: readLineNotes(marks.text, region), fences: own, forms }
+  const fences = new FenceWalk(own, region.start)
+  const lists: ContextList[] = []
+  let at = region.start
+  for (const label of labels) {
+    if (label.start < at || refused.has(label.form)) continue
+    // fences in front of a list hide labels, those in its blocks are content
+    at = fences.pass(at, label.start, region.end)
+    if (at > label.start) continue
+    const list = readList(labelled, label)
+    if (list === undefined) refused.add(label.form)
+    else if (!isNoContext(marks.text, label) && !isNotes(marks.text, label, list.blocks)) lists.push(list)
+    at = list?.end ?? at
+  }
+  return lists
+}
+
+function toForms(labels: readonly Label[]): Map<string, Label[]> {
+  const forms = new Map<string, Label[]>()
+  for (const label of labels) {
+    const alike = forms.get(label.form)
+    if (alike === undefined) forms.set(label.form, [label])
+    else alike.push(label)
+  }
+  return forms
+}
+
+function readList(labelled: LabelledRegion, first: Label): ContextList | undefined {
+  const { marks, region, lines } = labelled
+  const run = findRun(labelled, first)
+  if (run === undefined || run.labels.length < 2) return undefined
+  // records with other fields between these would be glued to them
+  if (run.labels.some(({ keys }) => keys !== first.keys)) return undefined
+  // blocks inside and outside an element are not of one list
+  if (findClosing(marks, first.start, first.end, run.labels.at(-1)!.start) !== undefined) return undefined
+  const interior = readInterior(marks.text, lines, run.labels)
+  if (!region.container && holdsQuestion(interior)) return undefined
+  // what comes from elsewhere stays apart, and so does the line that says so
+  if (interior.announces) return undefined
+  const end = findListEnd(labelled, run, interior)
+  if (end === undefined || !mayHead(labelled, run, interior.ends, end.block)) return undefined
+  const blocks = run.labels.map((label, i) => toBlock(marks.text, label, interior.ends[i] ?? end.block))
+  return {
+    blocks,
+    positional: run.positional,
+    labelPrefix: first.prefix,
+    end: end.list,
+    form: first.keys === undefined ? (first.bare ? 'number' : 'label') : 'record',
+    weight: first.isWeak ? 'weak' : 'strong',
+    inContainer: region.isKin && findContentStart(marks.text, region.start, region.end) === first.start,
+  }
+}
+
+/** Whether a list of numbers is that of the notes of a text: below a heading for them, or nothing but links. */
+function isNotes(text: string, first: Label, blocks: readonly BlockSpan[]): boolean {
+  if (!first.bare) return false
+  if (isLinks(text, blocks)) return true
+  // what a prompt calls references, or sources, is told in sentences
+  return isOfNotes(text, first) && !blocks.every((block) => isTold(text, block))
+}
+
+// a year, an address, pages: what tells where something was written
+const NOTE = /https?:|\bdoi\b|\bet al\b|\bpp?\.|\bvol\.|\bisbn\b|[(,] ?(?:19|20)\d\d\b|，(?:19|20)\d\d|\[[A-Z]\]/i
+const TOLD = /\p{L}+[ \t]+\p{L}+[ \t]+\p{L}+[^\n]*[.!?]|[\p{Script=Han}\p{Script=Hiragana}]{6,}[。！？]/u
+
+function isTold(text: string, { contentStart, contentEnd }: BlockSpan): boolean {
+  const words = text.slice(contentStart, Math.min(contentEnd, contentStart + 400))
+  return TOLD.test(words) && !NOTE.test(words)
+}
+
+// the links that a text cites as [1] and [2]
+function isLinks(text: string, blocks: readonly BlockSpan[]): boolean {
+  return blocks.every(({ contentStart, contentEnd }) => {
+    // the address of a page is short, and a long block need not be copied
+    return (
+      contentEnd - contentStart < 2_000 &&
+      /^(?:[-–] ?)?[<[]?https?:\/\/\S+[^\n]{0,80}$/.test(text.slice(contentStart, contentEnd))
+    )
+  })
+}
+
+/** Whether a question to the model may stand between the blocks: one block in a few that holds questions is suspect. */
+function holdsQuestion({ questions, ends }: Interior): boolean {
+  return questions > 0 && (questions < ends.length || ends.length === 1)
+}
+
+/** Where the last block ends, and the list with what closes that block. */
+function findListEnd(
+  labelled: LabelledRegion,
+  run: LabelRun,
+  interior: Interior,
+): { readonly block: number; readonly list: number } | undefined {
+  const { text } = labelled.marks
+  const [first, last] = [run.labels[0]!, run.labels.at(-1)!]
+  const opening = findOpening(text, 0, first.start)
+  // what closes the list stands in its blocks, too: which of them does cannot be told
+  if (opening !== undefined && findClosingLine(text, opening, first.end, last.start) !== undefined) return undefined
+  if (isOpenItem(text, run.labels, run.limit)) return undefined
+  const ending = findEnding(labelled.marks, labelled.lines, run.labels, interior, run.limit)
+  if (interior.quotes !== undefined && ending.listEnd === undefined) return undefined
+  // a last block that alone is not closed is none, or goes on behind what can be seen of it
+  if (interior.closed && ending.listEnd === undefined) return undefined
+  const limit = findBlockLimit(labelled, run, interior, ending)
+  if (limit === undefined) return undefined
+  const end = cutBlock(labelled, run, interior, limit)
+  // a document that begins like a prompt, as `User: …`: what ends it is its own first line
+  if (end === last.end) return undefined
+  if (opening?.sign !== undefined && text.endsWith(opening.sign, end)) return undefined
+  return { block: end, list: ending.listEnd ?? end }
+}
+
+/** As far as the last block reaches; undefined when that cannot be told. */
+function findBlockLimit(
+  labelled: LabelledRegion,
+  run: LabelRun,
+  interior: Interior,
+  ending: Ending,
+): number | undefined {
+  const { marks, region } = labelled
+  const last = run.labels.at(-1)!
+  if (interior.quotes !== undefined) return ending.closing
+  if (reachesContainerEnd(labelled, run, interior, ending)) return ending.closing ?? run.limit
+  if (isDoubtful(labelled, run, interior, ending)) return undefined
+  const isClosed = region.container || marks.whole || endsInClosing(marks, last.end, run.limit)
+  const certain = ending.certain ?? (isClosed ? run.limit : undefined)
+  const bound = certain ?? findLimitBelowQuestion(labelled, run, interior)
+  // records are whole documents, but paragraphs that only the last one has may be the prompt's as well
+  const isRecord = certain !== undefined && last.keys !== undefined && ending.cue === undefined
+  if (interior.blank || isRecord) {
+    return bound === undefined || isPromptBefore(marks.text, last.end, bound) ? undefined : bound
+  }
+  return findParagraphLimit(labelled, run, interior, { ...ending, certain: bound })
+}
+
+/** Whether the last line in front of `limit` says that the list ends, as `--- End of context ---`. */
+function endsInClosing(marks: Marks, from: number, limit: number): boolean {
+  const end = findContentEnd(marks.text, from, limit)
+  return findEndBeforeClosing(marks, from, end) < end
+}
+
+/** With the question in front, only the list's end can come last, unless the prompt may go on behind its last block. */
+function findLimitBelowQuestion(
+  { marks, lines }: LabelledRegion,
+  { labels, limit }: LabelRun,
+  interior: Interior,
+): number | undefined {
+  const isAsked = marks.asked && (interior.blank || isNoLonger(marks.text, labels, interior, limit))
+  const { start } = labels[0]!
+  if (!isAsked && !hasQuestionBefore(lines, start) && !asksInLine(marks.text, start)) return undefined
+  const from = labels.at(-1)!.end
+  const goesOn = lines.notes.some(({ kind, start }) => {
+    if (start < from || start >= limit) return false
+    return kind === 'rule' ? !interior.rule : typeof kind === 'object' && kind.question
+  })
+  return goesOn || endsInPrompt(marks.text, from, limit) || endsInPromptLine(marks.text, from, limit)
+    ? undefined
+    : limit
+}
+
+/** Whether the words in front of a first block in its line hold the question, as in `Answer this: '…' with this context:`. */
+function asksInLine(text: string, start: number): boolean {
+  const line = text.slice(Math.max(text.lastIndexOf('\n', start - 1) + 1, start - 1_000), start)
+  return /\b(?:query|question|task)\b[^\n]{0,20}['"“:：]/i.test(line)
+}
+
+/** Whether a last block that ends with its text has no more lines than another: one more may be of the prompt. */
+function isNoLonger(text: string, labels: readonly Label[], { ends }: Interior, limit: number): boolean {
+  const lines = ({ end }: Label, to: number): number => text.slice(end, to).trim().split('\n').length
+  const most = Math.max(...ends.map((end, i) => lines(labels[i]!, end)))
+  return lines(labels.at(-1)!, limit) <= most
+}
+
+/** Whether the cue line that would end the last block may stand in it. */
+function isDoubtful(
+  { marks }: LabelledRegion,
+  { labels, limit }: LabelRun,
+  interior: Interior,
+  ending: Ending,
+): boolean {
+  const { cue, closing, paragraph = limit } = ending
+  if (cue === undefined || !(interior.blank || cue.start < paragraph)) return false
+  // examples are not touched, but where they end the next list begins
+  if (isNoContext(marks.text, labels[0]!)) return false
+  if (ending.isAnsweredFirst) return true
+  // instructions between a last line and its cue, with no blank line between them
+  if (!cue.behindBlank && endsInPromptLine(marks.text, labels.at(-1)!.end, cue.start)) return true
+  return mayBeInside(marks.text, cue, closing ?? limit, closing !== undefined)
+}
+
+/** As far as a last block without blank lines reaches. */
+function findParagraphLimit(
+  labelled: LabelledRegion,
+  run: LabelRun,
+  interior: Interior,
+  { paragraph, certain, closing }: Ending,
+): number | undefined {
+  const limit = certain ?? run.limit
+  if (paragraph === undefined || paragraph >= limit) {
+    return certain ?? (isShown(labelled, run, interior) ? run.limit : undefined)
+  }
+  const { marks, region } = labelled
+  // what reads like a question in front of the closing mark need not be it, when more of the prompt stands behind
+  const isEnclosed =
+    limit === closing && findContentStart(marks.text, findLineEnd(marks.text, limit), region.end) < region.end
+  return mayGoOn(marks, paragraph, limit, { asked: certain === undefined, enclosed: isEnclosed })
+    ? undefined
+    : paragraph
+}
+
+function isPromptBefore(text: string, from: number, cue: number): boolean {
+  return readCue(text, cue) !== undefined && endsInPrompt(text, from, cue)
+}
+
+/** Whether a last block that nothing follows surely ends there: its last line may be the question if it has several. */
+function isShown(labelled: LabelledRegion, run: LabelRun, interior: Interior): boolean {
+  const { text } = labelled.marks
+  const last = run.labels.at(-1)!
+  const end = cutBlock(labelled, run, interior, run.limit)
+  if (end < findContentEnd(text, last.end, run.limit)) return true
+  return !text.slice(findContentStart(text, last.end, end), end).includes('\n')
+}
+
+/** Where the last block's body ends in front of `limit`, without what parts or closes the list. */
+function cutBlock({ marks, lines }: LabelledRegion, { labels }: LabelRun, interior: Interior, limit: number): number {
+  const { text } = marks
+  const last = labels.at(-1)!
+  const end = findContentEnd(text, last.end, limit)
+  const rule = findLastRule(text, last.end, end)
+  // the rule that parts the blocks from what follows, unless other blocks end in one themselves
+  const isOutside = rule?.text === findOpeningRule(text, lines.notes, labels[0]!.start) || !interior.endsInRule
+  return findEndBeforeClosing(marks, last.end, rule !== undefined && isOutside ? rule.bodyEnd : end)
+}
+
+function toBlock(text: string, { start, end: labelEnd, idStart, idEnd, keys }: Label, end: number): BlockSpan {
+  // the fields of a record are part of what it says
+  const contentStart = keys === undefined ? findContentStart(text, labelEnd, end) : start
+  const span = { start, end, contentStart, contentEnd: end }
+  return idStart === idEnd ? span : { label: { start: idStart, end: idEnd }, ...span }
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import { findContextLists } from '../find-context-lists.ts'
+import { behindLists, contentsOf } from '../found-lists.fixture.ts'
+
+const rain = 'It rained.\n\nAll day.\n\n---\n\n| a | b |\n|---|---|'
+const sun = 'The sun shone.\r\n\r\n# In Rome ❄️'
+
+describe('records that begin with the same fields', () => {
+  const fenced = (one: string, two: string): string =>
+    `Context information is below.\n---------------------\n${one}\n\n${two}\n---------------------\nGiven the context information, answer.\nQuery: why?\nAnswer: `
+
+  it('are blocks from fence to fence, with their fields', () => {
+    const [one, two] = [`page_label: 1\nfile_path: a.md\n\n${rain}`, `page_label: 7\nfile_path: b.md\n\n${sun}`]
+    expect(contentsOf(fenced(one, two))).toEqual([[one, two]])
+    expect(behindLists(fenced(one, two))[0]).toMatch(/^\n-{21}\nGiven/)
+  })
+
+  it('are blocks to the end of a tool result, and of any text that nothing can follow', () => {
+    const text = `Source: {'source': 'a.md'}\nContent: ${rain}\n\nSource: {'source': 'b.md'}\nContent: ${sun}`
+    expect(findContextLists(text, { whole: true })[0]?.blocks).toHaveLength(2)
+    expect(contentsOf(text)).toEqual([])
+    expect(contentsOf(`${text}\n\nQuestion: why?`)[0]).toHaveLength(2)
+  })
+
+  it('may have a title, an address and a snippet', () => {
+    const [one, two] = [
+      'Title: Rain\nURL: http://a.example\nSnippet: It rained.',
+      'Title: Sun\nURL: http://b.example\nSnippet: It shone.',
+    ]
+    expect(contentsOf(`Results:\n${one}\n\n${two}\n\nWhich?`)).toEqual([[one, two]])
+  })
+
+  it.each([
+    [
+      'with other fields between them',
+      `file_path: a.md\n\n${rain}\n\npage_label: 2\nfile_path: b.pdf\n\nx\n\nfile_path: c.md\n\n${sun}`,
+    ],
+    ['that stand in the middle of a paragraph', `file_path: a.md\n\n${rain}\nfile_path: c.md\n\n${sun}`],
+    ['that are words with a colon', `Note: it rains\n\n${rain}\n\nNote: it shines\n\n${sun}`],
+    ['of which there is one', `file_path: a.md\n\n${rain}`],
+  ])('are left alone: %s', (_, records) => {
+    expect(contentsOf(`Context:\n${records}\n\nQuestion: why?`)).toEqual([])
+  })
+
+  it('are left alone when only the last seems to have a second paragraph, in front of the question', () => {
+    const records = 'Title: a\nContent: It rained.\n\nTitle: b\nContent: It shone.'
+    expect(contentsOf(`Sources:\n\n${records}\n\nThe user lives in Rome.\n\nQuestion: why?`)).toEqual([])
+    const others = 'Title: a\nContent: It rained.\n\nMore.\n\nTitle: b\nContent: It shone.'
+    expect(contentsOf(`Sources:\n\n${others}\n\nMore of it.\n\nQuestion: why?`)[0]).toHaveLength(2)
+  })
+
+  it('leave the fence to its place when one of them holds a rule like it', () => {
+    const text = 'Use this.\n-----\nfile_path: a.md\n\nA\n-----\nA2\n\nfile_path: b.md\n\nB\n-----\n\nQuery: q'
+    expect(contentsOf(text)).toEqual([['file_path: a.md\n\nA\n-----\nA2', 'file_path: b.md\n\nB']])
+    expect(behindLists(text)).toEqual(['\n-----\n\nQuery: q'])
+  })
+})
+
+describe('headings that only say Document', () => {
+  it('begin blocks', () => {
+    expect(contentsOf('### Document\nA\n\n### Document\nB\n\nWhich?')).toEqual([['A', 'B']])
+    expect(findContextLists('## Source\nA\n## Source\nB\n\nQuestion: q')).toMatchObject([{ positional: false }])
+  })
+
+  it('are sections when each comes once', () => {
+    expect(contentsOf('# Source\nA\n\n# Document\nB\n\nQuestion: q')).toEqual([])
+  })
+})

@@ -1,0 +1,164 @@
+import { mayBeInside } from '../../borders/find-cue-doubt.ts'
+import type { BlockSpan, ContextList } from '../../judge/context-list.ts'
+import { readCue } from '../../scan/find-cue-line.ts'
+import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../../scan/find-edges.ts'
+import type { Region } from '../../scan/find-elements.ts'
+import { FenceWalk } from '../../scan/find-fences.ts'
+import type { Marks } from '../../scan/find-marks.ts'
+import { isRunning } from '../../scan/labels/label.ts'
+import { findOwn } from '../find-own.ts'
+import { type Bullet, readBullet } from './read-bullet.ts'
+
+const OF_USER =
+  "(?:for|about|of|on|regarding|from) (?:(?:the|this|your|our|my|all)? ?(?:current )?(?:user|users|human|person|customer|speaker|assistant|me|us|you|previous|past|prior|earlier)(?:['’]s)?(?!\\p{L}))"
+// what memory layers write above the memories of a user: a poem's headline speaks of memories, too
+const MEMORIES = new RegExp(
+  [
+    `(?<!\\p{L})memories(?! (?:for|about|of|on|regarding|from|in|with|and|to|at) )`,
+    `(?<!\\p{L})memories ${OF_USER}`,
+    '(?<!\\p{L})memories for [^\\s:]{1,64}[:：]?(?:\\*\\*)?$',
+    '(?<!\\p{L})(?:(?:user|long[- ]?term|relevant|saved|stored|retrieved|past|core) memory|memory neighborhood|user context|relevant (?:facts|context)|(?:known )?facts (?:about|known)|known facts|what (?:i|we|you) (?:know|remember) about|previous (?:conversations?|interactions?)|erinnerungen|记忆)(?!\\p{L})',
+  ].join('|'),
+  'iu',
+)
+// instructions speak of memories too, and their order matters
+const DIRECTIONS =
+  /\b(?:rules?|how|when|should|must|guidelines?|instructions?|steps?|formats?|types?|kinds?|tools?|operations?|save|store|manage|update|examples?|e\.g\.|do not|don't|avoid)\b/i
+// a guide names functions, paths and what to do with memories
+const OF_CODE =
+  /[`(){}]|\/\w|\w[_.]\w|\b(?:call|flag|where|with|if|create|delete|search|get|list|show|limited|management|routes?|api)\b/i
+const LONGEST_HEADING = 120
+
+// as the proxy of Mem0 writes them, in front of the question
+const MEM0_OPENING = '- Relevant Memories/Facts: '
+const MEM0_CLOSING = '\n\n- Entities: '
+
+/** The memories of a region: bullets or numbers, one line each, below a line that says so. */
+export function findMemoryLists(marks: Marks, region: Region): ContextList[] {
+  const mem0 = findMem0List(marks.text, region)
+  if (mem0 !== undefined) return [mem0]
+  const bullets = findOwn(marks.bullets, region)
+  // bullets without such a line in front, which are most, need not be read as lists
+  if (bullets.length < 2 || !bullets.some(({ start }) => isAnnounced(marks, region, start))) return []
+  const fences = new FenceWalk(findOwn(marks.fences, region), region.start)
+  const lists: ContextList[] = []
+  let at = region.start
+  for (const { start: line } of bullets) {
+    if (line < at) continue
+    at = fences.pass(at, line, region.end)
+    const bullet = at > line ? undefined : readBullet(marks.text, line)
+    if (bullet === undefined) continue
+    const { items, end } = readRun(marks.text, line, bullet, findLimit(region, line))
+    at = Math.max(end, line + 1)
+    const isList =
+      items.length > 1 &&
+      isAnnounced(marks, region, line) &&
+      areFacts(marks.text, items) &&
+      endsHere(marks.text, end, region.end)
+    if (isList) lists.push(toList(marks.text, items, end))
+  }
+  return lists
+}
+
+function findLimit({ end, elements }: Region, from: number): number {
+  return Math.min(end, elements[findIndexFrom(elements, from)]?.start ?? end)
+}
+
+interface Run {
+  readonly items: readonly BlockSpan[]
+  readonly end: number
+}
+
+/** The bullets like the first one that follow one another, with the lines indented below them. */
+function readRun(text: string, first: number, { form, indent }: Bullet, limit: number): Run {
+  const items: BlockSpan[] = []
+  let end = first
+  let isBehindBlank = false
+  for (let line = first; line < limit; line = findLineEnd(text, line) + 1) {
+    const lineEnd = Math.min(findLineEnd(text, line), limit)
+    const content = findContentStart(text, line, lineEnd)
+    if (content === lineEnd) {
+      isBehindBlank = true
+      continue
+    }
+    const bullet = readBullet(text, line)
+    const previous = items.at(-1)
+    if (bullet?.form === form && !isBehindBlank) {
+      end = findContentEnd(text, line, lineEnd)
+      const label = bullet.label && { label: bullet.label }
+      items.push({ start: content, end, contentStart: bullet.end, contentEnd: end, ...label })
+    } else if (previous !== undefined && !isBehindBlank && content - line > indent) {
+      end = findContentEnd(text, line, lineEnd)
+      items[items.length - 1] = { ...previous, end, contentEnd: end }
+    } else break
+  }
+  return { items, end }
+}
+
+function isAnnounced({ text, tags }: Marks, region: Region, line: number): boolean {
+  const end = findContentEnd(text, region.start, line)
+  if (end === region.start) {
+    const container = region.container ? tags[findIndexFrom(tags, region.start) - 1] : undefined
+    return container !== undefined && /(?:^|[_-])(?:memories|facts)(?:[_-]from[_-].*)?$/.test(container.name)
+  }
+  const start = text.lastIndexOf('\n', end - 1) + 1
+  if (end - start > LONGEST_HEADING || !mayBeHeading(text, Math.max(start, region.start), end)) return false
+  const heading = text.slice(Math.max(start, region.start), end).trim()
+  return /^(?:#{1,6}\s|\*\*.*\*\*$|\[.*\]$|<[^<>]*>$)|[:：](?:\*\*)?$/.test(heading) && isOfMemories(heading)
+}
+
+/** Whether a line, from its first character to its last, begins or ends like a heading. */
+function mayBeHeading(text: string, start: number, end: number): boolean {
+  return ':：*]>'.includes(text[end - 1]!) || text[findContentStart(text, start, end)] === '#'
+}
+
+// how a line of a guide begins, or what it says to its reader
+const GUIDING =
+  /^(?:[`{<]|\*\*|\[[ x]\]|(?:always|never|do not|don't|only|use|call|check|run|read|write|avoid|must|should|return)\b)|\b(?:you (?:must|should)|must|never)\b|[:：]$/i
+
+/** Whether most of these say what is known of somebody, and none begins like a guide's line of code or name in bold. */
+function areFacts(text: string, items: readonly BlockSpan[]): boolean {
+  const facts = items.map(({ contentStart, contentEnd }) => text.slice(contentStart, contentEnd))
+  return facts.filter((fact) => GUIDING.test(fact)).length * 3 < facts.length
+}
+
+function isOfMemories(heading: string): boolean {
+  return (
+    MEMORIES.test(heading.replaceAll('_', ' ')) &&
+    !DIRECTIONS.test(heading) &&
+    !OF_CODE.test(heading.replace(/^<[^<>]*>$/, ''))
+  )
+}
+
+/** Whether it is sure that the last bullet ends here: a line below it may belong to it. */
+function endsHere(text: string, end: number, limit: number): boolean {
+  const line = findLineEnd(text, end) + 1
+  if (line >= limit) return true
+  const start = findContentStart(text, line, findLineEnd(text, line))
+  if (start >= Math.min(limit, findLineEnd(text, line))) return true
+  if (text[start] === '<' || text[start] === '#') return true
+  const kind = readCue(text, line)
+  return kind !== undefined && !mayBeInside(text, { start: line, kind, behindBlank: false }, limit, false)
+}
+
+function toList(text: string, items: readonly BlockSpan[], end: number): ContextList {
+  const positional = isRunning(items.map(({ label }) => label && text.slice(label.start, label.end)))
+  // numbers that do not count up from the first are what the writer wanted, not ours to speak of
+  const blocks = positional ? items : items.map(({ label: _, ...item }) => item)
+  return { blocks, positional, labelPrefix: '', form: 'memories', weight: 'strong', end }
+}
+
+function findMem0List(text: string, { start, end, elements }: Region): ContextList | undefined {
+  if (elements.length > 0 || !text.startsWith(MEM0_OPENING, start)) return undefined
+  const from = start + MEM0_OPENING.length
+  const closing = text.indexOf('\n\n', from)
+  if (closing === -1 || closing > end || !text.startsWith(MEM0_CLOSING, closing)) return undefined
+  const blocks: BlockSpan[] = []
+  for (let line = from; line < closing; line = findLineEnd(text, line) + 1) {
+    const lineEnd = Math.min(findLineEnd(text, line), closing)
+    blocks.push({ start: line, end: lineEnd, contentStart: line, contentEnd: lineEnd })
+  }
+  return blocks.length > 1
+    ? { blocks, positional: false, labelPrefix: '', form: 'memories', weight: 'strong', end: closing }
+    : undefined
+}

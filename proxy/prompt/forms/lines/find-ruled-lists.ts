@@ -1,0 +1,206 @@
+import { findEndBeforeClosing, findOpening } from '../../borders/find-closing-line.ts'
+import { hasQuestionBefore } from '../../borders/find-list-end.ts'
+import { endsInPrompt, endsInPromptLine } from '../../borders/find-list-tail.ts'
+import type { BlockSpan, ContextList } from '../../judge/context-list.ts'
+import { readAnnouncement } from '../../judge/read-evidence.ts'
+import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-edges.ts'
+import type { Region } from '../../scan/find-elements.ts'
+import { type LineNote, type LineNotes, readLineNotes, readRules } from '../../scan/find-line-notes.ts'
+import { announcesBlocks } from '../../scan/find-list-heading.ts'
+import type { Marks, Place } from '../../scan/find-marks.ts'
+import { findOwn } from '../find-own.ts'
+
+// a line above a rule that is as short as this is a heading in Markdown, unless it reads like a sentence
+const LONGEST_TITLE = 80
+const SENTENCE = /[.!?。！？](?:["'”’»)]?\s|$)|[:;)}\]：]["'”’»]?$/
+const NO_PARAGRAPH = /^(?:[-*+|#>]|\d+[.)]\s|```)/
+const PARAGRAPHS = /\n[ \t\r]*\n\s*/
+const ASKING_LINE = /^[^\n]*[?？]["'”’»)]?$/
+const NAMED = /^(?:\*\*)?(?:title|source|url|file)\b[^\n]{0,10}:/i
+const SECTION = /(?:^|\n)(?:#{1,6} |\*\*[^*\n]{1,80}\*\*[ \t\r]*(?:\n|$))|[:：][ \t\r]*$/
+// `a\n---\nb` is joined by three signs, seldom by more
+const LONGEST_SEPARATOR = 5
+// words that a sentence ends
+const SENTENCES = /\p{L}[^\n]{8,}[.!?。！？…]|[\p{Script=Han}]{8,}/u
+const FRONT_MATTER = /^[a-z][\w-]{0,30}:(?:\s|$)/
+// a name of three words at most: sentences have colons, too
+const FIELD = /^[A-Za-z][\w-]{0,40}(?: [\w-]{1,24}){0,2}:(?:\s|$)/
+
+/**
+ * The list whose blocks are parted by lines of `---` or `===`, if it surely is one: announced as several documents, or
+ * as context of which each piece shows that it is a text of its own; ended by a question or its container, and with
+ * nothing in it by which the rules could be those of a single document.
+ */
+export function findRuledLists(marks: Marks, region: Region): ContextList[] {
+  const { text, whole, rules: all } = marks
+  if (region.elements.length > 0 || !holdsTwo(text, all, region)) return []
+  const rules = readRules(text, region)
+  const first = rules[0]
+  if (first === undefined || !areAlike(text, rules, region)) return []
+  const start = findStart(text, region, first) ?? findStartOfResults(marks, region, rules)
+  if (start === undefined) return []
+  const bounded = findBound(text, readLineNotes(text, region), rules, { ...region, start, whole })
+  if (bounded === undefined) return []
+  const blocks = toBlocks(text, start, rules, bounded)
+  if (blocks.length < 2 || !areDocuments(text, blocks)) return []
+  if (isQuoted(marks, blocks) || (!region.container && !whole && mayHoldPrompt(text, blocks, bounded))) return []
+  const { announcesSet } = readAnnouncement(text, start)
+  // rules inside of one text are longer, and sections of one begin with headings below its own, or in mid-text
+  const isSaid = announcesSet || marks.source === 'search' || haveOrigins(text, blocks)
+  if (!isSaid && !areOwnTexts(text, rules, blocks)) return []
+  return [{ blocks, positional: false, labelPrefix: '', form: 'rules', weight: 'strong', end: blocks.at(-1)!.end }]
+}
+
+/** Whether each piece shows that it is a text of its own: by a title, or as a single paragraph, between short rules. */
+function areOwnTexts(text: string, rules: readonly LineNote[], blocks: readonly BlockSpan[]): boolean {
+  const areShortRules = rules.every(({ start, end }) => text.slice(start, end).trim().length <= LONGEST_SEPARATOR)
+  const bodies = blocks.map(({ start, end }) => text.slice(start, end))
+  if (!areShortRules || bodies.some((body) => !SENTENCES.test(body))) return false
+  // headings divide one text as well: its sections are parted by rules, too
+  return bodies.every((body) => NAMED.test(body)) || !bodies.some((body) => SECTION.test(body))
+}
+
+/** Whether a region may hold two rules of one kind, and no other: told before its lines are read. */
+function holdsTwo(text: string, all: readonly Place[], region: Region): boolean {
+  const rules = findOwn(all, region)
+  const signAt = ({ start }: Place): string | undefined => text[findContentStart(text, start, region.end)]
+  return rules.length > 1 && rules.every((rule) => signAt(rule) === signAt(rules[0]!))
+}
+
+/** Whether the rules are of one kind, stand alike among blank lines, and underline no heading. */
+function areAlike(text: string, rules: readonly LineNote[], region: Region): boolean {
+  const rule = text.slice(rules[0]!.start, rules[0]!.end).trim()
+  if (rules.length < 2 || (rule[0] !== '-' && rule[0] !== '=')) return false
+  const inner = rules.filter(({ start }) => findContentStart(text, region.start, start) < start)
+  // front matter opens with a rule; so does a list, but a list has a line above it
+  if (inner.length < rules.length) return false
+  const areLines = areSingleLines(text, rules)
+  return rules.every(({ start, end, behindBlank }) => {
+    if (text.slice(start, end).trim() !== rule) return false
+    return behindBlank || areLines || !isTitle(text, start)
+  })
+}
+
+/** Whether a single line stands between any two rules: under a heading a section would have its text. */
+function areSingleLines(text: string, rules: readonly LineNote[]): boolean {
+  return rules.slice(1).every(({ start }, i) => !text.slice(rules[i]!.end, start).trim().includes('\n'))
+}
+
+function isTitle(text: string, rule: number): boolean {
+  const line = lineBefore(text, rule)
+  return line.length <= LONGEST_TITLE && !SENTENCE.test(line) && !NO_PARAGRAPH.test(line)
+}
+
+function lineBefore(text: string, at: number): string {
+  const end = findContentEnd(text, 0, at)
+  return text.slice(text.lastIndexOf('\n', end - 1) + 1, end).trim()
+}
+
+/** Where the first block begins: behind the announcement, and a rule right below it, or in front of everything in a container. */
+function findStart(text: string, region: Region, first: LineNote): number | undefined {
+  let announced: number | undefined
+  for (let line = region.start; line < first.start; line = findLineEnd(text, line) + 1) {
+    const end = Math.min(findLineEnd(text, line), first.start)
+    if (!announcesBlocks(text, line, end)) continue
+    // two of them: one may be a document's
+    if (announced !== undefined && findContentStart(text, announced, line) < line) return undefined
+    announced = end
+  }
+  if (announced === undefined) return region.container ? findContentStart(text, region.start, region.end) : undefined
+  return findContentStart(text, announced, region.end)
+}
+
+// a line that gives the address of a page
+const ORIGIN = /(?:^|\n)(?:\*\*)?(?:source|url|link)(?:\*\*)?[:：](?:\*\*)?[ \t]*<?https?:\/\//i
+
+/** Whether each of these says from which page it is. */
+function haveOrigins(text: string, blocks: readonly BlockSpan[]): boolean {
+  return blocks.every(({ start, end }) => ORIGIN.test(text.slice(start, Math.min(end, start + 600))))
+}
+
+/** Where the texts begin that a tool gives, each with the address of its page. */
+function findStartOfResults({ text, whole }: Marks, region: Region, rules: readonly LineNote[]): number | undefined {
+  if (!whole) return undefined
+  const start = findContentStart(text, region.start, region.end)
+  return haveOrigins(text, toBlocks(text, start, rules, region.end)) ? start : undefined
+}
+
+/** Where the last block ends at the latest; undefined when that may be anywhere. */
+function findBound(
+  text: string,
+  lines: LineNotes,
+  rules: readonly LineNote[],
+  { start, end, container, whole }: Region & { readonly whole: boolean },
+): number | undefined {
+  const { notes } = lines
+  const questions = notes.filter(({ kind }) => typeof kind === 'object' && kind.question)
+  if (container || whole) return questions.length === 0 ? end : undefined
+  const question = questions.at(-1) ?? findAskingLine(text, rules, { start, end })
+  if (hasInstructionBetween(notes, rules.at(-1)!.start, question?.start ?? end)) return undefined
+  if (hasQuestionBefore(lines, rules[0]!.start)) return questions.length === 1 ? end : undefined
+  // a question between the blocks, or several behind them, may be a document's
+  return questions.length <= 1 && question !== undefined && question.start > rules.at(-1)!.start
+    ? question.start
+    : undefined
+}
+
+/** The last line, if it asks and is alone behind the last block, and no block has paragraphs that it could be one of. */
+function findAskingLine(
+  text: string,
+  rules: readonly LineNote[],
+  bounds: Pick<Region, 'start' | 'end'>,
+): Place | undefined {
+  const { start, end } = bounds
+  const [body, asking, ...others] = text.slice(rules.at(-1)!.end, end).trim().split(PARAGRAPHS)
+  if (body === undefined || asking === undefined || others.length > 0 || !ASKING_LINE.test(asking)) return undefined
+  const bodies = rules.map((rule, i) => text.slice(rules[i - 1]?.end ?? start, rule.start).trim())
+  if (bodies.some((before) => PARAGRAPHS.test(before))) return undefined
+  return { start: text.lastIndexOf(asking, end) }
+}
+
+/** Whether a paragraph behind the last rule announces instructions, as `Instructions:`: the last block ends before it. */
+function hasInstructionBetween(notes: readonly LineNote[], rule: number, question: number): boolean {
+  return notes.some(({ kind, start, behindBlank }) => {
+    return typeof kind === 'object' && behindBlank && start > rule && start < question
+  })
+}
+
+function toBlocks(text: string, from: number, rules: readonly LineNote[], bound: number): BlockSpan[] {
+  const blocks: BlockSpan[] = []
+  let start = from
+  for (const { start: ruleStart, end: ruleEnd } of [...rules, { start: bound, end: bound }]) {
+    const end = findContentEnd(text, start, Math.max(start, ruleStart))
+    // nothing stands between the announcement and a rule below it, or behind a closing rule
+    if (end > start) blocks.push({ start, end, contentStart: start, contentEnd: end })
+    start = findContentStart(text, ruleEnd, bound)
+  }
+  return blocks
+}
+
+/** Whether these look like documents of their own, and not like the front matter or the sections of one. */
+function areDocuments(text: string, blocks: readonly BlockSpan[]): boolean {
+  const bodies = blocks.map(({ start, end }) => text.slice(start, Math.min(end, start + 4_000)))
+  // front matter: nothing but fields, or several of them first
+  if (bodies.some((body) => body.split('\n').every((line) => FIELD.test(line) || line.trim() === ''))) return false
+  if (bodies.some((body) => body.split('\n', 3).filter((line) => FRONT_MATTER.test(line)).length > 1)) return false
+  const levels = bodies.map((body) => /^(#{1,6})\s/.exec(body)?.[1]?.length)
+  // sections of one document go on at the level of its first heading, or below it
+  if (levels.slice(1).some((level) => level !== undefined && level !== 1 && level !== levels[0])) return false
+  return !bodies.some((body) => body.includes('```') && (body.split('```').length & 1) === 0)
+}
+
+/** Whether the first block begins with what opens a quotation of the list, or the last one ends with what closes it. */
+function isQuoted(marks: Marks, blocks: readonly BlockSpan[]): boolean {
+  const [first, last] = [blocks[0]!, blocks.at(-1)!]
+  if (findOpening(marks.text, first.start, Math.min(findLineEnd(marks.text, first.start), first.end))) return true
+  return findEndBeforeClosing(marks, last.start, last.end) < last.end
+}
+
+/** Whether the last block may go on with an instruction: it alone has paragraphs, or ends in words to the model. */
+function mayHoldPrompt(text: string, blocks: readonly BlockSpan[], bound: number): boolean {
+  const last = blocks.at(-1)!
+  const hasParagraphs = ({ start, end }: BlockSpan): boolean => PARAGRAPHS.test(text.slice(start, end))
+  if (hasParagraphs(last) && !blocks.slice(0, -1).some(hasParagraphs)) return true
+  const end = Math.max(bound, last.end)
+  return endsInPrompt(text, last.start - 1, end) || endsInPromptLine(text, last.start, end)
+}

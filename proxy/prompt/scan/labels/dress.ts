@@ -1,0 +1,129 @@
+import { findContentEnd, findLineEnd } from '../find-edges.ts'
+import type { Label } from './label.ts'
+
+/* Signs in which labels stand, of whatever kind, and what closes them. */
+
+/** Signs in front of a label, and where its words begin. */
+export interface Dress {
+  readonly signs: string
+  readonly at: number
+}
+
+const MOST_SIGNS = 12
+/** A label is a line of its own, or the beginning of one: longer ones are text. */
+export const LONGEST_LINE = 200
+
+const MIRRORED: Readonly<Record<string, string>> = {
+  '[': ']',
+  '<': '>',
+  '(': ')',
+  '{': '}',
+  '【': '】',
+  '《': '》',
+  '〈': '〉',
+  '「': '」',
+  '『': '』',
+  '〔': '〕',
+  '（': '）',
+}
+/** The bullet of an item. */
+export const BULLET: RegExp = /^[-*+•][ \t]?$/
+// these begin lines of any Markdown, and alone they say nothing of the line
+const MARKDOWN = /^(?:[-*+>|•]|\*\*|#{1,6})[ \t]?$/
+
+/** Behind the signs that a line begins with, and two spaces at most; undefined: there are more, or nothing follows. */
+export function skipSigns(text: string, start: number): number | undefined {
+  let at = start
+  while (at - start < MOST_SIGNS && isSign(text.charCodeAt(at))) at++
+  if (at - start === MOST_SIGNS) return undefined
+  const end = at
+  while (at - end < 2 && text[at] === ' ') at++
+  const code = text.charCodeAt(at)
+  return Number.isNaN(code) || code <= 32 ? undefined : at
+}
+
+/** Behind the signs that close those in front, at the end of the line or with what stands between. */
+export function findClosed(text: string, at: number, signs: string): number | undefined {
+  if (signs === '' || MARKDOWN.test(signs)) return undefined
+  const closing = toClosing(signs)
+  const lineEnd = findContentEnd(text, at, Math.min(findLineEnd(text, at), at + LONGEST_LINE))
+  const end = at + (/^[ \t]?/.exec(text.slice(at, at + 1))?.[0].length ?? 0)
+  if (text.startsWith(closing, end)) return skipColon(text, end + closing.length)
+  if (lineEnd - closing.length > at && text.startsWith(closing, lineEnd - closing.length)) return lineEnd
+  const inside = findInside(text, closing, at, lineEnd)
+  const isBracket = MIRRORED[closing] === undefined && /[\])}>】》〉」』〕）]$/.test(closing)
+  if (isBracket && inside > at) return skipColon(text, inside + closing.length)
+  return isOpenSign(signs) && isApart(text, at) ? at : undefined
+}
+
+/** The end of a line, up to which a name reaches, or of what its signs close. */
+export function findNameEnd(text: string, at: number, signs: string): number | undefined {
+  const lineEnd = findLineEnd(text, at)
+  const end = findContentEnd(text, at, lineEnd)
+  if (end === at || end - at > LONGEST_LINE) return undefined
+  if (signs === '' || MARKDOWN.test(signs) || /^#+$/.test(signs)) return end
+  const closing = toClosing(signs)
+  const inside = findInside(text, closing, at, end)
+  if (inside < 0) return isOpenSign(signs) ? end : undefined
+  const behind = skipColon(text, inside + closing.length)
+  return behind === end || isBlank(text.charCodeAt(behind)) ? behind : undefined
+}
+
+/** Whether these signs begin lines of any Markdown. */
+export function isMarkdown(signs: string): boolean {
+  return MARKDOWN.test(signs)
+}
+
+/** Where signs stand in a line up to `end`, whose length is bounded; -1: nowhere. */
+function findInside(text: string, signs: string, at: number, end: number): number {
+  const inside = text.slice(at, end).indexOf(signs)
+  return inside < 0 ? -1 : at + inside
+}
+
+/** Whether signs need none that close them, as `■` and `>>>` do not. */
+function isOpenSign(signs: string): boolean {
+  return !/[[<({【《〈「『〔（]/.test(signs)
+}
+
+/** Whether no words go on behind a number. */
+function isApart(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  return Number.isNaN(code) || code <= 32 || code > 127 || ':.)-|'.includes(text[at]!)
+}
+
+/** Behind a colon at this place, if there is one. */
+export function skipColon(text: string, at: number): number {
+  return text[at] === ':' || text[at] === '：' ? at + 1 : at
+}
+
+/** The signs that close these. */
+export function toClosing(signs: string): string {
+  if (signs.startsWith('<!--')) return '-->'
+  return Array.from(signs.trim())
+    .reverse()
+    .map((sign) => MIRRORED[sign] ?? sign)
+    .join('')
+}
+
+/** A label without a number. */
+export function toLabel(start: number, end: number, form: string, isWeak: boolean): Label {
+  return { start, end, form, bare: false, isWeak, prefix: '', idStart: start, idEnd: start, number: undefined }
+}
+
+function isBlank(code: number): boolean {
+  return code === 32 || code === 9
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57
+}
+
+/** Signs that are no letters, digits or white space; quotes and slashes begin words of their own. */
+function isSign(code: number): boolean {
+  if (code < 128)
+    return code > 32 && !(isDigit(code) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122)) && code !== 95
+  if (code < 0x2010) return code >= 0xa1 && code <= 0xbf && code !== 0xaa && code !== 0xba
+  if (code < 0x2e80) return true
+  if (code < 0x3040) return code > 0x3000
+  return (code >= 0xd800 && code <= 0xdfff) || code === 0xfe0f || (code >= 0xff01 && code <= 0xff0f)
+}

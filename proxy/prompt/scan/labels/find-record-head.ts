@@ -1,0 +1,199 @@
+import { findContentEnd, findContentStart, findLineEnd } from '../find-edges.ts'
+import { rankingField, toFieldName } from '../words/ordered-fields.ts'
+
+/** The fields that a record begins with, as in `Source: a.md\nContent: text` and `file_path: a.md\n\ntext`. */
+export interface RecordHead {
+  readonly end: number
+  /** The last field is the record's text, a blank line parts them from it, or the text follows in the next line. */
+  readonly kind: 'content' | 'metadata' | 'fields'
+  /** The names of the fields: alike in all records of one list. */
+  readonly keys: string
+  /** Where the number stands by which its fields count the record. */
+  readonly number?: { readonly start: number; readonly end: number } | undefined
+  /** Its fields alone do not say that it is a retrieved text. */
+  readonly isWeak: boolean
+}
+
+// `├── Title: Rome`: some templates draw a tree
+// `**Title:** Rome`
+const FIELD =
+  /(?:[├└│─|]{1,4}[ \t]?)?(?:\*\*)?([\p{L}][\p{L}\p{N}_ ]{0,30})(?:\*\*)?[:：](?:\*\*)?(?=\s|\p{Script=Han})/uy
+const NAMING =
+  /^(?:(?:[a-z]{2,12} )?title|source|source[_ ]?(?:url|id|name)|url|uri|link|file|file[_ ]?name|file[_ ]?path|path|page_label|document|document[_ ]?(?:id|title|name)?|doc[_ ]?id|source[_ ]?doc[_ ]?(?:name|link|id|url)|name|id|标题|来源|链接|文件|文件名|文档|タイトル|出典|titel|quelle|datei|dateiname|titre|fichier|título|fuente|archivo|collection|origin|reference|chunk[_ ]?id|passage[_ ]?id|dokument|documento|文书名|文書名|資料名|文档名|网址)$/i
+const DESCRIBING =
+  /^(?:description|author|authors|page|date|published|score|relevance|high relevancy|(?:[a-z]{2,12} )?(?:relevancy|score|similarity)|section|category|type|language|site|domain|chunk|metadata|tags|updated|日期|作者|页码|分数|相关度|seite|datum|autor|auteur|fecha|página|lines?|line range|distance|similarity|rank|chunk index|published date|relevanz|pertinence|relevancia|ページ|スコア|相似度)$/i
+const CONTENT =
+  /^(?:content|contents|text|snippet|body|summary|passage|abstract|excerpt|page[_ ]content|内容|正文|文本|本文|inhalt|contenu|texte|contenido|texto|value|code|(?:code|text) (?:chunk|snippet)|chunk[_ ]text|document content|highlights?|片段|摘要|抜粋|要約|auszug|extrait|extracto|fragmento|résumé)$/i
+// fields whose value may be the record's number
+const COUNTING = /^(?:id|source|source[_ ]?id|no|number|index|rank|document|doc|编号|序号)$/i
+const KEY = /^[ \t]*[\w.-]{1,60}:$/
+const IDENTIFIER = /^[a-z][a-z0-9_]*$/
+// a field of these says where a text was found; a title has any text
+const ORIGIN =
+  /^(?:source|source[_ ]?(?:url|id|name)|url|uri|link|file|file[_ ]?name|file[_ ]?path|path|page_label|document[_ ]?(?:id|title|name)?|doc[_ ]?id|source[_ ]?doc[_ ]?(?:name|link|id|url)|(?:wikipedia|document|article|page) title|来源|链接|文件|文件名|出典|quelle|datei|dateiname|fichier|fuente|archivo)$/i
+
+// a metadata header is short, and a text of such lines alone is no record
+const MOST_FIELDS = 16
+const LONGEST_VALUE = 300
+// what a search tool says of a page
+const DESCRIPTION = /^description$/i
+
+/** Whether a field of this name holds a text. */
+export function namesText(name: string): boolean {
+  return CONTENT.test(name)
+}
+
+/** Whether a field of this name says where a text is from. */
+export function namesOrigin(name: string): boolean {
+  return ORIGIN.test(name)
+}
+
+/** Reads the head of a record that begins at `start`, the first character of the line at `line`. */
+export function readRecordHead(text: string, line: number, start: number): RecordHead | 'content' | undefined {
+  const first = readField(text, start)
+  if (first === undefined) return undefined
+  if (NAMING.test(first.key) || isTitledPage(text, first)) {
+    if (isAboveIndented(text, first)) return undefined
+    return beginsRecord(text, line, start > line) ? readFields(text, start) : undefined
+  }
+  // `Similarity: 0.91`, with the text right below it
+  if (rankingField.test(toFieldName(first.key)) && beginsRecord(text, line, start > line)) {
+    const head = readFields(text, start)
+    return head?.kind === 'content' ? head : undefined
+  }
+  // a text whose credits stand behind it
+  return CONTENT.test(first.key) ? 'content' : undefined
+}
+
+/** `Document:` alone in its line, with indented fields below: a word in front of a record, and none of its fields. */
+function isAboveIndented(text: string, { end }: { readonly end: number }): boolean {
+  const lineEnd = findLineEnd(text, end)
+  return findContentStart(text, end, lineEnd) === lineEnd && /^[ \t]+\p{L}/u.test(text.slice(lineEnd + 1, lineEnd + 24))
+}
+
+/** `Page: Rome` names a page, `Page: 3` counts it. */
+function isTitledPage(text: string, { key, end }: { readonly key: string; readonly end: number }): boolean {
+  return /^(?:page|article|chunk|snippet)$/i.test(key) && /^[ \t]*\p{L}/u.test(text.slice(end, end + 8))
+}
+
+/** Reads the fields that begin at `start`, wherever that is. */
+export function readFields(text: string, start: number): RecordHead | undefined {
+  const keys: string[] = []
+  let number: RecordHead['number']
+  for (let at = start; keys.length < MOST_FIELDS; ) {
+    const field = readField(text, at)
+    if (!field || !isKnown(field.key)) return toFields(at, keys, number)
+    keys.push(field.key)
+    number ??= COUNTING.test(field.key) ? readNumber(text, field.end) : undefined
+    if (CONTENT.test(field.key)) return toContent(field.end, keys, number)
+    const end = findLineEnd(text, at)
+    if (end - at > LONGEST_VALUE && !DESCRIPTION.test(field.key)) return undefined
+    if (end >= text.length || isBlankAt(text, end + 1)) return toClosed(text, end, keys, number)
+    at = findContentStart(text, end + 1, Math.min(end + 5, text.length))
+  }
+  return undefined
+}
+
+/** The head that ends with this line, behind which a blank line or nothing stands. */
+function toClosed(
+  text: string,
+  end: number,
+  keys: readonly string[],
+  number: RecordHead['number'],
+): RecordHead | undefined {
+  // one of these says what its page is about: no text need follow
+  const isDescribed = keys.some((key) => DESCRIPTION.test(key)) && keys.some((key) => ORIGIN.test(key))
+  const last = text.lastIndexOf('\n', end - 1) + 1
+  return isDescribed ? toFields(last, keys, number) : toMetadata(text, end, keys, number)
+}
+
+function isKnown(key: string): boolean {
+  return NAMING.test(key) || DESCRIBING.test(key) || CONTENT.test(key) || IDENTIFIER.test(key)
+}
+
+function toFields(at: number, keys: readonly string[], number: RecordHead['number']): RecordHead | undefined {
+  return isRecord(keys) ? toHead('fields', at, keys, number) : undefined
+}
+
+function toContent(end: number, keys: readonly string[], number: RecordHead['number']): RecordHead | undefined {
+  return keys.length > 1 ? toHead('content', end, keys, number) : undefined
+}
+
+/** Whether these fields begin a record: several, or a single one that says what kind of title it is, as `Wikipedia Title`. */
+function isRecord(keys: readonly string[]): boolean {
+  return keys.length > 1 || (keys.length === 1 && /^[a-z]{2,12} title$/i.test(keys[0]!))
+}
+
+function readField(text: string, at: number): { readonly key: string; readonly end: number } | undefined {
+  FIELD.lastIndex = at
+  const match = FIELD.exec(text)
+  return match === null ? undefined : { key: match[1]!.trimEnd(), end: at + match[0].length }
+}
+
+function readNumber(text: string, from: number): RecordHead['number'] {
+  const start = findContentStart(text, from, findLineEnd(text, from))
+  const end = findContentEnd(text, start, findLineEnd(text, start))
+  return /^\d{1,6}$/.test(text.slice(start, Math.min(end, start + 8))) ? { start, end } : undefined
+}
+
+function toHead(
+  kind: RecordHead['kind'],
+  end: number,
+  keys: readonly string[],
+  number: RecordHead['number'],
+): RecordHead {
+  const hasContent = keys.some((key) => CONTENT.test(key))
+  return {
+    end,
+    kind,
+    keys: keys.join(),
+    number,
+    isWeak: !(keys.some((key) => ORIGIN.test(key)) || (hasContent && keys.length > 2)),
+  }
+}
+
+function toMetadata(
+  text: string,
+  lineEnd: number,
+  keys: readonly string[],
+  number: RecordHead['number'],
+): RecordHead | undefined {
+  // prose begins lines with words and a colon too, a metadata store names its fields like variables
+  const isNamed = keys.length > 1 && keys.every((key) => NAMING.test(key) || DESCRIBING.test(key))
+  const areKnown = isNamed && keys.some((key) => ORIGIN.test(key))
+  if (!areKnown && !keys.every((key) => IDENTIFIER.test(key))) return undefined
+  const content = findContentStart(text, lineEnd, text.length)
+  return content < text.length ? toHead('metadata', content, keys, number) : undefined
+}
+
+function isBlankAt(text: string, line: number): boolean {
+  if (line > text.length) return false
+  const end = findLineEnd(text, line)
+  return end < text.length && findContentStart(text, line, end) === end
+}
+
+/** Whether a field may begin a record here: behind a blank line, an announcement, a rule or a tag, not in mid-paragraph. */
+export function beginsRecord(text: string, line: number, isIndented: boolean): boolean {
+  if (line <= 1) return true
+  const before = text.lastIndexOf('\n', line - 2) + 1
+  const end = findContentEnd(text, before, line - 1)
+  if (end === before) return true
+  const last = text[end - 1]!
+  // below `metadata:` indented fields are a value of it
+  if (last === ':' || last === '：' || last === '>') return !(isIndented && KEY.test(text.slice(before, end)))
+  return '-=*_'.includes(last) && /^[ \t]*([-=*_])\1{2,}$/.test(text.slice(before, end))
+}
+
+/** The names of the fields in these lines, if they all are fields that say where a text comes from. */
+export function readCredits(text: string, start: number): { readonly keys: string; readonly end: number } | undefined {
+  const keys: string[] = []
+  let end = start
+  for (let at = start; at < text.length && keys.length < MOST_FIELDS; at = findLineEnd(text, at) + 1) {
+    const field = readField(text, at)
+    if (field === undefined || !(NAMING.test(field.key) || DESCRIBING.test(field.key))) break
+    keys.push(field.key)
+    end = findContentEnd(text, at, findLineEnd(text, at))
+    if (end - at > LONGEST_VALUE) return undefined
+  }
+  return keys.some((key) => ORIGIN.test(key)) ? { keys: keys.join(), end } : undefined
+}

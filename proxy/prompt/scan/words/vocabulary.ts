@@ -1,0 +1,100 @@
+import { type Noun, nouns, type Weight } from './nouns.ts'
+
+/* Patterns and names that are built from the table of nouns. */
+
+/** How a noun is written with what may part its words. */
+function toSource(noun: string, gap: string): string {
+  return noun.replaceAll(' ', gap)
+}
+
+function isWritten(noun: Noun, use: 'label' | 'tag' | 'announces', weight?: Weight): boolean {
+  return weight === undefined ? noun[use] !== undefined : noun[use] === weight
+}
+
+// the longest first: `doc` begins `document`
+function alternatives(words: readonly string[], gap: string): string {
+  const distinct = [...new Set(words)].sort((a, b) => b.length - a.length)
+  return distinct.map((word) => toSource(word, gap)).join('|')
+}
+
+function toTagNames(weight: Weight): ReadonlySet<string> {
+  return new Set(
+    nouns
+      .filter((noun) => isWritten(noun, 'tag', weight))
+      // `search_result`, `search-result`, `searchResult`
+      .flatMap(({ singular }) => ['_', '-', ''].map((gap) => singular.replaceAll(' ', gap))),
+  )
+}
+
+/** Tags around one block each that say by themselves that it is one. */
+export const strongTags: ReadonlySet<string> = toTagNames('strong')
+
+/** Tags around one block each, where something else says that they are retrieved texts. */
+export const weakTags: ReadonlySet<string> = toTagNames('weak')
+
+const announcing = nouns.filter((noun) => isWritten(noun, 'announces'))
+// in Korean endings follow a noun without a space
+const isAlphabetic = ({ language }: Noun): boolean => !['zh', 'ja', 'ko'].includes(language)
+const ideographic = announcing.filter((noun) => !isAlphabetic(noun)).map(({ plural }) => plural)
+
+/** Names of the elements that hold blocks: `<documents>`, `<search_results>`, `<retrieved_chunks>`. */
+export const containerNames: string = `context|(?:.{1,40}[_-])?(?:${alternatives(
+  announcing.filter(isAlphabetic).map(({ plural }) => plural),
+  '[_-]',
+)})(?:[_-]from[_-].{1,40})?`
+
+/** What a line that announces several blocks says. */
+export const announcingPlurals: string = `(?:^|[^\\p{L}])(?:contexts?|(?:${alternatives(
+  announcing.filter(isAlphabetic).map(({ plural }) => plural),
+  '[ _-]',
+)}))(?:$|[^\\p{L}])|${alternatives(ideographic, ' ?')}`
+
+const massNouns = [
+  'information',
+  'material',
+  'knowledge',
+  'knowledge base',
+  'learnings',
+  'contexte',
+  'contexto',
+  'contesto',
+  'documentation',
+  'dokumentation',
+  'unterlagen',
+  'documentación',
+  'documentação',
+  'documentazione',
+  'wissen',
+  'informationen',
+  'información',
+  'informations',
+  'connaissances',
+  'informações',
+  'informazioni',
+  'informatie',
+  'informacje',
+  'bilgiler',
+  'информация',
+  'інформація',
+]
+const ideographicMass = ['信息', '知识库', '情報', '정보']
+
+/** What a line says that announces retrieved text: several texts, or what may be one of them or several. */
+export const announcingWords: string = `${announcingPlurals}|(?:^|[^\\p{L}])(?:${alternatives(
+  massNouns,
+  '[ _-]',
+)})(?:$|[^\\p{L}])|${alternatives(ideographicMass, '')}`
+
+/** Anything by which a line speaks of retrieved text, also of one. */
+export const materialWords: string = `(?:^|[^\\p{L}])(?:${alternatives(
+  [...announcing.filter(isAlphabetic).flatMap(({ singular, plural }) => [singular, plural]), ...massNouns],
+  '[ _-]',
+)})(?:$|[^\\p{L}])|${alternatives([...ideographic, ...ideographicMass], ' ?')}`
+
+/** Members of JSON and arguments of tools that hold what was searched for. */
+export const strongLists: ReadonlySet<string> = new Set(
+  announcing
+    .filter((noun) => isAlphabetic(noun) && noun.announces === 'strong' && noun.plural !== 'chunks')
+    .flatMap(({ plural }) => [plural.replaceAll(' ', '_'), plural.replaceAll(' ', '')])
+    .concat(['context', 'hits', 'references']),
+)
