@@ -16,11 +16,11 @@ export interface Noun {
 interface Entry {
   readonly noun: string
   readonly isWeak: boolean
-  /** It is one word of letters, and needs no other look when that was looked up. */
-  readonly isWord: boolean
+  /** Length of its first word of letters; of all of it, it needs no other look when that was looked up. */
+  readonly first: number
 }
 
-const labelled: readonly Omit<Entry, 'isWord'>[] = [
+const labelled: readonly Omit<Entry, 'first'>[] = [
   ...nouns.flatMap(({ singular, label }) => (label === undefined ? [] : { noun: singular, isWeak: label === 'weak' })),
   ...compounds.map(({ noun, weight }) => ({ noun, isWeak: weight === 'weak' })),
 ]
@@ -56,7 +56,7 @@ const byFirstWord = new Map<string, Entry[]>()
 const byInitial = new Map<string, Entry[]>()
 for (const { noun, isWeak } of labelled.toSorted((a, b) => b.noun.length - a.noun.length)) {
   const isWritten = isAlphabetic(noun.charCodeAt(0))
-  const entry = { noun, isWeak, isWord: isWritten && noun === firstWordOf(noun) }
+  const entry = { noun, isWeak, first: isWritten ? firstWordOf(noun).length : 0 }
   const [table, key] = isWritten ? [byFirstWord, firstWordOf(noun)] : [byInitial, noun[0]!]
   const alike = table.get(key)
   if (alike === undefined) table.set(key, [entry])
@@ -139,11 +139,19 @@ export function readNounAlone(text: string, at: number): Noun | undefined {
 }
 
 /** Whether a noun stands here whose first word does, with a space or an underscore between its words. */
-function isWrittenAt(text: string, at: number, { noun, isWord }: Entry): boolean {
-  if (isWord) return true
+function isWrittenAt(text: string, at: number, { noun, first }: Entry): boolean {
+  if (first === noun.length) return true
   const end = at + noun.length
+  // most differ where their second word begins, and in their last sign
+  if (isOther(text.charCodeAt(at + first + 1), noun.charCodeAt(first + 1))) return false
+  if (isOther(text.charCodeAt(end - 1), noun.charCodeAt(noun.length - 1))) return false
   if (isAlphabetic(noun.charCodeAt(0)) && isAlphabetic(text.charCodeAt(end))) return false
   return text.slice(at, end).toLowerCase().replaceAll('_', ' ') === noun
+}
+
+/** Whether a sign of a text surely is not this one of a noun, in small letters or not: only ASCII is told apart. */
+function isOther(sign: number, expected: number): boolean {
+  return expected < 0x80 && sign !== 0x5f && (sign | 32) !== expected && sign !== expected
 }
 
 /** The word that begins here, in small letters, unless it is longer than any of these. */
