@@ -13,6 +13,7 @@ import { isExample } from './is-example.ts'
 import { isLikeSteps, isOfWork, isRetrieved } from './own-work.ts'
 import { type Evidence, readAnnouncement, readEvidence } from './read-evidence.ts'
 import type { Reason } from './reasons.ts'
+import { isEnough, type Kind, type Sign } from './weigh-evidence.ts'
 
 // titles that are links stand in any page
 const LINKED = /^(?:\d{1,3}\. )?\[[^\]\n]*\]\(/
@@ -28,6 +29,7 @@ const OF_RESULTS =
   /^(?:results?|ergebnis|résultat|resultado|risultato|resultaat|wynik|sonuç|результат|结果|結果|결과)(?!\p{L})/iu
 const MATERIAL = new RegExp(materialWords, 'iu')
 const FEWEST_LINES = 3
+const DOCUMENT_ROLE = '<|start_of_role|>document '
 // four words or more, in one line
 const SENTENCE = /^[^\n]*\p{L}+[ \t]+[^\n ]+[ \t]+[^\n ]+[ \t]+[^\n]*\p{L}[^\n]*$/u
 
@@ -66,7 +68,6 @@ export function judgeList(marks: Marks, list: ContextList): Reason | undefined {
   if (list.form === 'label' && isVariable(text, list)) return 'no_evidence'
   if (list.form === 'tag' && list.weight === 'weak' && isOfMarkup(marks, start, list.end)) return 'markup'
   if (list.form !== 'memories' && isOfNews(marks, start)) return 'ordered_texts'
-  if (list.weight === 'strong') return undefined
   return isSupported(marks, list) ? undefined : 'no_evidence'
 }
 
@@ -164,63 +165,82 @@ function turnStart({ turns }: Marks, at: number): number {
   return turns[findIndexFrom(turns, at + 1) - 1]?.start ?? 0
 }
 
-/** Whether what stands around a list of a weak form says that it is one of retrieved texts. */
+/** Whether its marks, and what stands around it, say that a list is one of retrieved texts. */
 function isSupported(marks: Marks, list: ContextList): boolean {
+  // its own members were judged
+  if (list.form === 'json') return true
   const { start } = list.blocks[0]!
   if (areRows(marks.text, list) || isOfOther(marks, list)) return false
   const evidence = readEvidence(marks.text, start, list.end, turnStart(marks, start))
-  if (isOfWork(evidence.heading) || (isLikeSteps(marks.text, list) && !isRetrieved(marks, list, evidence))) return false
-  // what is announced in front of the question that stands in another message
-  const isAsked = marks.asked && evidence.announcesText && list.form === 'label'
-  return isBacked(marks, list, isAsked ? { ...evidence, asked: true } : evidence)
+  if (list.weight === 'weak') {
+    if (isOfWork(evidence.heading)) return false
+    if (isLikeSteps(marks.text, list) && !isRetrieved(marks, list, evidence)) return false
+  }
+  return isEnough(kindOf(marks.text, list, evidence), readSigns(marks, list, evidence))
 }
 
-function isBacked(marks: Marks, list: ContextList, evidence: Evidence): boolean {
-  const { announcesSet, announcesText, asked } = evidence
-  // laws have articles, too
-  const isOfLaws = OF_LAWS.test(list.labelPrefix)
-  const isHeld = list.inContainer === true && !isOfLaws
+function readSigns(marks: Marks, list: ContextList, evidence: Evidence): Sign[] {
+  const { announcesSet, announcesText } = evidence
   const isSearched = marks.source === 'search' || (marks.whole && marks.source === undefined)
-  if (announcesSet || isSearched || isHeld) return true
-  switch (list.form) {
+  const told: Readonly<Record<Sign, boolean>> = {
+    searched: isSearched,
+    told: marks.whole && !isSearched,
+    held: list.inContainer === true,
+    set: announcesSet,
+    text: announcesText,
+    // the question may stand in another message, behind the one that announces what it is about
+    asked: evidence.asked || (marks.asked && announcesText),
+    cued: evidence.cued,
+    grounded: evidence.grounded,
+    cited: evidence.cited,
+    leads: evidence.leads,
+    opens: evidence.opens,
+    origins: list.hasOrigins === true,
+    named: list.form === 'tag' && list.weight === 'weak' && isNamed(marks, list),
+  }
+  return (Object.keys(told) as Sign[]).filter((sign) => told[sign])
+}
+
+/** What the marks of a list are worth. */
+function kindOf(text: string, list: ContextList, evidence: Evidence): Kind {
+  const { form, weight, labelPrefix, blocks } = list
+  if (form === 'memories') return 'memories'
+  if (OF_LAWS.test(labelPrefix) && weight === 'weak') return 'law'
+  if (text.startsWith(DOCUMENT_ROLE, blocks[0]!.start)) return 'template'
+  if (weight === 'strong') return isOfFramework(list) ? 'framework' : 'strong'
+  switch (form) {
     case 'number':
-      return isNumbered(evidence) && !areLines(marks.text, list.blocks)
+      // numbered paragraphs of one text, which is called so, and verses, clauses and steps
+      return OF_ONE_TEXT.test(evidence.heading) || areLines(text, blocks) ? 'plain' : 'number'
     case 'label':
+      return kindOfLabel(text, blocks)
     case 'closed':
-      return isLabelled(marks.text, list, evidence)
+      return 'weak'
     case 'record':
-      // `# Source: a.conf` is a comment, too
-      return announcesText || (asked && !isComment(marks.text, list))
+      return text[blocks[0]!.start] === '#' ? 'comment' : 'record'
     case 'credited':
-      return announcesText
+      return 'credited'
     case 'tag':
-      return list.hasOrigins === true || isAskedAbout(evidence) || (announcesText && isNamed(marks, list))
+      return 'element'
     default:
-      return false
+      return 'plain'
   }
 }
 
-function isAskedAbout({ asked, announcesText, leads }: Evidence): boolean {
-  return asked && (announcesText || leads)
+/** Whether only a program writes such marks: nobody closes texts of his own by `[document 1 end]`. */
+function isOfFramework({ form, labelPrefix, blocks }: ContextList): boolean {
+  if (form === 'closed' || labelPrefix === 'Doc_') return true
+  return form === 'tag' && blocks.every(({ label }) => label !== undefined)
 }
 
-function isLabelled(text: string, { blocks, labelPrefix }: ContextList, evidence: Evidence): boolean {
+function kindOfLabel(text: string, blocks: readonly BlockSpan[]): Kind {
   const { start } = blocks[0]!
-  // `- [c910e2e]: …` is how commits are listed, too, and `- Document 1: …` what is to be handed in
-  if (/^[-*+•] /.test(text.slice(start, start + 2))) return evidence.announcesText
-  const isLinked = LINKED.test(text.slice(start, start + LONGEST_MARK))
-  // a name alone says what a part is called as well as where a text is from
-  const isNamed = blocks.every(({ label }) => label === undefined)
-  // between two rules nobody writes the name of a part
-  if (isNamed && RULED.test(text.slice(start, start + LONGEST_MARK))) return evidence.asked
-  if (isNamed && !OF_TEXT.test(text.slice(start, start + LONGEST_MARK)) && !evidence.announcesText) return false
-  return isAskedAbout(evidence) && !isLinked && !OF_LAWS.test(labelPrefix)
-}
-
-function isNumbered({ heading, announcesText, opens, asked, cited }: Evidence): boolean {
-  // numbered paragraphs of one text, which is called so
-  if (OF_ONE_TEXT.test(heading)) return false
-  return announcesText || (opens && (asked || cited))
+  if (/^[-*+•] /.test(text.slice(start, start + 2))) return 'bulleted'
+  const head = text.slice(start, start + LONGEST_MARK)
+  if (LINKED.test(head)) return 'plain'
+  if (blocks.some(({ label }) => label !== undefined)) return 'weak'
+  if (RULED.test(head)) return 'ruled'
+  return OF_TEXT.test(head) ? 'weak' : 'named'
 }
 
 /** Whether these read like verses, clauses or steps, which bear numbers, too: each a sentence that is a line of its own. */
@@ -230,10 +250,6 @@ function areLines(text: string, blocks: readonly BlockSpan[]): boolean {
     const isShort = contentEnd - contentStart < SHORTEST_PASSAGE
     return isShort && SENTENCE.test(text.slice(contentStart, contentEnd))
   })
-}
-
-function isComment(text: string, { blocks }: ContextList): boolean {
-  return text[blocks[0]!.start] === '#'
 }
 
 /** Whether these are the rows of a table of results: so little, and no sentence. */

@@ -3,6 +3,7 @@ import { readCue } from '../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd, isRule } from '../scan/find-edges.ts'
 import { findShortQuestion } from '../scan/find-line-notes.ts'
 import { announcingPlurals, announcingWords } from '../scan/vocabulary.ts'
+import { giving, isAnswering, isGrounded, retrieved } from './prompt-words.ts'
 
 /** What speaks for a list being one of retrieved texts, besides its own marks. */
 export interface Evidence {
@@ -14,6 +15,10 @@ export interface Evidence {
   readonly announcesText: boolean
   /** A line announces the question, or the last one asks. */
   readonly asked: boolean
+  /** A line says that it is the question, or the prompt ends where the answer begins. */
+  readonly cued: boolean
+  /** The prompt says that the answer is to be made of retrieved texts. */
+  readonly grounded: boolean
   /** The prompt says how to cite. */
   readonly cited: boolean
   /** Nothing stands in front of it but a few words: a text that was pasted goes on for longer before it lists. */
@@ -27,8 +32,6 @@ const TEXT = new RegExp(announcingWords, 'iu')
 // `context` alone speaks of one text as well as of several
 const ONE_TEXT =
   /(?:^|[^\p{L}])(?:context|kontext|contexte|contexto|evidence|facts?|knowledge|information)(?:$|[^\p{L}])|上下文|コンテキスト|已知信息|知识|参考(?!资料)/giu
-const GIVING =
-  /\b(?:following|below|provided|given|retrieved|relevant|use|using|based (?:up)?on|from these|here (?:are|is)|these|added|attached|included|search(?:ed)?)\b|以下|下面|根据|使用|folgende|nachstehend|anhand|suivante?s|ci-dessous|siguientes|a continuación|seguintes|abaixo|seguenti|di seguito|onderstaande|volgende|poniższ|następując|aşağıdaki|следующ|ниже|приведенн|приведённ|наступн|нижче|наведен|次の|다음|아래/iu
 const GIVEN_ABOVE =
   /\b(?:above|preceding|these|provided|given|retrieved)\b|以上|上述|上記|oben|obigen|ci-dessus|anterior|arriba|acima|sopra|bovenstaande|powyższ|yukarıdaki|выше|вище|наведен|위의/iu
 const CITING = /\bcit(?:e|es|ed|ing|ations?)\b|引用|zitier|citez|cita(?:r|s)?\b|цитир|ссыла|cytuj|alıntı|인용/iu
@@ -46,9 +49,12 @@ export type Announcement = Pick<Evidence, 'heading' | 'announcesSet' | 'announce
 export function readEvidence(text: string, start: number, end: number, from = 0): Evidence {
   const behind = text.slice(end, end + LONGEST_PARAGRAPH)
   const before = text.slice(Math.max(start - FURTHEST, 0), start)
+  const cued = asks(before) || asks(behind) || isAnswerBehind(text, end) || endsInAnswer(text, end)
   return {
     ...readAnnouncement(text, start, behind),
-    asked: asks(before) || asks(behind) || ASKED.test(text.slice(-200)) || isPromptBehind(text, end),
+    asked: cued || ASKED.test(text.slice(-200)) || isPromptBehind(text, end),
+    cued,
+    grounded: isGrounded(before) || isGrounded(behind),
     cited: CITING.test(before) || CITING.test(behind),
     leads: start - from <= MOST_WORDS_IN_FRONT,
     opens: start - from <= MOST_WORDS_IN_FRONT && isOnlyQuestion(text.slice(from, start)),
@@ -66,8 +72,9 @@ export function readAnnouncement(text: string, start: number, behind = ''): Anno
     .split('\n', 12)
     .filter((line) => GIVEN_ABOVE.test(line))
     .join('\n')
-  const words = `${isHeading ? heading : ''}\n${GIVING.test(paragraph) ? paragraph : ''}\n${remarks}`
-  return { heading, announcesSet: SET.test(words.replace(ONE_TEXT, ' ')), announcesText: TEXT.test(words) }
+  const words = `${isHeading ? heading : ''}\n${giving.test(paragraph) ? paragraph : ''}\n${remarks}`
+  const announcesText = TEXT.test(words) || retrieved.test(words)
+  return { heading, announcesSet: SET.test(words.replace(ONE_TEXT, ' ')), announcesText }
 }
 
 // opening quotes, fences and tags, and the names of columns
@@ -128,6 +135,22 @@ function isPromptBehind(text: string, end: number): boolean {
   if (findShortQuestion(text, end, text.length) !== undefined) return true
   const words = text.slice(start, Math.min(findLineEnd(text, start), start + 500)).trim()
   return readCue(text, line) !== undefined || ASKED.test(words) || isInstruction(words)
+}
+
+/** Whether the line behind a list tells to answer, as `Answer the question.` */
+function isAnswerBehind(text: string, end: number): boolean {
+  const start = findContentStart(text, end, text.length)
+  const line = text.lastIndexOf('\n', start - 1) + 1
+  const cue = line < end ? undefined : readCue(text, line)
+  return cue !== undefined && (cue.answer || isAnswering(cue.kind))
+}
+
+/** Whether the last line, behind a list, begins the answer: `Answer:`, `A:`. */
+function endsInAnswer(text: string, end: number): boolean {
+  const last = findContentEnd(text, end, text.length)
+  const line = text.lastIndexOf('\n', last - 1) + 1
+  if (line < end || last - line > LONGEST_HEADING) return false
+  return text.slice(line, last) === 'A:' || readCue(text, line)?.answer === true
 }
 
 function asks(words: string): boolean {
