@@ -4,7 +4,7 @@ import type { FormId } from '../judge/context-list.ts'
 export type Need =
   /**
    * one of: announced as retrieved, in a container of such texts, given by a tool that searches, with a line that says
-   * that it is the question, with rules for an answer by them (judge/weigh-evidence.ts has the weights)
+   * that it is the question, with rules for an answer by them (judge/evidence/weigh-evidence.ts has the weights)
    */
   | 'one_more'
   /** two of what retrieved texts have: a place that says so, a source of each, scores, numbers of documents */

@@ -1,7 +1,7 @@
 import type { Marks } from '../scan/find-marks.ts'
 import type { ContextList } from './context-list.ts'
-import { giving } from './prompt-words.ts'
-import type { Evidence } from './read-evidence.ts'
+import { giving } from './evidence/prompt-words.ts'
+import type { Announcement } from './read-evidence.ts'
 
 // what belongs to who asks, but for the question
 const OF_OWN =
@@ -52,7 +52,7 @@ export function isLikeSteps(text: string, { form, blocks: [first] }: ContextList
 export function isRetrieved(
   { source }: Marks,
   { inContainer }: ContextList,
-  { heading, announcesSet }: Evidence,
+  { heading, announcesSet }: Announcement,
 ): boolean {
   return source === 'search' || inContainer === true || (announcesSet && (SHORT.test(heading) || giving.test(heading)))
 }

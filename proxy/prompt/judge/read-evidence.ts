@@ -3,22 +3,24 @@ import { readCue } from '../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd, isRule } from '../scan/find-edges.ts'
 import { findShortQuestion } from '../scan/find-line-notes.ts'
 import { announcingPlurals, announcingWords } from '../scan/vocabulary.ts'
-import { giving, isAnswering, isGrounded, retrieved } from './prompt-words.ts'
+import { giving, isAnswering, isGrounded, retrieved } from './evidence/prompt-words.ts'
 
-/** What speaks for a list being one of retrieved texts, besides its own marks. */
-export interface Evidence {
+/** What stands right in front of a list, and right behind it, says of it. */
+export interface Announcement {
   /** The line right in front. */
   readonly heading: string
   /** What stands right in front, or behind, speaks of several retrieved texts, as `Sources:` does. */
   readonly announcesSet: boolean
   /** It speaks of retrieved text, as `Context:` does: of one text or of several. */
   readonly announcesText: boolean
+}
+
+/** What is asked around a list. */
+export interface Asking {
   /** A line announces the question, or the last one asks. */
   readonly asked: boolean
   /** A line says that it is the question, or the prompt ends where the answer begins. */
   readonly cued: boolean
-  /** The prompt says that the answer is to be made of retrieved texts. */
-  readonly grounded: boolean
   /** The prompt says how to cite. */
   readonly cited: boolean
   /** Nothing stands in front of it but a few words: a text that was pasted goes on for longer before it lists. */
@@ -42,23 +44,33 @@ const LONGEST_PARAGRAPH = 1_200
 const FURTHEST = 6_000
 const MOST_WORDS_IN_FRONT = 1_200
 
-/** What stands right in front of a list, and right behind it, says of it. */
-export type Announcement = Pick<Evidence, 'heading' | 'announcesSet' | 'announcesText'>
+/** The first words behind a list. */
+export function readBehind(text: string, end: number): string {
+  return text.slice(end, end + LONGEST_PARAGRAPH)
+}
 
-/** Reads what stands around a list in its text; `from` is where its turn begins. */
-export function readEvidence(text: string, start: number, end: number, from = 0): Evidence {
-  const behind = text.slice(end, end + LONGEST_PARAGRAPH)
-  const before = text.slice(Math.max(start - FURTHEST, 0), start)
-  const cued = asks(before) || asks(behind) || isAnswerBehind(text, end) || endsInAnswer(text, end)
+function readBefore(text: string, start: number): string {
+  return text.slice(Math.max(start - FURTHEST, 0), start)
+}
+
+/** Reads what is asked around a list in its text; `from` is where its turn begins. */
+export function readAsking(text: string, start: number, end: number, from: number): Asking {
+  const before = readBefore(text, start)
+  const behind = readBehind(text, end)
+  const cued = asks(behind) || isAnswerBehind(text, end) || endsInAnswer(text, end) || asks(before)
+  const leads = start - from <= MOST_WORDS_IN_FRONT
   return {
-    ...readAnnouncement(text, start, behind),
     asked: cued || ASKED.test(text.slice(-200)) || isPromptBehind(text, end),
     cued,
-    grounded: isGrounded(before) || isGrounded(behind),
     cited: CITING.test(before) || CITING.test(behind),
-    leads: start - from <= MOST_WORDS_IN_FRONT,
-    opens: start - from <= MOST_WORDS_IN_FRONT && isOnlyQuestion(text.slice(from, start)),
+    leads,
+    opens: leads && isOnlyQuestion(text.slice(from, start)),
   }
+}
+
+/** Whether the prompt says that the answer is to be made of retrieved texts. */
+export function isAnsweredBy(text: string, start: number, end: number): boolean {
+  return isGrounded(readBehind(text, end)) || isGrounded(readBefore(text, start))
 }
 
 /** Reads what announces a list in front of it, or speaks of it in the first lines `behind` it. */

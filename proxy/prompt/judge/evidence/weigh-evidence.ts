@@ -107,6 +107,10 @@ const byKind: Readonly<Record<Kind, Weights>> = {
 export function isEnough(kind: Kind, signs: Iterable<Sign>): boolean {
   const weights = { ...everywhere, ...byKind[kind] }
   let sum = weights.marks ?? 0
-  for (const sign of signs) sum += weights[sign] ?? 0
-  return sum >= enough
+  if (sum >= enough) return true
+  for (const sign of signs) {
+    sum += weights[sign] ?? 0
+    if (sum >= enough) return true
+  }
+  return false
 }

@@ -1,4 +1,4 @@
-import { materialWords } from '../scan/vocabulary.ts'
+import { materialWords } from '../../scan/vocabulary.ts'
 
 /* Words by which a prompt gives texts to its model, and tells it to answer by them. */
 
