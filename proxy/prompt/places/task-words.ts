@@ -26,6 +26,12 @@ const ENGLISH = [
   `${BEGIN}(?:turn|make|convert|adapt|edit|revise|improve|tighten|polish|shorten|condense|expand|extend|merge|combine|join|finish|complete|continue|grade|mark|cut) (?:this|these|those|it|them|all of (?:it|them|this)|everything|my|our|each|every|the (?:whole|text|story|poem|draft|essay|letter|article|piece|last|first|second|third|next|two|three))(?!\\p{L})`,
   `(?<!\\p{L})(?:write|add|draft|suggest|invent|give)(?: \\p{L}+){0,4} (?:ending|sequel|continuation|epilogue|prologue|title|next (?:chapter|scene|verse|line|paragraph|part|step|entry|episode)|(?:last|final|closing|opening|first) (?:chapter|scene|verse|line|paragraph|part|sentence))(?!\\p{L})`,
   '(?<!\\p{L})(?:the story|what (?:has )?happened) so far(?!\\p{L})|(?<!\\p{L})what (?:happens|should happen) (?:next|now|then)(?!\\p{L})',
+  // parts of one text, candidates that are compared, data that is looked at as such, what is to be obeyed in turn
+  '(?<!\\p{L})(?:each|every) (?:line|verse|stanza|row|sentence|paragraph|slide|chapter|letter|step|scene|comment|essay|draft|post|entry|turn)(?!\\p{L})|(?<!\\p{L})top to bottom(?!\\p{L})',
+  '(?<!\\p{L})(?:which|what)(?: (?:one|of \\p{L}+(?: two| three)?|answer|response|version|draft|output|translation|summary|candidate|completion)) (?:is|are|was|reads|sounds|looks|do you (?:prefer|like)|should i)(?!\\p{L})',
+  `${BEGIN}(?:validate|lint|parse|minify|pretty-?print|plot|clean up|tidy up|check) (?:this|the|my|our) (?:json|yaml|xml|csv|data|dataset|file|array|object|payload|table|schema|markup|html|config)(?!\\p{L})`,
+  `${BEGIN}(?:put|tidy|clean|sum) (?:this|these|it|them|those)(?!\\p{L})`,
+  '(?<!\\p{L})(?:follow|obey|execute|carry out) (?:these|the following|all) (?:documents|passages|sources|chunks|files|texts)(?!\\p{L})',
 ]
 
 // how other languages ask to hand back, but not the answer
