@@ -5,6 +5,7 @@ import { developed } from './developed.fixture.ts'
 import { developedLater } from './developed-later.fixture.ts'
 import { laterOrders } from './developed-later-orders.fixture.ts'
 import { listsIn, orderedTexts } from './ordered-texts.fixture.ts'
+import { ordinary } from './ordinary.fixture.ts'
 import { documentKinds, documentsOf, judge, type Template } from './template.fixture.ts'
 
 /** What becomes of each template's documents, one word for each kind of these. */
@@ -35,4 +36,10 @@ it.each([...orderedTexts, ...laterOrders])('nothing is found in $name', ({ messa
 
 it.each(blindOrders)('nothing is found in what was drawn blind: $name', ({ messages }) => {
   expect(listsIn(messages)).toEqual([])
+})
+
+it('touches few ordinary prompts in the dress of retrieved texts, and no others than before', async () => {
+  const touched = ordinary.filter(({ messages }) => listsIn(messages).length > 0).map(({ name }) => `${name}\n`)
+  await expect(touched.join('')).toMatchFileSnapshot('./ordinary.golden.txt')
+  expect(touched.length / ordinary.length).toBeLessThanOrEqual(0.05)
 })
