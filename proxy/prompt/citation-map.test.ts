@@ -54,10 +54,10 @@ test('blocks that nothing in the prompt names are not cited in a way that could 
 
 test.each([
   [
-    '<document index="1">a</document>\n<document index="2">b</document>\n\nq',
+    '<document index="1">a</document>\n<document index="2">b</document>\n\nQuestion: q',
     ['document ', 'document: ', 'doc ', 'doc: '],
   ],
-  ['<passage id="1">a</passage>\n<passage id="2">b</passage>\n\nq', ['passage ', 'passage: ']],
+  ['<passage id="1">a</passage>\n<passage id="2">b</passage>\n\nQuestion: q', ['passage ', 'passage: ']],
   ['[Doc_1] a\n[Doc_2] b\n\nQuestion: q', ['document ', 'document: ', 'doc ', 'doc: ']],
   ['Source 1: a\nSource 2: b\n\nQuestion: q', ['Source: ']],
   ['[1] a\n[2] b\n\nQuestion: q', undefined],
@@ -66,7 +66,8 @@ test.each([
 })
 
 test('blocks that call themselves `Document 2` are spoken of so whatever their labels are', () => {
-  const text = '<document index="1">Document 7 is red</document>\n<document index="2">Document 1 is blue</document>'
+  const text =
+    'Sources:\n<document index="1">Document 7 is red</document>\n<document index="2">Document 1 is blue</document>'
   const { labels, aliases } = citationMapOf([text], [{ found: find(text), order: [1, 0] }])[0]!
   expect([...labels]).toEqual([
     ['1', '2'],

@@ -9,6 +9,7 @@ import { type ContextList, mostBlocks } from './judge/context-list.ts'
 import { findLookalike } from './judge/find-lookalikes.ts'
 import { leaveOutAnswers } from './judge/leave-out-answers.ts'
 import { areUnsure, type Reason } from './judge/reasons.ts'
+import { judgeTask } from './places/judge-task.ts'
 import { findContentEnd, findContentStart, findIndexFrom } from './scan/find-edges.ts'
 import { findTurns } from './scan/find-turns.ts'
 import { toToolKind } from './scan/words/tool-kind.ts'
@@ -168,8 +169,9 @@ function findMarkedContexts(message: PromptMessage, texts: readonly string[], ce
   }
   const { lists: sure, refusals: seen } = findSureLists(whole, traits)
   for (const { refused, at } of seen) refuse(refused, at)
+  const task = judgeTask(wordsAround(whole, sure))
   const guessed = sure.filter((list) => {
-    const alike = findLookalike(whole, list, traits.whole)
+    const alike = task ?? findLookalike(whole, list, traits.whole)
     if (alike !== undefined) refuse(alike, { start: list.blocks[0]!.start, end: list.end })
     return alike === undefined
   })
@@ -193,6 +195,13 @@ function findMarkedContexts(message: PromptMessage, texts: readonly string[], ce
   const separated = known.filter((list) => list.certain.by === 'separator')
   const unaided = isAided ? place(preferCertain(guessed, separated)).contexts : undefined
   return { contexts, refusals, isSpanning: torn.length > 0, unaided }
+}
+
+/** What stands in front of lists, between them and behind. */
+function wordsAround(text: string, lists: readonly ContextList[]): string {
+  if (lists.length === 0) return ''
+  const starts = [...lists.map(({ blocks }) => blocks[0]!.start), text.length]
+  return starts.map((start, i) => text.slice(lists[i - 1]?.end ?? 0, start)).join('\n\n')
 }
 
 /** Of a prompt that the client has rendered, what stands in the turn of one speaker, who is not the assistant. */

@@ -134,7 +134,7 @@ describe('paragraphs between a list and its cue', () => {
     'Source 1: C\nSource 2: D\n\nQuestion: x',
     '---\n\nNow.\n\nQuestion: x',
   ])('are of the prompt beyond doubt: %j', (behind) => {
-    expect(contentsOf(`${list}\n\n${behind}`)[0]).toEqual(['A', 'B', 'p1'])
+    expect(contentsOf(`Sources:\n${list}\n\n${behind}`)[0]).toEqual(['A', 'B', 'p1'])
   })
 
   it('may ask or instruct behind blocks that have paragraphs themselves', () => {

@@ -121,7 +121,7 @@ Answer:`
 
 describe('a text of absurdly many blocks', () => {
   it.each([
-    ['in one list', (count: number) => '<document>a</document>\n'.repeat(count)],
+    ['in one list', (count: number) => `Use these documents:\n${'<document>a</document>\n'.repeat(count)}`],
     ['in many lists', (count: number) => '[Doc_1] a\n[Doc_2] b\n\nQuestion: x\n\n'.repeat(count / 2)],
   ])('is left alone, %s', (_, write) => {
     const blocks = findContextLists(write(4_096)).flatMap((list) => list.blocks)

@@ -2,9 +2,10 @@ import type { FormId } from '../judge/context-list.ts'
 
 /** What speaks for a list besides its marks. */
 export type Need =
-  /** nothing more: the marks say that each block is a retrieved text */
-  | 'nothing'
-  /** one of: announced as several texts, in a container of such, given by a tool that searches, asked about */
+  /**
+   * one of: announced as retrieved, in a container of such texts, given by a tool that searches, with a line that says
+   * that it is the question, with rules for an answer by them (judge/evidence/weigh-evidence.ts has the weights)
+   */
   | 'one_more'
   /** two of what retrieved texts have: a place that says so, a source of each, scores, numbers of documents */
   | 'two_kinds'

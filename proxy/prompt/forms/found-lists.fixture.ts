@@ -3,6 +3,11 @@ import { findContextLists } from './find-context-lists.ts'
 
 /* What the finder found in a text, in words: for its tests. */
 
+/** A text below a line that announces it: for tests of marks and borders, which alone speak for no list. */
+export function announced(text: string): string {
+  return `Use these documents:\n\n${text}`
+}
+
 /** The contents of the blocks, list by list. */
 export function contentsOf(text: string, traits?: TextTraits): string[][] {
   return findContextLists(text, traits).map(({ blocks }) =>

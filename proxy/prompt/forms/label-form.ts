@@ -6,7 +6,7 @@ export const labelForm: Form = {
   what: 'a noun and a number or name in front of each block',
   closes: 'next_mark',
   label: 'position',
-  needs: 'nothing',
+  needs: 'one_more',
   examples: [
     `Document 1: ${rain}\nDocument 2: ${sun}${ask}`,
     `Doc 1(Title: Oslo) ${rain}\nDoc 2(Title: Rome) ${sun}${ask}`,
@@ -77,6 +77,7 @@ export const labelForm: Form = {
     `--- src/a.md ---\n${rain}\n\n--- src/b.md ---\n${sun}${ask}`,
     `Look:\n- Document 1: ${rain}\n- Document 2: ${sun}${ask}`,
     `>>> response.content\n${rain}\n>>> response.content\n${sun}${ask}`,
+    `Document 1: ${rain}\nDocument 2: ${sun}\n\nWhy?`,
     `Step 1: ${rain}\nStep 2: ${sun}${ask}`,
     `The contract:\nTextabschnitt 1:\n${rain}\n\nTextabschnitt 2:\n${sun}`,
     `Changes:\n[KEY:712] ${rain}\n[KEY:93] ${sun}`,

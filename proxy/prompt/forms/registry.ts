@@ -37,7 +37,7 @@ export const forms: readonly Form[] = [
     what: 'fields in front of each text, which say what it is or where it comes from',
     closes: 'next_mark',
     label: 'none',
-    needs: 'nothing',
+    needs: 'one_more',
     examples: [
       `Source: a.md\nContent: ${rain}\n\nSource: b.md\nContent: ${sun}${ask}`,
       `**Source:** a.md\n**Content:** ${rain}\n\n**Source:** b.md\n**Content:** ${sun}${ask}`,
@@ -50,14 +50,17 @@ export const forms: readonly Form[] = [
       `- Use this context: Filename: a.md\nSource: 0\n${rain}\n\nFilename: b.md\nSource: 1\n${sun}\n- Be brief: yes\n\nTask: why?`,
       `Here is the knowledge base:\n\nID: 0\n├── Title: a\n├── URL: u\n└── Content:\n${rain}\n\n------\n\n\nID: 1\n├── Title: b\n├── URL: v\n└── Content:\n${sun}\nThe above is the knowledge base.`,
     ],
-    alike: [`Title: A\nAuthor: B\n${rain}\n\nTitle: C\nAuthor: D\n${sun}`],
+    alike: [
+      `Title: A\nAuthor: B\n${rain}\n\nTitle: C\nAuthor: D\n${sun}`,
+      `Title: A\nContent: ${rain}\n\nTitle: B\nContent: ${sun}\n\nWhy?`,
+    ],
   },
   {
     id: 'credited',
     what: 'a text with fields behind it that say where it comes from',
     closes: 'itself',
     label: 'none',
-    needs: 'nothing',
+    needs: 'one_more',
     examples: [
       `=====\nContent: ${rain}\nSource: a.md\n\nContent: ${sun}\nSource: b.md\n=====\nAnswer:`,
       `<br><b>Content from a.md (Page 1): </b> ${rain} \n<br><br><b>Content from b.md (Page 4): </b> ${sun} \n<br>${ask}`,
@@ -73,7 +76,7 @@ export const forms: readonly Form[] = [
     what: 'marks that open and close each block, and say so',
     closes: 'itself',
     label: 'position',
-    needs: 'nothing',
+    needs: 'one_more',
     examples: [
       `[webpage 1 begin]${rain}[webpage 1 end]\n[webpage 2 begin]${sun}[webpage 2 end]${ask}`,
       `<<<BEGIN DOCUMENT 1>>>\n${rain}\n<<<END DOCUMENT 1>>>\n<<<BEGIN DOCUMENT 2>>>\n${sun}\n<<<END DOCUMENT 2>>>${ask}`,
@@ -94,7 +97,7 @@ export const forms: readonly Form[] = [
     what: 'texts with their keys in front, of which a line below them lists the keys',
     closes: 'next_mark',
     label: 'none',
-    needs: 'nothing',
+    needs: 'one_more',
     examples: [
       `Context:\n\na2020 pages 1-2: ${rain}\nFrom A. 2020.\n\nb2021 pages 3-4: ${sun}\nFrom B. 2021.\n\nValid Keys: a2020 pages 1-2, b2021 pages 3-4${ask}`,
     ],
@@ -108,7 +111,7 @@ export const forms: readonly Form[] = [
     what: 'an element around each block',
     closes: 'itself',
     label: 'position',
-    needs: 'nothing',
+    needs: 'one_more',
     examples: [
       `<document index="1">${rain}</document>\n<document index="2">${sun}</document>\n\nWhy?`,
       `<Cites>\n<Cite>${rain}</Cite>\n<Cite>${sun}</Cite>\n</Cites>${ask}`,
@@ -242,7 +245,7 @@ export const forms: readonly Form[] = [
     what: 'texts between three quotes, below the same words',
     closes: 'itself',
     label: 'none',
-    needs: 'nothing',
+    needs: 'one_more',
     examples: [`Use the articles.\n\nArticle section:\n"""\n${rain}\n"""\n\nArticle section:\n"""\n${sun}\n"""${ask}`],
     alike: [`Say:\n"""\n${rain}\n"""\n\nThen:\n"""\n${sun}\n"""${ask}`],
   },
@@ -264,10 +267,10 @@ export const forms: readonly Form[] = [
     what: 'fenced texts below headings that say where each is from',
     closes: 'itself',
     label: 'none',
-    needs: 'nothing',
+    needs: 'one_more',
     examples: [
       `# Knowledge Base\n\n## The content from [a.md]:\n\n\`\`\`\n${rain}\n\`\`\`\n\n## The content from [b.md]:\n\n\`\`\`\n${sun}\n\`\`\``,
-      `## 来自 [文件](a.md) 的内容：\n\n\`\`\`\n${rain}\n\`\`\`\n\n## 来自 [文件](b.md) 的内容：\n\n\`\`\`\n${sun}\n\`\`\``,
+      `# 知识库\n\n## 来自 [文件](a.md) 的内容：\n\n\`\`\`\n${rain}\n\`\`\`\n\n## 来自 [文件](b.md) 的内容：\n\n\`\`\`\n${sun}\n\`\`\``,
     ],
     alike: [
       `## The first step:\n\n\`\`\`\n${rain}\n\`\`\`\n\n## The next step:\n\n\`\`\`\n${sun}\n\`\`\``,

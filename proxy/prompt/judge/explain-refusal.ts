@@ -23,6 +23,8 @@ const remedies: Readonly<Record<Reason, string>> = {
   ordered_fields: `dates, pages, speakers or steps say that the order means something; where it does not, ${mark}`,
   ordered_texts: 'none: dates, numbers, mails or sentences that go on stay in their order; `reprise.blocks` moves them',
   one_text: 'what a tool reads, runs or lists is one text; call a tool that searches by such a name',
+  task: 'none: what is handed back, ranked or gone on with stays in its order; `reprise.blocks` moves texts',
+  own_work: 'none: parts of what somebody writes stay in their order; `reprise.blocks` moves texts',
   example: 'none: examples stay as they are',
   bibliography: 'none: notes and links stay as they are',
   directions: 'none: steps, options and rows stay as they are',

@@ -44,13 +44,13 @@ describe('left alone are', () => {
 
 describe('material are', () => {
   it.each([
-    ['numbered texts', `${numbered(...long)}\n\nWhich is longer?`],
+    ['numbered texts', `${numbered(...long)}\n\nQuestion: which is longer?`],
     ['short ones that are announced', 'Context:\n[1] Red\n[2] Green\n\nWhich?'],
     ['short ones in a container', '<context>\n[1] Red\n[2] Green\n</context>\nWhich?'],
     ['short ones in front of a question', '[1] Red\n[2] Green\n\nQuestion: which?'],
     [
       'short ones in words that alone are asked about',
-      `${numbered('It rained all day.', 'It is dry here.')}\n\nWhy so?`,
+      `${numbered('It rained all day.', 'It is dry here.')}\n\nQuestion: why so?`,
     ],
     [
       'short sentences behind words to the model',
@@ -58,15 +58,18 @@ describe('material are', () => {
     ],
     [
       'short sentences to be told again',
-      `${numbered('It rained all day.', 'It is dry here.')}\n\nSummarise the passages.`,
+      `Question: how was the weather?\n\n${numbered('It rained all day.', 'It is dry here.')}\n\nAnswer in one sentence.`,
     ],
-    ['ones whose title is a name', `${numbered(`Peru: ${long[0]}`, `Egypt: ${long[1]}`)}\n\nWhich?`],
+    ['ones whose title is a name', `Sources:\n${numbered(`Peru: ${long[0]}`, `Egypt: ${long[1]}`)}\n\nWhich?`],
     ['ones asked about with a choice', `${numbered(...long)}\n\nQuestion: which one would people choose?`],
     ['labelled sources', '<context>\n<source id="1">Red</source>\n<source id="2">Green</source>\n</context>\nWhich?'],
-    ['labelled sources without a container', '<source id="1">Red</source>\n<source id="2">Green</source>\n\nWhat?'],
+    [
+      'labelled sources without a container',
+      '<source id="1">Red</source>\n<source id="2">Green</source>\n\nQuestion: what?',
+    ],
     [
       'short references in words',
-      '<reference>It rained all day.</reference>\n<reference>It is dry.</reference>\nWhat?',
+      '<reference>It rained all day.</reference>\n<reference>It is dry.</reference>\nQuestion: what?',
     ],
     ['short files in front of a question', '<file>Red</file>\n<file>Green</file>\n\nQuestion: what?'],
     [

@@ -9,42 +9,29 @@ import type { Marks } from '../scan/find-marks.ts'
 import { readFields } from '../scan/labels/find-record-head.ts'
 import { materialWords } from '../scan/words/vocabulary.ts'
 import type { BlockSpan, ContextList } from './context-list.ts'
+import { kindOf } from './evidence/marks-kind.ts'
+import { readSigns } from './evidence/read-signs.ts'
+import { isEnough } from './evidence/weigh-evidence.ts'
 import { isExample } from './is-example.ts'
 import { isLikeSteps, isOfWork, isRetrieved } from './own-work.ts'
-import { type Evidence, readAnnouncement, readEvidence } from './read-evidence.ts'
+import { readAnnouncement, readBehind } from './read-evidence.ts'
 import type { Reason } from './reasons.ts'
 
-// titles that are links stand in any page
-const LINKED = /^(?:\d{1,3}\. )?\[[^\]\n]*\]\(/
 // behind the number of a block
 const CONTINUED =
   /^[\])】]?[ \t]?[[(（,–-][ \t]?(?:continued|cont(?:inuation|['’]?d)?\b\.?|forts(?:etzung|\.)|suite\b|continuación|続き|续|계속)/i
 const STAMPED = /[[(【]/
 const LONGEST_DATE = 40
 const LONGEST_MARK = 300
-const SHORTEST_PASSAGE = 120
 const SHORTEST_RESULT = 40
 const OF_RESULTS =
   /^(?:results?|ergebnis|résultat|resultado|risultato|resultaat|wynik|sonuç|результат|结果|結果|결과)(?!\p{L})/iu
 const MATERIAL = new RegExp(materialWords, 'iu')
-const FEWEST_LINES = 3
-// four words or more, in one line
-const SENTENCE = /^[^\n]*\p{L}+[ \t]+[^\n ]+[ \t]+[^\n ]+[ \t]+[^\n]*\p{L}[^\n]*$/u
 
 // what whole files of markup begin with, and what holds settings and feeds
 const FOREIGN =
   /^(?:\?xml|rss|rdf|feed|channel|atom|html|head|body|svg|build|project|configuration|config|settings|plugins?|dependencies|manifest|resources|web-app|beans|schema|definitions|testsuites?|suite|playlist|urlset|sitemapindex|opml|kml|gpx|tei|book|bibliography|menu|catalog|inventory|table|ul|ol|video|audio|picture)$/
 
-// a label whose word says that it names a text
-const OF_TEXT = new RegExp(
-  `^[^\\p{L}\\n]{0,12}(?!(?:files?|results?|attachments?|contents?|notes?)(?:$|[^\\p{L}]))(?:${materialWords})`,
-  'iu',
-)
-// a line between two of the same rule
-const RULED = /^(([-=])\2{3,})[ \t]*\r?\n[^\n]{1,200}\n\1[ \t]*(?:\r?\n|$)/
-const OF_LAWS = /^(?:article|fact|citation|段落)/i
-const OF_ONE_TEXT =
-  /\b(?:the|this|that|following|a|an) (?:following )?(?:text|story|judge?ment|ruling|opinion|poem|speech|recipe|letter|contract|agreement|law|statute|transcript|chapter|essay|report|paper|novel|tale|manual|guide|list|steps|rules|instructions)\b|(?:der|den|diesen|folgenden?) (?:text|artikel|vertrag|roman)|(?:le|ce|du) (?:texte|récit|contrat)|(?:el|este|del) (?:texto|relato|contrato)|文章|步骤|故事|本文/i
 // what is told in pieces, one behind the other
 const OF_SERIES =
   /(?:^|[^\p{L}])(?:transcript|table of contents|consecutive|successive|timeline|storyline|test results|(?:the|a) (?:story|novel|lecture|talk|episode|film|play)|split (?:up )?into|divided into|summaries (?:so far|of consecutive)|excerpts? from (?:a|one) (?:novel|book|story)|protokoll|transkript|verlauf)(?:$|[^\p{L}])|^(?:contents|chapters|genesis|lecture)\b/iu
@@ -66,7 +53,6 @@ export function judgeList(marks: Marks, list: ContextList): Reason | undefined {
   if (list.form === 'label' && isVariable(text, list)) return 'no_evidence'
   if (list.form === 'tag' && list.weight === 'weak' && isOfMarkup(marks, start, list.end)) return 'markup'
   if (list.form !== 'memories' && isOfNews(marks, start)) return 'ordered_texts'
-  if (list.weight === 'strong') return undefined
   return isSupported(marks, list) ? undefined : 'no_evidence'
 }
 
@@ -160,80 +146,18 @@ function isVariable(text: string, { labelPrefix, blocks: [first] }: ContextList)
   return before !== '[' && before !== '【'
 }
 
-function turnStart({ turns }: Marks, at: number): number {
-  return turns[findIndexFrom(turns, at + 1) - 1]?.start ?? 0
-}
-
-/** Whether what stands around a list of a weak form says that it is one of retrieved texts. */
+/** Whether its marks, and what stands around it, say that a list is one of retrieved texts. */
 function isSupported(marks: Marks, list: ContextList): boolean {
+  // its own members were judged
+  if (list.form === 'json') return true
   const { start } = list.blocks[0]!
   if (areRows(marks.text, list) || isOfOther(marks, list)) return false
-  const evidence = readEvidence(marks.text, start, list.end, turnStart(marks, start))
-  if (isOfWork(evidence.heading) || (isLikeSteps(marks.text, list) && !isRetrieved(marks, list, evidence))) return false
-  // what is announced in front of the question that stands in another message
-  const isAsked = marks.asked && evidence.announcesText && list.form === 'label'
-  return isBacked(marks, list, isAsked ? { ...evidence, asked: true } : evidence)
-}
-
-function isBacked(marks: Marks, list: ContextList, evidence: Evidence): boolean {
-  const { announcesSet, announcesText, asked } = evidence
-  // laws have articles, too
-  const isOfLaws = OF_LAWS.test(list.labelPrefix)
-  const isHeld = list.inContainer === true && !isOfLaws
-  const isSearched = marks.source === 'search' || (marks.whole && marks.source === undefined)
-  if (announcesSet || isSearched || isHeld) return true
-  switch (list.form) {
-    case 'number':
-      return isNumbered(evidence) && !areLines(marks.text, list.blocks)
-    case 'label':
-    case 'closed':
-      return isLabelled(marks.text, list, evidence)
-    case 'record':
-      // `# Source: a.conf` is a comment, too
-      return announcesText || (asked && !isComment(marks.text, list))
-    case 'credited':
-      return announcesText
-    case 'tag':
-      return list.hasOrigins === true || isAskedAbout(evidence) || (announcesText && isNamed(marks, list))
-    default:
-      return false
+  const announcement = readAnnouncement(marks.text, start, readBehind(marks.text, list.end))
+  if (list.weight === 'weak') {
+    if (isOfWork(announcement.heading)) return false
+    if (isLikeSteps(marks.text, list) && !isRetrieved(marks, list, announcement)) return false
   }
-}
-
-function isAskedAbout({ asked, announcesText, leads }: Evidence): boolean {
-  return asked && (announcesText || leads)
-}
-
-function isLabelled(text: string, { blocks, labelPrefix }: ContextList, evidence: Evidence): boolean {
-  const { start } = blocks[0]!
-  // `- [c910e2e]: …` is how commits are listed, too, and `- Document 1: …` what is to be handed in
-  if (/^[-*+•] /.test(text.slice(start, start + 2))) return evidence.announcesText
-  const isLinked = LINKED.test(text.slice(start, start + LONGEST_MARK))
-  // a name alone says what a part is called as well as where a text is from
-  const isNamed = blocks.every(({ label }) => label === undefined)
-  // between two rules nobody writes the name of a part
-  if (isNamed && RULED.test(text.slice(start, start + LONGEST_MARK))) return evidence.asked
-  if (isNamed && !OF_TEXT.test(text.slice(start, start + LONGEST_MARK)) && !evidence.announcesText) return false
-  return isAskedAbout(evidence) && !isLinked && !OF_LAWS.test(labelPrefix)
-}
-
-function isNumbered({ heading, announcesText, opens, asked, cited }: Evidence): boolean {
-  // numbered paragraphs of one text, which is called so
-  if (OF_ONE_TEXT.test(heading)) return false
-  return announcesText || (opens && (asked || cited))
-}
-
-/** Whether these read like verses, clauses or steps, which bear numbers, too: each a sentence that is a line of its own. */
-function areLines(text: string, blocks: readonly BlockSpan[]): boolean {
-  if (blocks.length < FEWEST_LINES) return false
-  return blocks.every(({ contentStart, contentEnd }) => {
-    const isShort = contentEnd - contentStart < SHORTEST_PASSAGE
-    return isShort && SENTENCE.test(text.slice(contentStart, contentEnd))
-  })
-}
-
-function isComment(text: string, { blocks }: ContextList): boolean {
-  return text[blocks[0]!.start] === '#'
+  return isEnough(kindOf(marks.text, list, announcement.heading), readSigns(marks, list, announcement))
 }
 
 /** Whether these are the rows of a table of results: so little, and no sentence. */
@@ -253,16 +177,6 @@ function isOfOther({ text, tags }: Marks, { form, blocks, end }: ContextList): b
   if (around === undefined || around.closing || (around.partner?.start ?? 0) < end) return false
   const isDirect = findContentStart(text, around.end, blocks[0]!.start) === blocks[0]!.start
   return isDirect && !isKin(around.name) && !MATERIAL.test(around.name.replaceAll(/[_-]/g, ' '))
-}
-
-/** Whether the prompt speaks of the list's tags, as in `use what stands in <data></data>`. */
-function isNamed({ text, tags }: Marks, { blocks, end }: ContextList): boolean {
-  const { start } = blocks[0]!
-  const name = tags[findIndexFrom(tags, start)]?.name
-  return tags.some((tag) => {
-    const isOutside = tag.start < start || tag.start >= end
-    return isOutside && tag.name === name && !tag.begins && text.slice(tag.start, tag.end).length <= name.length + 3
-  })
 }
 
 /** Whether elements that may be anything stand in an element of other markup, as in `<rss><channel><item>`. */

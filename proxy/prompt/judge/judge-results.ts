@@ -108,11 +108,13 @@ function nameOf(text: string, { members }: JsonElement): string {
  */
 function judgeElements(elements: readonly Names[], name: string | undefined, situation: Situation): Reason | undefined {
   if (situation.isSorted || elements.some((element) => hasField(element, orderedField))) return 'ordered_fields'
+  const own = countKinds(elements, [RANKED, RETRIEVED, NUMBERED, ORIGIN])
+  const scored = countKinds(elements, [SCORED])
   const seen = {
-    places: countPlaces(name, situation),
-    own: countKinds(elements, [RANKED, RETRIEVED, NUMBERED, ORIGIN]),
+    places: countPlaces(isNameSaying(own + scored, situation) ? name : undefined, situation),
+    own,
     titled: countKinds(elements, [TITLED]),
-    scored: countKinds(elements, [SCORED]),
+    scored,
   }
   if (elements.some((element) => hasField(element, datedField))) {
     const all = seen.own + seen.titled + (seen.own > 0 ? 0 : seen.scored)
@@ -129,6 +131,14 @@ interface Seen {
   readonly own: number
   readonly titled: number
   readonly scored: number
+}
+
+/** Whether the name of a list says something of it: in what a user writes, `articles` are any, unless each has a source or a score. */
+function isNameSaying(
+  own: number,
+  { isSearched, isUnnamedTool, isNamedTool, isAnnounced, isHeld, isAsked }: Situation,
+): boolean {
+  return own > 0 || isSearched || isUnnamedTool || isNamedTool || isAnnounced || isHeld || isAsked
 }
 
 function countPlaces(name: string | undefined, { isAnnounced, isHeld, isSearched, isAsked }: Situation): number {

@@ -13,7 +13,7 @@ describe('a list', () => {
       `\n\nHuman: list\n\nAssistant: Here:\n\n${list}\n\nHuman: more\n\nAssistant:`,
     ],
     ['Human and AI', `Chat history:\nHuman: list\nAI: these:\n${list}\n\nHuman: more`],
-    ['USER and ASSISTANT', `USER: list ASSISTANT: these:\n${list}</s>USER: more ASSISTANT:`],
+    ['USER and ASSISTANT', `USER: list ASSISTANT: these sources:\n${list}</s>USER: more ASSISTANT:`],
     ['Alpaca', `### Instruction:\nlist\n\n### Response:\n${list}\n\n### Instruction:\nmore\n\n### Response:\n`],
   ])('that the assistant gave is left out: %s', (_, text) => {
     expect(findContextLists(text).length).toBeGreaterThan(0)
@@ -39,7 +39,7 @@ describe('a list', () => {
 
   it.each([
     ['the next speaker', `Human: Use:\n${list}\nAI: x\nHuman: y\nAI:`],
-    ['the opening of the answer', `USER: Use:\n${list} ASSISTANT:`],
+    ['the opening of the answer', `USER: Use these sources:\n${list} ASSISTANT:`],
   ])('whose last block holds %s is left out', (_, text) => {
     expect(findContextLists(text)).toHaveLength(1)
     expect(count(text)).toBe(0)

@@ -1,10 +1,36 @@
 import type { Marks } from '../scan/find-marks.ts'
 import type { ContextList } from './context-list.ts'
-import type { Evidence } from './read-evidence.ts'
+import { giving } from './evidence/prompt-words.ts'
+import type { Announcement } from './read-evidence.ts'
 
 // what belongs to who asks, but for the question
 const OF_OWN =
   /(?<!\p{L})(?:my|our|i (?:wrote|made|want|have written)|meine?[rnms]?|unsere?[rnms]?|mon|mes|notre|nos|mis?|nuestr[oa]s?|mo[ij]|наш\p{L}*|мо[йеия])(?!\p{L})(?! (?:question|query|frage|pregunta|вопрос))|我的|我们的|私の|내 /iu
+// a text that who asks has written
+const OF_OWN_TEXT = new RegExp(
+  [
+    '(?:my|our)(?: (?!question|query|documents?)\\p{L}+){0,2} (?:posts?|essays?|stor(?:y|ies)|novel|novella|drafts?|letters?|articles?|diary|journal|thesis|dissertation|poems?|lyrics|songs?|scripts?|screenplay|manuscript|chapters?|speech|cv|résumé|resume|memoirs?|blog|newsletter|homework|translation|outline|slides|talk|cover letter|text)',
+    '(?:this|these|those)(?: is| are)?(?: the| a| an)?(?: \\p{L}+)? (?:poems?|stor(?:y|ies)|tales?|speech|letters?|essays?|lyrics|songs?|verses?|stanzas?|drafts?|slides|chapters?|scenes?|paragraphs|novel|screenplay|manuscript)',
+    "(?:i(?:['’]m| am)|we(?:['’]re| are)) (?:writing|drafting|working on) (?:an?|the|my|our|this)",
+    'dies(?:e[rsnm]?|ist (?:ein|eine|der|die|das))(?: \\p{L}+)? (?:brief|märchen|aufsatz|gedicht|geschichte|rede|strophen|folien)',
+    '(?:ce|cet|cette|ces)(?: \\p{L}+)? (?:lettre|récit|poèmes?|conte|discours|strophes|nouvelle)',
+    '(?:est[eao]s?|quest[oaie]|ess[ea]s?)(?: \\p{L}+)? (?:cartas?|lettera|cuentos?|racconto|conto|poemas?|poesia|discurso|discorso|estrofas?|strofe)',
+    'эт[оиау]\\p{L}*(?: \\p{L}+)? (?:письм|рассказ|стих|сказк|речь)\\p{L}*',
+    'i (?:(?:wrote|have written|drafted) (?:it|this|these|them|all|both|every|the|here|above|below)|am writing|am drafting|am about to (?:submit|send|publish|post)|want to (?:submit|send|publish|post))',
+    '(?:mein|unser)(?:e[nrms]?)?(?: \\p{L}+)? (?:text|brief|märchen|aufsatz|roman|gedicht|geschichte|tagebuch|entwurf|bewerbung|artikel|beitrag|rede|arbeit|kapitel)',
+    '(?:mon|ma|mes|notre|nos)(?: \\p{L}+)? (?:textes?|lettres?|roman|nouvelle|récit|poèmes?|journal|brouillon|article|discours|mémoire|conte)',
+    '(?:mis?|nuestr[oa]s?|mi[oae]i?|il mio|la mia|nostr[oa]|meu|minha|noss[oa])(?: \\p{L}+)? (?:textos?|testo|cartas?|lettera|novela|romanzo|romance|cuentos?|racconto|conto|poemas?|poesia|diario|diário|borrador|bozza|rascunho|artículo|articolo|artigo|discurso|discorso|ensayo)',
+    'мо[йеяюёї]\\p{L}*(?: \\p{L}+)? (?:текст|письмо|лист|рассказ|роман|стих|сказк|казк|оповідан|дневник|щоденник|чернов|статт|стать)\\p{L}*',
+  ]
+    .map((source) => `(?<!\\p{L})(?:${source})(?!\\p{L})`)
+    .concat(
+      '我(?:们)?(?:的|写的)(?:文章|小说|作文|故事|日记|信|草稿|稿子|诗|论文)|[这這](?:个|個|篇|首|封)(?:故事|小说|小說|作文|诗|詩|信)|(?:合成|写成|寫成|编成)一?[个個篇首](?:故事|文章|诗|詩)',
+      '(?:私|僕|自分)の(?:小説|文章|物語|日記|手紙|作文|原稿|詩)|この(?:話|物語|小説|詩|手紙)の?',
+      '(?:내|제)(?:가 쓴)? (?:글|소설|일기|편지|시|원고)',
+    )
+    .join('|'),
+  'iu',
+)
 // what is written, changed or done, and its order with it
 const OF_WORK =
   /(?<!\p{L})(?:create|write|writing|change[sd]?|edit|modif(?:y|ied)|appl(?:y|ied)|add|updated?|delete|migrations?|patch|commits?|pull request|load order|run with|to (?:read|create|do|build)|steps?|plan|actions?|agenda|schedule|programme|tutorial|recipe|playlist|bibliography|works cited|thesis|novel|poem|blog post|ablauf|schritte|roman|étapes|pasos)(?!\p{L})/iu
@@ -12,13 +38,14 @@ const OF_WORK =
 const LIKE_STEPS = /[ \t]*\(?\d{1,3}[.)][ \t]/y
 // `Sources:`, `Search results:`
 const SHORT = /^[^\p{L}]*\p{L}+(?:[ \p{L}-]{0,24})[^\p{L}]*$/u
-// `Use the following documents:`
-const GIVEN =
-  /(?<!\p{L})(?:search|retrieved|relevant|found|following|provided|given|use|using|these|here are|based on)(?!\p{L})|搜索|检索|検索|gefunden|folgende|suivant|siguiente/iu
-
 /** Whether a list is announced as what somebody writes or does: it was not retrieved, and its order may be that of the work. */
 export function isOfWork(heading: string): boolean {
   return OF_OWN.test(heading) || OF_WORK.test(heading)
+}
+
+/** Whether words speak of a text that who asks has written: its parts stand in its order. */
+export function isOfOwnText(words: string): boolean {
+  return OF_OWN_TEXT.test(words)
 }
 
 /** Whether numbers stand in front of its blocks as in front of steps: `1. Install it (https://a.example)`. */
@@ -31,7 +58,7 @@ export function isLikeSteps(text: string, { form, blocks: [first] }: ContextList
 export function isRetrieved(
   { source }: Marks,
   { inContainer }: ContextList,
-  { heading, announcesSet }: Evidence,
+  { heading, announcesSet }: Announcement,
 ): boolean {
-  return source === 'search' || inContainer === true || (announcesSet && (SHORT.test(heading) || GIVEN.test(heading)))
+  return source === 'search' || inContainer === true || (announcesSet && (SHORT.test(heading) || giving.test(heading)))
 }

@@ -3,17 +3,24 @@ import { readCue } from '../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd, isRule } from '../scan/find-edges.ts'
 import { findShortQuestion } from '../scan/find-line-notes.ts'
 import { announcingPlurals, announcingWords } from '../scan/words/vocabulary.ts'
+import { giving, isAnswering, isGrounded, retrieved } from './evidence/prompt-words.ts'
 
-/** What speaks for a list being one of retrieved texts, besides its own marks. */
-export interface Evidence {
+/** What stands right in front of a list, and right behind it, says of it. */
+export interface Announcement {
   /** The line right in front. */
   readonly heading: string
   /** What stands right in front, or behind, speaks of several retrieved texts, as `Sources:` does. */
   readonly announcesSet: boolean
   /** It speaks of retrieved text, as `Context:` does: of one text or of several. */
   readonly announcesText: boolean
+}
+
+/** What is asked around a list. */
+export interface Asking {
   /** A line announces the question, or the last one asks. */
   readonly asked: boolean
+  /** A line says that it is the question, or the prompt ends where the answer begins. */
+  readonly cued: boolean
   /** The prompt says how to cite. */
   readonly cited: boolean
   /** Nothing stands in front of it but a few words: a text that was pasted goes on for longer before it lists. */
@@ -27,8 +34,6 @@ const TEXT = new RegExp(announcingWords, 'iu')
 // `context` alone speaks of one text as well as of several
 const ONE_TEXT =
   /(?:^|[^\p{L}])(?:context|kontext|contexte|contexto|evidence|facts?|knowledge|information)(?:$|[^\p{L}])|上下文|コンテキスト|已知信息|知识|参考(?!资料)/giu
-const GIVING =
-  /\b(?:following|below|provided|given|retrieved|relevant|use|using|based (?:up)?on|from these|here (?:are|is)|these|added|attached|included|search(?:ed)?)\b|以下|下面|根据|使用|folgende|nachstehend|anhand|suivante?s|ci-dessous|siguientes|a continuación|seguintes|abaixo|seguenti|di seguito|onderstaande|volgende|poniższ|następując|aşağıdaki|следующ|ниже|приведенн|приведённ|наступн|нижче|наведен|次の|다음|아래/iu
 const GIVEN_ABOVE =
   /\b(?:above|preceding|these|provided|given|retrieved)\b|以上|上述|上記|oben|obigen|ci-dessus|anterior|arriba|acima|sopra|bovenstaande|powyższ|yukarıdaki|выше|вище|наведен|위의/iu
 const CITING = /\bcit(?:e|es|ed|ing|ations?)\b|引用|zitier|citez|cita(?:r|s)?\b|цитир|ссыла|cytuj|alıntı|인용/iu
@@ -39,20 +44,33 @@ const LONGEST_PARAGRAPH = 1_200
 const FURTHEST = 6_000
 const MOST_WORDS_IN_FRONT = 1_200
 
-/** What stands right in front of a list, and right behind it, says of it. */
-export type Announcement = Pick<Evidence, 'heading' | 'announcesSet' | 'announcesText'>
+/** The first words behind a list. */
+export function readBehind(text: string, end: number): string {
+  return text.slice(end, end + LONGEST_PARAGRAPH)
+}
 
-/** Reads what stands around a list in its text; `from` is where its turn begins. */
-export function readEvidence(text: string, start: number, end: number, from = 0): Evidence {
-  const behind = text.slice(end, end + LONGEST_PARAGRAPH)
-  const before = text.slice(Math.max(start - FURTHEST, 0), start)
+function readBefore(text: string, start: number): string {
+  return text.slice(Math.max(start - FURTHEST, 0), start)
+}
+
+/** Reads what is asked around a list in its text; `from` is where its turn begins. */
+export function readAsking(text: string, start: number, end: number, from: number): Asking {
+  const before = readBefore(text, start)
+  const behind = readBehind(text, end)
+  const cued = asks(behind) || isAnswerBehind(text, end) || endsInAnswer(text, end) || asks(before)
+  const leads = start - from <= MOST_WORDS_IN_FRONT
   return {
-    ...readAnnouncement(text, start, behind),
-    asked: asks(before) || asks(behind) || ASKED.test(text.slice(-200)) || isPromptBehind(text, end),
+    asked: cued || ASKED.test(text.slice(-200)) || isPromptBehind(text, end),
+    cued,
     cited: CITING.test(before) || CITING.test(behind),
-    leads: start - from <= MOST_WORDS_IN_FRONT,
-    opens: start - from <= MOST_WORDS_IN_FRONT && isOnlyQuestion(text.slice(from, start)),
+    leads,
+    opens: leads && isOnlyQuestion(text.slice(from, start)),
   }
+}
+
+/** Whether the prompt says that the answer is to be made of retrieved texts. */
+export function isAnsweredBy(text: string, start: number, end: number): boolean {
+  return isGrounded(readBehind(text, end)) || isGrounded(readBefore(text, start))
 }
 
 /** Reads what announces a list in front of it, or speaks of it in the first lines `behind` it. */
@@ -66,8 +84,9 @@ export function readAnnouncement(text: string, start: number, behind = ''): Anno
     .split('\n', 12)
     .filter((line) => GIVEN_ABOVE.test(line))
     .join('\n')
-  const words = `${isHeading ? heading : ''}\n${GIVING.test(paragraph) ? paragraph : ''}\n${remarks}`
-  return { heading, announcesSet: SET.test(words.replace(ONE_TEXT, ' ')), announcesText: TEXT.test(words) }
+  const words = `${isHeading ? heading : ''}\n${giving.test(paragraph) ? paragraph : ''}\n${remarks}`
+  const announcesText = TEXT.test(words) || retrieved.test(words)
+  return { heading, announcesSet: SET.test(words.replace(ONE_TEXT, ' ')), announcesText }
 }
 
 // opening quotes, fences and tags, and the names of columns
@@ -128,6 +147,22 @@ function isPromptBehind(text: string, end: number): boolean {
   if (findShortQuestion(text, end, text.length) !== undefined) return true
   const words = text.slice(start, Math.min(findLineEnd(text, start), start + 500)).trim()
   return readCue(text, line) !== undefined || ASKED.test(words) || isInstruction(words)
+}
+
+/** Whether the line behind a list tells to answer, as `Answer the question.` */
+function isAnswerBehind(text: string, end: number): boolean {
+  const start = findContentStart(text, end, text.length)
+  const line = text.lastIndexOf('\n', start - 1) + 1
+  const cue = line < end ? undefined : readCue(text, line)
+  return cue !== undefined && (cue.answer || isAnswering(cue.kind))
+}
+
+/** Whether the last line, behind a list, begins the answer: `Answer:`, `A:`. */
+function endsInAnswer(text: string, end: number): boolean {
+  const last = findContentEnd(text, end, text.length)
+  const line = text.lastIndexOf('\n', last - 1) + 1
+  if (line < end || last - line > LONGEST_HEADING) return false
+  return text.slice(line, last) === 'A:' || readCue(text, line)?.answer === true
 }
 
 function asks(words: string): boolean {

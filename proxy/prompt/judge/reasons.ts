@@ -20,6 +20,10 @@ export type Reason =
   | 'ordered_texts'
   /** what a tool read, ran or listed is one text */
   | 'one_text'
+  /** the answer follows the order of the texts, hands them back or goes on with them, or the prompt says that it counts */
+  | 'task'
+  /** who asks has written it */
+  | 'own_work'
   /** an example of what is asked for or how to answer */
   | 'example'
   /** notes, links and references of one text */

@@ -10,7 +10,7 @@ const nile = 'The Nile flows through eleven countries.'
 const user = (content: string): Message => ({ role: 'user', content })
 const forms: [string, (...blocks: string[]) => string][] = [
   ['[n]', (...blocks) => `Context:\n${blocks.map((text, i) => `[${i + 1}] ${text}`).join('\n')}`],
-  ['Document n:', (...blocks) => blocks.map((text, i) => `Document ${i + 1}: ${text}`).join('\n')],
+  ['Document n:', (...blocks) => `Context:\n${blocks.map((text, i) => `Document ${i + 1}: ${text}`).join('\n')}`],
   [
     '<document>',
     (...blocks) =>

@@ -83,7 +83,7 @@ const aligned = toWordPatterns(
   ],
   'gu',
 )
-const tasks = TASK_WORDS.map((source) => new RegExp(source, 'gu'))
+const tasks = toWordPatterns(TASK_WORDS, 'gu')
 const ORDERED =
   /(?<!\p{L})in (?:(?:this|that|the (?:given|same|above|listed|following|right|correct|original|stated)) order(?!\p{L})|the order (?:given|listed|shown|above|in which|they|of the)|order(?!\p{L}| to | of relevance| that | for ))|in (?:dieser|derselben|der (?:gegebenen|angegebenen|gleichen|richtigen)) reihenfolge|dans (?:cet ordre|le même ordre|l['’]ordre (?:donné|indiqué))|en (?:este|el mismo) orden|按顺序|(?:按照?|以)(?:上述|以上|下列|给定|原来?)的?顺序|(?:相同|同样)的?顺序|この順(?:番|序)|順番(?:に|通り)|同じ順/u
 
@@ -107,7 +107,7 @@ export function asksInOrder(text: string): boolean {
   const words = readEnds(text).toLowerCase()
   if (ORDERED.test(words) || (words.includes('respectively') && RESPECTIVE.test(words))) return true
   if (isSaid(words, placesOf(words.matchAll(aligned.latin))) || isSaid(words, findEachOne(words))) return true
-  return tasks.some((pattern) => isSaid(words, placesOf(words.matchAll(pattern))))
+  return isSaid(words, placesOf(words.matchAll(tasks.latin))) || isSaid(words, placesOf(words.matchAll(tasks.others)))
 }
 
 function* placesOf(matches: Iterable<RegExpMatchArray>): Generator<number> {

@@ -22,6 +22,16 @@ const ENGLISH = [
   '(?<!\\p{L})(?:which|who|what)(?: (?:one|of \\p{L}+))? (?:comes|shows? up|follows?|plays?|speaks?|stands?|ranks?)(?: \\p{L}+)? (?:first|last|next|second|third|before|after|on top)(?!\\p{L})',
   '(?<!\\p{L})(?:one on top|on place \\d|to position \\d|is at the top|not on top|from one to the next|array of (?:labels|summaries|scores|titles))(?!\\p{L})|(?<!\\p{L})(?:one|a|two) (?:sentence|line|paragraph|bullet|word|summary)s? each(?!\\p{L})',
   '(?<!\\p{L})(?:add|write|insert|append) (?:a|another|the) (?:next|third|fourth|fifth|sixth) one(?!\\p{L})|(?<!\\p{L})(?:better|right|correct|wrong) (?:order|ranking) (?:for|of) (?:these|them|the)(?!\\p{L})|(?<!\\p{L})is the (?:ranking|order|order of these) (?:right|correct|wrong|good)(?!\\p{L})',
+  // to go on with what is one text, or to make another thing of it
+  `${BEGIN}(?:turn|make|convert|adapt|edit|revise|improve|tighten|polish|shorten|condense|expand|extend|merge|combine|join|finish|complete|continue|grade|mark|cut) (?:this|these|those|it|them|all of (?:it|them|this)|everything|my|our|each|every|the (?:whole|text|story|poem|draft|essay|letter|article|piece|last|first|second|third|next|two|three))(?!\\p{L})`,
+  `(?<!\\p{L})(?:write|add|draft|suggest|invent|give)(?: \\p{L}+){0,4} (?:ending|sequel|continuation|epilogue|prologue|title|next (?:chapter|scene|verse|line|paragraph|part|step|entry|episode)|(?:last|final|closing|opening|first) (?:chapter|scene|verse|line|paragraph|part|sentence))(?!\\p{L})`,
+  '(?<!\\p{L})(?:the story|what (?:has )?happened) so far(?!\\p{L})|(?<!\\p{L})what (?:happens|should happen) (?:next|now|then)(?!\\p{L})',
+  // parts of one text, candidates that are compared, data that is looked at as such, what is to be obeyed in turn
+  '(?<!\\p{L})(?:each|every) (?:line|verse|stanza|row|sentence|paragraph|slide|chapter|letter|step|scene|comment|essay|draft|post|entry|turn)(?!\\p{L})|(?<!\\p{L})top to bottom(?!\\p{L})',
+  '(?<!\\p{L})(?:which|what) (?:one|of \\p{L}+(?: two| three)?|answer|response|version|draft|output|translation|summary|candidate|completion) (?:(?:is|are|was|reads|sounds|looks) (?:the )?(?:better|best|worse|worst|most|least|strongest|weakest|clearest)|do you (?:prefer|like)|should i)(?!\\p{L})',
+  `${BEGIN}(?:validate|lint|parse|minify|pretty-?print|plot|clean up|tidy up|check) (?:this|the|my|our) (?:json|yaml|xml|csv|data|dataset|file|array|object|payload|table|schema|markup|html|config)(?!\\p{L})`,
+  `${BEGIN}(?:put|tidy|clean|sum) (?:this|these|it|them|those)(?!\\p{L})`,
+  '(?<!\\p{L})(?:follow|obey|execute|carry out) (?:these|the following|all) (?:documents|passages|sources|chunks|files|texts)(?!\\p{L})',
 ]
 
 // how other languages ask to hand back, but not the answer
@@ -36,6 +46,12 @@ const OTHERS = [
   '翻译成|译成|翻譯成|校对|校對|润色|潤色|续写|續寫|重新排序|(?:[们們])?排序[。！]|前[两二三四五]个|第[一二三四五]个|最[后後]一?个',
   '訳して|校正して|並べ替え|書き直し|(?:最初|最後)の(?:もの|リンク|結果)|[一二三四五\\d]番目',
   '번역해|교정해|정렬해|다시 써',
+  '(?<!\\p{L})(?:schreib\\p{L}{0,2}|erfinde)(?: \\p{L}+){0,3} (?:ende|schluss|fortsetzung|nächste\\p{L}{0,2} (?:kapitel|strophe|szene|absatz))(?!\\p{L})|(?<!\\p{L})setz\\p{L}{0,2} (?:die|das|den) \\p{L}+ fort(?!\\p{L})',
+  '(?<!\\p{L})(?:écri(?:s|vez|re)|invente[zr]?)(?: \\p{L}+){0,3} (?:fin|suite|épilogue|conclusion)(?!\\p{L})|(?<!\\p{L})(?:continue[zr]?|termine[zr]?) (?:le|la|ce|cette|mon|ma) (?:texte|récit|histoire|conte|poème|lettre)(?!\\p{L})',
+  '(?<!\\p{L})(?:escrib[ae]|inventa|scrivi|escrev[ae])(?: \\p{L}+){0,3} (?:final|finale|fim|continuación|continuazione|continuação)(?!\\p{L})|(?<!\\p{L})(?:continúa|continua|continue) (?:el|la|il|o|a) (?:texto|cuento|historia|testo|racconto|storia|conto|história)(?!\\p{L})',
+  '(?:напиши|придумай)(?:те)? (?:\\p{L}+ ){0,2}(?:продолжение|конец|концовку|окончание|продовження|кінець|кінцівку|закінчення)|продолжи(?:те)? (?:рассказ|историю|текст|сказку)|продовж(?:и|іть)? (?:оповідання|історію|текст|казку)',
+  '(?:写|寫)(?:一个|一個|出)?(?:结局|結局|结尾|結尾|续集|續集|下一[章节節段])|[继繼][续續](?:写|寫|[这這]个?故事)',
+  '続きを(?:書|考)|結末を|(?:이어서|다음 (?:장|장면)을?) ?(?:써|쓰)|결말을?',
 ]
 
 /** Sources of patterns for texts in small letters. */

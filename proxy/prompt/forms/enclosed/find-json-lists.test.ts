@@ -57,7 +57,7 @@ describe('results in JSON', () => {
       `Context: ${JSON.stringify(short)}\n\nWhy?`,
       `${JSON.stringify(sourced)}\n\nQuestion: why?`,
       JSON.stringify({ results: sourced }),
-      JSON.stringify({ documents: short }),
+      JSON.stringify({ documents: scored }),
       JSON.stringify(scored),
       JSON.stringify([{ page_content: 'Rain' }, { page_content: 'Sun' }]),
     ]) {
@@ -66,6 +66,8 @@ describe('results in JSON', () => {
     expect(contentsOf(`${JSON.stringify(short)}\n\nWhy?`)).toEqual([])
     expect(contentsOf(JSON.stringify({ results: short }))).toEqual([])
     expect(contentsOf(JSON.stringify({ items: short }))).toEqual([])
+    expect(contentsOf(JSON.stringify({ documents: short }))).toEqual([])
+    expect(contentsOf(JSON.stringify({ documents: short }), { whole: true, tool: 'search' })[0]).toHaveLength(2)
     expect(contentsOf(`Context: ${JSON.stringify([{ text: '' }, { text: 'Sun' }])}\n\nWhy?`)).toEqual([])
   })
 

@@ -1,6 +1,7 @@
 import type { Span } from '../../../json/json-spans.ts'
 import type { BlockSpan, ContextList } from '../../judge/context-list.ts'
 import { type Front, haveTexts, judgeResults, SHORTEST_TEXT, type Situation } from '../../judge/judge-results.ts'
+import { isOfWork } from '../../judge/own-work.ts'
 import { readAnnouncement } from '../../judge/read-evidence.ts'
 import type { Reason, Refusal } from '../../judge/reasons.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
@@ -212,7 +213,7 @@ function readFront(text: string, start: number): Front {
     if (!/^(?:\[{1,2}[^[{"]|#)/.test(text.slice(text.lastIndexOf('\n', end - 1) + 1, end))) return SILENT
   }
   const { heading, announcesText, announcesSet } = readAnnouncement(text, start)
-  if (heading.length === 0 || /[.?!]$/.test(heading)) return SILENT
+  if (heading.length === 0 || /[.?!]$/.test(heading) || isOfWork(heading)) return SILENT
   return { isAnnounced: announcesText || announcesSet, isSet: announcesSet && !OF_ANYTHING.test(heading) }
 }
 

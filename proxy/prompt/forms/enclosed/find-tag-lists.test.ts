@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findContextLists } from '../find-context-lists.ts'
-import { behindLists, contentsOf, labelsOf } from '../found-lists.fixture.ts'
+import { announced, behindLists, contentsOf, labelsOf } from '../found-lists.fixture.ts'
 
 describe('documents that hold tags like those around them', () => {
   const list = (...contents: string[]): string =>
@@ -52,7 +52,7 @@ describe('tagged blocks', () => {
     ['Document', 'Context'],
   ])('may be called <%s>, alone or in <%s>', (name, container) => {
     const rows = `<${name}>A</${name}>\n<${name}>B</${name}>`
-    expect(contentsOf(`${rows}\nWhy?`)).toEqual([['A', 'B']])
+    expect(contentsOf(announced(`${rows}\nWhy?`))).toEqual([['A', 'B']])
     expect(contentsOf(`<${container}>${rows}</${container}>\nWhy?`)).toEqual([['A', 'B']])
     expect(behindLists(`<${container}>\n${rows}\n</${container}>\nWhy?`)).toEqual(['\nWhy?'])
   })
@@ -62,8 +62,8 @@ describe('tagged blocks', () => {
     for (const text of [
       `Context: ${first}${second}\n\nWhy?`,
       `You help.\nRetrieved documents: <documents>${first} ${second}</documents> Why?`,
-      `Hello. ${first}\n${second}\nWhy?`,
-      `Use this: ${first}\r\n\r\n${second}\r\nWhy?`,
+      `Hello. ${first}\n${second}\nQuestion: why?`,
+      `Use this: ${first}\r\n\r\n${second}\r\nQuestion: why?`,
     ]) {
       expect(contentsOf(text)).toEqual([['A', 'B']])
     }
@@ -85,11 +85,11 @@ describe('tagged blocks', () => {
   })
 
   it('may be empty', () => {
-    expect(contentsOf('<document></document>\n<document> \n</document>')).toEqual([['', '']])
+    expect(contentsOf(announced('<document></document>\n<document> \n</document>'))).toEqual([['', '']])
   })
 
   it('are parted into lists by text and by other names', () => {
-    expect(contentsOf('<doc>A</doc>\n<doc>B</doc>\nand\n<doc>C</doc>\n<chunk>D</chunk>')).toEqual([
+    expect(contentsOf(announced('<doc>A</doc>\n<doc>B</doc>\nand\n<doc>C</doc>\n<chunk>D</chunk>'))).toEqual([
       ['A', 'B'],
       ['C'],
       ['D'],
@@ -98,17 +98,19 @@ describe('tagged blocks', () => {
 
   it('keep their attributes, of which `>` in quotes is no end', () => {
     const text = '<document title="a > b" lang=\'de\'>A</document >\n<document title="c" href=x/y?z=1>B</document\n>'
-    expect(contentsOf(text)).toEqual([['A', 'B']])
+    expect(contentsOf(announced(text))).toEqual([['A', 'B']])
   })
 
   it('hold any tags as content', () => {
     expect(
-      contentsOf('<document>see <document>inner</document> and <b>this</document>\n<document>B</document>'),
+      contentsOf(announced('<document>see <document>inner</document> and <b>this</document>\n<document>B</document>')),
     ).toEqual([['see <document>inner</document> and <b>this', 'B']])
     expect(contentsOf('<doc>\n<source>a.md</source>\n[1] x\n\n[2] y\n</doc>')).toEqual([
       ['<source>a.md</source>\n[1] x\n\n[2] y'],
     ])
-    expect(contentsOf('<doc>\n```\nnever closed\n</doc>\n<doc>B</doc>')).toEqual([['```\nnever closed', 'B']])
+    expect(contentsOf(announced('<doc>\n```\nnever closed\n</doc>\n<doc>B</doc>'))).toEqual([
+      ['```\nnever closed', 'B'],
+    ])
   })
 
   it('survive CRLF line ends', () => {
@@ -118,8 +120,10 @@ describe('tagged blocks', () => {
   })
 
   it('in a wrapper of an unknown name end behind its closing tag too', () => {
-    expect(behindLists('<rag>\n<doc>A</doc>\n<doc>B</doc>\n</rag>\nq')).toEqual(['\nq'])
-    expect(behindLists('<prompt>\n<doc>A</doc>\n<doc>B</doc>\nq</prompt>')).toEqual(['\nq</prompt>'])
+    expect(behindLists('<rag>\n<doc>A</doc>\n<doc>B</doc>\n</rag>\nQuestion: q')).toEqual(['\nQuestion: q'])
+    expect(behindLists('<prompt>\n<doc>A</doc>\n<doc>B</doc>\nQuestion: q</prompt>')).toEqual([
+      '\nQuestion: q</prompt>',
+    ])
   })
 
   it('are found in containers within containers', () => {
@@ -132,18 +136,18 @@ describe('tagged blocks', () => {
 describe('the label of a tagged block', () => {
   it('is positional when the numbers run from 0 or 1 in the order received', () => {
     for (const text of ['<doc index="1">A</doc><doc index="2">B</doc>', "<doc id='0'>A</doc>\n<doc id='1'>B</doc>"]) {
-      expect(findContextLists(text)).toMatchObject([{ positional: true, labelPrefix: '' }])
+      expect(findContextLists(announced(text))).toMatchObject([{ positional: true, labelPrefix: '' }])
     }
-    expect(labelsOf('<doc lang="en" index="1">A</doc><doc index=2>B</doc>')).toEqual(['1', '2'])
+    expect(labelsOf(announced('<doc lang="en" index="1">A</doc><doc index=2>B</doc>'))).toEqual(['1', '2'])
   })
 
   it('is positional under any word for documents that counts, but not under one for parts of a text', () => {
-    expect(findContextLists('<doc reference="1">A</doc>\n<doc reference="2">B</doc>')).toMatchObject([
+    expect(findContextLists(announced('<doc reference="1">A</doc>\n<doc reference="2">B</doc>'))).toMatchObject([
       { positional: true },
     ])
-    expect(labelsOf('<doc source="1">A</doc><doc source="2">B</doc>')).toEqual(['1', '2'])
-    expect(labelsOf('<doc reference="4">A</doc><doc reference="2">B</doc>')).toEqual([undefined, undefined])
-    expect(labelsOf('<doc chunk="1">A</doc><doc chunk="2">B</doc>')).toEqual([])
+    expect(labelsOf(announced('<doc source="1">A</doc><doc source="2">B</doc>'))).toEqual(['1', '2'])
+    expect(labelsOf(announced('<doc reference="4">A</doc><doc reference="2">B</doc>'))).toEqual([undefined, undefined])
+    expect(labelsOf(announced('<doc chunk="1">A</doc><doc chunk="2">B</doc>'))).toEqual([])
   })
 
   it('is stable otherwise', () => {
@@ -155,26 +159,32 @@ describe('the label of a tagged block', () => {
       ['1', '1'],
     ]) {
       const text = ids.map((id) => `<doc id="${id}">x</doc>`).join('\n')
-      expect(findContextLists(text)).toMatchObject([{ positional: false }])
-      expect(labelsOf(text)).toEqual(ids)
+      expect(findContextLists(announced(text))).toMatchObject([{ positional: false }])
+      expect(labelsOf(announced(text))).toEqual(ids)
     }
   })
 
   it('is the first of the known attributes that all blocks have', () => {
-    expect(labelsOf('<doc id="x" index="1">A</doc><doc id="y" index="2">B</doc>')).toEqual(['1', '2'])
-    expect(labelsOf('<doc id="x" index="1">A</doc><doc id="y">B</doc>')).toEqual(['x', 'y'])
-    expect(labelsOf('<doc id="x">A</doc><doc>B</doc>')).toEqual(['x', undefined])
-    expect(labelsOf('<doc id="two words" n="7">A</doc><doc title="1">B</doc>')).toEqual(['7', undefined])
+    expect(labelsOf(announced('<doc id="x" index="1">A</doc><doc id="y" index="2">B</doc>'))).toEqual(['1', '2'])
+    expect(labelsOf(announced('<doc id="x" index="1">A</doc><doc id="y">B</doc>'))).toEqual(['x', 'y'])
+    expect(labelsOf(announced('<doc id="x">A</doc><doc>B</doc>'))).toEqual(['x', undefined])
+    expect(labelsOf(announced('<doc id="two words" n="7">A</doc><doc title="1">B</doc>'))).toEqual(['7', undefined])
   })
 
   it('is its file where nothing else labels it and no two are of the same', () => {
-    expect(labelsOf('<file path="src/a.ts">A</file><file path="src/b.ts">B</file>')).toEqual(['src/a.ts', 'src/b.ts'])
+    expect(labelsOf(announced('<file path="src/a.ts">A</file><file path="src/b.ts">B</file>'))).toEqual([
+      'src/a.ts',
+      'src/b.ts',
+    ])
     const named = '<document source="a.md" lang="en">A</document>\n<document lang="en" source="b.md">B</document>'
-    expect(labelsOf(named)).toEqual(['a.md', 'b.md'])
-    expect(findContextLists(named)).toMatchObject([{ positional: false }])
-    expect(labelsOf(named.replace('b.md', 'a.md'))).toEqual([undefined, undefined])
-    expect(labelsOf(named.replace('source="b.md"', ''))).toEqual([undefined, undefined])
-    expect(labelsOf('<source id="1" name="a">A</source><source id="2" name="b">B</source>')).toEqual(['1', '2'])
+    expect(labelsOf(announced(named))).toEqual(['a.md', 'b.md'])
+    expect(findContextLists(announced(named))).toMatchObject([{ positional: false }])
+    expect(labelsOf(announced(named.replace('b.md', 'a.md')))).toEqual([undefined, undefined])
+    expect(labelsOf(announced(named.replace('source="b.md"', '')))).toEqual([undefined, undefined])
+    expect(labelsOf(announced('<source id="1" name="a">A</source><source id="2" name="b">B</source>'))).toEqual([
+      '1',
+      '2',
+    ])
   })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findContextLists } from '../find-context-lists.ts'
-import { behindLists, contentsOf, labelsOf } from '../found-lists.fixture.ts'
+import { announced, behindLists, contentsOf, labelsOf } from '../found-lists.fixture.ts'
 
 describe('labelled blocks', () => {
   it.each([
@@ -65,10 +65,10 @@ describe('labelled blocks', () => {
   })
 
   it('keep a source in brackets behind the label as content', () => {
-    expect(contentsOf('Document [1](Title: Rome) A\nDocument [2](Title: Paris) B\n\nq')).toEqual([
+    expect(contentsOf(announced('Document [1](Title: Rome) A\nDocument [2](Title: Paris) B\n\nq'))).toEqual([
       ['(Title: Rome) A', '(Title: Paris) B'],
     ])
-    expect(contentsOf('Source 1 (rome.pdf): A\nSource 2 (paris.pdf): B\n\nq')).toEqual([
+    expect(contentsOf(announced('Source 1 (rome.pdf): A\nSource 2 (paris.pdf): B\n\nq'))).toEqual([
       ['(rome.pdf): A', '(paris.pdf): B'],
     ])
   })
@@ -81,7 +81,7 @@ describe('labelled blocks', () => {
   })
 
   it('leave the white space and rules between them to their places', () => {
-    const text = '[1] A\n\n---\n\n[2] B\n\n---\n\n[3] C\n\n---\n\nWhich?'
+    const text = 'Sources:\n[1] A\n\n---\n\n[2] B\n\n---\n\n[3] C\n\n---\n\nWhich?'
     expect(contentsOf(text)).toEqual([['A', 'B', 'C']])
     expect(behindLists(text)).toEqual(['\n\n---\n\nWhich?'])
   })
@@ -119,8 +119,10 @@ describe('the last labelled block', () => {
     'Frage: warum?',
     '问题：为什么？',
   ])('ends in front of %j', (cue) => {
-    expect(contentsOf(`[1] A\n[2] B\n${cue}`)).toEqual([['A', 'B']])
-    expect(contentsOf(`[1] A\n\nmore A\n\n[2] B\n\nmore B\n\n${cue}\nrest`)).toEqual([['A\n\nmore A', 'B\n\nmore B']])
+    expect(contentsOf(announced(`[1] A\n[2] B\n${cue}`))).toEqual([['A', 'B']])
+    expect(contentsOf(announced(`[1] A\n\nmore A\n\n[2] B\n\nmore B\n\n${cue}\nrest`))).toEqual([
+      ['A\n\nmore A', 'B\n\nmore B'],
+    ])
   })
 
   it('does not end at a word that only begins like a cue', () => {
@@ -145,7 +147,7 @@ describe('the last labelled block', () => {
 
   it('ends at a rule or a heading behind a blank line when no other block has such', () => {
     for (const line of ['---', '=====', '***', '# Question', '## Your task', '# Aufgabe']) {
-      expect(contentsOf(`[1] A\n\nmore A\n\n[2] B\n\nmore B\n\n${line}\nWhich?`)).toEqual([
+      expect(contentsOf(announced(`[1] A\n\nmore A\n\n[2] B\n\nmore B\n\n${line}\nWhich?`))).toEqual([
         ['A\n\nmore A', 'B\n\nmore B'],
       ])
     }
@@ -204,14 +206,14 @@ describe('labels that do not count up', () => {
     'Source A: A\nSource B: B',
     'File a1.txt: A\nFile b2.txt: B',
   ])('are stable in %j', (list) => {
-    const text = `${list}\n\nWhich?`
+    const text = announced(`${list}\n\nWhich?`)
     expect(contentsOf(text)).toEqual([['A', 'B']])
     expect(findContextLists(text)).toMatchObject([{ positional: false }])
   })
 
   it('are read without their markup', () => {
-    expect(labelsOf('[Doc_ab12] A\n[Doc_f3] B')).toEqual(['ab12', 'f3'])
-    expect(labelsOf('**Document [8]:** A\n**Document [3]:** B')).toEqual(['8', '3'])
+    expect(labelsOf(announced('[Doc_ab12] A\n[Doc_f3] B'))).toEqual(['ab12', 'f3'])
+    expect(labelsOf(announced('**Document [8]:** A\n**Document [3]:** B'))).toEqual(['8', '3'])
   })
 
   it.each([
@@ -241,7 +243,7 @@ describe('several lists', () => {
   })
 
   it('of different forms stand side by side', () => {
-    expect(contentsOf('Sources:\n[1] A\n[2] B\n\nSource 1: C\nSource 2: D\n\n<doc>E</doc>')).toEqual([
+    expect(contentsOf('Sources:\n[1] A\n[2] B\n\nSource 1: C\nSource 2: D\n\n<doc>E</doc>\n\nQuestion: why?')).toEqual([
       ['A', 'B'],
       ['C', 'D'],
       ['E'],
@@ -249,7 +251,7 @@ describe('several lists', () => {
   })
 
   it('do not stand in one another: the outer one is found', () => {
-    expect(contentsOf('Document 1:\n[1] a\n[2] b\nDocument 2:\n[1] c\n[2] d\n\nq')).toEqual([
+    expect(contentsOf(announced('Document 1:\n[1] a\n[2] b\nDocument 2:\n[1] c\n[2] d\n\nq'))).toEqual([
       ['[1] a\n[2] b', '[1] c\n[2] d'],
     ])
     expect(
@@ -316,7 +318,7 @@ describe('lists that belong to the question', () => {
     ['a question in front, a blank line between', 'Question: who?\n\n[1] Alpha\n[2] Beta'],
     ['documents to answer questions from', 'Use these documents to answer the questions:\n[1] Alpha\n[2] Beta'],
     ['several lines in the other blocks, one in the last', 'Sources:\n[1] Alpha\nand so on\n[2] Beta'],
-    ['the text of each below its label', 'Document 1:\nAlpha\nDocument 2:\nBeta'],
+    ['the text of each below its label', 'Sources:\nDocument 1:\nAlpha\nDocument 2:\nBeta'],
     ['several lines in all, the question in front', 'Question: who?\n\n[1] Alpha\nand so on\n[2] Beta\nand on'],
   ])('but not %s', (_, text) => {
     expect(findContextLists(text)[0]?.blocks).toHaveLength(2)

@@ -82,8 +82,13 @@ function readList(labelled: LabelledRegion, first: Label): ContextList | undefin
     end: end.list,
     form: first.keys === undefined ? (first.bare ? 'number' : 'label') : 'record',
     weight: first.isWeak ? 'weak' : 'strong',
-    inContainer: region.isKin && findContentStart(marks.text, region.start, region.end) === first.start,
+    inContainer: region.isKin && (!first.isWeak || startsIn(marks.text, region, first)),
   }
+}
+
+/** Whether nothing stands between the beginning of a region and a label. */
+function startsIn(text: string, region: Region, { start }: Label): boolean {
+  return findContentStart(text, region.start, region.end) === start
 }
 
 /** Whether a list of numbers is that of the notes of a text: below a heading for them, or nothing but links. */

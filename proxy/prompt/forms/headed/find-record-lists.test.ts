@@ -58,7 +58,7 @@ describe('records that begin with the same fields', () => {
 
 describe('headings that only say Document', () => {
   it('begin blocks', () => {
-    expect(contentsOf('### Document\nA\n\n### Document\nB\n\nWhich?')).toEqual([['A', 'B']])
+    expect(contentsOf('### Document\nA\n\n### Document\nB\n\nQuestion: which?')).toEqual([['A', 'B']])
     expect(findContextLists('## Source\nA\n## Source\nB\n\nQuestion: q')).toMatchObject([{ positional: false }])
   })
 
