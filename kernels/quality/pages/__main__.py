@@ -43,7 +43,7 @@ def _prompts(options: argparse.Namespace, tokenizer: Any) -> "list[Long]":
     if options.forty:
         return forty(options.data, tokenizer, options.tokens)
     prompts = [] if options.only_others else first_five(options.data, tokenizer, options.tokens)
-    for kind in (*RETRIEVALS, DIALOGUE) if options.prompts else ():
+    for kind in (options.kinds or (*RETRIEVALS, DIALOGUE)) if options.prompts else ():
         count = options.skip + options.prompts
         given = prompts_of(options.data, kind, tokenizer, options.context, count, options.tokens)
         prompts += given[options.skip :]
@@ -61,6 +61,7 @@ def _read_options() -> argparse.Namespace:
     parser.add_argument("--model", help="folder of the model")
     parser.add_argument("--out", type=Path, required=True, help="folder for measurements, tables and plots")
     parser.add_argument("--prompts", type=int, default=0, help="of each trace, beside the first five")
+    parser.add_argument("--kinds", nargs="+", help="traces of these; all by default")
     parser.add_argument("--skip", type=int, default=2, help="prompts at the beginning of each trace")
     parser.add_argument("--only-others", action="store_true", help="leave out the first five")
     parser.add_argument("--forty", action="store_true", help="40 prompts of all kinds and lengths in place of these")

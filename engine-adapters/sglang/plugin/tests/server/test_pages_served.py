@@ -22,14 +22,21 @@ class Server:
 
     def ask(self, prompt: list[int], pages: float | None = None) -> tuple[list[int], int]:
         """The answer's tokens, greedy, and how many of the prompt were cached."""
+        answer = self._generate(prompt, pages)
+        return answer["output_ids"], answer["meta_info"]["cached_tokens"]
+
+    def logprobs(self, prompt: list[int], pages: float | None = None) -> list[float]:
+        """Of the answer's tokens."""
+        return [logprob for logprob, *_ in self._generate(prompt, pages)["meta_info"]["output_token_logprobs"]]
+
+    def _generate(self, prompt: list[int], pages: float | None) -> dict[str, Any]:
         params: dict[str, Any] = {"temperature": 0, "max_new_tokens": TOKENS, "ignore_eos": True}
         if pages is not None:
             params["custom_params"] = {"reprise_pages": pages}
-        body = json.dumps({"input_ids": prompt, "sampling_params": params}).encode()
+        body = json.dumps({"input_ids": prompt, "sampling_params": params, "return_logprob": True}).encode()
         request = urllib.request.Request(f"{self.url}/generate", body, {"content-type": "application/json"})
         with urllib.request.urlopen(request, timeout=300) as response:
-            answer = json.load(response)
-        return answer["output_ids"], answer["meta_info"]["cached_tokens"]
+            return json.load(response)
 
 
 @pytest.fixture(scope="module")
@@ -45,12 +52,17 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def test_fewer_pages_are_read_and_leave_nothing_behind(server: Server) -> None:
-    stock, _ = server.ask(PROMPT)
-    assert server.ask(PROMPT, 1)[0] == stock
+    # a later request finds more in the cache, and batches the rest otherwise
+    server.ask(PROMPT)
+    stock = server.logprobs(PROMPT)
+    assert server.logprobs(PROMPT, 1) == pytest.approx(stock, abs=1e-5)
     # the first sparse step is the self-test
-    sparse, _ = server.ask(PROMPT, 0.05)
-    assert server.ask(PROMPT, 0.05)[0] == sparse != stock
-    assert server.ask(PROMPT)[0] == stock
+    server.ask(PROMPT, 0.05)
+    sparse = server.logprobs(PROMPT, 0.05)
+    assert sparse == pytest.approx(server.logprobs(PROMPT, 0.05), abs=1e-5)
+    # the first token is the prefill's
+    assert sparse[0] == pytest.approx(stock[0], abs=1e-5) and sparse != pytest.approx(stock, abs=1e-3)
+    assert server.logprobs(PROMPT) == pytest.approx(stock, abs=1e-5)
     log = server.log.read_text()
     assert "reprise: selecting pages by attention-mass" in log and "no pages are selected" not in log
 
