@@ -10,9 +10,7 @@ import torch
 from quality.in_engine.measure import Measurements
 from quality.pages.engine import Engine
 from quality.pages.prompts import Long
-
-WINDOW = 128
-"""steps over which the drift of long answers is averaged"""
+from quality.pages.report import WINDOW
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,6 +102,7 @@ class PagedTorchNativeBackend(TorchNativeAttnBackend):
         elif self._layer == self._layers - 1:
             self.is_proven = True
             self.selection.forget_choices()
+            logger.info("reprise: the self-test has passed: fewer pages are read from now on")
 
     def _give_up(self, error: Exception) -> None:
         self._step, self.refusal = None, f"{type(error).__name__}: {error}"

@@ -61,10 +61,18 @@ def test_fewer_pages_are_read_and_leave_nothing_behind(server: Server) -> None:
     sparse = server.logprobs(PROMPT, 0.05)
     assert sparse == pytest.approx(server.logprobs(PROMPT, 0.05), abs=1e-5)
     # the first token is the prefill's
-    assert sparse[0] == pytest.approx(stock[0], abs=1e-5) and sparse != pytest.approx(stock, abs=1e-3)
-    assert server.logprobs(PROMPT) == pytest.approx(stock, abs=1e-5)
+    assert sparse[0] == pytest.approx(stock[0], abs=1e-5)
+    again = server.logprobs(PROMPT)
+    assert again == pytest.approx(stock, abs=1e-5)
+    # a model of random weights looks at everything alike, so less makes little difference
+    assert apart(sparse, stock) > 10 * apart(again, stock)
     log = server.log.read_text()
-    assert "reprise: selecting pages by attention-mass" in log and "no pages are selected" not in log
+    assert "reprise: selecting pages by attention-mass" in log and "the self-test has passed" in log
+    assert "no pages are selected" not in log
+
+
+def apart(one: list[float], other: list[float]) -> float:
+    return max(abs(a - b) for a, b in zip(one, other, strict=True))
 
 
 def test_a_later_turn_finds_the_prompt_and_no_approximate_token(server: Server) -> None:
