@@ -1,5 +1,6 @@
 """Selection of pages with SGLang's own attention and pools: all pages are stock, fewer are masked attention."""
 
+from dataclasses import MISSING, fields, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,13 +15,13 @@ from sglang.srt.layers.radix_attention import AttentionType
 from sglang.srt.mem_cache.memory_pool import MHATokenToKVPool, ReqToTokenPool
 from sglang.srt.mem_cache.registry import create_unified_radix_cache
 from sglang.srt.mem_cache.unified_radix_cache import UnifiedRadixCache
-from sglang.srt.model_executor.forward_batch_info import ForwardMode
+from sglang.srt.model_executor.forward_batch_info import ForwardBatch, ForwardMode
 from sglang.srt.plugins.hook_registry import HookRegistry
 from sglang.srt.speculative.spec_info import SpeculativeAlgorithm
 
 from reprise_sglang.pages.backend import PagedTorchNativeBackend
 from reprise_sglang.pages.held import NONE, HeldRequests
-from reprise_sglang.pages.hooks import RATIOS, prompt_alone, register_hooks, with_ratios
+from reprise_sglang.pages.hooks import NamedRequests, prompt_alone, register_hooks, with_ratios
 from reprise_sglang.pages.settings import PageSettingError, PageSettings, asked_ratio
 
 HEADS, GROUP, DIM, LAYERS, PAGE = 2, 3, 16, 2, 8
@@ -72,8 +73,8 @@ class Decoding:
         places = torch.cat([self._write(row, [length - 1]) for row, length in enumerate(self.lengths)])
         lengths = torch.tensor(self.lengths)
         batch = SimpleNamespace(
-            forward_mode=ForwardMode.DECODE, rids=self.names, seq_lens=lengths, seq_lens_cpu=lengths,
-            req_pool_indices=self.rows, out_cache_loc=places, encoder_lens=None, **{RATIOS: self.ratios},
+            forward_mode=ForwardMode.DECODE, rids=NamedRequests(self.names, self.ratios), seq_lens=lengths,
+            seq_lens_cpu=lengths, req_pool_indices=self.rows, out_cache_loc=places, encoder_lens=None,
         )  # fmt: skip
         self.paged.init_forward_metadata(batch)
         return [self._layer(index, batch) for index in range(LAYERS)]
@@ -219,6 +220,11 @@ def test_slots_are_held_by_those_that_run_without_a_break(batches):
         before = now
 
 
+def batch_of(cls: type, _: Any, names: list[str]) -> ForwardBatch:
+    required = [field.name for field in fields(cls) if field.default is MISSING and field.default_factory is MISSING]
+    return cls(**{**dict.fromkeys(required), "rids": names})
+
+
 def test_hooks_read_wishes_and_keep_answers_out_of_the_cache():
     def request(params: Any, session: Any = None) -> Any:
         return SimpleNamespace(
@@ -227,8 +233,10 @@ def test_hooks_read_wishes_and_keep_answers_out_of_the_cache():
 
     asking, silent, turn = request({"reprise_pages": 0.25}), request(None), request({"reprise_pages": 0.25}, "s")
     batch = SimpleNamespace(reqs=[asking, silent, turn])
-    made = with_ratios(lambda cls, given_, more: SimpleNamespace(more=more), object, batch, 7)
-    assert (getattr(made, RATIOS), made.more) == ([0.25, None, None], 7)
+    made = with_ratios(batch_of, ForwardBatch, batch, ["a", "b", "c"])
+    # as SGLang's runners do before they ask a backend
+    made = replace(made)
+    assert made.rids == ["a", "b", "c"] and made.rids.ratios == [0.25, None, None]
     kept = [prompt_alone(lambda cache, req, up_to: up_to, None, one, up_to=30) for one in (asking, silent, turn)]
     assert kept == [10, 30, 30] and prompt_alone(lambda cache, req, up_to: up_to, None, asking, up_to=4) == 4
 

@@ -7,7 +7,6 @@ import numpy as np
 import torch
 from sglang.srt.layers.attention.torch_native_backend import TorchNativeAttnBackend
 
-from reprise_sglang.pages.hooks import RATIOS
 from reprise_sglang.pages.selection import PageSelection, PageStep
 from reprise_sglang.pages.settings import PageSettings
 
@@ -43,7 +42,7 @@ class PagedTorchNativeBackend(TorchNativeAttnBackend):
     def init_forward_metadata(self, forward_batch: Any) -> None:
         super().init_forward_metadata(forward_batch)
         self._step = None
-        ratios = getattr(forward_batch, RATIOS, None)
+        ratios = getattr(forward_batch.rids, "ratios", None)
         if self.refusal is not None or not ratios or not forward_batch.forward_mode.is_decode():
             return
         if len(ratios) != len(forward_batch.seq_lens) or all(ratio is None for ratio in ratios):

@@ -1,14 +1,25 @@
 """SGLang's own hooks: which requests of a batch ask for selection, and that nobody finds what they write."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from reprise_sglang.pages.settings import asked_ratio
 
-RATIOS = "reprise_ratios"
-"""the attribute of a `ForwardBatch`: of each of its requests the share that it asks for, None where all"""
 BATCH = "sglang.srt.model_executor.forward_batch_info.ForwardBatch.init_new"
 CACHE = "sglang.srt.mem_cache.unified_radix_cache.UnifiedRadixCache.checkpoint"
+
+
+class NamedRequests(list[str]):
+    """
+    The names of a batch's requests, and the share of pages that each asks for, None where all.
+
+    SGLang's runners make new `ForwardBatch`es of one: an attribute of our own would be lost, what is in its fields goes
+    along.
+    """
+
+    def __init__(self, names: Iterable[str], ratios: Sequence[float | None]) -> None:
+        super().__init__(names)
+        self.ratios = ratios
 
 
 def register_hooks() -> None:
@@ -22,7 +33,9 @@ def register_hooks() -> None:
 def with_ratios(original: Callable[..., Any], cls: type, batch: Any, *arguments: Any, **named: Any) -> Any:
     """Tells the batch's forward what its requests ask for."""
     made = original(cls, batch, *arguments, **named)
-    setattr(made, RATIOS, [ratio_of(request) for request in batch.reqs])
+    ratios = [ratio_of(request) for request in batch.reqs]
+    if made.rids is not None and len(made.rids) == len(ratios):
+        made.rids = NamedRequests(made.rids, ratios)
     return made
 
 
