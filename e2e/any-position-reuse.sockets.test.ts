@@ -73,14 +73,14 @@ describe('what a request wishes', () => {
 
   test.each<[kind: EngineKind, prefix: string]>([
     ['vllm', '{"vllm_xargs":{"reprise_pages":0.25},'],
-    ['sglang', '{'],
+    ['sglang', '"custom_params":{"reprise_pages":0.25},'],
     ['openai', '{'],
-  ])('of a share of pages reaches a vLLM, and no other engine: %s', async (kind, prefix) => {
+  ])('of a share of pages reaches an engine that could have our plugin, and no other: %s', async (kind, prefix) => {
     await start(kind, null)
     const got = await sent(body, 'pages=0.25')
     expect(got).toContain(prefix)
     expect(got).toContain(body.slice(1))
-    expect(got.includes('reprise_pages')).toBe(kind === 'vllm')
+    expect(got.includes('reprise_pages')).toBe(kind !== 'openai')
   })
 
   test('has to be one', async () => {

@@ -51,8 +51,8 @@ export interface EngineAdapter {
   readonly publishesEvents: boolean
   /** whether its plugin can reuse KV at any position, and tells how */
   readonly canReuseAnywhere: boolean
-  /** whether its plugin can read a share of a context's pages in decode steps */
-  readonly canSelectPages: boolean
+  /** the member that hands a wish to its plugin of page selection, on these APIs; undefined: there is none */
+  pagesMember(api: PromptApi): string | undefined
   /** the APIs on which `cache_salt` keeps tenants apart */
   readonly salts: readonly PromptApi[]
   /** where it tells of its cache, the newer place first; none: it does not */

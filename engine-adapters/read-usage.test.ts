@@ -127,3 +127,14 @@ test('what was reused at another position, of answers and streams, stands beside
   expect(read('text/event-stream', [`data: {}\n\ndata: ${answer}\n\ndata: [DONE]\n\n`])).toEqual(expected)
   expect(read('application/json', [answer.replace('3', 'null')])?.reusedTokens).toBeUndefined()
 })
+
+test('pages that were read, of answers, streams and the cut end of a long stream, stand beside what is cached', () => {
+  const pages = '"listed_pages":30,"all_pages":90,"page_choices":4,"page_backtracks":1'
+  const usage = `"usage":{"prompt_tokens":10,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":4,${pages}}}`
+  const expected = { listed: 30, all: 90, choices: 4, backtracks: 1 }
+  expect(read('application/json', [`{${usage}}`])?.pages).toEqual(expected)
+  expect(read('text/event-stream', [`data: {}\n\ndata: {${usage}}\n\ndata: [DONE]\n\n`])?.pages).toEqual(expected)
+  const long = `data: {"response":{"text":"${'x'.repeat(40_000)}",${usage}}}\n\n`
+  expect(read('text/event-stream', [long.slice(0, 20_000), long.slice(20_000)])?.pages).toEqual(expected)
+  expect(read('application/json', [`{${usage.replace('30', '91')}}`])).not.toHaveProperty('pages')
+})

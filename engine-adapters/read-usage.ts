@@ -1,4 +1,5 @@
 import { createParser } from 'eventsource-parser'
+import { type PageUsage, readPageUsage, sumOfPages } from './page-usage.ts'
 import { readEngineError } from './read-error.ts'
 
 /** What an engine says it did for a request. */
@@ -8,6 +9,8 @@ export interface Usage {
   readonly cachedTokens: number | undefined
   /** taken over from another position, and not computed again; undefined when the engine does no such thing */
   readonly reusedTokens: number | undefined
+  /** of the answer's steps; undefined when they read their whole context, or the engine does not tell */
+  readonly pages?: PageUsage | undefined
   readonly completionTokens: number | undefined
 }
 
@@ -130,8 +133,9 @@ function readOne(answer: Json | null): Partial<Usage> | undefined {
   const completion = toCount(usage.completion_tokens) ?? toCount(usage.output_tokens)
   // of a prompt that is told of, all is told; an event without one adds to what is known
   if (prompt !== undefined) {
-    const reusedTokens = toCount(details.reused_tokens)
-    return { promptTokens: prompt, cachedTokens: cached, reusedTokens, completionTokens: completion }
+    const [reusedTokens, pages] = [toCount(details.reused_tokens), readPageUsage(details)]
+    const told = { promptTokens: prompt, cachedTokens: cached, reusedTokens, completionTokens: completion }
+    return pages ? { ...told, pages } : told
   }
   return completion === undefined ? {} : { completionTokens: completion }
 }
@@ -144,6 +148,7 @@ function sumOf(usages: readonly (Partial<Usage> | undefined)[]): Usage | undefin
     cachedTokens: add(sum.cachedTokens, usage.cachedTokens),
     reusedTokens: add(sum.reusedTokens, usage.reusedTokens),
     completionTokens: add(sum.completionTokens, usage.completionTokens),
+    pages: sum.pages && usage.pages && sumOfPages(sum.pages, usage.pages),
   }))
 }
 

@@ -25,6 +25,7 @@ interface EmulateOptions {
   blockSize?: number
   prefillTokensPerSecond: number
   reuse?: number
+  pages?: number
   hostTokens: number
   callback?: string
 }
@@ -62,6 +63,11 @@ program
   )
   .option('--reuse <ratio>', 'reuses at any position, computing this share again (0 to 1; vllm)', argument(readShare))
   .option('--host-tokens <n>', 'what is kept for --reuse', atLeast(1), emulatorDefaults.hostTokens)
+  .option(
+    '--pages <ratio>',
+    'reads fewer pages for those who ask, this share at least (0 to 1; vllm)',
+    argument(readShare),
+  )
   .option('--callback <url>', 'where evictions are reported: http://HOST:PORT/v1/replicas/NAME', argument(readUrl))
   .action(emulate)
 
@@ -143,8 +149,9 @@ function checkEngines(count: number, isEmulated: boolean): void {
 }
 
 async function emulate({ listen, callback, ...options }: EmulateOptions): Promise<void> {
-  if (options.reuse !== undefined && options.kind !== 'vllm') {
-    throw new ConfigError('--reuse is what vLLM can do with our plugin: leave --kind out.', 2)
+  for (const name of ['reuse', 'pages'] as const) {
+    if (options[name] === undefined || options.kind === 'vllm') continue
+    throw new ConfigError(`--${name} is what vLLM can do with our plugin: leave --kind out.`, 2)
   }
   const callbackToken = process.env.REPRISE_CALLBACK_TOKEN?.trim() || undefined
   const { startEmulator } = await import('#engine-adapters/emulator/emulator.ts')

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { addCollectedMetrics, type MetricSources } from './telemetry/collected-metrics.ts'
+import { createPageMetrics, type PageMetrics } from './telemetry/page-metrics.ts'
 
 export type { MetricSources } from './telemetry/collected-metrics.ts'
 
@@ -12,6 +13,7 @@ export interface Metrics {
   readonly promptTokens: Counter
   readonly cachedTokens: Counter<'source'>
   readonly reusedTokens: Counter
+  readonly pages: PageMetrics
   readonly predictedCachedTokens: Counter
   readonly predictedOfReported: Counter
   readonly seenTokens: Counter
@@ -90,6 +92,7 @@ export function createMetrics(sources: MetricSources): Metrics {
       registers: [registry],
     }),
     ...tokenMetrics(count),
+    pages: createPageMetrics(count),
     blocks: count('blocks_total', 'Context blocks by what was done', 'action'),
     skipped: count('skipped_total', 'Requests left as they were, by why', 'reason'),
     ...chunkMetrics(count),

@@ -27,6 +27,10 @@ describe.skipIf('missing' in setup)('vLLM that selects pages', () => {
   afterAll(() => deployment?.close())
 
   async function answer(turn: Turn, pages?: number, xargs?: object): Promise<string> {
+    return JSON.parse(await send(turn, pages, xargs ? { vllm_xargs: xargs } : {})).choices[0].message.content
+  }
+
+  async function send(turn: Turn, pages: number | undefined, more: object): Promise<string> {
     const response = await request(`${deployment.proxy.url}/v1/chat/completions`, {
       method: 'POST',
       headers: {
@@ -39,12 +43,12 @@ describe.skipIf('missing' in setup)('vLLM that selects pages', () => {
         temperature: 0,
         ignore_eos: true,
         messages: [SYSTEM_MESSAGE, toUserMessage(turn)],
-        ...(xargs ? { vllm_xargs: xargs } : {}),
+        ...more,
       }),
     })
     const text = await response.body.text()
     expect(response.statusCode, text).toBe(200)
-    return JSON.parse(text).choices[0].message.content
+    return text
   }
 
   /** The engine's own counter, summed over what its other labels say. */
@@ -74,6 +78,26 @@ describe.skipIf('missing' in setup)('vLLM that selects pages', () => {
     expect(await count('reprise_page_refusals', 'self_test')).toBe(0)
 
     for (const [index, turn] of turns.entries()) expect(await answer(turn)).toBe(stock[index])
+  })
+
+  test('usage tells what was read of each request, in streams too, and the proxy counts it', async () => {
+    const usageOf = (json: string): Record<string, number> => JSON.parse(json).usage.prompt_tokens_details
+    const [turn] = turns
+    expect(usageOf(await send(turn!, undefined, {}))).not.toHaveProperty('all_pages')
+    const whole = usageOf(await send(turn!, 0.25, {}))
+    const streamed = { stream: true, stream_options: { include_usage: true } }
+    const stream = usageOf((await send(turn!, 0.25, streamed)).split('\n\n').at(-3)!.slice(6))
+    expect(whole).toMatchObject({ page_choices: Math.ceil((answerTokens - 1) / 2), page_backtracks: 0 })
+    expect(whole.listed_pages! / whole.all_pages!).toBeGreaterThan(0.2)
+    expect(whole.listed_pages! / whole.all_pages!).toBeLessThan(0.6)
+    const pagesOf = ({ listed_pages, all_pages }: Record<string, number>) => ({ listed_pages, all_pages })
+    expect(pagesOf(stream)).toEqual(pagesOf(whole))
+    const metrics = await (await request(`${deployment.proxy.adminUrl}/metrics`)).body.text()
+    const counted = Number(/^reprise_listed_pages_total (\d+)$/m.exec(metrics)?.[1])
+    expect(counted).toBeGreaterThanOrEqual(whole.listed_pages! + stream.listed_pages!)
+    // a front end that finds a text to stop at asks the engine for no last word
+    const stopped = usageOf(await send(turn!, 0.25, { stop: [' '] }))
+    expect(stopped).not.toHaveProperty('all_pages')
   })
 
   test('a wish of the client itself goes before the header, and one that is none is counted', async () => {

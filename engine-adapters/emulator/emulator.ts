@@ -38,6 +38,8 @@ export interface EmulatorOptions {
   reuse?: number
   /** What it keeps for that. */
   hostTokens?: number
+  /** vLLM: decode steps read the share of their pages that a request asks for, and this at least. */
+  pages?: number
   /** `http://HOST:PORT/v1/replicas/NAME`, told what is stored and evicted */
   callbackUrl?: string
   callbackToken?: string
@@ -63,7 +65,8 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   let sender: CallbackSender | undefined
   const text = new CannedText(tokenizer)
   const onReports: CallbackSender['report'] = (reports) => sender?.report(reports)
-  const engine = new EngineCore({ cache, text, prefillTokensPerSecond, onReports })
+  const pages = options.pages === undefined ? undefined : { minRatio: options.pages, pageTokens }
+  const engine = new EngineCore({ cache, text, prefillTokensPerSecond, onReports, pages })
   const modelTokens = Math.min(options.maxModelTokens ?? emulatorDefaults.maxModelTokens, cache.capacityTokens)
   const size = { pageTokens, capacityTokens: cache.capacityTokens }
   const server = createHttpServer(

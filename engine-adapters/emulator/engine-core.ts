@@ -1,9 +1,11 @@
 import { EventEmitter, once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ReuseWish } from '../any-position-reuse.ts'
+import type { PageUsage } from '../page-usage.ts'
 import type { CacheSequence, PrefixCache } from './cache/prefix-cache.ts'
 import type { CacheReport } from './cache/request-ledger.ts'
 import { FifoLock } from './fifo-lock.ts'
+import { type PageOptions, PageSelection } from './page-selection.ts'
 import type { CannedText } from './text/canned-text.ts'
 
 /** One prompt to compute and continue. */
@@ -14,6 +16,8 @@ export interface EngineRequest {
   /** At least 1; prompt and output together fit the cache. */
   outputTokens: number
   reuse?: ReuseWish | undefined
+  /** The share of its pages that decode steps are to read; undefined: all. */
+  pages?: number | undefined
 }
 
 export interface OutputToken {
@@ -23,6 +27,8 @@ export interface OutputToken {
   cachedTokens: number
   /** Prompt tokens whose KV was reused from another position; undefined where the engine does no such thing. */
   reusedTokens: number | undefined
+  /** What was read for the answer so far; undefined where every step reads its whole context. */
+  pages?: PageUsage | undefined
 }
 
 export interface EngineCoreOptions {
@@ -30,6 +36,8 @@ export interface EngineCoreOptions {
   text: CannedText
   prefillTokensPerSecond: number
   onReports: (reports: CacheReport[]) => void
+  /** undefined: it reads all pages */
+  pages?: PageOptions | undefined
 }
 
 const decodeMilliseconds = 5
@@ -58,6 +66,7 @@ export class EngineCore {
   readonly #text: CannedText
   readonly #rate: number
   readonly #onReports: (reports: CacheReport[]) => void
+  readonly #pages: PageOptions | undefined
   readonly #prefillTurn = new FifoLock()
   readonly #events = new EventEmitter()
   #prefillEnd = 0
@@ -67,6 +76,7 @@ export class EngineCore {
     this.#text = options.text
     this.#rate = options.prefillTokensPerSecond
     this.#onReports = options.onReports
+    this.#pages = options.pages
   }
 
   /** Yields the output token by token at an engine's pace; the request ends, and frees its space, with the generator. */
@@ -74,6 +84,7 @@ export class EngineCore {
     const promptTokens = request.prompt.length
     const sequence = this.#cache.open({ ...request, tokens: this.#withOutput(request), promptTokens })
     await this.#prefill(sequence, promptTokens, signal)
+    const selection = this.#selectionFor(request)
     let computed = promptTokens
     try {
       const start = performance.now()
@@ -81,11 +92,19 @@ export class EngineCore {
         await delayUntil(start + index * decodeMilliseconds, signal)
         computed = promptTokens + index
         const { cachedTokens, reused } = sequence
-        yield { index, text: this.#text.text(index), cachedTokens, reusedTokens: reused?.kept }
+        // the first token is the prefill's
+        if (index > 0) selection?.step(computed)
+        const pages = selection && selection.usage.all > 0 ? selection.usage : undefined
+        yield { index, text: this.#text.text(index), cachedTokens, reusedTokens: reused?.kept, pages }
       }
     } finally {
       this.#release(sequence, computed)
     }
+  }
+
+  #selectionFor({ pages }: EngineRequest): PageSelection | undefined {
+    if (!this.#pages || pages === undefined || pages >= 1) return undefined
+    return new PageSelection(this.#pages, pages)
   }
 
   /** Empties the cache; false while a request runs, as the engines have it. */

@@ -11,7 +11,7 @@ export const openaiAdapter: EngineAdapter = {
   evictsInWhole: false,
   publishesEvents: false,
   canReuseAnywhere: false,
-  canSelectPages: false,
+  pagesMember: () => undefined,
   salts: [],
   cacheSources: [],
   isInference: (path) => isInferencePath(paths, path),

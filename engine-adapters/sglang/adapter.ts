@@ -29,7 +29,8 @@ export const sglangAdapter: EngineAdapter = {
   evictsInWhole: true,
   publishesEvents: true,
   canReuseAnywhere: false,
-  canSelectPages: false,
+  // `/generate` has it among its sampling parameters; the others have no such member
+  pagesMember: (api) => (api === 'chat_completions' || api === 'completions' ? 'custom_params' : undefined),
   // it drops the salt of `/v1/messages`
   salts: promptApis.filter((api) => api !== 'messages'),
   // 0.5.23 warns in its log of the second, versions before 0.5.4 have no other

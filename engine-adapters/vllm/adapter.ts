@@ -33,7 +33,7 @@ export const vllmAdapter: EngineAdapter = {
   evictsInWhole: false,
   publishesEvents: true,
   canReuseAnywhere: true,
-  canSelectPages: true,
+  pagesMember: () => 'vllm_xargs',
   salts: promptApis,
   cacheSources: [{ path: '/metrics', read: readVllmCacheConfig }],
   isInference: (path) => isInferencePath(paths, path),

@@ -14,6 +14,11 @@ export interface Counts {
   readonly baselineCachedTokens: number
   readonly shadowCachedTokens: number
   readonly seenTokens: number
+  /** of decode steps that were asked to read fewer pages: those read, all there were, times chosen, times in doubt */
+  readonly listedPages: number
+  readonly allPages: number
+  readonly pageChoices: number
+  readonly pageBacktracks: number
   /** seconds spent by reprise itself, and the requests they were spent on */
   readonly overheadSeconds: number
   readonly decided: number

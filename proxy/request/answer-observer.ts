@@ -135,7 +135,7 @@ export class AnswerObserver implements ForwardObserver {
   #readUsage(): Usage | undefined {
     const usage = this.#usage?.read()
     const isOfAll = this.#observed.promptIds.length === 1 || this.#routed.replica.adapter.countsCachedOfAll
-    return usage && !isOfAll ? { ...usage, cachedTokens: undefined, reusedTokens: undefined } : usage
+    return usage && !isOfAll ? { ...usage, cachedTokens: undefined, reusedTokens: undefined, pages: undefined } : usage
   }
 
   /** Of what it reused, as far as its reports have said so by now. */

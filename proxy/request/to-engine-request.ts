@@ -23,7 +23,7 @@ export function isKeptAlive({ settings, isStream }: Pick<Call, 'settings' | 'isS
 export function toEngineRequest(
   { credentials }: Pipeline,
   { incoming, telemetry }: Exchange,
-  { caller, body, received, settings, isStream }: Call,
+  { api, caller, body, received, settings, isStream }: Call,
   { replica, decision }: RoutedCall,
   request: RequestId,
 ): EngineRequest {
@@ -31,7 +31,7 @@ export function toEngineRequest(
   const salt = cacheSaltOf(caller.tenant, members.cache_salt, settings.saltSecret)
   const tags = replica.adapter.tagRequest(request, salt, members)
   const parts = received.whole?.write(tags.members) ?? [
-    bytesToSend(body, received.prompt, decision.splices, tags.members, wishesOf(replica, decision)),
+    bytesToSend(body, received.prompt, decision.splices, tags.members, wishesOf(replica, decision, api)),
   ]
   const rawHeaders = withEngineCredentials(incoming.rawHeaders, {
     keepsClientKey: settings.keepsClientKey,
@@ -55,7 +55,7 @@ export function toEngineRequest(
 }
 
 /** What the request wishes of this replica's plugins. */
-function wishesOf(replica: RoutedCall['replica'], { options }: Decision): EngineWish[] {
+function wishesOf(replica: RoutedCall['replica'], { options }: Decision, api: Call['api']): EngineWish[] {
   const { reuse, pages } = options
   const wishes: EngineWish[] = []
   if (reuse !== undefined && replica.reuse) {
@@ -63,9 +63,8 @@ function wishesOf(replica: RoutedCall['replica'], { options }: Decision): Engine
     wishes.push({ member: 'kv_transfer_params', own: 'reprise', value })
   }
   // an engine that could select pages and does not hands the name to nobody
-  if (pages !== undefined && replica.adapter.canSelectPages) {
-    wishes.push({ member: 'vllm_xargs', own: 'reprise_pages', value: pages })
-  }
+  const member = pages === undefined ? undefined : replica.adapter.pagesMember(api)
+  if (member !== undefined) wishes.push({ member, own: 'reprise_pages', value: pages })
   return wishes
 }
 

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { PageUsage } from '#engine-adapters/page-usage.ts'
 import { tenantName } from '../access/tenant.ts'
 
 /** What is known of a request when it has ended. Times are in milliseconds; what never happened is undefined. */
@@ -36,6 +37,8 @@ export interface RequestRecord {
   readonly reusedTokens: number | undefined
   readonly recomputedTokens: number | undefined
   readonly coldTokens: number | undefined
+  /** of an engine that was asked to read fewer pages while decoding, and told which it read */
+  readonly pages?: PageUsage | undefined
   readonly promptTokens: number | undefined
   readonly completionTokens: number | undefined
   readonly queueMilliseconds: number | undefined
@@ -75,6 +78,10 @@ export function logRequest(log: Logger, record: RequestRecord): void {
       reused_tokens: record.reusedTokens,
       recomputed_tokens: record.recomputedTokens,
       cold_tokens: record.coldTokens,
+      listed_pages: record.pages?.listed,
+      all_pages: record.pages?.all,
+      page_choices: record.pages?.choices,
+      page_backtracks: record.pages?.backtracks,
       prompt_tokens: record.promptTokens,
       queue_ms: rounded(record.queueMilliseconds),
       overhead_ms: rounded(record.overheadMilliseconds),

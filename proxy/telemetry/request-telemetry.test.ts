@@ -163,6 +163,19 @@ describe('a request that was answered', () => {
     expect(await valuesOf('cached_tokens_total')).toEqual({ engine: 20 })
   })
 
+  test('tells what its engine read of the pages of its context, and nothing where that is not told', async () => {
+    const request = begin()
+    const pages = { listed: 30, all: 90, choices: 4, backtracks: 1 }
+    request.used({ promptTokens: 100, cachedTokens: 20, pages })
+    request.ended('finished', answered)
+    const figures = { listed_pages: 30, all_pages: 90, page_choices: 4, page_backtracks: 1 }
+    expect(lines[0]).toMatchObject(figures)
+    const counts = { listedPages: 30, allPages: 90, pageChoices: 4, pageBacktracks: 1 }
+    expect(await readCounts(telemetry.metrics.registry)).toMatchObject(counts)
+    begin().ended('finished', answered)
+    for (const name of Object.keys(figures)) expect(lines[1]).not.toHaveProperty(name)
+  })
+
   test('counts as cold what nobody says was computed again', () => {
     const request = begin()
     request.used({ promptTokens: 100, cachedTokens: 20, reusedTokens: 50 })

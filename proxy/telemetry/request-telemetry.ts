@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { PageUsage } from '#engine-adapters/page-usage.ts'
 import type { SentPrompt } from '#index/cache-event.ts'
 import { tooLarge } from '../bounds/work-limits.ts'
 import { logRequest, type RequestRecord } from './access-log.ts'
 import { divergentTokens } from './divergence.ts'
+import { countPages } from './page-metrics.ts'
 import type { Telemetry } from './telemetry.ts'
 import type { RequestSpan } from './tracing.ts'
 
@@ -59,6 +61,7 @@ export interface ReportedUsage {
   /** found at another position and computed again, where that is known */
   readonly recomputedTokens?: number | undefined
   readonly completionTokens?: number | undefined
+  readonly pages?: PageUsage | undefined
 }
 
 /**
@@ -190,6 +193,7 @@ export class RequestTelemetry {
     const [first, admitted] = [this.#firstByteAt, this.#admitted]
     this.#gain?.used(usage, first && admitted ? (first - admitted.at) / 1000 : undefined)
     metrics.reusedTokens.inc(usage.reusedTokens ?? 0)
+    countPages(metrics.pages, usage.pages)
     if (cachedTokens === undefined) return
     metrics.cachedTokens.inc({ source: 'engine' }, cachedTokens)
     if (replica !== undefined) metrics.byReplica.cachedTokens.inc({ replica }, cachedTokens)
@@ -261,6 +265,7 @@ export class RequestTelemetry {
       reusedTokens: usage?.reusedTokens,
       recomputedTokens: usage?.recomputedTokens,
       coldTokens: coldTokens(usage),
+      pages: usage?.pages,
       promptTokens: usage?.promptTokens,
       completionTokens: usage?.completionTokens,
       queueMilliseconds: admitted && decidedAt !== undefined ? admitted.at - decidedAt : undefined,

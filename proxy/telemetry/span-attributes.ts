@@ -39,6 +39,10 @@ export function spanAttributes(record: RequestRecord): Attributes {
     'reprise.reused_tokens': record.reusedTokens,
     'reprise.recomputed_tokens': record.recomputedTokens,
     'reprise.cold_tokens': record.coldTokens,
+    'reprise.listed_pages': record.pages?.listed,
+    'reprise.all_pages': record.pages?.all,
+    'reprise.page_choices': record.pages?.choices,
+    'reprise.page_backtracks': record.pages?.backtracks,
     'reprise.time_to_first_byte_ms': record.firstByteMilliseconds,
   }
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined))

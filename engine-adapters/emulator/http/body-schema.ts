@@ -10,6 +10,8 @@ export interface CommonBody {
   rid?: string | null
   /** vLLM: what a request wishes of its connector. */
   kv_transfer_params?: { reprise?: { reuse?: unknown } | null } | null
+  /** vLLM: what a request hands on to its logits processors. */
+  vllm_xargs?: { reprise_pages?: unknown } | null
   stream?: boolean | null
 }
 
@@ -28,6 +30,7 @@ export const common: Record<string, object> = {
   request_id: optional('string'),
   rid: optional('string'),
   kv_transfer_params: optional('object'),
+  vllm_xargs: optional('object'),
   stream: optional('boolean'),
 }
 

@@ -1,15 +1,16 @@
 import type { OutputToken } from '../engine-core.ts'
 
 /** What became of a request's prompt, and all that was generated for it. */
-export interface Output extends Pick<OutputToken, 'text' | 'cachedTokens' | 'reusedTokens'> {}
+export interface Output extends Pick<OutputToken, 'text' | 'cachedTokens' | 'reusedTokens' | 'pages'> {}
 
 /** Runs a request to its end; resolves to all its text. */
 export async function collectOutput(tokens: AsyncIterable<OutputToken>): Promise<Output> {
   const output: Output = { text: '', cachedTokens: 0, reusedTokens: undefined }
-  for await (const { text, cachedTokens, reusedTokens } of tokens) {
+  for await (const { text, cachedTokens, reusedTokens, pages } of tokens) {
     output.text += text
     output.cachedTokens = cachedTokens
     output.reusedTokens = reusedTokens
+    output.pages = pages
   }
   return output
 }

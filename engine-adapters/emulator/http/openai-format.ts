@@ -1,3 +1,5 @@
+import { type PageDetails, type PageUsage, toPageDetails } from '../../page-usage.ts'
+
 /** Named so that nobody takes it for a model. */
 export const modelName = 'reprise-emulator'
 
@@ -41,7 +43,7 @@ export interface Usage {
   prompt_tokens: number
   total_tokens: number
   completion_tokens: number
-  prompt_tokens_details: { cached_tokens: number; reused_tokens?: number }
+  prompt_tokens_details: { cached_tokens: number; reused_tokens?: number } & Partial<PageDetails>
 }
 
 /** What is counted of prompts and answers. */
@@ -51,14 +53,16 @@ export interface Counts {
   cachedTokens: number
   /** undefined where the engine reuses nothing at other positions, and says nothing of it */
   reusedTokens?: number | undefined
+  /** undefined where every decode step reads its whole context */
+  pages?: PageUsage | undefined
 }
 
-export function toUsage({ promptTokens, completionTokens, cachedTokens, reusedTokens }: Counts): Usage {
+export function toUsage({ promptTokens, completionTokens, cachedTokens, reusedTokens, pages }: Counts): Usage {
   const reused = reusedTokens === undefined ? {} : { reused_tokens: reusedTokens }
   return {
     prompt_tokens: promptTokens,
     total_tokens: promptTokens + completionTokens,
     completion_tokens: completionTokens,
-    prompt_tokens_details: { cached_tokens: cachedTokens, ...reused },
+    prompt_tokens_details: { cached_tokens: cachedTokens, ...reused, ...(pages && toPageDetails(pages)) },
   }
 }

@@ -1,3 +1,4 @@
+import { sumOfPages } from '../../page-usage.ts'
 import type { EngineCore, EngineRequest } from '../engine-core.ts'
 import { collectOutput, type Output } from './collect-output.ts'
 import { type Call, type Routes, sendJson } from './http-server.ts'
@@ -124,15 +125,18 @@ function choiceIndexes({ copies }: Job, prompt: number): number[] {
   return Array.from({ length: copies }, (_, copy) => prompt * copies + copy)
 }
 
-type CountedPrompt = Pick<Output, 'cachedTokens' | 'reusedTokens'>
+type CountedPrompt = Pick<Output, 'cachedTokens' | 'reusedTokens' | 'pages'>
 
 function usageOf({ requests, copies }: Job, counted: readonly CountedPrompt[]): Usage {
   const sum = (numbers: number[]): number => numbers.reduce((total, number) => total + number, 0)
   const reused = counted.flatMap(({ reusedTokens = [] }) => reusedTokens)
+  // of several samples of a prompt nothing is told
+  const read = copies > 1 ? [] : counted.flatMap(({ pages = [] }) => pages)
   return toUsage({
     promptTokens: sum(requests.map((request) => request.prompt.length)),
     completionTokens: sum(requests.map((request) => request.outputTokens)) * copies,
     cachedTokens: sum(counted.map(({ cachedTokens }) => cachedTokens)),
     reusedTokens: reused.length > 0 ? sum(reused) : undefined,
+    pages: read.length > 0 ? read.reduce(sumOfPages) : undefined,
   })
 }

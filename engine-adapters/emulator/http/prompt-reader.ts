@@ -64,7 +64,7 @@ export class PromptReader {
   /** The work of one prompt. */
   request(
     id: string,
-    { cache_salt: salt, kv_transfer_params: wishes }: CommonBody,
+    { cache_salt: salt, kv_transfer_params: wishes, vllm_xargs: more }: CommonBody,
     prompt: Uint32Array,
     maximum: number | null | undefined,
     suffix = '',
@@ -76,6 +76,7 @@ export class PromptReader {
       prompt,
       outputTokens: this.#outputTokens(prompt.length, maximum),
       reuse: readReuse(wishes?.reprise?.reuse),
+      pages: readShare(more?.reprise_pages),
     }
   }
 
@@ -126,6 +127,11 @@ export class PromptReader {
 
 /** A wish that is none, as a connector reads it, is not there. */
 function readReuse(wish: unknown): ReuseWish | undefined {
-  if (wish === 'off') return 'off'
-  return typeof wish === 'number' && wish >= 0 && wish <= 1 ? wish : undefined
+  return wish === 'off' ? 'off' : typeof wish === 'number' ? readShare(wish) : undefined
+}
+
+/** A share may be a text, as arguments of vLLM's may; one that is none is not there. */
+function readShare(wish: unknown): number | undefined {
+  const share = typeof wish === 'string' && wish.trim() !== '' ? Number(wish) : wish
+  return typeof share === 'number' && share >= 0 && share <= 1 ? share : undefined
 }

@@ -18,8 +18,8 @@ PROCESSOR = "reprise_vllm.select_pages.processor:PageProcessor"
 class Engine:
     """An engine that answers one prompt at a time, by any selector."""
 
-    def __init__(self, model: str, least_tokens: int = 1, **options: Any) -> None:
-        """least_tokens: shorter contexts stay dense."""
+    def __init__(self, model: str, least_tokens: int = 1, requests: int = 1, **options: Any) -> None:
+        """least_tokens: shorter contexts stay dense; requests: so many may be sparse at once."""
         import reprise_vllm
         from vllm import LLM
 
@@ -28,11 +28,13 @@ class Engine:
             "kv_connector": "RepriseConnector",
             "kv_connector_module_path": "reprise_vllm.connector",
             "kv_role": "kv_both",
-            "kv_connector_extra_config": {"pages": {"min_ratio": 0, "requests": 1, "least_tokens": least_tokens}},
+            "kv_connector_extra_config": {
+                "pages": {"min_ratio": 0, "requests": requests, "least_tokens": least_tokens}
+            },
         }
         self.llm = LLM(
             model=model, dtype="float32", max_model_len=LONGEST, enforce_eager=True, block_size=32,
-            max_num_batched_tokens=LONGEST, max_num_seqs=4, kv_transfer_config=connector,
+            max_num_batched_tokens=LONGEST, max_num_seqs=max(4, requests), kv_transfer_config=connector,
             logits_processors=[PROCESSOR], **options,
         )  # fmt: skip
         self.tokenizer = self.llm.get_tokenizer()
@@ -71,6 +73,10 @@ class Engine:
         if self.selection.refusal is not None:
             raise RuntimeError(f"selection has ended: {self.selection.refusal}")
         return list(output.outputs[0].token_ids), self._answers.log_probabilities()
+
+    def begin_free(self) -> None:
+        """What is answered next is the model's own, of as many prompts as there are."""
+        self._answers.begin(None)
 
     def take_share(self) -> float:
         """Pages listed of all there were, since this was last asked."""

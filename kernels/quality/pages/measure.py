@@ -10,6 +10,7 @@ import torch
 from quality.in_engine.measure import Measurements
 from quality.pages.engine import Engine
 from quality.pages.prompts import Long
+from quality.pages.report import WINDOW
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,16 +26,21 @@ class Case:
 
 
 def measure(
-    engine: Engine, prompts: Sequence[Long], tokens: int, cases: Sequence[Case], kept: Measurements, seconds: float
-) -> Iterator[str]:
-    """Measures cases of prompts, `tokens` of each one's answer, until time is up; yields what to say of each."""
+    engine: Engine, prompts: Sequence[Long], tokens: int, cases: Sequence[Case], kept: Measurements, seconds: float,
+    named: str | None = None,
+) -> Iterator[str]:  # fmt: skip
+    """
+    Measures cases of prompts, `tokens` of each one's answer, until time is up; yields what to say of each.
+
+    named: what the report calls the set of these prompts
+    """
     until = time.monotonic() + seconds
     for number, prompt in enumerate(prompts, 1):
         wanted = kept.open_cases(prompt.kind, prompt.name, list(cases))
         if not wanted:
             continue
-        forced = prompt.truth[:tokens] if prompt.truth else engine.answer(prompt.tokens, tokens)[0]
-        _, full = engine.answer(prompt.tokens, tokens, forced=forced)
+        # what is not forced is greedy
+        forced, full = engine.answer(prompt.tokens, tokens, forced=prompt.truth and prompt.truth[:tokens])
         for case in wanted:
             if time.monotonic() > until:
                 yield f"time is up after {number - 1} prompts"
@@ -42,7 +48,8 @@ def measure(
             engine.choose_by(case.selector, case.every)
             engine.take_share()
             _, log = engine.answer(prompt.tokens, tokens, case.ratio, forced)
-            kept.add(_row(prompt, case, forced, full, log) | {"share": engine.take_share()})
+            row = _row(prompt, case, forced, full, log) | {"share": engine.take_share()}
+            kept.add(row | ({} if named is None else {"set": named}))
         yield f"{prompt.kind} {prompt.name}, {len(prompt.tokens)} tokens: {number} of {len(prompts)} prompts"
 
 
@@ -53,6 +60,7 @@ def _row(prompt: Long, case: Case, forced: Sequence[int], full: torch.Tensor, lo
     return {
         "trace": prompt.kind, "prompt": prompt.name, "case": str(case), "selector": case.selector, "every": case.every,
         "ratio": case.ratio, "kl": float(steps.mean()), "worst_kl": float(steps.max()),
+        "kl_by": [float(part.mean()) for part in steps.split(WINDOW)],
         "late_kl": float(steps[len(steps) // 2 :].mean()),
         "top1": float((log.argmax(-1) == full.argmax(-1)).float().mean()),
         "nll": float(-log.gather(1, token).mean()), "full_nll": float(-full.gather(1, token).mean()),

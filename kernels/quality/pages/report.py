@@ -1,26 +1,57 @@
 """Tables, CSV and plots of what has been measured."""
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
 from quality.figures import Rows, draw_kl, means_of, plot_panels, write_figures
 
+WINDOW = 128
+"""steps over which the drift of long answers is averaged"""
 _FIGURES = ("kl", "late_kl", "top1", "nll", "full_nll", "share")
 
 
 def write_report(folder: Path) -> str:
     """Writes `figures.csv`, `figures.md` and a plot; returns the Markdown."""
     rows = [json.loads(line) for line in (folder / "measured.jsonl").read_text().splitlines()]
-    first = _first_five(rows)
-    sets = {"the first five prompts": [one for one in rows if _key(one) in first]}
-    sets["other prompts"] = [one for one in rows if _key(one) not in first]
+    unnamed = [one for one in rows if "set" not in one]
+    first = _first_five(unnamed)
+    sets = {"the first five prompts": [one for one in unnamed if _key(one) in first]}
+    sets["other prompts"] = [one for one in unnamed if _key(one) not in first]
+    for name in dict.fromkeys(one["set"] for one in rows if "set" in one):
+        sets[f"{name}, those measured by every choice"] = _common([one for one in rows if one.get("set") == name])
     figures = [figure for name, given in sets.items() for figure in _figures(name, given)]
     text = "\n\n".join(_table(name, figures) for name, given in sets.items() if given) + "\n"
+    text += _drift(rows)
     write_figures(folder, figures, text)
     _plot(folder, [one for one in figures if one["prompts"]])
     return text
+
+
+def _common(rows: Rows) -> Rows:
+    """Of a run that was ended, the prompts of which every case is measured: means of others cannot be compared."""
+    cases = {row["case"] for row in rows}
+    counts = Counter(map(_key, rows))
+    return [row for row in rows if counts[_key(row)] == len(cases)]
+
+
+def _drift(rows: Rows) -> str:
+    """The mean KL of each stretch of long answers; empty where there is none."""
+    long = [row for row in rows if len(row.get("kl_by", ())) > 2]
+    if not long:
+        return ""
+    ends = [WINDOW * (at + 1) for at in range(max(len(row["kl_by"]) for row in long))]
+    lines = [
+        "",
+        "### drift: mean KL of the steps up to each of these",
+        "",
+        f"| prompt | case | {' | '.join(map(str, ends))} |",
+    ]
+    lines.append("| - " * (len(ends) + 2) + "|")
+    for row in long:
+        lines.append(f"| {row['prompt']} | {row['case']} | {' | '.join(f'{one:.4f}' for one in row['kl_by'])} |")
+    return "\n".join(lines) + "\n"
 
 
 def _key(row: dict[str, Any]) -> tuple[str, str]:

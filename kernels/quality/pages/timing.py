@@ -10,6 +10,7 @@ import statistics
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,23 +24,25 @@ _FIRST_STEPS = 2
 def main() -> None:
     """Measures each mode at each context; prints medians over rounds with their range."""
     options = _read_options()
-    engine = Engine(options.model, least_tokens=options.least_tokens)
+    most = max(options.batches)
+    engine = Engine(options.model, least_tokens=options.least_tokens, requests=most)
     spent = _Spent(engine)
-    for context in options.contexts:
-        prompt = prompts_of(options.data, DIALOGUE, engine.tokenizer, context, 1, 0)[0].tokens
+    for context, batch in product(options.contexts, options.batches):
+        prompts = _prompts(options.data, engine, context, batch)
         # the prefill: later ones find it in the cache
-        engine.answer(prompt, 1)
+        for prompt in prompts:
+            engine.answer(prompt, 1)
         parts: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
         stocks = []
         for _ in range(options.rounds):
-            stock, _, _ = _median_step(engine, spent, prompt, options.steps, None)
+            stock, _, _ = _median_step(engine, spent, prompts, options.steps, None)
             stocks.append(stock)
             for name in options.modes:
                 selector, every, ratio = name.split(":")
                 engine.choose_by(selector, int(every))
-                step, own, first = _median_step(engine, spent, prompt, options.steps, float(ratio))
+                step, own, first = _median_step(engine, spent, prompts, options.steps, float(ratio))
                 parts[name].append((step / stock, own / stock, first / stock))
-        print(f"context {context}: a stock step {1e3 * statistics.median(stocks):.1f} ms of CPU time")
+        print(f"context {context}, batch {batch}: a stock step {1e3 * statistics.median(stocks):.1f} ms of CPU time")
         for name, values in parts.items():
             step, own, first = zip(*values, strict=True)
             print(
@@ -49,17 +52,27 @@ def main() -> None:
             )
 
 
+def _prompts(data: Path, engine: Engine, context: int, batch: int) -> list[list[int]]:
+    """As many prompts of so many tokens each: parts of dialogues, none the beginning of another."""
+    stream: list[int] = []
+    for at in range(10):
+        if len(stream) < context + 512 * batch:
+            stream += prompts_of(data, DIALOGUE, engine.tokenizer, context, at + 1, 0)[at].tokens
+    return [stream[512 * at : 512 * at + context] for at in range(batch)]
+
+
 def _median_step(
-    engine: Engine, spent: "_Spent", prompt: list[int], steps: int, ratio: float | None
+    engine: Engine, spent: "_Spent", prompts: list[list[int]], steps: int, ratio: float | None
 ) -> tuple[float, float, float]:
-    """Seconds of CPU time: of a step, of choosing in a step, and of the first sparse step."""
+    """Seconds of CPU time: of a step in which all decode, of choosing in a step, and of the first sparse step."""
     from vllm import SamplingParams
 
     extra = {} if ratio is None else {"extra_args": {"reprise_pages": ratio}}
     sampling = SamplingParams(temperature=0, max_tokens=steps, ignore_eos=True, detokenize=False, **extra)
-    engine._forced, engine._seen = None, []
+    engine.begin_free()
     running = engine.llm.llm_engine
-    running.add_request(f"timing-{time.monotonic_ns()}", {"prompt_token_ids": prompt}, sampling)
+    for prompt in prompts:
+        running.add_request(f"timing-{time.monotonic_ns()}", {"prompt_token_ids": prompt}, sampling)
     times, own = [], []
     while running.has_unfinished_requests():
         spent.seconds = 0.0
@@ -95,6 +108,7 @@ def _read_options() -> argparse.Namespace:
     parser.add_argument("data", type=Path, help="folder of traces")
     parser.add_argument("--model", required=True, help="folder of the model")
     parser.add_argument("--contexts", nargs="+", type=int, default=[2048, 4096, 8064])
+    parser.add_argument("--batches", nargs="+", type=int, default=[1], help="requests that decode together")
     parser.add_argument("--steps", type=int, default=28, help="of an answer")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--least-tokens", type=int, default=1, help="shorter contexts stay dense")

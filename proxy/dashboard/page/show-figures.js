@@ -71,8 +71,16 @@ function showTiles(stats, total, { ratios, isReusing, range }) {
   const { overhead_ms, first_byte_ms } = stats.latencies.find(({ range_seconds }) => range_seconds === range)
   sayTimes('overhead', total.overhead_seconds, total.decided, overhead_ms)
   sayTimes('first-byte', total.first_byte_seconds, total.answered, first_byte_ms)
+  showPages(total)
   say('in-flight', whole(stats.in_flight))
   say('queue-note', `${whole(stats.queue_depth)} waiting`)
+}
+
+/** What decode steps read of their contexts, of requests that asked for less than all; nothing until one has. */
+function showPages({ listed_pages: listed, all_pages: all, page_choices: choices, page_backtracks: backtracks }) {
+  find('pages-tile').hidden = all === 0
+  say('pages', percent(ratioOf(listed, all)))
+  say('pages-note', `${whole(listed)} of ${whole(all)}; chosen ${whole(choices)} times, ${whole(backtracks)} in doubt`)
 }
 
 /** A mean with the median and the 99th percentile beside it, which are estimated from buckets. */

@@ -1,6 +1,8 @@
 """Tells reprise what SGLang's prefix cache holds of each request: `--radix-cache-backend reprise`."""
 
 import logging
+from importlib.util import find_spec
+from typing import Any
 
 logger = logging.getLogger(__name__)
 
@@ -19,3 +21,32 @@ def register() -> None:
 
     if BACKEND not in registered_radix_cache_backends():
         register_radix_cache_backend(BACKEND, create_cache)
+    register_page_selection()
+
+
+def register_page_selection() -> None:
+    """Makes `--decode-attention-backend reprise_torch_native` known, where the algorithms (reprise-kernels) are."""
+    if find_spec("reprise_pages") is None:
+        return
+    try:
+        from sglang.srt.arg_groups.choices import ATTENTION_BACKEND_CHOICES, add_attention_backend_choices
+        from sglang.srt.layers.attention.attention_registry import ATTENTION_BACKENDS, register_attention_backend
+
+        from reprise_sglang.pages import BACKEND as PAGED
+        from reprise_sglang.pages.hooks import register_hooks
+    except ImportError as error:
+        logger.error("reprise: this SGLang takes no attention backends, no pages are selected: %s", error)
+        return
+    if PAGED in ATTENTION_BACKENDS:
+        return
+
+    def create_backend(runner: Any) -> Any:
+        from reprise_sglang.pages.backend import PagedTorchNativeBackend
+        from reprise_sglang.pages.settings import PageSettings
+
+        return PagedTorchNativeBackend(runner, PageSettings.read())
+
+    register_attention_backend(PAGED)(create_backend)
+    if PAGED not in ATTENTION_BACKEND_CHOICES:
+        add_attention_backend_choices([PAGED])
+    register_hooks()

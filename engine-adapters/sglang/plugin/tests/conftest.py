@@ -5,7 +5,13 @@ import pytest
 
 _TESTS = Path(__file__).parent
 # the packages of this checkout, whatever is installed
-sys.path[:0] = [str(_TESTS), str(_TESTS / "server"), str(_TESTS.parent), str(_TESTS.parents[2] / "python")]
+sys.path[:0] = [
+    str(_TESTS),
+    str(_TESTS / "server"),
+    str(_TESTS.parent),
+    str(_TESTS.parents[2] / "python"),
+    str(_TESTS.parents[3] / "kernels"),
+]
 
 pytest.importorskip("sglang", reason="needs SGLang: run it in the environment that tests/engine/setup.sh makes")
 

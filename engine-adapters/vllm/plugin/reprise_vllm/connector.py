@@ -14,13 +14,14 @@ from vllm.logger import init_logger
 
 from reprise_vllm.cache_watcher import Reuse
 from reprise_vllm.reuse.engine_parts import remember_runner
-from reprise_vllm.reuse.messages import RepriseMetadata
+from reprise_vllm.reuse.messages import RepriseMetadata, WorkerReport
 from reprise_vllm.reuse.side import SchedulerSide, WorkerSide, read_settings
 from reprise_vllm.reuse.start import start_scheduler
 from reprise_vllm.reuse.stats import ReuseMetrics, ReuseStats
 from reprise_vllm.reuse.usage import tell_reused_tokens
 from reprise_vllm.select_pages.privacy import PrivateAnswers
 from reprise_vllm.select_pages.settings import settings_of
+from reprise_vllm.select_pages.told import PageBook
 from reprise_vllm.select_pages.worker import page_worker
 from reprise_vllm.start_reporting import Reporting, start_reporting
 
@@ -76,6 +77,7 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         self._on_worker: WorkerSide | None = None
         pages = settings_of(vllm_config)
         self._answers = PrivateAnswers(pages, logger) if pages and role is KVConnectorRole.SCHEDULER else None
+        self._pages = None if self._answers is None else PageBook()
         if pages:
             # runners are not handed to connectors, and one selector asks how the model turns keys
             remember_runner()
@@ -123,9 +125,13 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         self._on_scheduler.begin(request)
         if self._answers is not None:
             self._answers.begin(request)
+            self._pages.begin(request)
 
     def update_connector_output(self, connector_output: "KVConnectorOutput") -> None:
-        if self._on_scheduler.heard(connector_output.kv_connector_worker_meta) and self._reporting is not None:
+        report = connector_output.kv_connector_worker_meta
+        if self._pages is not None:
+            self._pages.heard(report.pages if isinstance(report, WorkerReport) else None)
+        if self._on_scheduler.heard(report) and self._reporting is not None:
             self._reporting.sender.describe({"reuse": self._on_scheduler.offer})
 
     def take_events(self) -> tuple[()]:
@@ -134,14 +140,12 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         return ()
 
     def request_finished(self, request: "Request", block_ids: list[int]) -> tuple[bool, dict[str, Any] | None]:
-        self._end(request)
-        return False, None
+        return False, self._end(request)
 
     def request_finished_all_groups(
         self, request: "Request", block_ids: tuple[list[int], ...]
     ) -> tuple[bool, dict[str, Any] | None]:
-        self._end(request)
-        return False, None
+        return False, self._end(request)
 
     def get_num_new_matched_tokens(self, request: "Request", num_computed_tokens: int) -> tuple[int | None, bool]:
         return self._on_scheduler.claim(request, num_computed_tokens)
@@ -198,7 +202,14 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         return self._on_worker.take_failed_blocks() if self._on_worker else set()
 
     def build_connector_worker_meta(self) -> "KVConnectorWorkerMetadata | None":
-        return self._on_worker.take_report() if self._on_worker else None
+        report = self._on_worker.take_report() if self._on_worker else None
+        worker = page_worker(self._vllm_config)
+        pages = None if worker is None else worker.rows.report()
+        if pages is None:
+            return report
+        report = report or WorkerReport()
+        report.pages = pages
+        return report
 
     def wait_for_layer_load(self, layer_name: str) -> None:
         return
@@ -220,11 +231,12 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
     def _end_step(self) -> None:
         self._reporting.watcher.end_step()
 
-    def _end(self, request: "Request") -> None:
+    def _end(self, request: "Request") -> dict[str, Any] | None:
         self._finished(request)
         self._on_scheduler.finished(request)
         if self._answers is not None:
             self._answers.finished(request)
+        return None if self._pages is None else self._pages.finished(request)
 
     @_never_throws
     def _finished(self, request: "Request") -> None:

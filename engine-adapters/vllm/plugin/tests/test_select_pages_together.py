@@ -9,6 +9,8 @@ import pytest
 from pages_engine import PagesEngine, prompt, said
 from reuse_model import make_model
 
+from reprise_vllm.reuse.usage import tell_reused_tokens
+
 PROMPT = prompt(3, 500)
 
 
@@ -42,8 +44,11 @@ def test_pages_are_chosen_anew_behind_pages_of_uncertain_tokens_alone(model, mos
     settings = {"every": 0, "max_entropy": most, "max_varentropy": 0.0 if most == 0 else most}
     with running(model, settings) as engine:
         # four pages fill; the first of them before 32 tokens were seen
-        engine.ask([PROMPT], 0.25, tokens=130)
-        assert engine.counts()["pages_choices", "made"] == choices
+        tell_reused_tokens()
+        output = engine.llm.generate({"prompt_token_ids": PROMPT}, engine.sampling(0.25, 130), use_tqdm=False)[0]
+        counts, told = engine.counts(), output.num_cached_tokens.told
+        assert counts["pages_choices", "made"] == told["page_choices"] == choices
+        assert counts["pages_choices", "backtracks"] == told["page_backtracks"] == choices - 1
 
 
 @pytest.mark.parametrize("selector", ["chess", "chess-unrotated", "recent", "random", "quest"])

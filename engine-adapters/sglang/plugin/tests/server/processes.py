@@ -50,7 +50,7 @@ def running_sglang(log: Path, site: Path, callback_url: str, port: int, flags: l
     """A server with the plugin that is installed in `site`; ready when it is entered."""
     environment = {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(site / "site"), str(_ENGINE / "cpu_shim")]),
+        "PYTHONPATH": os.pathsep.join(map(str, [site / "site", _ENGINE / "cpu_shim", CHECKOUT / "kernels"])),
         "REPRISE_CALLBACK_URL": callback_url,
         "OMP_NUM_THREADS": "1",
         "HF_HUB_OFFLINE": "1",

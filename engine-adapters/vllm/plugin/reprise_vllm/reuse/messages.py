@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from vllm.distributed.kv_transfer.kv_connector.v1.base import KVConnectorMetadata, KVConnectorWorkerMetadata
 
+from reprise_vllm.select_pages.told import PageReport
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
@@ -131,10 +133,12 @@ class WorkerReport(KVConnectorWorkerMetadata):
     """segments and their tokens that an earlier life of the engine left on a rank's disk"""
     lost: set[int] = field(default_factory=set)
     """segments whose rows some rank does not have"""
+    pages: PageReport | None = None
+    """of the first rank that told: ranks may choose other pages, and read as many"""
 
     @property
     def is_empty(self) -> bool:
-        return not any((self.ready, self.refusals, self.fetched, self.written, self.restored, self.lost))
+        return not any((self.ready, self.refusals, self.fetched, self.written, self.restored, self.lost, self.pages))
 
     def restored_on_all(self, ranks: int) -> list[tuple[DiskFile, np.ndarray]]:
         """Segments that every rank has restored."""
@@ -151,4 +155,5 @@ class WorkerReport(KVConnectorWorkerMetadata):
             self.written + other.written,
             self.restored + other.restored,
             self.lost | other.lost,
+            self.pages or other.pages,
         )

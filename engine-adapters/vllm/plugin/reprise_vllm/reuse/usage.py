@@ -1,7 +1,9 @@
-"""`prompt_tokens_details.reused_tokens`: what was reused at another position and not computed again.
+"""`prompt_tokens_details`: what was reused at another position and not computed again, and what pages were read.
 
 The engine core tells its front end, with a request's first token, how long the prompt is, how much of it was cached and
 how much was computed. With reuse the three do not add up: what is missing was reused (`ReuseScheduler` sees to that).
+With the last token it tells which pages were read (`PageBook`). Streams take the number of cached tokens from the first
+output and tell it with the last, so what is known at the end is put into what was given out at the beginning.
 """
 
 from collections.abc import Callable
@@ -9,6 +11,8 @@ from functools import wraps
 from typing import Any
 
 from vllm.v1.metrics.stats import PrefillStats
+
+from reprise_vllm.select_pages.told import take_told
 
 
 class ReusedPrefillStats(PrefillStats):
@@ -27,20 +31,31 @@ def prefill_stats(prompt: int, begin: int, exact: int, reused: int) -> PrefillSt
 
 
 class CachedTokens(int):
-    """How many tokens were cached exactly; remembers how many more were reused."""
+    """How many tokens were cached exactly; remembers how many more were reused, and at the end what was read."""
 
     reused: int
+    pages: dict[str, int]
 
-    def __new__(cls, exact: int, reused: int) -> "CachedTokens":
+    def __new__(cls, exact: int, reused: int = 0) -> "CachedTokens":
         made = super().__new__(cls, exact)
-        made.reused = reused
+        made.reused, made.pages = reused, {}
         return made
+
+    def __bool__(self) -> bool:
+        # `cached or 0` is to be this where it has something to tell
+        return int(self) > 0 or self.reused > 0 or bool(self.pages)
+
+    @property
+    def told(self) -> dict[str, int]:
+        """The members of usage."""
+        reused = {"reused_tokens": self.reused} if self.reused > 0 else {}
+        return {"cached_tokens": int(self), **reused, **self.pages}
 
 
 def tell_reused_tokens() -> None:
-    """Has the front end of this process tell what was reused, in answers and in streams. May be called twice.
+    """Has the front end of this process tell what was reused and read, in answers and in streams. May be called twice.
 
-    Without reuse nothing changes: the three numbers add up.
+    Without either nothing changes: the three numbers add up, and no page is told of.
     """
     from vllm.entrypoints.openai.responses.protocol import InputTokensDetails
     from vllm.entrypoints.serve.engine.protocol import PromptTokenUsageInfo
@@ -60,12 +75,20 @@ def _marking(process: Callable[..., Any]) -> Callable[..., Any]:
             stats = output.prefill_stats
             if stats is not None:
                 reused = stats.num_prompt_tokens - stats.num_computed_tokens - stats.num_cached_tokens
-                if reused > 0:
-                    stats.num_cached_tokens = CachedTokens(stats.num_cached_tokens, reused)
+                stats.num_cached_tokens = CachedTokens(stats.num_cached_tokens, max(0, reused))
+            pages, output.kv_transfer_params = take_told(output.kv_transfer_params)
+            if pages:
+                _tell_pages(self.request_states.get(output.request_id), pages)
         return process(self, engine_core_outputs, *arguments, **named)
 
     process_outputs.is_reprises = True
     return process_outputs
+
+
+def _tell_pages(state: Any, pages: dict[str, int]) -> None:
+    """Samples of one prompt (`n`) share its usage, so each one's pages would be taken for those of all."""
+    if state is not None and state.parent_req is None and isinstance(state.num_cached_tokens, CachedTokens):
+        state.num_cached_tokens.pages = pages
 
 
 def _telling(initialize: Callable[..., None]) -> Callable[..., None]:
@@ -73,7 +96,7 @@ def _telling(initialize: Callable[..., None]) -> Callable[..., None]:
     def init(self: Any, **given: Any) -> None:
         cached = given.get("cached_tokens")
         if isinstance(cached, CachedTokens):
-            given = {**given, "cached_tokens": int(cached), "reused_tokens": cached.reused}
+            given = {**given, **cached.told}
         initialize(self, **given)
 
     return init

@@ -7,6 +7,7 @@ from vllm.v1.sample.logits_processor.interface import LogitsProcessor, MoveDirec
 from vllm.v1.worker.gpu.sample.logits_processor.interface import LogitsProcessor as LogitsProcessorV2
 
 from reprise_vllm.select_pages.asked import MALFORMED, asked_ratio
+from reprise_vllm.select_pages.told import NAMED
 from reprise_vllm.select_pages.worker import page_worker
 
 if TYPE_CHECKING:
@@ -77,6 +78,6 @@ class PageProcessor(LogitsProcessor, LogitsProcessorV2):
         elif ratio is not None and (reason := worker.why_stock()) is not None:
             worker.rows.counts["pages_stock", reason] += 1
             ratio = None
-        slot = worker.rows.add(holder, ratio)
+        slot = worker.rows.add(holder, ratio, None if ratio is None else params.extra_args.get(NAMED))
         if slot is not None and worker.uncertain is not None:
             worker.uncertain.begin(slot)

@@ -73,8 +73,10 @@ class PageSelection:
         slots = self.rows.slots(holders[:count])
         lengths = common.seq_lens_cpu_upper_bound.numpy()[:count].astype(np.int64)
         starts = common.query_start_loc_cpu.numpy()[: count + 1]
-        decodes = (np.diff(starts) == 1) & ~common.is_prefilling.numpy()[:count]
-        sparse = np.flatnonzero(decodes & (slots[:count] != NONE) & (lengths >= self.settings.least_tokens))
+        decodes = (np.diff(starts) == 1) & ~common.is_prefilling.numpy()[:count] & (slots[:count] != NONE)
+        is_long = lengths >= self.settings.least_tokens
+        self._count_dense(slots[decodes & ~is_long], lengths[decodes & ~is_long])
+        sparse = np.flatnonzero(decodes & is_long)
         if not len(sparse):
             return None
         return self._rewrite(common, sparse, slots[sparse], lengths, starts[sparse], all_pages)
@@ -97,7 +99,7 @@ class PageSelection:
         filled = full > rows.summed[slots]
         if filled.any():
             self.summaries.add(slots[filled], rows.summed[slots[filled]], full[filled], source[self._to_device(filled)])
-        due = self._due(slots, filled)
+        due, again = self._due(slots, filled)
         rows.summed[slots] = full
         rows.age[slots] += 1
         ratio = np.ones(len(slots)) if all_pages else rows.ratio[slots]
@@ -108,25 +110,26 @@ class PageSelection:
         step = self._step_of(common, at, row, slots, queries, source, due, full, listed, since, total, kept)
         shorter = lengths.copy()
         shorter[sparse] = mine - (total - kept) * page
-        self._count(due, listed, kept, total)
+        self._count(slots, due & (not all_pages), again, kept, total)
+        self.rows.counts["pages_choices", "made"] += int(due.sum())
         if not self.selector.per_layer:
             self._choose_for_all_layers(step, full[due])
             self._list_pages(step, 0)
         step.rewritten = self._replaced(common, shorter)
         return step
 
-    def _due(self, slots: np.ndarray, filled: np.ndarray) -> np.ndarray:
-        """Which of these requests (bool [S]) choose in this step."""
+    def _due(self, slots: np.ndarray, filled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Which of these requests (bool [S]) choose in this step, and which of these because of uncertainty."""
         rows, every = self.rows, self.settings.every
         new = rows.listed[slots] == 0
         if every:
-            return new | (rows.age[slots] + 1 >= every)
+            return new | (rows.age[slots] + 1 >= every), np.zeros_like(new)
         if self._uncertain is None:
-            return new | filled
+            return new | filled, np.zeros_like(new)
         # asked for where a page has filled alone: what is taken is forgotten
-        due = new.copy()
-        due[filled] |= self._uncertain.take_triggered(slots[filled])
-        return due
+        again = np.zeros_like(new)
+        again[filled] = self._uncertain.take_triggered(slots[filled])
+        return new | again, again & ~new
 
     def _step_of(
         self,
@@ -237,13 +240,23 @@ class PageSelection:
         """Nothing is selected from now on; the engine goes on as stock."""
         self.refusal = reason
         self.rows.counts["pages_refused", reason] += 1
+        self.rows.forget_figures()
         self._logger.error("reprise: no pages are selected any more: %s", reason, exc_info=error)
 
-    def _count(self, due: np.ndarray, listed: np.ndarray, kept: np.ndarray, total: np.ndarray) -> None:
+    def _count(
+        self, slots: np.ndarray, due: np.ndarray, again: np.ndarray, kept: np.ndarray, total: np.ndarray
+    ) -> None:
         counts = self.rows.counts
         counts["pages_read", "listed"] += int(kept.sum())
         counts["pages_read", "all"] += int(total.sum())
-        counts["pages_choices", "made"] += int(due.sum())
+        counts["pages_choices", "backtracks"] += int(again.sum())
+        self.rows.figures[slots] += np.stack([kept, total, due, again], 1)
+
+    def _count_dense(self, slots: np.ndarray, lengths: np.ndarray) -> None:
+        """Decode steps of requests that may be sparse, and read all that there is."""
+        total = -(-lengths // self.shape.page)
+        none = np.zeros_like(total)
+        self.rows.figures[slots] += np.stack([total, total, none, none], 1)
 
     def _to_device(self, values: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(values).to(self._device, non_blocking=True)

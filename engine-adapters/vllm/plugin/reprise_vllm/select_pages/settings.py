@@ -1,9 +1,10 @@
 """What the operator says of page selection, in `kv_connector_extra_config`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from reprise_vllm.calibrate.thresholds import CalibrationError, read_thresholds
 from reprise_vllm.read_settings import check_number, check_whole, read_settings
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ class PageSettings:
     max_entropy: float | None = None
     """with `max_varentropy`: when a page fills, pages are chosen anew only if its tokens exceeded both (CHESS, 3.3)"""
     max_varentropy: float | None = None
+    thresholds: str | None = None
+    """a file of these two, as `python -m reprise_vllm.calibrate` writes it"""
 
     @property
     def backtracks(self) -> bool:
@@ -50,8 +53,22 @@ class PageSettings:
         """Returns the settings under `pages`, None where there are none; raises `PageSettingError`."""
         settings = read_settings(PageSettings, KEY, '{"min_ratio": 0.1}', extra.get(KEY), PageSettingError)
         if settings is not None:
+            settings = settings._with_thresholds()
             settings._check()
         return settings
+
+    def _with_thresholds(self) -> "PageSettings":
+        if self.thresholds is None:
+            return self
+        if self.max_entropy is not None or self.max_varentropy is not None:
+            raise PageSettingError("pages.thresholds stands in place of pages.max_entropy and pages.max_varentropy")
+        if not isinstance(self.thresholds, str):
+            raise PageSettingError(f"pages.thresholds is {self.thresholds!r}, it must be a file")
+        try:
+            max_entropy, max_varentropy = read_thresholds(self.thresholds)
+        except CalibrationError as error:
+            raise PageSettingError(f"pages.thresholds: {error}") from error
+        return replace(self, max_entropy=max_entropy, max_varentropy=max_varentropy)
 
     def _check(self) -> None:
         _number("min_ratio", self.min_ratio, 0, 1)

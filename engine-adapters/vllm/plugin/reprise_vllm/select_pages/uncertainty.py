@@ -25,7 +25,7 @@ class Uncertain:
     def follow(self, logits: torch.Tensor, slots: torch.Tensor) -> None:
         """logits [S, vocabulary] of the requests of these slots (int64 [S]), one step further."""
         state = self._state.index_select(0, slots)
-        triggered = _uncertainty(logits, state, self._page, self._max_entropy, self._max_varentropy)
+        _, triggered = page_entropies(logits, state, self._page, self._max_entropy, self._max_varentropy)
         self._state[slots] = state
         self._pending[slots] = torch.maximum(self._pending[slots], triggered)
         self._told.copy_(self._pending, non_blocking=True)
@@ -38,14 +38,20 @@ class Uncertain:
         return told
 
 
-def _uncertainty(
+def page_entropies(
     logits: torch.Tensor, state: torch.Tensor, page: int, max_entropy: float, max_varentropy: float
-) -> torch.Tensor:
-    """`reprise_kernels.generation_uncertainty`, and the same in torch where Triton cannot run: int32 [S]."""
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """
+    `reprise_kernels.generation_uncertainty`, and the same in torch where Triton cannot run.
+
+    float32 [S, 2], mean and variance of the entropies of a page that is full now, NaN elsewhere; and int32 [S], whether
+    both are beyond their thresholds.
+    """
     if logits.device.type == "cuda":
         from reprise_kernels.generation_uncertainty import generation_uncertainty
 
-        return generation_uncertainty(logits, state, page, max_entropy, max_varentropy).triggered
+        found = generation_uncertainty(logits, state, page, max_entropy, max_varentropy)
+        return found.page, found.triggered
     log_p = logits.float().log_softmax(-1)
     entropy = -(log_p.exp() * log_p.clamp_min(-1e30)).sum(-1)
     count, mean, squares = state.unbind(1)
@@ -56,4 +62,6 @@ def _uncertainty(
     squares = squares + away * (entropy - mean)
     full = count >= page
     state.copy_(torch.stack([count, mean, squares], 1).masked_fill_(full[:, None], 0))
-    return (full & (mean > max_entropy) & (squares / count > max_varentropy)).int()
+    variance = squares / count
+    figures = torch.stack([mean, variance], 1).masked_fill_(~full[:, None], torch.nan)
+    return figures, (full & (mean > max_entropy) & (variance > max_varentropy)).int()

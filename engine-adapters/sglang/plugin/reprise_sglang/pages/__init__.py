@@ -1,0 +1,4 @@
+"""Selection of pages while decoding: `--decode-attention-backend reprise_torch_native`."""
+
+BACKEND = "reprise_torch_native"
+STOCK = "torch_native"

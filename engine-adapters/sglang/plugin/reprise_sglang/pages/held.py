@@ -1,0 +1,68 @@
+"""What is known of each sparse request from step to step, on the host."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+NONE = -1
+
+
+class HeldRequests:
+    """
+    A slot for each sparse request of the decode batches.
+
+    A running request is in every decode batch. One that was missing has been retracted and computed anew, and begins
+    anew here; nobody says that one has ended, so its slot goes to whoever needs one.
+    """
+
+    def __init__(self, slots: int) -> None:
+        self._slot_of: dict[str, int] = {}
+        self._name_of: list[str | None] = [None] * slots
+        self._step = 0
+        self._seen = np.zeros(slots, dtype=np.int64)
+        self._length = np.zeros(slots, dtype=np.int64)
+        self.ratio = np.ones(slots)
+        self.summed = np.zeros(slots, dtype=np.int64)
+        """pages that have a summary, from the first on"""
+        self.listed = np.zeros(slots, dtype=np.int64)
+        """pages in the request's list; 0: none is made yet"""
+        self.chosen_at = np.zeros(slots, dtype=np.int64)
+        """complete pages when the list was made: pages from there on are read too"""
+        self.age = np.zeros(slots, dtype=np.int64)
+        """steps since"""
+
+    def begin_step(self, names: Sequence[str], ratios: Sequence[float | None], lengths: np.ndarray) -> np.ndarray:
+        """The slots of a decode batch's requests: int64 [B], `NONE` where a request is dense."""
+        self._step += 1
+        slots = np.full(len(names), NONE)
+        asking = [row for row, ratio in enumerate(ratios) if ratio is not None]
+        known = [row for row in asking if names[row] in self._slot_of]
+        for row in known:
+            slot = slots[row] = self._slot_of[names[row]]
+            if self._seen[slot] != self._step - 1 or self._length[slot] != lengths[row] - 1:
+                self._begin(slot, ratios[row])
+            self._seen[slot] = self._step
+        for row in sorted(set(asking) - set(known)):
+            slot = self._take()
+            if slot is None:
+                break
+            self._slot_of[names[row]], self._name_of[slot] = slot, names[row]
+            self._begin(slot, ratios[row])
+            slots[row], self._seen[slot] = slot, self._step
+        held = slots != NONE
+        self._length[slots[held]] = lengths[held]
+        return slots
+
+    def _take(self) -> int | None:
+        """A slot whose request is not in this step."""
+        slot = int(self._seen.argmin())
+        if self._seen[slot] == self._step:
+            return None
+        name = self._name_of[slot]
+        if name is not None:
+            del self._slot_of[name]
+        return slot
+
+    def _begin(self, slot: int, ratio: float) -> None:
+        self.ratio[slot] = ratio
+        self.summed[slot] = self.listed[slot] = self.chosen_at[slot] = self.age[slot] = 0

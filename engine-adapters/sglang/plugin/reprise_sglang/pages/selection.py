@@ -1,0 +1,156 @@
+"""Which tokens the decode steps of sparse requests read, layer by layer."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from reprise_pages.choice import always_listed, best_pages, budget_pages
+from reprise_pages.selectors import SELECTORS
+from reprise_sglang.pages.held import NONE, HeldRequests
+from reprise_sglang.pages.settings import PageSettings
+
+
+@dataclass(slots=True)
+class PageStep:
+    """The S sparse requests of a decode step of B, and what each layer is to do for them."""
+
+    batch: int
+    rows: torch.Tensor
+    """int64 [S] of the batch"""
+    slots: torch.Tensor
+    """int64 [S]"""
+    tokens: torch.Tensor
+    """int [S, W] where the engine keeps each token of their contexts"""
+    fresh: tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+    """row among the S, slot and number of each page that has no summary yet, int64 [F]"""
+    due: torch.Tensor
+    """int64 [D] which of the S choose in this step"""
+    most: int
+    """the longest list among these"""
+    always: torch.Tensor
+    """float32 [D, P], of `always_listed`"""
+    full: torch.Tensor
+    """int64 [D] their complete pages"""
+    listed: torch.Tensor
+    """int64 [S, 1] chosen pages"""
+    since: torch.Tensor
+    """int64 [S, 1] the page from which on all are read"""
+    lengths: torch.Tensor
+    """int64 [B] tokens that are read"""
+
+
+class PageSelection:
+    """Of one model runner; every layer has keys of the same shape."""
+
+    def __init__(
+        self, settings: PageSettings, layers: int, heads: int, head_dim: int, most_tokens: int, device: Any
+    ) -> None:
+        self.settings, self._device = settings, torch.device(device)
+        self.selector = SELECTORS[settings.selector]()
+        self.held = HeldRequests(settings.requests)
+        pages = -(-most_tokens // settings.page)
+        numbers = self.selector.numbers(head_dim)
+        self._summaries = torch.zeros(layers, settings.requests, heads, numbers, pages, device=self._device)
+        self._chosen = torch.zeros(layers, settings.requests, pages, dtype=torch.int64, device=self._device)
+        self.counts: Counter[str] = Counter()
+        """pages listed, all there were, and choices made"""
+
+    def begin_step(
+        self,
+        names: Sequence[str],
+        ratios: Sequence[float | None],
+        lengths: np.ndarray,
+        req_to_token: torch.Tensor,
+        pool_rows: torch.Tensor,
+        *,
+        all_pages: bool = False,
+    ) -> PageStep | None:
+        """
+        What layers do in a decode step; None where no request is sparse.
+
+        lengths  int64 [B], this step's token included; `all_pages`: for the self-test, list them all
+        """
+        held, settings = self.held, self.settings
+        held_slots = held.begin_step(names, ratios, lengths)
+        rows = np.flatnonzero((held_slots != NONE) & (lengths >= settings.least_tokens))
+        if not len(rows):
+            return None
+        slots, mine, page = held_slots[rows], lengths[rows], settings.page
+        # this step's token is not written yet
+        full = (mine - 1) // page
+        due = (held.listed[slots] == 0) | (held.age[slots] + 1 >= settings.every)
+        ratio = np.ones(len(rows)) if all_pages else np.maximum(settings.min_ratio, held.ratio[slots])
+        budget = budget_pages(full, ratio, settings.sinks, settings.recent)
+        begin, held.summed[slots] = held.summed[slots], full
+        held.age[slots] += 1
+        held.listed[slots[due]], held.chosen_at[slots[due]], held.age[slots[due]] = budget[due], full[due], 0
+        listed, since = held.listed[slots], held.chosen_at[slots]
+        self.counts["listed"] += int((listed - since + -(-mine // page)).sum())
+        self.counts["all"] += int((-(-mine // page)).sum())
+        self.counts["choices"] += int(due.sum())
+        read = lengths.copy()
+        read[rows] = listed * page + mine - since * page
+        at = self._to_device(rows)
+        ends = self._to_device(full[due])
+        return PageStep(
+            batch=len(names), rows=at, slots=self._to_device(slots),
+            tokens=req_to_token[pool_rows[at], : int(mine.max())],
+            fresh=tuple(map(self._to_device, _pages(slots, begin, full))),
+            due=self._to_device(np.flatnonzero(due)), most=int(budget[due].max(initial=0)),
+            always=always_listed(ends, int(full[due].max(initial=0)), settings.sinks, settings.recent), full=ends,
+            listed=self._to_device(listed)[:, None], since=self._to_device(since)[:, None],
+            lengths=self._to_device(read),
+        )  # fmt: skip
+
+    def tokens_of(self, step: PageStep, layer: int, query: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
+        """
+        Where the tokens lie that this layer reads for the sparse requests: int [S, the most of them].
+
+        query  [B, query heads, D], scaled as attention scales it; keys [slots of the engine, heads, D]
+        """
+        row, slot, page = step.fresh
+        size = self.settings.page
+        if len(page) and self._summaries.numel():
+            within = torch.arange(size, device=self._device)
+            places = step.tokens[row[:, None], page[:, None] * size + within]
+            self._summaries[layer, slot, :, :, page] = self.selector.summarise(keys[places], page * size)
+        if len(step.due):
+            self._choose(step, layer, query)
+        place = torch.arange(int(step.lengths[step.rows].max()), device=self._device)
+        chosen = self._chosen[layer].index_select(0, step.slots)
+        from_list = chosen.gather(1, (place // size).clamp_max(chosen.shape[1] - 1).expand(len(chosen), -1))
+        behind = step.since * size + place - step.listed * size
+        position = torch.where(place < step.listed * size, from_list * size + place % size, behind)
+        # what lies behind a request's own length is not read
+        return step.tokens.gather(1, position.clamp(0, step.tokens.shape[1] - 1))
+
+    def forget_choices(self) -> None:
+        """Has every request choose anew in its next step."""
+        self.held.listed[:] = 0
+
+    def _choose(self, step: PageStep, layer: int, query: torch.Tensor) -> None:
+        slots, pages = step.slots[step.due], step.always.shape[1]
+        summary = self._summaries[layer].index_select(0, slots)[..., :pages]
+        if self.selector.per_layer:
+            mine = query.index_select(0, step.rows[step.due]).float()
+            mine = mine.view(len(mine), summary.shape[1], -1, mine.shape[-1])
+            there = torch.arange(pages, device=self._device) < step.full[:, None]
+            scores = self.selector.scores(mine, summary, there, self.settings.page)
+        else:
+            scores = self.selector.scores(summary[None], step.full, self.settings.recent)
+        self._chosen[layer, slots, : step.most] = best_pages(scores, step.always, step.most)
+
+    def _to_device(self, values: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(values).to(self._device, non_blocking=True)
+
+
+def _pages(slots: np.ndarray, begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Pages begin to end of each request, one by one: which request, its slot, the page."""
+    counts = np.maximum(end - begin, 0)
+    row = np.repeat(np.arange(len(slots)), counts)
+    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    return row, slots[row], begin[row] + within

@@ -1,0 +1,82 @@
+"""What the operator says of page selection, and what a request asks for."""
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+VARIABLE = "REPRISE_PAGES"
+ASKED = "reprise_pages"
+"""the name in a request's `custom_params`"""
+SELECTORS = ("attention-mass", "quest", "recent", "random")
+_WHOLE = {"page": 1, "least_tokens": 1, "requests": 1, "sinks": 0, "recent": 1, "every": 1}
+
+
+class PageSettingError(ValueError):
+    """A setting that cannot be used; says which, and what it may be."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageSettings:
+    """For whom pages are selected, and how. A page is so many neighbouring tokens, wherever the engine keeps them."""
+
+    min_ratio: float = 0.1
+    """least share of its pages that a request may ask for"""
+    selector: str = "attention-mass"
+    page: int = 32
+    """tokens"""
+    least_tokens: int = 4096
+    """shorter contexts stay dense"""
+    requests: int = 8
+    """so many requests may be sparse at once"""
+    sinks: int = 1
+    """first pages, always read"""
+    recent: int = 2
+    """last complete pages, always read"""
+    every: int = 2
+    """steps between choices"""
+
+    @staticmethod
+    def read(environment: Mapping[str, str] = os.environ) -> "PageSettings":
+        """Returns what `REPRISE_PAGES` says as JSON, with defaults for the rest; raises `PageSettingError`."""
+        text = environment.get(VARIABLE, "").strip() or "{}"
+        try:
+            given = json.loads(text)
+        except ValueError as error:
+            raise PageSettingError(f"{VARIABLE} is no JSON: {error}") from error
+        if not isinstance(given, dict):
+            raise PageSettingError(f'{VARIABLE} is {text}, it must be an object such as {{"min_ratio": 0.1}}')
+        known = [field.name for field in fields(PageSettings)]
+        for name in given:
+            if name not in known:
+                raise PageSettingError(f"{VARIABLE}: {name} is no setting; known are {', '.join(known)}")
+        settings = PageSettings(**given)
+        settings._check()
+        return settings
+
+    def _check(self) -> None:
+        if not _is_number(self.min_ratio) or not 0 <= self.min_ratio <= 1:
+            raise PageSettingError(f"{VARIABLE}: min_ratio is {self.min_ratio!r}, it must be a number from 0 to 1")
+        for name, least in _WHOLE.items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise PageSettingError(f"{VARIABLE}: {name} is {value!r}, it must be a whole number from {least} on")
+        if self.selector not in SELECTORS:
+            raise PageSettingError(f"{VARIABLE}: selector is {self.selector!r}, it must be one of {SELECTORS}")
+
+
+def asked_ratio(params: Any) -> float | None:
+    """The share of its pages that a request asks for; None where it asks for none, for all, or for what is no share."""
+    given = params.get(ASKED) if isinstance(params, Mapping) else None
+    if isinstance(given, str):
+        try:
+            given = float(given)
+        except ValueError:
+            return None
+    return float(given) if _is_number(given) and 0 <= given < 1 else None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
