@@ -13,6 +13,8 @@ export interface BelievedRequest {
 export interface BelievedCache {
   /** tokens of all that is held, what is shared counted once */
   readonly heldTokens: number
+  /** How many tokens so many characters are taken for. */
+  estimateTokens(characters: number): number
   /** Every request, those sent longest ago first; goes on through those sent meanwhile. */
   requestIds(): Generator<RequestId>
   /** What is held of a request; undefined when that is nothing. */

@@ -73,8 +73,8 @@ export class AssumedBelief {
   #fit(capacityTokens: number, evictsInWhole: boolean, mode: MirrorMode): void {
     this.#expiry = undefined
     const room = this.#roomIn(capacityTokens, mode)
-    this.#hot?.fit(room, evictsInWhole)
-    this.#evictions!.fit(room, evictsInWhole)
+    if (this.#hot) this.#hot.fit(room, evictsInWhole)
+    else this.#evictions!.fit(room, evictsInWhole)
   }
 
   #roomIn(capacityTokens: number, mode: MirrorMode): number {

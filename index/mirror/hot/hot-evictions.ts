@@ -18,6 +18,8 @@ export class HotEvictions {
   readonly #leaves = new LeafHeap<PrefixRun>()
   /** undefined: the engine reports */
   #root: PrefixRun | undefined
+  /** characters of all runs; the mirror counts a block that is cut once for each request */
+  #length = 0
   #uses = 0
   #age = 0
   #tokensPerCharacter = 1
@@ -67,6 +69,7 @@ export class HotEvictions {
   /** The engine reports again: what it holds is its own matter. */
   close(): void {
     this.#root = undefined
+    this.#length = 0
     for (const run of [...this.#leaves]) this.#leaves.remove(run)
   }
 
@@ -91,7 +94,10 @@ export class HotEvictions {
     if (run.parent && shared < run.pieces.length) this.#split(run, shared)
     const last = pieces.some((piece) => piece.end > end) ? run.extend(pieces) : run
     // it is one no more
-    if (last !== run) this.#leaves.remove(run)
+    if (last !== run) {
+      this.#leaves.remove(run)
+      this.#length += last.length
+    }
     last.requests.add(request)
     return last
   }
@@ -106,7 +112,7 @@ export class HotEvictions {
 
   #makeRoom(capacityTokens: number, inWhole: boolean, running: ReadonlySet<PrefixRun>): void {
     for (;;) {
-      const { heldTokens } = this.#cache
+      const heldTokens = this.#cache.estimateTokens(this.#length)
       const leaf = this.#leaves.min
       if (heldTokens <= capacityTokens || !leaf) return
       const surplus = inWhole ? Number.POSITIVE_INFINITY : (heldTokens - capacityTokens) / this.#densityAt(leaf)
@@ -116,6 +122,7 @@ export class HotEvictions {
   }
 
   #shorten(leaf: PrefixRun, end: number): void {
+    this.#length -= leaf.end - end
     const symbol = leaf.shorten(end)
     this.#heat.adopt(nameOf(symbol, end), leaf.name, leaf.uses)
     this.#tell(leaf.requests, end)
@@ -125,6 +132,7 @@ export class HotEvictions {
   #evict(leaf: PrefixRun, running: ReadonlySet<PrefixRun>): void {
     const parent = leaf.parent!
     this.#leaves.remove(leaf)
+    this.#length -= leaf.length
     leaf.remove()
     this.#tell(leaf.requests, parent.end)
     // what the mirror has forgotten is not told of again
