@@ -22,7 +22,7 @@ const floors = {
     dedup: [],
     plan: [],
     ordering: ['columns'],
-    mirror: ['columns', 'ordering'],
+    mirror: ['columns', 'hotness', 'ordering'],
     paper: ['ordering', 'plan'],
   },
   proxy: {

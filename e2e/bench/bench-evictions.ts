@@ -56,7 +56,7 @@ function printSizes(trace: BenchTrace): number {
   const of = (...names: EvictionName[]): number[] =>
     rows.map(({ ratios }) => Math.max(...names.map((name) => ratios[evictionNames.indexOf(name)]!)))
   const [lru, best] = [of('lru'), of('lfu', '2q', 's3fifo')]
-  const judged = (['hotprefix', 'hotprefix+'] as const).map((name) => {
+  const judged = (['hotprefix', 'hotprefix+', 'guarded'] as const).map((name) => {
     const own = of(name)
     const toLru = own.map((share, i) => share / lru[i]!)
     const between = toLru.filter((_, i) => lru[i]! >= 0.2 && lru[i]! <= 0.4)

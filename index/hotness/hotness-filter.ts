@@ -168,8 +168,22 @@ export class HotnessFilter {
   #insert(place: number, fingerprint: number, rest: number): void {
     const entry = ((fingerprint << this.#layout.fingerprintShift) | rest) >>> 0
     this.#size += 1
-    if (this.#put(place, entry) || this.#put(place ^ this.#offsets[fingerprint]!, entry)) return
-    this.#kick(this.#draw() & 1 ? place : place ^ this.#offsets[fingerprint]!, entry)
+    const other = place ^ this.#offsets[fingerprint]!
+    const [own, others] = [this.#freeIn(place), this.#freeIn(other)]
+    // into the emptier one: both fill alike, so less has to move later
+    if (own > 0 || others > 0) this.#put(own >= others ? place : other, entry)
+    else this.#kick(this.#draw() & 1 ? place : other, entry)
+  }
+
+  #freeIn(place: number): number {
+    const all = this.#words
+    const bucket = this.#bucketOf(place)
+    return (
+      Number(all[bucket] === 0) +
+      Number(all[bucket + 1] === 0) +
+      Number(all[bucket + 2] === 0) +
+      Number(all[bucket + 3] === 0)
+    )
   }
 
   /** Puts an entry in the place of another one, that one in its other bucket, and so on. */

@@ -1,4 +1,4 @@
-import type { CacheEvent, SentPrompt } from '../cache-event.ts'
+import type { CacheEvent, MirroredPrompt, SentPrompt } from '../cache-event.ts'
 import type { RequestId } from '../context-block.ts'
 
 /** What is believed to be held of one request. */
@@ -13,10 +13,14 @@ export interface BelievedRequest {
 export interface BelievedCache {
   /** tokens of all that is held, what is shared counted once */
   readonly heldTokens: number
+  /** How many tokens so many characters are taken for. */
+  estimateTokens(characters: number): number
   /** Every request, those sent longest ago first; goes on through those sent meanwhile. */
   requestIds(): Generator<RequestId>
   /** What is held of a request; undefined when that is nothing. */
   heldOf(request: RequestId): BelievedRequest | undefined
+  /** The prompt of a request; undefined when it is not remembered. */
+  promptOf(request: RequestId): MirroredPrompt | undefined
   /** The requests that hold the prefix of a prompt that ends at a place, those sent longest ago first. */
   holdersOf(prompt: Pick<SentPrompt, 'prefixes' | 'ends'>, place: number): readonly RequestId[]
   /** How many of the characters that a request holds others hold as well. */

@@ -113,6 +113,10 @@ export class CacheMirror implements BelievedCache {
     return { prompt: this.#promptOf(number), tokensPerCharacter, heldLength: this.#requests.heldLengths.at(number) }
   }
 
+  promptOf(request: RequestId): MirroredPrompt | undefined {
+    return this.recall(request)?.prompt
+  }
+
   /** How many requests are mirrored, be anything of them cached or not. */
   get size(): number {
     return this.#requests.size

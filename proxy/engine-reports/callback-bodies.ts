@@ -1,4 +1,5 @@
 import { Ajv, type ValidateFunction } from 'ajv'
+import type { EvictionReport } from '#index/mirror/hot/eviction-policy.ts'
 import { ProxyError } from '../errors.ts'
 import { ownSchemas } from '../http/own-schemas.ts'
 
@@ -25,6 +26,7 @@ export interface Snapshot {
   readonly sequence: number
   readonly requests: readonly { readonly request_id: string; readonly cached_tokens: number }[]
   readonly reuse?: ReuseReport | null
+  readonly eviction?: EvictionReport | null
 }
 
 /** Of an engine that reuses KV at any position: the share that it computes again, and the most that can be asked for. */
@@ -44,6 +46,16 @@ const reuseReport = {
   type: 'object',
   required: ['ratio', 'max_ratio'],
   properties: { ratio: share, max_ratio: share },
+}
+const evictionReport = {
+  type: 'object',
+  required: ['policy'],
+  properties: {
+    policy: { type: 'string' },
+    priority: { type: 'string', maxLength: 100 },
+    max_age: { type: 'integer', minimum: 1, maximum: 65_535 },
+    requests_per_age: { type: 'integer', minimum: 1, maximum: 1_000_000 },
+  },
 }
 
 /** Whether a value is one. */
@@ -83,6 +95,7 @@ const isSnapshot = ajv.compile<Snapshot>({
       items: { type: 'object', required: ['request_id', 'cached_tokens'], properties: cached },
     },
     reuse: { ...reuseReport, nullable: true },
+    eviction: { ...evictionReport, nullable: true },
   },
 })
 

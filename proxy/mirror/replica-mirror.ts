@@ -136,7 +136,7 @@ export class ReplicaMirror {
       const cachedTokens = this.mirror.estimateTokens(exactLength)
       this.mirror.apply({ type: 'evicted', request, cachedTokens })
     }
-    this.#assumed.sent(request, mode, this.#cache, now)
+    this.#assumed.sent(request, prompt, mode, this.#cache, now)
   }
 
   /** The engine has counted a prompt; `cachedTokens`: how much of it was cached, undefined where it does not say. */
@@ -252,7 +252,7 @@ export class ReplicaMirror {
     return { sequence }
   }
 
-  async #replace({ generation, sequence, requests, reuse }: Snapshot): Promise<Acknowledgement> {
+  async #replace({ generation, sequence, requests, reuse, eviction }: Snapshot): Promise<Acknowledgement> {
     if (generation === this.#generation && sequence < this.#sequence) return { sequence: this.#sequence }
     if (generation !== this.#generation) {
       this.#onLost()
@@ -262,6 +262,7 @@ export class ReplicaMirror {
       this.#sequence = 0
     }
     this.adoptReuse(reuse)
+    this.#assumed.evictsBy(eviction)
     this.mirror.beginSnapshot()
     const held = new Map<RequestId, number>()
     for (const { request_id, cached_tokens } of requests) {

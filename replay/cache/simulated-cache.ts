@@ -1,6 +1,8 @@
 import { createEviction } from './eviction/create-eviction.ts'
 import type { EvictionName } from './eviction/eviction-names.ts'
+import { LedEviction } from './eviction/led-eviction.ts'
 import { type HostFigures, HostTier } from './host-tier.ts'
+import { LedCache } from './led-cache.ts'
 import { NodeHotness } from './node-hotness.ts'
 import { TieredCache } from './tiered-cache.ts'
 import { TreeCache } from './tree-cache.ts'
@@ -39,14 +41,33 @@ export interface CacheOptions {
   readonly promotedTokens?: number | undefined
 }
 
+/** Of the cache's size, what another eviction has to have found more than the one that leads. */
+const regretShare = 16
+
 export function createCache(options: CacheOptions): SimulatedCache {
   const { kind, capacityTokens, eviction = 'lru', hostTokens = 0, admission = 10, promotedTokens = 0 } = options
   const pageTokens = kind === 'paged' ? options.pageTokens : 1
   if (eviction === 'lru' && hostTokens === 0) return new TreeCache(capacityTokens, pageTokens)
   const hotness = new NodeHotness(pageTokens)
   const policy = createEviction(eviction, { capacityTokens, pageTokens, hotness })
-  if (hostTokens === 0) return new TieredCache(capacityTokens, pageTokens, policy)
-  const counts = !eviction.startsWith('hotprefix')
+  const counts = !usesHotness(eviction)
   const host = { capacityTokens: hostTokens, hotness, counts, leastFrequency: admission, promotedTokens }
-  return new TieredCache(capacityTokens, pageTokens, policy, new HostTier(host))
+  const tier = hostTokens > 0 ? new HostTier(host) : undefined
+  const cache = new TieredCache(capacityTokens, pageTokens, policy, tier)
+  return policy instanceof LedEviction ? createLed(cache, policy, capacityTokens, pageTokens) : cache
+}
+
+function usesHotness(eviction: EvictionName): boolean {
+  return eviction.startsWith('hotprefix') || eviction === 'guarded'
+}
+
+function createLed(
+  cache: TieredCache,
+  eviction: LedEviction,
+  capacityTokens: number,
+  pageTokens: number,
+): SimulatedCache {
+  const learned = createEviction('hotprefix+', { capacityTokens, pageTokens, hotness: new NodeHotness(pageTokens) })
+  const shadows = [new TreeCache(capacityTokens, pageTokens), new TieredCache(capacityTokens, pageTokens, learned)]
+  return new LedCache(cache, eviction, shadows, capacityTokens / regretShare)
 }

@@ -1,6 +1,6 @@
+import { LeafHeap } from '#index/hotness/leaf-heap.ts'
 import type { TreeNode } from '../tree-node.ts'
 import type { Eviction } from './eviction.ts'
-import { LeafHeap } from './leaf-heap.ts'
 
 /** Of which leaf a number is lowest goes, of equals the least recently used. O(log n). */
 export class KeyedEviction implements Eviction {

@@ -1,8 +1,8 @@
+import { LeafHeap } from '#index/hotness/leaf-heap.ts'
 import { nameOf } from '../node-name.ts'
 import type { TreeNode } from '../tree-node.ts'
 import type { Eviction } from './eviction.ts'
 import { Ghosts } from './ghosts.ts'
-import { LeafHeap } from './leaf-heap.ts'
 
 /** Leaves in two queues, of which one takes what is new. */
 export abstract class TwoQueues implements Eviction {

@@ -20,3 +20,13 @@ class Evicted(NamedTuple):
     node: int
     parent: int
     parent_tokens: int
+    stays: bool = False
+    """on the host, from where it may be promoted"""
+
+
+class Promoted(NamedTuple):
+    """A node that had been evicted and stayed on the host is cached again, up to so many tokens, behind its parent."""
+
+    node: int
+    parent: int
+    tokens: int

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Protocol
 
-from reprise_sglang.cache_facts import Anchored, Evicted
+from reprise_sglang.cache_facts import Anchored, Evicted, Promoted
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ class CacheReporter:
 
     def __init__(self, sender: Sender) -> None:
         self._sender: Sender | None = sender
-        self._facts: list[Anchored | Evicted] = []
+        self._facts: list[Anchored | Evicted | Promoted] = []
 
     def anchored(self, request_id: object, node: int, tokens: int) -> None:
         """The request's cached prefix ends with this node; SGLang's own health probes are nobody's requests."""
@@ -38,6 +38,10 @@ class CacheReporter:
 
     def evicted(self, fact: Evicted) -> None:
         """A leaf is gone; told with the next flush, for every report wakes the sender's thread."""
+        self._facts.append(fact)
+
+    def promoted(self, fact: Promoted) -> None:
+        """A node is back; told with the next flush, too."""
         self._facts.append(fact)
 
     def flush(self) -> None:

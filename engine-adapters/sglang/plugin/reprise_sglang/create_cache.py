@@ -6,7 +6,11 @@ from typing import Any
 
 from reprise_callbacks import CallbackSender, CallbackSettingError
 from reprise_sglang.cache_reporter import CacheReporter
-from reprise_sglang.engine_seams import find_missing_hotness_seams, find_missing_seams
+from reprise_sglang.engine_seams import (
+    find_missing_hotness_seams,
+    find_missing_promotion_seams,
+    find_missing_seams,
+)
 from reprise_sglang.hotness.settings import HotnessSettingError, HotnessSettings
 from reprise_sglang.request_places import RequestPlaces
 
@@ -26,7 +30,10 @@ def create_cache(ctx: Any) -> Any:
         return registry.default_radix_cache_factory(ctx)
     cache = registry.create_unified_radix_cache(ctx, cache_class=_choose_class(ctx, settings))
     if settings is not None:
-        cache.admission_frequency = settings.admission_frequency
+        cache.configure(settings)
+    if sender is not None and settings is not None:
+        # where reports stop, reprise goes on by the same rule
+        sender.describe({"eviction": settings.describe()})
     if sender is not None:
         reporter = CacheReporter(sender)
         cache.report_to(reporter)
@@ -59,9 +66,23 @@ def _read_hotness(ctx: Any) -> HotnessSettings | None:
         obstacle = "Sessions have an order of their own."
     if obstacle is None and (missing := find_missing_hotness_seams()):
         obstacle = f"This SGLang lacks {', '.join(missing)}."
+    if obstacle is None and settings.promotion_tokens > 0:
+        obstacle = _find_promotion_obstacle(ctx)
     if obstacle is not None:
         raise HotnessSettingError(f"REPRISE_EVICTION is set, and SGLang cannot evict by hotness here. {obstacle}")
     return settings
+
+
+def _find_promotion_obstacle(ctx: Any) -> str | None:
+    from sglang.srt.runtime_context import get_disagg, get_memory
+
+    if not ctx.enable_hierarchical_cache or get_memory().hicache_host_memory_mode == "buffer_only":
+        return "REPRISE_PROMOTION_TOKENS needs a host that keeps what is evicted: --enable-hierarchical-cache."
+    if get_disagg().disaggregation_mode != "null":
+        return "REPRISE_PROMOTION_TOKENS needs prefill and decoding on one server."
+    if missing := find_missing_promotion_seams():
+        return f"This SGLang lacks {', '.join(missing)}."
+    return None
 
 
 def _check_parts(cache: Any, reporter: CacheReporter) -> None:

@@ -40,6 +40,22 @@ def find_missing_hotness_seams() -> list[str]:
     ]
 
 
+def find_missing_promotion_seams() -> list[str]:
+    """The same of what promotion rests on besides."""
+    try:
+        from sglang.srt.managers.cache_controller import HiCacheController
+        from sglang.srt.mem_cache.unified_cache.components.full import FullComponent
+        from sglang.srt.mem_cache.unified_radix_cache import UnifiedRadixCache
+    except ImportError as error:
+        return [str(error)]
+    loading = {"check_hicache_events": (), "ready_to_load_host_cache": (), "load_back": ("node_id",)}
+    return [
+        *_missing_methods(UnifiedRadixCache, loading),
+        *_missing_methods(HiCacheController, {"start_loading": ()}),
+        *_missing_methods(FullComponent, {"evict_component": ("node",)}),
+    ]
+
+
 def find_missing_seams() -> list[str]:
     """The names and parameters that this SGLang does not have; none when its cache can be reported."""
     try:

@@ -1,9 +1,15 @@
 """Which node of the tree each request's cached prefix ends with."""
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from reprise_callbacks import Change, Cleared, evicted, stored
-from reprise_sglang.cache_facts import ROOT, Anchored, Evicted
+from reprise_sglang.cache_facts import ROOT, Anchored, Evicted, Promoted
+
+_MOST_ASLEEP = 65_536
+"""nodes of the host of which it is known who stood there"""
+_MOST_REMEMBERED = 8
+"""requests for each: one would be enough, if reprise forgot none"""
 
 
 class RequestPlaces:
@@ -17,18 +23,22 @@ class RequestPlaces:
     def __init__(self) -> None:
         self._place: dict[str, int] = {}
         self._standing: dict[int, set[str]] = {}
+        self._asleep: dict[int, tuple[str, ...]] = {}
+        """by node of the host: who stood there when it left the GPU"""
 
     @property
     def requests(self) -> int:
         """How many requests have something cached."""
         return len(self._place)
 
-    def translate(self, report: Iterable[Anchored | Evicted | Cleared]) -> Iterator[Change | Cleared]:
+    def translate(self, report: Iterable[Anchored | Evicted | Promoted | Cleared]) -> Iterator[Change | Cleared]:
         for fact in report:
             if isinstance(fact, Anchored):
                 yield self._anchor(fact)
             elif isinstance(fact, Evicted):
                 yield from self._retreat(fact)
+            elif isinstance(fact, Promoted):
+                yield from self._wake(fact)
             else:
                 self.forget_all()
                 yield fact
@@ -45,6 +55,7 @@ class RequestPlaces:
     def forget_all(self) -> None:
         self._place.clear()
         self._standing.clear()
+        self._asleep.clear()
 
     def _anchor(self, fact: Anchored) -> Change:
         request_id, node, tokens = fact
@@ -57,10 +68,12 @@ class RequestPlaces:
         return stored(request_id, tokens)
 
     def _retreat(self, fact: Evicted) -> Iterator[Change]:
-        node, parent, tokens = fact
+        node, parent, tokens, stays = fact
         fallen = self._standing.pop(node, None)
         if fallen is None:
             return
+        if stays:
+            self._put_to_sleep(node, fallen)
         if tokens == ROOT:
             for request_id in fallen:
                 del self._place[request_id]
@@ -70,3 +83,16 @@ class RequestPlaces:
             self._standing.setdefault(parent, set()).update(fallen)
         for request_id in fallen:
             yield evicted(request_id, tokens)
+
+    def _put_to_sleep(self, node: int, fallen: set[str]) -> None:
+        self._asleep.pop(node, None)
+        self._asleep[node] = tuple(islice(fallen, _MOST_REMEMBERED))
+        if len(self._asleep) > _MOST_ASLEEP:
+            del self._asleep[next(iter(self._asleep))]
+
+    def _wake(self, fact: Promoted) -> Iterator[Change]:
+        node, parent, tokens = fact
+        for request_id in self._asleep.pop(node, ()):
+            # one that has gone on elsewhere since is nobody's business here
+            if self._place.get(request_id, parent) == parent:
+                yield self._anchor(Anchored(request_id, node, tokens))

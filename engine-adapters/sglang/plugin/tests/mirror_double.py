@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from reprise_callbacks import Cleared
-from reprise_sglang.cache_facts import Anchored, Evicted
+from reprise_sglang.cache_facts import Anchored, Evicted, Promoted
 from reprise_sglang.request_places import RequestPlaces
 
 
@@ -16,7 +16,7 @@ class MirrorDouble:
         self.told: list[tuple[str, str, int]] = []
         self.is_closed = False
 
-    def report(self, report: Iterable[Anchored | Evicted | Cleared], facts: int = 1) -> None:
+    def report(self, report: Iterable[Anchored | Evicted | Promoted | Cleared], facts: int = 1) -> None:
         for change in self.places.translate(report):
             if isinstance(change, Cleared):
                 self.lengths.clear()

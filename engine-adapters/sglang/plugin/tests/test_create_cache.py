@@ -42,6 +42,9 @@ def senders(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, object]]
         def report(self, report: object, facts: int = 1) -> None:
             created[-1].setdefault("reports", []).append(report)  # type: ignore[union-attr]
 
+        def describe(self, facts: dict[str, object]) -> None:
+            created[-1]["facts"] = facts
+
         def cleared(self) -> None:
             created[-1]["cleared"] = True
 
@@ -217,3 +220,13 @@ def test_a_token_that_cannot_be_sent_is_said_without_it(
     assert "NOT reported" in caplog.text
     assert "REPRISE_CALLBACK_TOKEN" in caplog.text
     assert "sesame" not in caplog.text
+
+
+def test_snapshots_name_the_policy_that_evicts(senders, monkeypatch):
+    create()
+    assert "facts" not in senders[-1]
+    monkeypatch.setenv("REPRISE_EVICTION", "hotprefix")
+    monkeypatch.setenv("REPRISE_EVICTION_PRIORITY", "clock + freq / length")
+    create()
+    named = {"policy": "hotprefix", "priority": "clock + freq / length", "max_age": 16, "requests_per_age": 16}
+    assert senders[-1]["facts"] == {"eviction": named}

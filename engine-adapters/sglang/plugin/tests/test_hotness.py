@@ -13,6 +13,7 @@ from sglang.srt.mem_cache.unified_radix_cache import UnifiedRadixCache
 from test_host_tier import TieredCache
 
 from reprise_sglang.create_cache import create_cache
+from reprise_sglang.hotness.formula import ADMISSION_HOTNESS, EVICTION_PRIORITY, parse_formula
 from reprise_sglang.hotness.hot_radix_cache import HotRadixCache
 from reprise_sglang.hotness.leaves import EvictableLeaves
 from reprise_sglang.hotness.settings import HotnessSettingError, HotnessSettings
@@ -134,8 +135,8 @@ def test_clocks_fall_with_requests_and_frequencies_never():
     assert tracker.priority(heat, 64) == 1 + (MAX_AGE - 3) / 64
     for _ in range(MAX_AGE * REQUESTS_PER_AGE):
         tracker.pass_request()
-    assert (tracker.clock(heat), tracker.hotness(heat), heat.frequency) == (0, 0, 1)
-    assert tracker.use(b"a", None) is heat and tracker.hotness(heat) == 2 * MAX_AGE
+    assert (tracker.clock(heat), tracker.hotness(heat, 64), heat.frequency) == (0, 0, 1)
+    assert tracker.use(b"a", None) is heat and tracker.hotness(heat, 64) == 2 * MAX_AGE
 
 
 def test_of_what_nobody_asks_for_any_more_a_bounded_number_is_known():
@@ -155,7 +156,7 @@ def test_only_what_was_asked_for_often_goes_to_the_host(monkeypatch, threshold):
     tiered = TieredCache("python")
     cache, (first, second) = tiered.cache, tiered.requests
     cache.is_write_back = True
-    cache.admission_frequency = threshold
+    cache.configure(HotnessSettings(admission_frequency=threshold))
     written: list[int] = []
 
     def write(_: object, action: BackupKV, write_back: bool = False) -> int:
@@ -188,3 +189,41 @@ def test_the_threshold_is_the_operators(monkeypatch):
     assert HotnessSettings.read({"REPRISE_EVICTION": "hotprefix"}).admission_frequency == 10
     given = {"REPRISE_EVICTION": "hotprefix", "REPRISE_ADMISSION_FREQUENCY": "0"}
     assert HotnessSettings.read(given).admission_frequency == 0
+
+
+@pytest.mark.parametrize(
+    ("formula", "value"),
+    [
+        (EVICTION_PRIORITY, 5 + 9 / 4),
+        (ADMISSION_HOTNESS, 5 * 9),
+        ("clock + freq / length", 9 + 5 / 4),
+        ("frequency/length+clock", 5 / 4 + 9),
+        ("clock / length / frequency", 9 / 4 / 5),
+        ("clock / length * frequency", 9 / 4 * 5),
+        ("clock + frequency + length", 18),
+    ],
+)
+def test_a_formula_is_computed_with_plus_last(formula, value):
+    assert parse_formula(formula)(9, 5, 4) == pytest.approx(value)
+
+
+def test_what_is_divided_by_counts_as_one_at_least():
+    assert parse_formula("frequency / clock")(0, 5, 4) == 5
+
+
+@pytest.mark.parametrize("text", ["clock", "clock - frequency", "depth * clock", "clock + frequency * length / clock"])
+def test_what_is_no_formula_ends_the_start(text):
+    with pytest.raises(HotnessSettingError, match=r"REPRISE_HOTNESS: .* is no formula"):
+        HotnessSettings.read({"REPRISE_EVICTION": "hotprefix", "REPRISE_HOTNESS": text})
+
+
+def test_the_operators_formula_decides_who_is_evicted(build, monkeypatch):
+    # the one asked for longest ago goes, however often it was asked for
+    monkeypatch.setenv("REPRISE_EVICTION_PRIORITY", "clock + clock")
+    monkeypatch.setattr("reprise_sglang.hotness.tracker.REQUESTS_PER_AGE", 1)
+    served = build(pool_tokens=64)
+    for question in range(4):
+        served.serve(f"often-{question}", prompt(1, question))
+    for i in range(6):
+        served.serve(f"once-{i}", prompt(10 + i, 100 + i))
+    assert served.cached_length(prompt(1, 0)) == 0

@@ -13,6 +13,7 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import (
 from vllm.logger import init_logger
 
 from reprise_vllm.cache_watcher import Reuse
+from reprise_vllm.hotness.eviction import REPORT, HotEviction, start_eviction, wants_hotness
 from reprise_vllm.reuse.engine_parts import remember_runner
 from reprise_vllm.reuse.messages import RepriseMetadata, WorkerReport
 from reprise_vllm.reuse.side import SchedulerSide, WorkerSide, read_settings
@@ -75,13 +76,18 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         self._reporting: Reporting | None = None
         self._on_scheduler = SchedulerSide(None, logger)
         self._on_worker: WorkerSide | None = None
+        self._eviction: HotEviction | None = None
+        self._facts: dict[str, Any] = {}
+        """what snapshots say of the engine"""
+        extra = self._kv_transfer_config.kv_connector_extra_config
+        self._wants_hotness = wants_hotness(extra) and role is KVConnectorRole.SCHEDULER
         pages = settings_of(vllm_config)
         self._answers = PrivateAnswers(pages, logger) if pages and role is KVConnectorRole.SCHEDULER else None
         self._pages = None if self._answers is None else PageBook()
         if pages:
             # runners are not handed to connectors, and one selector asks how the model turns keys
             remember_runner()
-        settings = read_settings(self._kv_transfer_config.kv_connector_extra_config)
+        settings = read_settings(extra)
         if settings is None:
             return
         if role is KVConnectorRole.SCHEDULER:
@@ -99,10 +105,14 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         if self.role is not KVConnectorRole.SCHEDULER or self._reporting is not None:
             return
         self._on_scheduler.watch(gpu_block_pool)
+        if self._wants_hotness and self._eviction is None:
+            self._eviction = start_eviction(gpu_block_pool, self._kv_cache_config, logger)
         try:
             self._reporting = start_reporting(self._vllm_config, self._kv_cache_config, gpu_block_pool, logger)
         except Exception:
             logger.exception("reprise: nothing is reported because of a fault in the plugin; the engine goes on")
+        if self._eviction is not None:
+            self._describe({"eviction": REPORT})
 
     def bind_scheduler_context(self, context: Any) -> None:
         """What takes the place of `bind_gpu_block_pool` in releases to come."""
@@ -131,8 +141,8 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         report = connector_output.kv_connector_worker_meta
         if self._pages is not None:
             self._pages.heard(report.pages if isinstance(report, WorkerReport) else None)
-        if self._on_scheduler.heard(report) and self._reporting is not None:
-            self._reporting.sender.describe({"reuse": self._on_scheduler.offer})
+        if self._on_scheduler.heard(report):
+            self._describe({"reuse": self._on_scheduler.offer})
 
     def take_events(self) -> tuple[()]:
         # called when a step's output has been processed: blocks whose load failed are evicted there
@@ -224,6 +234,11 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
             self._on_worker.save(self._get_connector_metadata().reuse)
 
     @_never_throws
+    def _describe(self, facts: dict[str, Any]) -> None:
+        self._facts = self._facts | facts
+        self._reporting.sender.describe(self._facts)
+
+    @_never_throws
     def _scheduled(self, request: "Request") -> None:
         self._reporting.watcher.scheduled(request, self._exact_part(request))
 
@@ -234,6 +249,8 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
     def _end(self, request: "Request") -> dict[str, Any] | None:
         self._finished(request)
         self._on_scheduler.finished(request)
+        if self._eviction is not None and not self._eviction.finished(request):
+            self._eviction = None
         if self._answers is not None:
             self._answers.finished(request)
         return None if self._pages is None else self._pages.finished(request)

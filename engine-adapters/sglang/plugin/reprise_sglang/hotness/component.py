@@ -4,6 +4,7 @@ from typing import Any
 
 from sglang.srt.mem_cache.unified_cache.components.full import FullComponent
 
+from reprise_sglang.hotness.host_nodes import HostNodes
 from reprise_sglang.hotness.leaves import EvictableLeaves
 from reprise_sglang.hotness.tracker import Heat, HotnessTracker
 
@@ -14,6 +15,8 @@ class HotFullComponent(FullComponent):
     def __init__(self, cache: Any, params: Any) -> None:
         super().__init__(cache, params)
         self.tracker = HotnessTracker()
+        self.host: HostNodes | None = None
+        """what may be promoted; None where nothing is"""
         self._heats: dict[int, Heat] = {}
         """by node id"""
         self._popped: list[Any] = []
@@ -22,6 +25,11 @@ class HotFullComponent(FullComponent):
         # of the host's leaves; SGLang asks for it where it evicts there
         self.session_ref_eviction_strategy = self._host_key
 
+    def configure(self, tracker: HotnessTracker, *, promotes: bool) -> None:
+        """Before the first request."""
+        self.tracker = tracker
+        self.host = HostNodes(self.hotness_of, self._is_on_host_alone) if promotes else None
+
     def heat_of(self, node: Any) -> Heat:
         """Of a node that nobody has asked for yet: none."""
         return self._heats.get(node.id) or Heat()
@@ -29,6 +37,19 @@ class HotFullComponent(FullComponent):
     def priority_of(self, node: Any) -> float:
         """The lowest is evicted first."""
         return self.tracker.priority(self.heat_of(node), len(node.key))
+
+    def hotness_of(self, node: Any) -> float:
+        """The highest is promoted first."""
+        return self.tracker.hotness(self.heat_of(node), len(node.key))
+
+    @property
+    def leaves(self) -> EvictableLeaves:
+        """SGLang's own set; a tree that was reset has a new one."""
+        leaves = self.tree_core.evictable_device_leaves
+        if not isinstance(leaves, EvictableLeaves):
+            leaves = EvictableLeaves(leaves, self.priority_of, self.hotness_of if self.host else None)
+            self.tree_core.evictable_device_leaves = leaves
+        return leaves
 
     def use(self, node: Any, prefix: bytes) -> None:
         """A request asked for the prefix that ends with a node."""
@@ -41,6 +62,8 @@ class HotFullComponent(FullComponent):
             leaves = self.tree_core.evictable_device_leaves
             if isinstance(leaves, EvictableLeaves):
                 leaves.rekey()
+            if self.host:
+                self.host.rekey()
 
     def redistribute_on_node_split(self, new_parent: Any, child: Any) -> None:
         super().redistribute_on_node_split(new_parent, child)
@@ -51,22 +74,31 @@ class HotFullComponent(FullComponent):
         if heat is not None:
             # what was known of both is known of the front
             self._heats[new_parent.id] = Heat(heat.frequency, heat.age)
+        if self.host and self._is_on_host_alone(child):
+            self.host.put(new_parent)
+            self.host.put(child)
+
+    def evict_component(self, node: Any, *arguments: Any, **named: Any) -> tuple[int, int]:
+        result = super().evict_component(node, *arguments, **named)
+        if self.host and node.backuped:
+            self.host.put(node)
+        return result
+
+    def settle_cut(self) -> None:
+        """Leaves that have become shorter since the last eviction find their places."""
+        for leaf in sorted(self._cut, key=lambda leaf: leaf.id):
+            self.leaves.put_back(leaf)
+        self._cut = set()
 
     def _evict_device_start(self, request_cnt: int) -> None:
         self._evict_device_request_cnt = request_cnt
         self._popped = []
-        leaves = self.tree_core.evictable_device_leaves
-        # a tree that was reset has a new set
-        if not isinstance(leaves, EvictableLeaves):
-            self.tree_core.evictable_device_leaves = leaves = EvictableLeaves(leaves, self.priority_of)
-        for leaf in sorted(self._cut, key=lambda leaf: leaf.id):
-            leaves.put_back(leaf)
-        self._cut = set()
+        self.settle_cut()
 
     def _evict_device_next_node(self, tracker: Any, *_: Any, **__: Any) -> int | None:
         if tracker[self.component_type] >= self._evict_device_request_cnt:
             return None
-        leaf = self.tree_core.evictable_device_leaves.pop_first()
+        leaf = self.leaves.pop_first()
         if leaf is None:
             return None
         self._popped.append(leaf)
@@ -74,11 +106,14 @@ class HotFullComponent(FullComponent):
 
     def _evict_device_end(self) -> None:
         for leaf in self._popped:
-            self.tree_core.evictable_device_leaves.put_back(leaf)
+            self.leaves.put_back(leaf)
         self._popped = []
 
-    def _host_key(self, node: Any) -> tuple[int, float, int]:
-        return self.tracker.hotness(self.heat_of(node)), node.last_access_time, node.id
+    def _host_key(self, node: Any) -> tuple[float, float, int]:
+        return self.hotness_of(node), node.last_access_time, node.id
+
+    def _is_on_host_alone(self, node: Any) -> bool:
+        return node.evicted and node.backuped and self.tree_core._node_arena.get(node.id) is node
 
     def _forget_gone(self) -> None:
         known = self.tree_core._node_arena

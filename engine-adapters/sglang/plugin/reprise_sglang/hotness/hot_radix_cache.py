@@ -6,8 +6,11 @@ from typing import Any
 
 from sglang.srt.mem_cache.unified_cache.component_type import ComponentType
 
+from reprise_sglang.cache_facts import ROOT, Promoted
 from reprise_sglang.hotness.component import HotFullComponent
-from reprise_sglang.hotness.settings import DEFAULT_ADMISSION
+from reprise_sglang.hotness.promotion import Limits, Promotion, plan_promotions
+from reprise_sglang.hotness.settings import HotnessSettings
+from reprise_sglang.hotness.tracker import HotnessTracker
 from reprise_sglang.reporting_radix_cache import ReportingRadixCache
 
 
@@ -19,9 +22,21 @@ class HotRadixCache(ReportingRadixCache):
     when it comes back.
     """
 
-    admission_frequency = DEFAULT_ADMISSION
+    settings = HotnessSettings()
     admitted_tokens = 0
     rejected_tokens = 0
+    promoted_tokens = 0
+    _has_prefilled = False
+    _promotion_slot = -1
+    """of SGLang's layer counters: where the copies of the last promotion are followed"""
+    _promoted: frozenset[int] = frozenset()
+    """nodes whose copies were not done when SGLang last looked"""
+
+    def configure(self, settings: HotnessSettings) -> None:
+        """Before the first request."""
+        self.settings = settings
+        tracker = HotnessTracker(priority=settings.priority, hotness=settings.hotness)
+        self.hot_component.configure(tracker, promotes=settings.promotion_tokens > 0)
 
     @property
     def hot_component(self) -> HotFullComponent:
@@ -40,6 +55,28 @@ class HotRadixCache(ReportingRadixCache):
         req.reprise_used = None
         return result
 
+    def check_hicache_events(self) -> None:
+        """SGLang calls it once a step, before it chooses what is computed next."""
+        super().check_hicache_events()
+        self._promoted = frozenset(node for node in self._promoted if node in self.ongoing_load_back)
+        if self._has_prefilled and self.settings.promotion_tokens > 0 and self._is_link_idle():
+            self._has_prefilled = False
+            self._promote()
+
+    def ready_to_load_host_cache(self) -> int:
+        """
+        The copies that the next prefill waits for, layer by layer.
+
+        It waits for its own, which come after those of a promotion, or else for a promotion that may not be done: it
+        may run behind what is promoted.
+        """
+        slot = super().ready_to_load_host_cache()
+        return self._promotion_slot if slot < 0 and self._promoted else slot
+
+    def reset(self) -> None:
+        super().reset()
+        self._promoted, self._promotion_slot, self._has_prefilled = frozenset(), -1, False
+
     def _execute_and_commit_kv_backup(self, action: Any, write_back: bool = False) -> int:
         # SGLang drops what cannot be written, and what hangs on it on the host
         if write_back and not self._is_admitted(action.node_ids[-1]):
@@ -55,6 +92,7 @@ class HotRadixCache(ReportingRadixCache):
                 self.hot_component.use(node, prefix)
         if seen is None:
             self.hot_component.pass_request()
+            self._has_prefilled = True
         req.reprise_used = end
 
     def _prefixes(self, node_id: int) -> Iterator[tuple[Any, bytes]]:
@@ -77,8 +115,8 @@ class HotRadixCache(ReportingRadixCache):
         node = self.tree_core.node_by_id(node_id)
         heat = component.heat_of(node)
         tokens = len(node.component_data[ComponentType.FULL].value)
-        is_admitted = heat.frequency >= self.admission_frequency and (
-            self._has_host_room(tokens) or self._is_hotter_than_host(heat)
+        is_admitted = heat.frequency >= self.settings.admission_frequency and (
+            self._has_host_room(tokens) or self._is_hotter_than_host(node)
         )
         self.admitted_tokens += tokens if is_admitted else 0
         self.rejected_tokens += 0 if is_admitted else tokens
@@ -87,7 +125,61 @@ class HotRadixCache(ReportingRadixCache):
     def _has_host_room(self, tokens: int) -> bool:
         return self.cache_controller is None or self.cache_controller.mem_pool_host.available_size() >= tokens
 
-    def _is_hotter_than_host(self, heat: Any) -> bool:
+    def _is_hotter_than_host(self, node: Any) -> bool:
         component, leaves = self.hot_component, self.tree_core.evictable_host_leaves
-        coldest = min((component.tracker.hotness(component.heat_of(leaf)) for leaf in leaves), default=0)
-        return component.tracker.hotness(heat) > coldest
+        return component.hotness_of(node) > min(map(component.hotness_of, leaves), default=0)
+
+    def _is_link_idle(self) -> bool:
+        """Nothing comes up: of SGLang's three counters two are left for the batches that may run. Same on all ranks."""
+        controller = self.cache_controller
+        return controller is not None and not controller.load_queue and not controller.ack_load_queue
+
+    def _promote(self) -> None:
+        """HotPrefix §3.4: all copies of a plan go in one operation, beside what is decoded."""
+        component = self.hot_component
+        component.settle_cut()
+        free = self._free_tokens()
+        # what is copied cannot be evicted meanwhile: as much stays that requests which run can take
+        most = min(self.settings.promotion_tokens, (free + self.full_evictable_size()) // 2)
+        limits = Limits(most, max(1, self.load_back_threshold), free)
+        plan = plan_promotions(component.host, component.leaves, component.hotness_of, limits)
+        promoted = frozenset(promotion.node.id for promotion in plan if self._bring_up(promotion))
+        if promoted:
+            self._promoted = promoted
+            self._promotion_slot = self.cache_controller.start_loading()
+        if self._reporter:
+            self._reporter.guard(self._reporter.flush)
+
+    def _bring_up(self, promotion: Promotion) -> bool:
+        """Whether a node is copied to the GPU, whose leaves in its way have gone."""
+        component, (node, leaves) = self.hot_component, promotion
+        for leaf in leaves:
+            self._discard(leaf.id)
+            component.leaves.put_back(leaf)
+        tokens = len(node.key)
+        if self._free_tokens() < tokens or not self.load_back(node.id):
+            component.host.put(node)
+            return False
+        self.promoted_tokens += tokens
+        self._observe(self._see_promoted, node.id)
+        return True
+
+    def _see_evicted(self, leaf: Any, tracker: dict[Any, int]) -> None:
+        fact = leaf.fact
+        node = self.tree_core._node_arena.get(fact.node)
+        stays = self.hot_component.host is not None and node is not None and node.backuped
+        super()._see_evicted(leaf._replace(fact=fact._replace(stays=stays)), tracker)
+
+    def _see_promoted(self, node_id: int) -> None:
+        path = self._path_to(node_id)
+        parent = path[-2].node_id if len(path) > 1 else ROOT
+        self._reporter.promoted(Promoted(node_id, parent, path[-1].path_end))
+
+    def _discard(self, leaf: int) -> None:
+        """A cold leaf goes without a copy; one that the host has already stays there."""
+        tracker = dict.fromkeys(self.tree_components, 0)
+        if self._evict_device_leaf(leaf, tracker) is not None:
+            self._drop_subtree_no_host(leaf, tracker)
+
+    def _free_tokens(self) -> int:
+        return self.token_to_kv_pool_allocator.available_size()

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from reprise_sglang.hotness.formula import ADMISSION_HOTNESS, EVICTION_PRIORITY, parse_formula
+
 # Eight bits would hold 255. By Equation 5 a new question of 60 tokens would then count as much as five requests. It
 # would stay while a prefix goes that was asked for three times, and a few-shot load would find less than with LRU.
 MAX_AGE = 16
@@ -30,8 +32,11 @@ class HotnessTracker:
     older is forgotten when the newer is full, which are the prefixes that nobody asked for in the longest time.
     """
 
-    def __init__(self, capacity: int = _CAPACITY) -> None:
+    def __init__(
+        self, capacity: int = _CAPACITY, priority: str = EVICTION_PRIORITY, hotness: str = ADMISSION_HOTNESS
+    ) -> None:
         self._capacity = capacity
+        self._priority, self._hotness = parse_formula(priority), parse_formula(hotness)
         self._recent: dict[bytes, Heat] = {}
         self._older: dict[bytes, Heat] = {}
         self._requests = 0
@@ -61,9 +66,9 @@ class HotnessTracker:
         return max(0, MAX_AGE - (self.age - heat.age))
 
     def priority(self, heat: Heat, tokens: int) -> float:
-        """Equation 5: frequency + clock / length; what is lowest is evicted first."""
-        return heat.frequency + self.clock(heat) / tokens
+        """Equation 5, or as configured: what is lowest is evicted first."""
+        return self._priority(self.clock(heat), heat.frequency, tokens)
 
-    def hotness(self, heat: Heat) -> int:
-        """Equation 6: frequency * clock; what is highest is worth a place on the host."""
-        return heat.frequency * self.clock(heat)
+    def hotness(self, heat: Heat, tokens: int) -> float:
+        """Equation 6, or as configured: what is highest is worth a place on the host."""
+        return self._hotness(self.clock(heat), heat.frequency, tokens)

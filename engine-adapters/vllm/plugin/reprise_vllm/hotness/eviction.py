@@ -1,0 +1,91 @@
+"""Evicts blocks by how often they were asked for, where the operator wants it and this vLLM lets us."""
+
+from collections.abc import Mapping
+from logging import Logger
+from typing import TYPE_CHECKING, Any
+
+from reprise_vllm.hotness.block_uses import BlockUses
+
+if TYPE_CHECKING:
+    from vllm.v1.core.block_pool import BlockPool
+    from vllm.v1.core.kv_cache_utils import KVCacheBlock
+    from vllm.v1.kv_cache_interface import KVCacheConfig
+    from vllm.v1.request import Request
+
+KEY = "eviction"
+_POLICIES = ("stock", "hotprefix")
+# by block the order is that of uses, then of recency
+REPORT = {"policy": "hotprefix", "priority": "frequency + frequency", "max_age": 1, "requests_per_age": 1_000_000}
+
+
+class EvictionSettingError(ValueError):
+    """A setting that cannot be used; says what it may be."""
+
+
+def wants_hotness(extra: Mapping[str, Any]) -> bool:
+    """Whether the operator asks for it; raises `EvictionSettingError`."""
+    policy = extra.get(KEY) or "stock"
+    if policy not in _POLICIES:
+        raise EvictionSettingError(f"{KEY} is {policy!r}, it must be one of {', '.join(_POLICIES)}")
+    return policy == "hotprefix"
+
+
+class HotEviction:
+    """The scheduler's side: counts what requests ask for, and gives blocks that are freed their places."""
+
+    def __init__(self, pool: "BlockPool", logger: Logger) -> None:
+        from vllm.v1.core.kv_cache_utils import get_block_hash
+
+        from reprise_vllm.hotness.free_queue import MOST_LEVEL, HotFreeQueue
+
+        self._logger = logger
+        self._hash_of = get_block_hash
+        self._most = MOST_LEVEL
+        self._block_size = pool.hash_block_size
+        self._uses = BlockUses(max(65_536, 4 * len(pool.blocks)))
+        pool.free_block_queue = HotFreeQueue.take_over(pool.free_block_queue, self._level_of, len(pool.blocks))
+
+    def finished(self, request: "Request") -> bool:
+        """A request ends; its blocks are freed next. After a fault nothing more is counted, which is False."""
+        try:
+            computed = request.num_computed_tokens // self._block_size
+            self._uses.add(request.block_hashes[:computed])
+        except Exception:
+            self._logger.exception("reprise: what is asked for is not counted any more; blocks go by what is known")
+            return False
+        return True
+
+    def _level_of(self, block: "KVCacheBlock") -> int:
+        key = block.block_hash
+        # vLLM appends what is still being read: that goes last
+        return self._most if key is None else self._uses.of(self._hash_of(key))
+
+
+def start_eviction(pool: "BlockPool", cache_config: "KVCacheConfig", logger: Logger) -> HotEviction | None:
+    """Takes the pool's queue over; None, and an error in the log, where vLLM's own has to stay."""
+    try:
+        fault = _find_fault(pool, cache_config)
+        if fault is None:
+            eviction = HotEviction(pool, logger)
+            logger.info("reprise: what is asked for often is evicted last (HotPrefix)")
+            return eviction
+    except Exception as error:
+        fault = f"{type(error).__name__}: {error}"
+    logger.error("reprise: eviction by hotness is asked for and is NOT on, vLLM evicts as ever: %s", fault)
+    return None
+
+
+def _find_fault(pool: "BlockPool", cache_config: "KVCacheConfig") -> str | None:
+    from vllm.v1.core.kv_cache_utils import FreeKVCacheBlockQueue
+
+    from reprise_vllm.hotness.prove_queue import find_queue_fault
+    from reprise_vllm.watched_group import find_watched_group
+
+    if not pool.enable_caching:
+        return "prefix caching is off (--enable-prefix-caching)"
+    if type(pool.free_block_queue) is not FreeKVCacheBlockQueue:
+        return f"the block pool has a queue of another kind ({type(pool.free_block_queue).__name__})"
+    group = find_watched_group(cache_config, pool)
+    if group is None or not group.is_alone or group.block_size != pool.hash_block_size:
+        return "this model has layers that do not attend to the whole context, or blocks of several sizes"
+    return find_queue_fault()

@@ -1,0 +1,206 @@
+"""
+Selective admission to vLLM's host cache (HotPrefix §3.3.2), by vLLM's own seam for offloading.
+
+`"spec_name": "HotOffloadingSpec", "spec_module_path": "reprise_vllm.hotness.offloading"` in the extra configuration of
+vLLM's OffloadingConnector.
+"""
+
+import heapq
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from vllm.v1.kv_offload.base import OffloadingManager, OffloadKey, PrepareStoreOutput, ReqContext
+from vllm.v1.kv_offload.cpu.manager import CPUOffloadingManager
+from vllm.v1.kv_offload.cpu.policies.base import CachePolicy, ChunkStatus
+from vllm.v1.kv_offload.cpu.spec import CPUOffloadingSpec
+
+from reprise_vllm.hotness.block_uses import BlockUses
+
+ADMISSION = "admission_frequency"
+DEFAULT_ADMISSION = 10
+_MAX_AGE = 16
+_REQUESTS_PER_AGE = 16
+
+
+class AdmissionSettingError(ValueError):
+    """A setting that cannot be used; says what it may be."""
+
+
+def read_admission(extra: Any) -> int:
+    """Returns from how many requests on a chunk goes to the host; raises `AdmissionSettingError`."""
+    given = extra.get(ADMISSION, DEFAULT_ADMISSION)
+    if isinstance(given, bool) or not isinstance(given, int) or given < 0:
+        raise AdmissionSettingError(f"{ADMISSION} is {given!r}, it must be a whole number")
+    return given
+
+
+class HotOffloadingSpec(CPUOffloadingSpec):
+    """vLLM's host cache, to which only that goes which is asked for often, and from which the coldest goes."""
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        self._admission = read_admission(self.extra_config)
+
+    def get_manager(self) -> OffloadingManager:
+        if not self._manager:
+            events = self.kv_events_config.enable_kv_cache_events
+            self._manager = HotOffloadingManager(self.num_chunks, self._admission, enable_events=events)
+        return self._manager
+
+
+class HotOffloadingManager(CPUOffloadingManager):
+    """Takes in what is asked for often and, where there is no room, is hotter than the coldest there (Equation 6)."""
+
+    def __init__(self, num_chunks: int, admission: int, *, enable_events: bool = False) -> None:
+        super().__init__(num_chunks, HotCachePolicy.__name__, __name__, enable_events)
+        self._admission = admission
+        self.rejected_chunks = 0
+
+    def prepare_store(self, keys: Collection[OffloadKey], req_context: ReqContext) -> PrepareStoreOutput | None:
+        policy: HotCachePolicy = self._policy
+        policy.ask(keys, req_context)
+        there = {key for key in keys if policy.get(key) is not None}
+        wanted = [key for key in keys if key not in there and policy.uses_of(key) >= self._admission]
+        room = self._get_num_free_chunks()
+        hotter = set(wanted[:room])
+        # a request's own chunks do not make way for each other
+        going = policy.coldest(len(wanted) - room, set(keys)) if len(wanted) > room else []
+        for key, other in zip(wanted[room:], going, strict=False):
+            if self._admission == 0 or policy.is_hotter(key, other):
+                hotter.add(key)
+        admitted = [key for key in keys if key in there or key in hotter]
+        self.rejected_chunks += len(keys) - len(admitted)
+        return super().prepare_store(admitted, req_context)
+
+
+class _Asked(set[OffloadKey]):
+    """What a request was counted for."""
+
+
+class HotCachePolicy(CachePolicy):
+    """Of the chunks that nobody reads or writes the one goes that is coldest: frequency * clock, then recency."""
+
+    def __init__(self, cache_capacity: int) -> None:
+        super().__init__(cache_capacity)
+        self._uses = BlockUses(max(65_536, 4 * cache_capacity))
+        self._chunks: dict[OffloadKey, ChunkStatus] = {}
+        self._last: dict[OffloadKey, int] = {}
+        """when each chunk was asked for, in requests"""
+        self._evictable: set[OffloadKey] = set()
+        self._requests = 0
+        self._heap: list[tuple[int, int, OffloadKey]] = []
+        """evictable chunks by heat; an entry that is not a chunk's heat any more is passed over"""
+
+    def ask(self, keys: Iterable[OffloadKey], req_context: ReqContext) -> None:
+        """A request needs these chunks; each counts once for it."""
+        asked = req_context.get_state(_Asked)
+        if asked is None:
+            asked = _Asked()
+            req_context.set_state(asked)
+            self._requests += 1
+            if self._requests % _REQUESTS_PER_AGE == 0:
+                self._rekey()
+        new = [key for key in keys if key not in asked]
+        asked.update(new)
+        self._uses.add(new)
+        self._note(new)
+
+    def uses_of(self, key: OffloadKey) -> int:
+        return self._uses.of(key)
+
+    def is_hotter(self, new: OffloadKey, there: OffloadKey) -> bool:
+        """Whether a chunk that has just been asked for is hotter than one that is there."""
+        return self._uses.of(new) * _MAX_AGE > self._heat(there)[0]
+
+    def coldest(self, most: int, protected: set[OffloadKey]) -> list[OffloadKey]:
+        """So many chunks that may go, at most, coldest first."""
+        found: dict[OffloadKey, tuple[int, int, OffloadKey]] = {}
+        spared = []
+        while self._heap and len(found) < most:
+            entry = heapq.heappop(self._heap)
+            key = entry[2]
+            if key not in self._evictable or key in found or entry != self._heat(key):
+                continue
+            if key in protected:
+                spared.append(entry)
+            else:
+                found[key] = entry
+        for entry in (*found.values(), *spared):
+            heapq.heappush(self._heap, entry)
+        return list(found)
+
+    def get(self, key: OffloadKey) -> ChunkStatus | None:
+        return self._chunks.get(key)
+
+    def insert(self, key: OffloadKey, chunk: ChunkStatus) -> None:
+        self._chunks[key] = chunk
+        self._last.setdefault(key, self._requests)
+        if chunk.ref_cnt == 0:
+            self.mark_evictable(key)
+
+    def remove(self, key: OffloadKey) -> None:
+        del self._chunks[key]
+        self._last.pop(key, None)
+        self._evictable.discard(key)
+
+    def touch(self, keys: Iterable[OffloadKey], req_context: ReqContext) -> None:
+        self.ask(keys, req_context)
+
+    def on_store_miss(self, keys: Iterable[OffloadKey], req_context: ReqContext) -> None:
+        # counted when it was offered
+        return
+
+    def on_request_finished(
+        self,
+        key_groups: Sequence[Sequence[OffloadKey]],
+        insertion_only_keys: set[OffloadKey],
+        reused_keys: set[OffloadKey],
+        req_context: ReqContext,
+    ) -> None:
+        for keys in key_groups:
+            self.ask(keys, req_context)
+
+    def evict(self, n: int, protected: set[OffloadKey]) -> list[tuple[OffloadKey, ChunkStatus]] | None:
+        going = self.coldest(n, protected)
+        if len(going) < n:
+            return None
+        evicted = [(key, self._chunks[key]) for key in going]
+        for key in going:
+            self.remove(key)
+        return evicted
+
+    def clear(self) -> None:
+        self._chunks.clear()
+        self._last.clear()
+        self._evictable.clear()
+        self._heap.clear()
+
+    def mark_evictable(self, key: OffloadKey) -> None:
+        self._evictable.add(key)
+        self._push(key)
+
+    def mark_non_evictable(self, key: OffloadKey) -> None:
+        self._evictable.discard(key)
+
+    def _note(self, keys: Iterable[OffloadKey]) -> None:
+        for key in keys:
+            if key not in self._chunks:
+                continue
+            self._last[key] = self._requests
+            if key in self._evictable:
+                self._push(key)
+
+    def _push(self, key: OffloadKey) -> None:
+        if len(self._heap) > 2 * len(self._chunks) + 1024:
+            self._rekey()
+        heapq.heappush(self._heap, self._heat(key))
+
+    def _rekey(self) -> None:
+        self._heap = [self._heat(key) for key in self._evictable]
+        heapq.heapify(self._heap)
+
+    def _heat(self, key: OffloadKey) -> tuple[int, int, OffloadKey]:
+        last = self._last[key]
+        # all clocks fall together
+        ages = self._requests // _REQUESTS_PER_AGE - last // _REQUESTS_PER_AGE
+        return self._uses.of(key) * max(0, _MAX_AGE - ages), last, key

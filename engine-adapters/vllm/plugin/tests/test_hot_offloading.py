@@ -1,0 +1,102 @@
+"""Selective admission to the host, in vLLM's own manager of offloaded chunks and by its own factory."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from vllm.v1.kv_offload.base import OffloadKey, ReqContext, make_offload_key
+from vllm.v1.kv_offload.cpu.manager import CPUOffloadingManager
+from vllm.v1.kv_offload.cpu.policies.factory import CachePolicyFactory
+from vllm.v1.kv_offload.factory import OffloadingSpecFactory
+
+from reprise_vllm.hotness import offloading
+from reprise_vllm.hotness.offloading import AdmissionSettingError, HotOffloadingManager, HotOffloadingSpec
+
+EXTRA = {"spec_name": "HotOffloadingSpec", "spec_module_path": offloading.__name__}
+
+
+def key(number: int) -> OffloadKey:
+    return make_offload_key(number.to_bytes(32, "big"), 0)
+
+
+class Host:
+    """A manager, and requests that offer their chunks to it as vLLM's connector does."""
+
+    def __init__(self, manager: CPUOffloadingManager) -> None:
+        self.manager = manager
+        self._requests = 0
+
+    def serve(self, *numbers: int) -> list[int] | None:
+        """Returns which chunks are copied to the host; None where there is no room."""
+        self._requests += 1
+        context = ReqContext(req_id=f"r-{self._requests}")
+        self.manager.on_new_request(context)
+        output = self.manager.prepare_store([key(number) for number in numbers], context)
+        stored = None
+        if output is not None:
+            self.manager.complete_store(output.keys_to_store, context)
+            stored = [int.from_bytes(one[:32], "big") for one in output.keys_to_store]
+        self.manager.on_request_finished(context)
+        return stored
+
+    def holds(self, *numbers: int) -> list[bool]:
+        context = ReqContext(req_id="probe")
+        return [self.manager.lookup(key(number), context).name == "HIT" for number in numbers]
+
+
+def test_vllm_finds_it_by_its_name_and_module():
+    assert OffloadingSpecFactory.get_spec_cls(EXTRA) is HotOffloadingSpec
+    assert CachePolicyFactory.get_cache_policy_cls("HotCachePolicy", offloading.__name__) is offloading.HotCachePolicy
+
+
+def test_only_what_was_asked_for_often_goes_to_the_host():
+    host = Host(HotOffloadingManager(8, admission=3))
+    assert [host.serve(1, 2), host.serve(1, 3), host.serve(1, 4), host.serve(1, 5)] == [[], [], [1], []]
+    assert host.holds(1, 2, 3) == [True, False, False]
+
+
+def test_without_a_threshold_all_goes_there():
+    host = Host(HotOffloadingManager(2, admission=0))
+    assert [host.serve(1, 2), host.serve(3, 4)] == [[1, 2], [3, 4]]
+
+
+def test_where_there_is_no_room_it_has_to_be_hotter_than_the_coldest():
+    host = Host(HotOffloadingManager(2, admission=2))
+    for number in (1, 1, 1, 1, 2, 2, 2):
+        host.serve(number)
+    host.serve(3)
+    # as often as the threshold, and colder than both
+    assert host.serve(3) == []
+    assert host.holds(1, 2, 3) == [True, True, False]
+    host.serve(3)
+    assert host.serve(3) == [3]
+    assert host.holds(1, 2, 3) == [True, False, True]
+
+
+def test_the_threshold_is_the_operators():
+    assert offloading.read_admission({}) == 10
+    assert offloading.read_admission({"admission_frequency": 0}) == 0
+    with pytest.raises(AdmissionSettingError, match="admission_frequency is 'often'"):
+        offloading.read_admission({"admission_frequency": "often"})
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**9), capacity=st.integers(1, 12), admission=st.integers(0, 3))
+def test_vllms_counts_hold_and_what_goes_is_the_coldest(seed, capacity, admission):
+    host = Host(HotOffloadingManager(capacity, admission))
+    chance = random.Random(seed)
+    manager, policy = host.manager, host.manager._policy
+    for _ in range(120):
+        before = {one: policy._heat(one) for one in policy._chunks}
+        asked = chance.sample(range(16), chance.randrange(1, 4))
+        host.serve(*asked)
+        gone = before.keys() - policy._chunks.keys()
+        kept = (before.keys() & policy._chunks.keys()) - {key(number) for number in asked}
+        if gone and kept:
+            assert max(before[one][:2] for one in gone) <= max(before[one][:2] for one in kept)
+        assert len(policy._chunks) + manager._get_num_free_chunks() == capacity
+        assert manager._num_evictable_cache_chunks == len(policy._evictable) == len(policy._chunks)
+        assert len({chunk.chunk_id for chunk in policy._chunks.values()}) == len(policy._chunks)
+    manager.reset_cache()
+    assert manager._get_num_free_chunks() == capacity

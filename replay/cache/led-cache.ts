@@ -1,0 +1,60 @@
+import type { LedEviction } from './eviction/led-eviction.ts'
+import type { HostFigures } from './host-tier.ts'
+import type { SimulatedCache } from './simulated-cache.ts'
+import type { TieredCache } from './tiered-cache.ts'
+
+/**
+ * A cache that evicts as that of several evictions does which would have found the most: each of them also runs a cache
+ * of its own, without its contents. Another one leads once it has found more than the leader, since that was ahead of it,
+ * by a share of the cache: so much may be lost by what the leader has kept and the other one would not have.
+ */
+export class LedCache implements SimulatedCache {
+  readonly #cache: TieredCache
+  readonly #eviction: LedEviction
+  readonly #shadows: readonly SimulatedCache[]
+  readonly #mostRegret: number
+  /** by shadow: tokens that it found and the leader did not, 0 when the leader was last ahead */
+  readonly #regrets: number[]
+
+  constructor(cache: TieredCache, eviction: LedEviction, shadows: readonly SimulatedCache[], mostRegret: number) {
+    this.#cache = cache
+    this.#eviction = eviction
+    this.#shadows = shadows
+    this.#mostRegret = mostRegret
+    this.#regrets = shadows.map(() => 0)
+  }
+
+  serve(request: number, salt: string, tokens: Uint32Array, promptTokens: number = tokens.length): number {
+    const found = this.#shadows.map((shadow) => {
+      const cached = shadow.serve(request, salt, tokens, promptTokens)
+      shadow.takeChanges()
+      return cached
+    })
+    this.#judge(found)
+    return this.#cache.serve(request, salt, tokens, promptTokens)
+  }
+
+  holds(promptTokens: number): boolean {
+    return this.#cache.holds(promptTokens)
+  }
+
+  takeChanges(): ReadonlyMap<number, number> {
+    return this.#cache.takeChanges()
+  }
+
+  get hostFigures(): HostFigures | undefined {
+    return this.#cache.hostFigures
+  }
+
+  #judge(found: readonly number[]): void {
+    const own = found[this.#eviction.leader]!
+    let next = this.#eviction.leader
+    for (const [at, cached] of found.entries()) {
+      this.#regrets[at] = Math.max(0, this.#regrets[at]! + cached - own)
+      if (this.#regrets[at]! > Math.max(this.#mostRegret, this.#regrets[next]!)) next = at
+    }
+    if (next === this.#eviction.leader) return
+    this.#eviction.leader = next
+    this.#regrets.fill(0)
+  }
+}
