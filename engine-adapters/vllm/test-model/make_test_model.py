@@ -31,7 +31,10 @@ CHAT_TEMPLATE = (
 def read_corpus() -> Iterator[str]:
     """The checkout's prose and code, up to a bound, in a stable order."""
     files = sorted(
-        file for folder in CORPUS for file in (CHECKOUT / folder).rglob("*") if file.suffix in (".md", ".ts")
+        file
+        for folder in CORPUS
+        for file in (CHECKOUT / folder).rglob("*")
+        if file.suffix in (".md", ".ts")
     )
     left = CORPUS_BYTES
     for file in files:
@@ -56,7 +59,9 @@ def make_tokenizer() -> PreTrainedTokenizerFast:
         show_progress=False,
     )
     tokenizer.train_from_iterator(read_corpus(), trainer)
-    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token=END, pad_token=END)
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, eos_token=END, pad_token=END
+    )
     fast.chat_template = CHAT_TEMPLATE
     return fast
 
