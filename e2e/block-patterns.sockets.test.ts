@@ -96,9 +96,9 @@ describe('blocks.patterns', () => {
     await restart([{ name: 'wild', pattern: '(?<block>(a+)+)$', flags: 'm' }], 3_000)
     const document = (names: string, rest: string): string =>
       `${[...names].map((name, i) => `<document index="${i + 1}">\n${longBlock(name)}\n</document>`).join('\n')}\n\n${rest}`
-    await chat(document('ABC', 'short'))
+    await chat(document('ABC', 'Which is short?'))
     let isOver = false
-    const wild = chat(document('CBA', `${'a'.repeat(60)}!`)).finally(() => {
+    const wild = chat(document('CBA', `Which?\n${'a'.repeat(60)}!`)).finally(() => {
       isOver = true
     })
     const passed = await fetch(`${proxy.url}/v1/models`)

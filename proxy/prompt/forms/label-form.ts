@@ -77,7 +77,7 @@ export const labelForm: Form = {
     `--- src/a.md ---\n${rain}\n\n--- src/b.md ---\n${sun}${ask}`,
     `Look:\n- Document 1: ${rain}\n- Document 2: ${sun}${ask}`,
     `>>> response.content\n${rain}\n>>> response.content\n${sun}${ask}`,
-    `Document 1: ${rain}\nDocument 2: ${sun}\n\nWhy?`,
+    `Document 1: ${rain}\nDocument 2: ${sun}\n\nRead them.`,
     `Step 1: ${rain}\nStep 2: ${sun}${ask}`,
     `The contract:\nTextabschnitt 1:\n${rain}\n\nTextabschnitt 2:\n${sun}`,
     `Changes:\n[KEY:712] ${rain}\n[KEY:93] ${sun}`,

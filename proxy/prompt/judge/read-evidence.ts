@@ -60,7 +60,7 @@ export function readAsking(text: string, start: number, end: number, from: numbe
   const cued = asks(behind) || isAnswerBehind(text, end) || endsInAnswer(text, end) || asks(before)
   const leads = start - from <= MOST_WORDS_IN_FRONT
   return {
-    asked: cued || ASKED.test(text.slice(-200)) || isPromptBehind(text, end),
+    asked: cued || ASKED.test(text.slice(-200)) || (leads && ASKED.test(before)) || isPromptBehind(text, end),
     cued,
     cited: CITING.test(before) || CITING.test(behind),
     leads,

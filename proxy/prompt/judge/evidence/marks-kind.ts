@@ -27,7 +27,7 @@ export function kindOf(text: string, list: ContextList, heading: string): Kind {
   if (form === 'memories') return 'memories'
   if (OF_LAWS.test(labelPrefix) && weight === 'weak') return 'law'
   if (text.startsWith(DOCUMENT_ROLE, blocks[0]!.start)) return 'template'
-  if (weight === 'strong') return isOfFramework(list) ? 'framework' : 'strong'
+  if (weight === 'strong') return 'strong'
   switch (form) {
     case 'number':
       // numbered paragraphs of one text, which is called so, and verses, clauses and steps
@@ -45,12 +45,6 @@ export function kindOf(text: string, list: ContextList, heading: string): Kind {
     default:
       return 'plain'
   }
-}
-
-/** Whether only a program writes such marks: nobody closes texts of his own by `[document 1 end]`. */
-function isOfFramework({ form, labelPrefix, blocks }: ContextList): boolean {
-  if (form === 'closed' || labelPrefix === 'Doc_') return true
-  return form === 'tag' && blocks.every(({ label }) => label !== undefined)
 }
 
 function kindOfLabel(text: string, blocks: readonly BlockSpan[]): Kind {

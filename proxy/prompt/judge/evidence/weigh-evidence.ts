@@ -36,9 +36,7 @@ export type Sign =
 export type Kind =
   /** a role of its own in a chat template */
   | 'template'
-  /** as a framework writes them and people do not: `[webpage 1 begin]…[webpage 1 end]`, `<document index="1">`, `[Doc_1]` */
-  | 'framework'
-  /** words for retrieved texts: `Document 1:`, `<passage>` */
+  /** words for retrieved texts: `Document 1:`, `<passage>`, `[webpage 1 begin]…[webpage 1 end]` */
   | 'strong'
   /** words for parts of anything: `Result 1:`, `File 1:` */
   | 'weak'
@@ -87,8 +85,7 @@ const byAnnouncement: Weights = { asked: 0, cued: 0, grounded: 0, cited: 0, told
 
 const byKind: Readonly<Record<Kind, Weights>> = {
   template: { marks: 5 },
-  framework: { marks: 3 },
-  strong: { marks: 2 },
+  strong: { marks: 3 },
   weak: { leads: 1, told: 1 },
   bulleted: { ...byAnnouncement, text: 5 },
   ruled: { marks: 1 },
