@@ -30,7 +30,9 @@ function read(values: Values, where: string): unknown {
 
 test('every value has a row', () => {
   const { global: _, ...own } = (valuesSchema() as Node).properties!
-  const leaves = leavesOf({ properties: { ...own, config: {}, engines: {} } })
+  // settings of reuse are passed on together
+  const plugin = { properties: { ...own.plugin!.properties, reuse: {} } }
+  const leaves = leavesOf({ properties: { ...own, plugin, config: {}, engines: {} } })
   const tested = [...rows, ...pairs].map(([path]) => path)
   expect(leaves.filter((path) => !tested.includes(path))).toEqual([])
   expect(tested.filter((path) => !leaves.includes(path))).toEqual([])
