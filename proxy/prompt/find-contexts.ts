@@ -1,9 +1,10 @@
 import { toBlockId } from '#index/context-block.ts'
 import { type CertainFinder, preferCertain } from '../chunks/certain-list.ts'
 import { elementSpans, type Span } from '../json/json-spans.ts'
+import { finish } from './body/finish.ts'
 import type { PromptMessage } from './body/prompt.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
-import { findSureLists } from './forms/find-context-lists.ts'
+import { searchLists } from './forms/find-context-lists.ts'
 import { findWholeParts } from './judge/are-whole-parts.ts'
 import { type ContextList, mostBlocks } from './judge/context-list.ts'
 import { findLookalike } from './judge/find-lookalikes.ts'
@@ -52,9 +53,19 @@ export function searchMessage(
   patternLists?: PatternLists,
   certain?: CertainFinder,
 ): FoundContexts {
+  return finish(searchInSteps(message, texts, patternLists, certain))
+}
+
+/** The same, some thousand lines a step. */
+export function* searchInSteps(
+  message: PromptMessage,
+  texts: readonly string[],
+  patternLists?: PatternLists,
+  certain?: CertainFinder,
+): Generator<void, FoundContexts> {
   if (message.role === 'documents') return toFound(findDocuments(message.texts[0]!, texts))
   if (!rolesWithContext.has(message.role) || message.texts.length === 0) return toFound([])
-  const marked = findMarkedContexts(message, texts, certain)
+  const marked = yield* findMarkedContexts(message, texts, certain)
   const orUnmarked = (contexts: PromptContext[]): PromptContext[] =>
     contexts.length > 0 ? contexts : findUnmarked(message, texts, marked, patternLists)
   const unaided = marked.unaided && orUnmarked(marked.unaided)
@@ -140,7 +151,11 @@ interface PlacedLists {
   readonly torn: readonly ContextSlot[]
 }
 
-function findMarkedContexts(message: PromptMessage, texts: readonly string[], certain?: CertainFinder): MarkedContexts {
+function* findMarkedContexts(
+  message: PromptMessage,
+  texts: readonly string[],
+  certain?: CertainFinder,
+): Generator<void, MarkedContexts> {
   const whole = message.texts.map((text) => texts[text]!).join(partSeparator)
   const parts: { text: number; start: number }[] = []
   let at = 0
@@ -167,7 +182,7 @@ function findMarkedContexts(message: PromptMessage, texts: readonly string[], ce
     tool: message.tool,
     sorted: message.isSorted ?? false,
   }
-  const { lists: sure, refusals: seen } = findSureLists(whole, traits)
+  const { lists: sure, refusals: seen } = yield* searchLists(whole, traits)
   for (const { refused, at } of seen) refuse(refused, at)
   const task = judgeTask(wordsAround(whole, sure))
   const guessed = sure.filter((list) => {

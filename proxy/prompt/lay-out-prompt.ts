@@ -10,11 +10,18 @@ import { type CertainFinder, type CertainList, fromSpans, type SearchedText } fr
 import type { RequestOptions } from '../request/request-options.ts'
 import { TurnMemory } from '../store/turn-memory.ts'
 import { contextPlaceholder } from './body/explicit-context.ts'
+import { finish } from './body/finish.ts'
 import type { Prompt, PromptMessage } from './body/prompt.ts'
 import type { PromptContext } from './body/prompt-context.ts'
 import { cutRanks, type VolatileFields } from './cut-ranks.ts'
 import { digestContexts, digestMessage } from './digest-message.ts'
-import { type FoundContexts, type PatternLists, type PlacedRefusal, searchMessage } from './find-contexts.ts'
+import {
+  type FoundContexts,
+  type PatternLists,
+  type PlacedRefusal,
+  searchInSteps,
+  searchMessage,
+} from './find-contexts.ts'
 import type { LaidOutMessage, Layout, PromptLayout, UnresolvedTurn } from './layout.ts'
 import { type PlacedContext, placeBlocks } from './place-explicit-context.ts'
 import { markSpokenOf, type UnmappedNames } from './places/mark-spoken-of.ts'
@@ -103,7 +110,7 @@ class LayoutWriter {
     this.#conversation = conversation === undefined ? undefined : this.#chain
     const read: ReadMessage[] = []
     for (const message of messages) {
-      read.push(this.#read(message))
+      read.push(yield* this.#read(message))
       yield
     }
     // many conversations begin with one system prompt, and what their users say first decides how its blocks may stand
@@ -125,13 +132,13 @@ class LayoutWriter {
     return volatileFields === 'move' && options.annotate === false ? 'keep' : volatileFields
   }
 
-  #read(message: PromptMessage): ReadMessage {
+  *#read(message: PromptMessage): Generator<void, ReadMessage> {
     const identity = JSON.stringify([message.role, message.rest])
     const isPlaced = this.#placed !== undefined && message.texts.includes(this.#placed.at)
     const holder = isPlaced ? undefined : message.texts.findLast((text) => this.#holdsPlace(message, text))
     // what the assistant said holds no contexts, and where blocks are put is searched once they stand there
     const isSearched = !isPlaced && holder === undefined
-    const { contexts, unaided } = isSearched ? this.#find(message, this.#state.certain) : { contexts: [] }
+    const { contexts, unaided } = isSearched ? yield* this.#find(message, this.#state.certain) : { contexts: [] }
     return {
       message,
       identity,
@@ -143,8 +150,8 @@ class LayoutWriter {
     }
   }
 
-  #find(message: PromptMessage, certain: CertainFinder | undefined): FoundContexts {
-    const found = searchMessage(message, this.#texts, this.#state.patternLists, certain)
+  *#find(message: PromptMessage, certain: CertainFinder | undefined): Generator<void, FoundContexts> {
+    const found = yield* searchInSteps(message, this.#texts, this.#state.patternLists, certain)
     this.#isUnsure ||= found.isUnsure
     this.#refusals.push(...found.refusals)
     return found
@@ -248,7 +255,7 @@ class LayoutWriter {
       // to speak of a placeholder is no fault, as long as nobody has answered as if blocks stood there
       if (known) this.#unresolved = 'ambiguous_turn'
       else if (isPast) this.#unresolved ??= 'unknown_turn'
-      return { ...laidOut, contexts: this.#find(laidOut.message, undefined).contexts }
+      return { ...laidOut, contexts: finish(this.#find(laidOut.message, undefined)).contexts }
     }
     const { blocks } = known
     const { text, context } = placeBlocks(this.#texts[at]!, at, blocks, blockTemplate)

@@ -1,5 +1,6 @@
 import type { ConversationStore } from '#index/conversation-store.ts'
 import { asksForData } from '../answer/asks-for-data.ts'
+import { finish } from '../prompt/body/finish.ts'
 import { layOutPrompts } from '../prompt/lay-out-prompt.ts'
 import type { Layout } from '../prompt/layout.ts'
 import { type PlacedContext, placeExplicitContext } from '../prompt/place-explicit-context.ts'
@@ -8,8 +9,8 @@ import type { DecisionInput, DecisionState, LaidOut } from './decision.ts'
 import type { Wording } from './wording.ts'
 
 /**
- * Lays out the prompts of a request with the turns that are known, a message a step; undefined when they are to be left
- * alone.
+ * Lays out the prompts of a request with the turns that are known, a message or some thousand lines a step; undefined when
+ * they are to be left alone.
  */
 export function* layOut(
   input: DecisionInput,
@@ -39,11 +40,7 @@ export function layOutAtOnce(
   input: DecisionInput,
   store: ConversationStore,
 ): Layout {
-  const steps = layOutSet(prompt, set, placed, input, store)
-  for (;;) {
-    const step = steps.next()
-    if (step.done) return step.value
-  }
+  return finish(layOutSet(prompt, set, placed, input, store))
 }
 
 /** Where the request's own blocks stand in its prompts; undefined: it gives none. */

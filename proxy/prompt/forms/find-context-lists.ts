@@ -1,10 +1,11 @@
+import { finish } from '../body/finish.ts'
 import { findClosingEnd } from '../borders/find-closing-line.ts'
 import { type ContextList, mostBlocks } from '../judge/context-list.ts'
 import { judgeList } from '../judge/judge-list.ts'
 import type { Reason, Refusal } from '../judge/reasons.ts'
 import { findContentStart, findIndexFrom } from '../scan/find-edges.ts'
 import { findElements, isKin, type KinElement, type Region } from '../scan/find-elements.ts'
-import { findMarks, type Marks, type TextTraits } from '../scan/find-marks.ts'
+import { type Marks, readMarks, type TextTraits } from '../scan/find-marks.ts'
 import type { Tag } from '../scan/find-tags.ts'
 import type { Label } from '../scan/labels/label.ts'
 import { findClosedLists } from './enclosed/find-closed-lists.ts'
@@ -34,7 +35,12 @@ export function findContextLists(text: string, traits: TextTraits = {}): Context
 
 /** The same, and what is left alone, and why. */
 export function findSureLists(text: string, traits: TextTraits = {}): FoundLists {
-  const marks = findMarks(text, traits)
+  return finish(searchLists(text, traits))
+}
+
+/** The same, some thousand lines a step. */
+export function* searchLists(text: string, traits: TextTraits): Generator<void, FoundLists> {
+  const marks = yield* readMarks(text, traits)
   if (marks === undefined) return refuse('too_many', text)
   const torn = findTorn(marks.tags)
   if (torn !== undefined) return refuse('torn_tags', text, torn.start)

@@ -1,3 +1,4 @@
+import { finish } from '../body/finish.ts'
 import { findLineEnd } from './find-edges.ts'
 import type { Fence } from './find-fences.ts'
 import type { Opening } from './find-openings.ts'
@@ -65,11 +66,19 @@ const MOST_LINES = 300_000
 // a text that speaks of its blocks in more forms than these is none that we know
 const MOST_FORMS = 24
 
+/** Reading a few thousand lines takes milliseconds. */
+const LINES_A_STEP = 2_048
+
 /** Reads a text once; undefined when it holds absurdly many marks. */
-export function findMarks(
+export function findMarks(text: string, traits: TextTraits = {}): Marks | undefined {
+  return finish(readMarks(text, traits))
+}
+
+/** The same, some thousand lines a step. */
+export function* readMarks(
   text: string,
-  { whole = false, rendered = false, asked = false, tool, sorted = false }: TextTraits = {},
-): Marks | undefined {
+  { whole = false, rendered = false, asked = false, tool, sorted = false }: TextTraits,
+): Generator<void, Marks | undefined> {
   const tags = findTags(text)
   const turns = rendered ? findTurns(text) : [{ start: 0, end: text.length }]
   if (tags === undefined || turns === undefined) return undefined
@@ -79,6 +88,7 @@ export function findMarks(
     reader.read(line)
     if (++lines > MOST_LINES || (lines % 256 === 0 && reader.count > MOST_MARKS) || reader.repeated > MOST_FORMS)
       return undefined
+    if (lines % LINES_A_STEP === 0) yield
   }
   const { fences, rules, bullets, values, tables, quotes, contents, bolds, openings, feet } = reader
   const labels = addInlineHeads(text, reader.labels)
