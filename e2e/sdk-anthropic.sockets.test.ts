@@ -93,7 +93,7 @@ describe('the Anthropic SDK', () => {
   test('stops the engine when a stream is aborted', async () => {
     // the emulator computes 20,000 tokens a second: it is left in the middle of it
     const stream = client.messages.stream(asking(`${'Read all of this. '.repeat(10_000)}\n\nSo?`))
-    setTimeout(() => stream.abort(), 200)
+    stream.on('connect', () => stream.abort())
     await expect(stream.finalMessage()).rejects.toThrow('aborted')
     const aborts = 'reprise_stream_aborts_total{phase="mid_stream"}'
     await vi.waitFor(async () => expect(await metricOf(proxy.adminUrl, aborts)).toBe(1))
