@@ -22,8 +22,8 @@ export interface Tenancy {
   identify(incoming: Pick<IncomingMessage, 'headers' | 'socket'>): Caller
   /**
    * Whose request it would be, with no need for a key: for a control plane that has let its caller in already. It may name
-   * a tenant (`x-reprise-tenant`), also as logs name one that was here, or show a key that is not its own (`x-reprise-key`); throws `invalid_body` when keys are
-   * configured and this is none of them.
+   * a tenant (`x-reprise-tenant`), also by the name that logs gave it, or show a key that is not its own (`x-reprise-key`).
+   * Throws `invalid_body` when keys are configured and this is none of them.
    */
   suppose(incoming: Pick<IncomingMessage, 'headers' | 'socket'>): Caller
 }
@@ -37,7 +37,7 @@ export interface TenancyOptions {
 }
 
 const longestName = 256
-/** Of bearers, those that came last; a control plane asks about them by the name that logs give them. */
+/** So many tenants, those that came last, are known to the control plane by the name that logs give them. */
 const mostNamed = 10_000
 /** All whom nothing tells apart. */
 const defaultTenant = 'default'
@@ -56,15 +56,17 @@ export function createTenancy({ keys, trustedPeers, from = 'key' }: TenancyOptio
     if (key) return { tenant: `key:${key.tenant}`, key }
     return { tenant: from === 'header' ? defaultTenant : tenantOf(headers), key }
   }
-  const byName = new LRUCache<string, string>({ max: mostNamed })
+  const namesByTenant = new LRUCache<string, string>({ max: mostNamed })
   const toNamed = (name: string): string => {
     if (from === 'none') return defaultTenant
     if (keys.entries.some(({ tenant }) => tenant === name)) return `key:${name}`
-    return byName.get(name) ?? `header:${checkName(name)}`
+    const known = [...namesByTenant.entries()].find(([, logged]) => logged === name)
+    return known?.[0] ?? `header:${checkName(name)}`
   }
   const note = (caller: Caller): Caller => {
     const { tenant } = caller
-    byName.set(tenantName(tenant), tenant)
+    // each request comes through here, and a name takes a digest
+    if (namesByTenant.get(tenant) === undefined) namesByTenant.set(tenant, tenantName(tenant))
     return caller
   }
   return {

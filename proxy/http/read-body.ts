@@ -11,8 +11,8 @@ const copiedBytes = 4 * 1024 * 1024
  * a part of its heap meanwhile, since bodies take memory outside of it.
  */
 const unpacedBytes = 256 * 1024
-/** Behind so much of a body, chunks come a millisecond apart: no model reads such a prompt as fast as that brings it. */
-const hurriedBytes = 8 * 1024 * 1024
+/** Behind so much of a body, there is a millisecond between its chunks. An engine takes far longer to read such a prompt. */
+const delayedBytes = 8 * 1024 * 1024
 
 /** What a body may take. */
 export interface BodyBounds {
@@ -80,7 +80,7 @@ function readChunks(
         refuse(error)
         return
       }
-      if (size > unpacedBytes) letOthersIn(incoming, size > hurriedBytes)
+      if (size > unpacedBytes) letOthersIn(incoming, size > delayedBytes)
     }
     if (length > limit) {
       refuse(tooLarge())
@@ -93,11 +93,11 @@ function readChunks(
   })
 }
 
-/** Reads on when the event loop has gone round, or a little later. */
-function letOthersIn(incoming: IncomingMessage, hasTime: boolean): void {
+/** Reads on when the event loop has gone round; a delayed body, a millisecond later. */
+function letOthersIn(incoming: IncomingMessage, isDelayed: boolean): void {
   incoming.pause()
   const goOn = (): void => void incoming.resume()
-  if (hasTime) setTimeout(goOn, 1)
+  if (isDelayed) setTimeout(goOn, 1)
   else setImmediate(goOn)
 }
 
