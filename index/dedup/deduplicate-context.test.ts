@@ -10,7 +10,7 @@ const fresh = (label: string, content: string, isWhole = false): FreshBlock => (
   content,
   label,
   isLabelled: true,
-  isWhole,
+  isWhole: () => isWhole,
 })
 const unlabelled = (place: number, content: string): FreshBlock => ({
   ...fresh(`[Doc_${place}]`, content),

@@ -31,8 +31,8 @@ export interface FreshBlock {
   readonly label: string
   /** whether that label stands in the prompt */
   readonly isLabelled: boolean
-  /** it is pointed to as a whole or not at all */
-  readonly isWhole: boolean
+  /** Whether it is pointed to as a whole or not at all. */
+  readonly isWhole: () => boolean
 }
 
 /** A stretch that is not all of a block has to be so many times longer than the words that point to it. */
@@ -90,8 +90,9 @@ function pointersFor(block: FreshBlock, self: LabelBearer, shown: ShownBlocks, t
     const pays = words && words.text.length < content.length
     return pays ? [toPointer({ start: 0, end: content.length }, target, words)] : []
   }
-  if (isWhole) return []
-  return longestOf(shown.findOverlaps(content)).flatMap(({ start, end, target }) => {
+  const overlaps = shown.findOverlaps(content)
+  if (overlaps.length === 0 || isWhole()) return []
+  return longestOf(overlaps).flatMap(({ start, end, target }) => {
     const part = content.slice(start, end)
     const words = pointToPart({ self, target }, part, shown, template)
     return words && part.length >= worthwhile * words.text.length ? [toPointer({ start, end }, target, words)] : []

@@ -40,8 +40,9 @@ export function placeBlocks(holder: string, at: number, blocks: readonly string[
   const slots: ContextSlot[] = []
   const rendered: string[] = []
   let from = start
+  const pieces = template.split(/(\{k\}|\{text\})/)
   blocks.forEach((block, k) => {
-    const { text, label, content } = renderExplicit(block, k + 1, template)
+    const { text, label, content } = renderExplicit(block, k + 1, pieces)
     slots.push({
       text: at,
       start: from,
@@ -68,12 +69,16 @@ export function placeBlocks(holder: string, at: number, blocks: readonly string[
   return { at, text: text + rest, blocks, context }
 }
 
-/** One block by the template, and where its label and its text stand in it. */
-function renderExplicit(block: string, k: number, template: string): { text: string; label: number; content: number } {
+/** One block by the pieces of a template, and where its label and its text stand in it. */
+function renderExplicit(
+  block: string,
+  k: number,
+  template: readonly string[],
+): { text: string; label: number; content: number } {
   let text = ''
   let label = 0
   let content = 0
-  for (const piece of template.split(/(\{k\}|\{text\})/)) {
+  for (const piece of template) {
     if (piece === '{k}') label = text.length
     if (piece === '{text}') content = text.length
     text += piece === '{k}' ? String(k) : piece === '{text}' ? block : piece

@@ -248,7 +248,8 @@ class PromptReuse {
         content,
         label: labels[place]!,
         isLabelled: slot.label !== undefined,
-        isWhole: isInside || found.isCounted === true || isUntouched(texts[slot.text]!, slot),
+        // asked for where a stretch of it stands earlier, which is rare, and looked for in its text
+        isWhole: () => isInside || found.isCounted === true || isUntouched(texts[slot.text]!, slot),
       }
       return isInside && found.positional ? { sent: this.#relabel(found.slots[place]!, slot), ...block } : block
     })

@@ -19,7 +19,7 @@ interface ToolCall {
 export class PromptBuilder {
   readonly texts: PromptText[] = []
   readonly prompts: Prompt[] = []
-  #messages: PromptMessage[] = []
+  #messages: { -readonly [member in keyof PromptMessage]: PromptMessage[member] }[] = []
   #places = 0
   /** by call */
   readonly #tools = new Map<unknown, ToolCall>()
@@ -39,8 +39,9 @@ export class PromptBuilder {
     const texts = pieces.map(({ path, text, isRaw = false }) => this.texts.push({ path, text, isRaw }) - 1)
     // the first of the rest are the message's own members, what follows are parts that are no text
     const isTextOnly = rest.length === 1
-    const { name: tool, given } = this.#tools.get(call) ?? {}
-    const isSortedList = isSorted(typeof given === 'string' ? given : (JSON.stringify(given) ?? ''))
+    const called = this.#tools.get(call)
+    const before = this.#messages.at(-1)
+    if (before?.role === 'user' && role === 'user') before.isFollowed = true
     this.#messages.push({
       place: this.#places++,
       role,
@@ -48,8 +49,7 @@ export class PromptBuilder {
       rest: JSON.stringify(rest),
       isTextOnly,
       isRendered,
-      ...(tool !== undefined && { tool }),
-      ...(isSortedList && { isSorted: true }),
+      ...(called && { tool: called.name, ...(asksForSorted(called) && { isSorted: true }) }),
     })
   }
 
@@ -61,14 +61,13 @@ export class PromptBuilder {
 
   /** Ends the prompt that the messages so far belong to. */
   endPrompt(preamble: readonly unknown[]): void {
-    const messages = this.#messages.map((message, i) => {
-      return message.role === 'user' && this.#messages[i + 1]?.role === 'user'
-        ? { ...message, isFollowed: true }
-        : message
-    })
-    this.prompts.push({ preamble: JSON.stringify(preamble), messages })
+    this.prompts.push({ preamble: JSON.stringify(preamble), messages: this.#messages })
     this.#messages = []
   }
+}
+
+function asksForSorted({ given }: ToolCall): boolean {
+  return isSorted(typeof given === 'string' ? given : (JSON.stringify(given) ?? ''))
 }
 
 /** Reads one API's bodies: adds all texts to the builder; false when the body has another shape than expected. */
