@@ -1,3 +1,3 @@
-/** The APIs whose prompts are read and rewritten (CONTRACT §3). */
+/** The APIs whose prompts are read and rewritten (docs/contract.md). */
 export const promptApis = ['chat_completions', 'completions', 'responses', 'messages', 'generate'] as const
 export type PromptApi = (typeof promptApis)[number]

@@ -1,7 +1,7 @@
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 
 /** Every error of ours, with its status. The engine's own errors are passed on and are not in this table. */
-const statusOf = {
+export const statusOf = {
   invalid_body: 400,
   unauthorized: 401,
   forbidden: 403,

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import { statusOf } from '#proxy/errors.ts'
 import { createMetrics, type MetricSources } from '#proxy/metrics.ts'
 import { logRequest, type RequestRecord } from '#proxy/telemetry/access-log.ts'
 import { pages, root } from './pages.ts'
@@ -19,6 +20,12 @@ function anchorsOf(path: string): string[] {
       .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
       .replaceAll(' ', '-'),
   )
+}
+
+function sourcesIn(folder: string): string[] {
+  const names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+  const sources = names.filter((name) => name.endsWith('.ts') && !/\.(test|fixture|contract)\.ts$/.test(name))
+  return sources.map((name) => read(join(folder, name)))
 }
 
 test('the README is read in one go', () => {
@@ -39,6 +46,15 @@ test('every npm script that pages name is there', () => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
   const named = pages.flatMap((page) => [...read(page).matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name!))
   expect(named.filter((name) => !(name in scripts))).toEqual([])
+})
+
+test('the contract names every error with its status, and every header', () => {
+  const contract = read('docs/contract.md')
+  const errors = [...contract.matchAll(/^\| `(\w+)` +\| (\d{3}) /gm)].map(([, code, status]) => [code, Number(status)])
+  expect(Object.fromEntries(errors)).toEqual(statusOf)
+  const headers = sourcesIn('proxy').flatMap((text) => text.match(/x-reprise-[a-z-]+[a-z]/g) ?? [])
+  expect(headers.filter((header) => !contract.includes(`\`${header}\``))).toEqual([])
+  expect(new Set(headers).size).toBeGreaterThan(10)
 })
 
 test('the operations page names every metric, and no other', async () => {
@@ -77,10 +93,7 @@ test('the operations page names every field of a request’s log line', () => {
 
 /** What is written in sources of a folder where a pattern has its first group. */
 function written(folder: string, ...patterns: RegExp[]): string[] {
-  const names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-  const sources = names.filter((name) => name.endsWith('.ts') && !/\.(test|fixture|contract)\.ts$/.test(name))
-  const texts = sources.map((name) => read(join(folder, name)))
-  const found = texts.flatMap((text) => patterns.flatMap((pattern) => [...text.matchAll(pattern)]))
+  const found = sourcesIn(folder).flatMap((text) => patterns.flatMap((pattern) => [...text.matchAll(pattern)]))
   return [...new Set(found.flatMap(([, group]) => [...group!.matchAll(/'([a-z_]+)'/g)].map(([, word]) => word!)))]
 }
 
