@@ -32,6 +32,13 @@ test('the README is read in one go', () => {
   expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(120)
 })
 
+test('a newcomer reads 1,200 lines at most', () => {
+  const [path] = /^docs\/ARCHITECTURE\.md →[^:]+/m.exec(read('README.md'))!
+  const lines = path.split(/\s*→\s*/).map((file) => read(file).split('\n').length)
+  expect(lines.length).toBeGreaterThan(4)
+  expect(lines.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(1_200)
+})
+
 test.each(pages)('%s: every link leads somewhere', (page) => {
   const links = [...read(page).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)]
   const broken = links.filter(([, path, anchor]) => {
