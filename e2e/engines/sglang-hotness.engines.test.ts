@@ -1,10 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { request } from 'undici'
 import { describe, expect, inject, test } from 'vitest'
-import { type EngineInstallation, modelName } from './engine.ts'
-import { EngineProcess } from './engine-process.ts'
+import { serveFewShotLoad } from './few-shot-load.ts'
 import { createSglangEngine } from './sglang-engine.ts'
 
 /*
@@ -14,88 +9,16 @@ import { createSglangEngine } from './sglang-engine.ts'
 
 const setup = inject('sglang')
 const poolTokens = 6_000
-const tasks = 24
-const requests = 240
-const nobody = 'http://127.0.0.1:9/v1/replicas/none'
 
 describe.skipIf('missing' in setup)('SGLang that evicts by hotness', () => {
   test('finds more of a few-shot load than with its own policy, and answers the same', async () => {
     if ('missing' in setup) return
-    const stock = await serve(setup, {})
-    const hot = await serve(setup, { REPRISE_EVICTION: 'hotprefix' })
+    const stock = await serveFewShotLoad(setup, createSglangEngine({ poolTokens }))
+    const env = { REPRISE_EVICTION: 'hotprefix' }
+    const hot = await serveFewShotLoad(setup, createSglangEngine({ poolTokens, env }))
     process.stderr.write(`cached tokens of ${stock.prompt}: ${stock.cached} with lru, ${hot.cached} with hotprefix\n`)
     expect(hot.answers).toEqual(stock.answers)
     expect(stock.cached).toBeLessThan(stock.prompt / 2)
     expect(hot.cached).toBeGreaterThan(1.1 * stock.cached)
   })
 })
-
-interface Served {
-  readonly prompt: number
-  readonly cached: number
-  readonly answers: readonly string[]
-}
-
-async function serve(installation: EngineInstallation, env: Readonly<Record<string, string>>): Promise<Served> {
-  const folder = await mkdtemp(join(tmpdir(), 'reprise-engine-'))
-  const spec = createSglangEngine({ poolTokens, env })
-  const engine = await EngineProcess.prepare(spec, 'callbacks', { installation, callbackUrl: nobody, folder })
-  try {
-    await engine.start()
-    let [prompt, cached] = [0, 0]
-    const answers: string[] = []
-    for (const text of fewShotPrompts()) {
-      const { usage, choices } = await ask(engine.url, text)
-      prompt += usage.prompt_tokens
-      cached += usage.prompt_tokens_details?.cached_tokens ?? 0
-      answers.push(choices[0]!.text)
-    }
-    return { prompt, cached, answers }
-  } finally {
-    await engine.stop()
-    await rm(folder, { recursive: true, force: true })
-  }
-}
-
-interface Completion {
-  readonly choices: readonly { readonly text: string }[]
-  readonly usage: {
-    readonly prompt_tokens: number
-    readonly prompt_tokens_details?: { readonly cached_tokens?: number } | null
-  }
-}
-
-async function ask(url: string, prompt: string): Promise<Completion> {
-  const response = await request(`${url}/v1/completions`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ model: modelName, prompt, max_tokens: 2, temperature: 0 }),
-  })
-  return (await response.body.json()) as Completion
-}
-
-/** Of each task what its prompts share, and a question of its own; the n-th task is asked for 1/n as often as the first. */
-function* fewShotPrompts(): Generator<string> {
-  const random = createRandom()
-  const weights = Array.from({ length: tasks }, (_, task) => 1 / (task + 1))
-  const upTo = weights.map((_, task) => weights.slice(0, task + 1).reduce((sum, weight) => sum + weight, 0))
-  for (let i = 0; i < requests; i++) {
-    const drawn = random() * upTo.at(-1)!
-    const task = upTo.findIndex((sum) => drawn <= sum)
-    yield `${words(createRandom(task + 1), 250)} Question ${i}: ${words(random, 20)}`
-  }
-}
-
-function words(random: () => number, count: number): string {
-  const letters = 'abcdefghijklmnopqrstuvwxyz'
-  const word = (): string => Array.from({ length: 4 }, () => letters[Math.floor(random() * 26)]).join('')
-  return Array.from({ length: count }, word).join(' ')
-}
-
-function createRandom(seed = 7): () => number {
-  let state = seed
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0
-    return (state >>> 8) / 2 ** 24
-  }
-}

@@ -6,13 +6,13 @@ const root = join(import.meta.dirname, '..', '..')
 const plugin = ['engine-adapters/vllm/plugin', 'engine-adapters/python', 'kernels'].map((path) => join(root, path))
 
 // about thirty prompts: evictions are the rule, but seldom of what a request that waits is about to find
-const blocks = 2_000
+const usualPoolTokens = 64_000
+const mostPositions = 8_192
 
 const blockSize = 32
 
 const flags = [
   ['--dtype', 'float32'],
-  ['--max-model-len', '8192'],
   '--enforce-eager',
   '--enable-prompt-tokens-details',
   '--disable-uvicorn-access-log',
@@ -46,15 +46,36 @@ export const spillingVllmEngine: EngineSpec = vllmWith((folder) =>
 
 /** The same, selecting pages; it finds the plugin by its entry points, as where it is installed. */
 export const selectingVllmEngine: EngineSpec = {
-  ...vllmWith(() => ({ ...connector, kv_connector_extra_config: { pages: { least_tokens: 256 } } }), [installed]),
+  ...vllmWith(() => withConfig({ pages: { least_tokens: 256 } }), { packages: [installed] }),
   prepare: (_installation, _source, folder) => Promise.resolve(writeEntryPoints(join(folder, installed))),
 }
 
-function withReuse(reuse: object): object {
-  return { ...connector, kv_connector_extra_config: { reuse } }
+/** One with a cache of its own size, which the plugin's queue evicts from by `eviction`. */
+export function createSmallVllmEngine(options: {
+  readonly poolTokens: number
+  readonly eviction?: 'hotprefix'
+}): EngineSpec {
+  const { poolTokens, eviction } = options
+  return vllmWith(() => (eviction ? withConfig({ eviction }) : connector), { poolTokens })
 }
 
-function vllmWith(toConnector: (folder: string) => object, packages: readonly string[] = []): EngineSpec {
+function withReuse(reuse: object): object {
+  return withConfig({ reuse })
+}
+
+function withConfig(config: object): object {
+  return { ...connector, kv_connector_extra_config: config }
+}
+
+interface VllmOptions {
+  readonly packages?: readonly string[]
+  readonly poolTokens?: number
+}
+
+function vllmWith(
+  toConnector: (folder: string) => object,
+  { packages = [], poolTokens = usualPoolTokens }: VllmOptions = {},
+): EngineSpec {
   return {
     name: 'vLLM',
     kind: 'vllm',
@@ -70,14 +91,24 @@ function vllmWith(toConnector: (folder: string) => object, packages: readonly st
         replay_endpoint: `tcp://127.0.0.1:${ports.replay}`,
       }
       const place = ['--host', '127.0.0.1', '--port', String(ports.api), '--served-model-name', modelName]
-      const cache = ['--block-size', String(blockSize), '--num-gpu-blocks-override', String(blocks)]
+      const positions = Math.min(mostPositions, poolTokens / 2)
+      const cache = ['--block-size', String(blockSize), '--num-gpu-blocks-override', String(poolTokens / blockSize)]
       const reports =
         source === 'callbacks'
           ? ['--kv-transfer-config', JSON.stringify(toConnector(folder))]
           : ['--kv-events-config', JSON.stringify(events)]
       return {
         file: join(dirname(installation.python), 'vllm'),
-        args: ['serve', installation.model, ...place, ...cache, ...flags, ...reports],
+        args: [
+          'serve',
+          installation.model,
+          ...place,
+          ...cache,
+          '--max-model-len',
+          String(positions),
+          ...flags,
+          ...reports,
+        ],
         env: {
           HF_HUB_OFFLINE: '1',
           OMP_NUM_THREADS: '1',

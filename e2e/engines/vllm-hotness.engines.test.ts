@@ -1,0 +1,23 @@
+import { describe, expect, inject, test } from 'vitest'
+import { serveFewShotLoad } from './few-shot-load.ts'
+import { createSmallVllmEngine } from './vllm-engine.ts'
+
+/*
+ * Eviction by hotness in a real `vllm serve`: the queue of free blocks is the plugin's. The load is that of the test with SGLang,
+ * and what is counted is what the engine reports of itself.
+ */
+
+const setup = inject('vllm')
+const poolTokens = 6_144
+
+describe.skipIf('missing' in setup)('vLLM that evicts by hotness', () => {
+  test('finds more of a few-shot load than with its own queue, and answers the same', async () => {
+    if ('missing' in setup) return
+    const stock = await serveFewShotLoad(setup, createSmallVllmEngine({ poolTokens }))
+    const hot = await serveFewShotLoad(setup, createSmallVllmEngine({ poolTokens, eviction: 'hotprefix' }))
+    process.stderr.write(`cached tokens of ${stock.prompt}: ${stock.cached} with lru, ${hot.cached} with hotprefix\n`)
+    expect(hot.answers).toEqual(stock.answers)
+    expect(stock.cached).toBeLessThan(stock.prompt / 2)
+    expect(hot.cached).toBeGreaterThan(1.1 * stock.cached)
+  })
+})
