@@ -7,10 +7,9 @@ import {
   findEnding,
   findOpeningRule,
   hasQuestionBefore,
-  type Interior,
-  readInterior,
 } from '../../borders/find-list-end.ts'
 import { endsInPrompt, endsInPromptLine, mayGoOn } from '../../borders/find-list-tail.ts'
+import { type Interior, readInterior } from '../../borders/list-interior.ts'
 import { isOpenItem } from '../../borders/list-items.ts'
 import { reachesContainerEnd } from '../../borders/reaches-container-end.ts'
 import { type BlockSpan, type ContextList, mostBlocks } from '../../judge/context-list.ts'
