@@ -154,7 +154,7 @@ export class EngineEvents {
   #clear(): void {
     this.#tied.clear()
     this.#options.mirror.report({ type: 'cleared' })
-    for (const { request, prompt } of this.#sent) this.#options.mirror.resend(request, prompt)
+    for (const { request, prompt } of this.#sent) this.#options.mirror.cache.resent(request, prompt)
   }
 
   #sweep(): void {
