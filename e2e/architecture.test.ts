@@ -123,6 +123,13 @@ test.each(Object.keys(allowed))('no room of %s is larger than one can look over'
   expect([...sizes].filter(([, size]) => size > largestRoom)).toEqual([])
 })
 
+test.each(Object.keys(allowed))('no source of %s has more than 300 lines', (folder) => {
+  const long = sourcesOf(folder)
+    .filter(({ path, text }) => !isBesideSources(path) && text.split('\n').length - 1 > 300)
+    .map(({ path }) => path)
+  expect(long).toEqual([])
+})
+
 test.each(core)('%s is synchronous, and has no clock, no chance and no input or output', (folder) => {
   for (const { path, text } of sourcesOf(folder).filter(({ path }) => !/\.(test|contract|bench)\.ts$/.test(path))) {
     for (const forbidden of [
