@@ -1,7 +1,8 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { RequestId } from '#index/context-block.ts'
 import { createMirror, promptOf } from '#index/mirror/sent-prompts.fixture.ts'
-import { type FollowedEvents, ReplicaCache } from './replica-cache.ts'
+import type { FollowedEvents } from '../engine-reports/followed-events.ts'
+import { ReplicaCache } from './replica-cache.ts'
 
 const a = 'a' as RequestId
 const prompt = promptOf(['x', 'y'])

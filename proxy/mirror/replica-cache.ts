@@ -3,7 +3,7 @@ import type { RequestId } from '#index/context-block.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { cutContradicted } from '#index/mirror/contradicted-belief.ts'
 import { TokenMirror } from '#index/mirror/token-mirror.ts'
-import type { EngineEvents } from '../engine-reports/engine-events.ts'
+import type { FollowedEvents } from '../engine-reports/followed-events.ts'
 import type { AskedPrompt } from '../engine-reports/token-asker.ts'
 import { AssumedBelief, type KnownCache } from './assumed-belief.ts'
 import { DoubtedRequests } from './doubted-requests.ts'
@@ -11,12 +11,6 @@ import { EngineNames } from './engine-names.ts'
 import { inSlices } from './in-slices.ts'
 import { ReportState } from './report-state.ts'
 import { RunningRequests } from './running-requests.ts'
-
-/** What the engine itself tells of its cache, where it is asked to. */
-export type FollowedEvents = Pick<
-  EngineEvents,
-  'sent' | 'learn' | 'countHeld' | 'blockSize' | 'ended' | 'failed' | 'close'
->
 
 /** Of each replica, 4 bytes each: more than engines hold. */
 const mirroredTokens = 32_000_000

@@ -283,8 +283,8 @@ export class SharedMirror {
   #loadRecords(before: Set<RequestId>, count: number): Promise<boolean> {
     const { redis, onFault } = this.#options
     return loadRecords(redis, this.#keys, count, (record) => {
-      before.delete(record.request)
-      if (!this.#follower.take(record, false)) onFault('redis_value')
+      if (record) before.delete(record.request)
+      if (!record || !this.#follower.take(record, false)) onFault('redis_value')
     })
   }
 
