@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
@@ -31,7 +31,39 @@ const floors = {
     hygiene: ['json', 'prompt'],
     patterns: ['prompt'],
   },
+  'proxy/answer': {
+    citations: [],
+    events: [],
+  },
+  'proxy/config': {
+    schema: [],
+    faults: ['schema'],
+    sources: ['schema', 'faults'],
+  },
+  'proxy/doctor': {
+    engine: [],
+    'prefix-cache': ['engine'],
+  },
+  'proxy/telemetry': {
+    tracing: [],
+    'hot-blocks': [],
+  },
+  replay: {
+    trace: [],
+    cache: ['trace'],
+    policies: ['cache'],
+    run: ['trace', 'cache', 'policies'],
+    report: ['cache', 'policies', 'run'],
+    chart: ['cache', 'policies', 'report', 'run'],
+  },
+  'replay/policies': {
+    rivals: [],
+  },
 } as const
+
+/** How many sources a room may have before it needs rooms of its own. */
+const largestRoom = 15
+const isBesideSources = (path: string): boolean => /(\.(test|fixture|contract)|-double)\.ts$/.test(path)
 
 function sourcesOf(folder: string): { path: string; text: string }[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -62,11 +94,13 @@ test.each(Object.entries(allowed))('%s imports only what it may', (folder, other
 
 describe.each(Object.entries(floors))('the rooms of %s', (folder, rooms) => {
   test.each(Object.entries(rooms))('%s imports only rooms below it', (room, below: readonly string[]) => {
-    const files = sourcesOf(`${folder}/${room}`).filter(({ path }) => !/\.(test|fixture|contract)\.ts$/.test(path))
+    const files = sourcesOf(`${folder}/${room}`).filter(({ path }) => !isBesideSources(path))
     expect(files.length).toBeGreaterThan(0)
     for (const { path, text } of files) {
       for (const specifier of importsOf(text).filter((specifier) => specifier.startsWith('.'))) {
-        const [, other, ...rest] = join(path, '..', specifier).split('/')
+        const imported = join(path, '..', specifier)
+        if (!imported.startsWith(`${folder}/`)) continue
+        const [other, ...rest] = imported.slice(folder.length + 1).split('/')
         const isRoom = rest.length > 0 && other !== room
         expect({ path, specifier, ok: !isRoom || below.includes(other!) }).toMatchObject({ ok: true })
       }
@@ -74,9 +108,26 @@ describe.each(Object.entries(floors))('the rooms of %s', (folder, rooms) => {
   })
 })
 
-test('every room of index has its floor', () => {
-  const found = readdirSync(join(root, 'index'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
-  expect(Object.keys(floors.index).toSorted()).toEqual(found.map(({ name }) => name).toSorted())
+test.each(Object.entries(floors).filter(([folder]) => folder !== 'proxy'))(
+  'every room of %s has its floor',
+  (folder, rooms) => {
+    const found = readdirSync(join(root, folder), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+    expect(Object.keys(rooms).toSorted()).toEqual(found.map(({ name }) => name).toSorted())
+  },
+)
+
+test.each(Object.keys(allowed))('no room of %s is larger than one can look over', (folder) => {
+  const sizes = new Map<string, number>()
+  for (const { path } of sourcesOf(folder).filter(({ path }) => !isBesideSources(path)))
+    sizes.set(dirname(path), (sizes.get(dirname(path)) ?? 0) + 1)
+  expect([...sizes].filter(([, size]) => size > largestRoom)).toEqual([])
+})
+
+test.each(Object.keys(allowed))('no source of %s has more than 300 lines', (folder) => {
+  const long = sourcesOf(folder)
+    .filter(({ path, text }) => !isBesideSources(path) && text.split('\n').length - 1 > 300)
+    .map(({ path }) => path)
+  expect(long).toEqual([])
 })
 
 test.each(core)('%s is synchronous, and has no clock, no chance and no input or output', (folder) => {
@@ -99,16 +150,11 @@ test.each(core)('%s is synchronous, and has no clock, no chance and no input or 
   }
 })
 
-test('only the pipeline, its observer, the engine’s reports and what other proxies tell change the mirror', () => {
+test('only the one door to a replica’s cache and what other proxies tell change its mirror', () => {
   const writers = sourcesOf('proxy')
     .filter(({ path, text }) => !/\.(test|fixture)\.ts$/.test(path) && /\bmirror\.apply(Snapshot)?\(/.test(text))
     .map(({ path }) => path)
-  expect(writers.toSorted()).toEqual([
-    'proxy/mirror/replica-mirror.ts',
-    'proxy/redis/mirror/mirror-follower.ts',
-    'proxy/request/answer-observer.ts',
-    'proxy/request/send-call.ts',
-  ])
+  expect(writers.toSorted()).toEqual(['proxy/mirror/replica-cache.ts', 'proxy/redis/mirror/mirror-follower.ts'])
 })
 
 test('the proxy asks an engine’s adapter, and compares no kinds of engines', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { expectBounds } from '#proxy/telemetry/hot-blocks.contract.ts'
+import { expectBounds } from '#proxy/telemetry/hot-blocks/hot-blocks.contract.ts'
 import { exchangeAll, HotBlockProxies, type HotBlockProxy, type LinkFault, linkFaults } from './hot-block-proxies.ts'
 import { hasRedis } from './redis-server.ts'
 

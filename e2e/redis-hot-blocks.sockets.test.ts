@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { toBlockId } from '#index/context-block.ts'
-import { describeHotBlocks } from '#proxy/telemetry/hot-blocks.contract.ts'
+import { describeHotBlocks } from '#proxy/telemetry/hot-blocks/hot-blocks.contract.ts'
 import { exchangeAll, HotBlockProxies, type HotBlockProxy, linkFaults, sizeOf } from './hot-block-proxies.ts'
 import { hasRedis, waitFor } from './redis-server.ts'
 

@@ -1,5 +1,5 @@
 import type { Config, EngineConfig } from '#proxy/config/config.ts'
-import { defaultConfig } from '#proxy/config/config-source.ts'
+import { defaultConfig } from '#proxy/config/sources/config-source.ts'
 import { type RunningProxy, startProxy } from '#proxy/main.ts'
 
 /** A proxy on free ports of this machine, in front of an engine or of the embedded emulator. */

@@ -1,3 +1,4 @@
+import type { ReplicaId } from '#index/context-block.ts'
 import { KeyStore } from './access/key-store.ts'
 import { RateLimits } from './access/rate-limits.ts'
 import { createTenancy, type Tenancy } from './access/tenancy.ts'
@@ -67,7 +68,7 @@ export function createPipeline(
       patterns: () => patterns,
       chunks,
       replicas,
-      credentials: new Map(config.engines.map(({ id, apiKey }) => [id as never, { apiKey }])),
+      credentials: new Map(config.engines.map(({ id, apiKey }) => [id as ReplicaId, { apiKey }])),
       rateLimits,
       heavyTurns: new HeavyTurns(),
       bodyMemory,

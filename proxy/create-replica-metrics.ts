@@ -1,6 +1,6 @@
 import { createMetrics, type Metrics } from './metrics.ts'
 import type { ReplicaSet } from './replicas/replica-set.ts'
-import type { HotBlocks } from './telemetry/hot-blocks.ts'
+import type { HotBlocks } from './telemetry/hot-blocks/hot-blocks.ts'
 
 /** What else than the replicas gauges are read from. */
 export interface OtherSources {

@@ -24,10 +24,10 @@ import type { HealthCheckOptions } from './replicas/health-checks.ts'
 import { lookAfterReplicas } from './replicas/look-after-replicas.ts'
 import { ReplicaSet } from './replicas/replica-set.ts'
 import { findWarnings } from './start-warnings.ts'
-import { MemoryHotBlocks } from './telemetry/memory-hot-blocks.ts'
+import { MemoryHotBlocks } from './telemetry/hot-blocks/memory-hot-blocks.ts'
 import { readVersion } from './telemetry/read-version.ts'
 import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts'
-import { createTracing } from './telemetry/tracing.ts'
+import { createTracing } from './telemetry/tracing/tracing.ts'
 
 /** How long a client may take to send its request: a callback that stalls would hold up those behind it. */
 const requestUploadSeconds = 300

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { defaultConfig } from './config/config-source.ts'
+import { defaultConfig } from './config/sources/config-source.ts'
 import { findWarnings } from './start-warnings.ts'
 
 const standard = defaultConfig()

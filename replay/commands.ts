@@ -4,7 +4,7 @@ import { cacheKinds } from './cache/simulated-cache.ts'
 import { type PolicyName, policyNames } from './policies/policy-names.ts'
 import { ReplayError } from './replay-error.ts'
 import { replayDefaults as defaults, modes, type ReplayOptions } from './replay-options.ts'
-import { schedules } from './schedule-window.ts'
+import { schedules } from './run/schedule-window.ts'
 
 /** Adds `replay` and `plan`; what they need is loaded when they run, so that other commands start no slower. */
 export function addReplayCommands(program: Command): void {

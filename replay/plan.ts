@@ -1,7 +1,7 @@
-import { checkOrder } from './check-order.ts'
 import { createOfflinePolicy } from './policies/create-offline-policy.ts'
 import type { PlannedRequest } from './policies/offline-policy.ts'
 import { toReplayRequests } from './replay-request.ts'
+import { checkOrder } from './run/check-order.ts'
 import { readTrace } from './trace/read-trace.ts'
 
 /** Plans a batch of contexts offline; one line of JSON for each request, in execution order. */

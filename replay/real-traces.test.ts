@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type ReplaySettings, replayDefaults as settings } from './replay-options.ts'
 import { type ReplayRequest, toReplayRequests } from './replay-request.ts'
-import { replayTrace } from './replay-trace.ts'
 import { toRatio } from './report/replay-report.ts'
-import { countSeenBefore } from './seen-before.ts'
+import { replayTrace } from './run/replay-trace.ts'
+import { countSeenBefore } from './run/seen-before.ts'
 import { readTrace } from './trace/read-trace.ts'
 
 /** Real traces may not be copied into the project: they lie beside the checkout, where there are any. */

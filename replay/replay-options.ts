@@ -2,8 +2,8 @@ import type { EvictionName } from './cache/eviction/eviction-names.ts'
 import type { CacheKind } from './cache/simulated-cache.ts'
 import type { PolicySettings } from './policies/create-online-policy.ts'
 import type { PolicyName } from './policies/policy-names.ts'
-import type { PromptFrame } from './prompt-layout.ts'
-import type { ScheduleName } from './schedule-window.ts'
+import type { PromptFrame } from './run/prompt-layout.ts'
+import type { ScheduleName } from './run/schedule-window.ts'
 
 export const modes = ['online', 'offline'] as const
 export type ReplayMode = (typeof modes)[number]

@@ -1,6 +1,6 @@
 import { offlineNames, onlineNames } from '#replay/policies/policy-names.ts'
 import { ReplayError } from '#replay/replay-error.ts'
-import { schedules } from '#replay/schedule-window.ts'
+import { schedules } from '#replay/run/schedule-window.ts'
 import { printTable, report } from './print-table.ts'
 import {
   type BenchTrace,

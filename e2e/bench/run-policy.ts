@@ -1,10 +1,10 @@
 import type { OrderingName } from '#replay/policies/policy-names.ts'
-import { PromptLayout } from '#replay/prompt-layout.ts'
 import { replayDefaults as defaults, type ReplaySettings } from '#replay/replay-options.ts'
 import { type ReplayRequest, toReplayRequests } from '#replay/replay-request.ts'
-import { replayTrace } from '#replay/replay-trace.ts'
 import { toRatio } from '#replay/report/replay-report.ts'
-import { countSeenBefore } from '#replay/seen-before.ts'
+import { PromptLayout } from '#replay/run/prompt-layout.ts'
+import { replayTrace } from '#replay/run/replay-trace.ts'
+import { countSeenBefore } from '#replay/run/seen-before.ts'
 import { readTrace } from '#replay/trace/read-trace.ts'
 import { type Percentiles, toPercentiles } from './percentiles.ts'
 

@@ -6,7 +6,7 @@ import type { ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { createConfigSource } from '#proxy/config/config-source.ts'
+import { createConfigSource } from '#proxy/config/sources/config-source.ts'
 import { exampleValues, find, type Manifest, mergeValues, render, type Values } from './render.ts'
 import { chart, hasTool, toolPath } from './tools/tool-path.ts'
 

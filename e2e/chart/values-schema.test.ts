@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { Ajv } from 'ajv'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { configSchema } from '#proxy/config/config-schema.ts'
-import type { SettingSchema } from '#proxy/config/setting-schema.ts'
+import { configSchema } from '#proxy/config/schema/config-schema.ts'
+import type { SettingSchema } from '#proxy/config/schema/setting-schema.ts'
 import { setByTheChart, valuesSchema } from './values-schema.ts'
 
 const chart = join(import.meta.dirname, '..', '..', 'charts', 'reprise')

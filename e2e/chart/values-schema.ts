@@ -1,5 +1,5 @@
-import { configSchema } from '#proxy/config/config-schema.ts'
-import type { SettingSchema } from '#proxy/config/setting-schema.ts'
+import { configSchema } from '#proxy/config/schema/config-schema.ts'
+import type { SettingSchema } from '#proxy/config/schema/setting-schema.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,5 @@
 import { ChildTable } from './child-table.ts'
-import { EdgePool } from './edge-pool.ts'
+import { NodeEdges } from './node-edges.ts'
 import { type NumberColumn, reserveAll, WholeColumn } from './number-column.ts'
 
 /** What users of a tree keep in it besides. */
@@ -28,29 +28,29 @@ export class SequenceTree {
   readonly root = 0
   /** by node */
   readonly parents: WholeColumn = new WholeColumn()
-  readonly starts: WholeColumn = new WholeColumn()
-  readonly lengths: WholeColumn = new WholeColumn()
+  readonly starts: WholeColumn
+  readonly lengths: WholeColumn
   /** sequences that run through a node or end there */
   readonly holders: WholeColumn = new WholeColumn()
   readonly #children: WholeColumn = new WholeColumn()
   /** all children of a node, each taken in by exclusive or: of an only child its number */
   readonly #childXor: WholeColumn = new WholeColumn()
-  /** places behind a node's edge that are its own still: what was cut off often comes back */
-  readonly #slacks: WholeColumn = new WholeColumn()
   readonly #columns: readonly NumberColumn[]
   readonly #options: SequenceTreeOptions
-  readonly #pool: EdgePool
+  readonly #edges: NodeEdges
   readonly #table: ChildTable
   readonly #unused: number[] = []
   #end = 1
 
   constructor(options: SequenceTreeOptions = {}) {
     const { nodeColumns = [], placeColumns = [] } = options
-    const own = [this.parents, this.starts, this.lengths, this.holders, this.#children, this.#childXor, this.#slacks]
-    this.#columns = [...own, ...nodeColumns]
+    this.#edges = new NodeEdges(placeColumns)
+    const { starts, lengths, symbols } = this.#edges
+    this.starts = starts
+    this.lengths = lengths
+    const own = [this.parents, this.holders, this.#children, this.#childXor]
+    this.#columns = [...own, ...this.#edges.columns, ...nodeColumns]
     this.#options = options
-    this.#pool = new EdgePool(placeColumns)
-    const { symbols } = this.#pool
     this.#table = new ChildTable(this.parents, (node) => symbols.at(this.starts.at(node)))
     this.#makeRoot()
   }
@@ -62,16 +62,16 @@ export class SequenceTree {
 
   /** Places of all edges. */
   get places(): number {
-    return this.#pool.size
+    return this.#edges.places
   }
 
   get bytes(): number {
-    return this.#columns.reduce((sum, { bytes }) => sum + bytes, 0) + this.#pool.bytes + this.#table.bytes
+    return this.#columns.reduce((sum, { bytes }) => sum + bytes, 0) + this.#edges.placeBytes + this.#table.bytes
   }
 
   /** The symbol at a place. */
   symbolAt(place: number): number {
-    return this.#pool.symbols.at(place)
+    return this.#edges.symbols.at(place)
   }
 
   /** The child of a node whose edge begins with a symbol; −1 when there is none. */
@@ -107,7 +107,7 @@ export class SequenceTree {
     while (at < sequence.length) {
       const child = this.child(node, sequence[at]!)
       if (child < 0) return { end: this.#addLeaf(node, sequence, at), known: at }
-      const shared = this.#sharedLength(child, sequence, at)
+      const shared = this.#edges.sharedLength(child, sequence, at)
       node = shared < this.lengths.at(child) ? this.split(child, shared) : child
       this.holders.add(node, 1)
       at += shared
@@ -122,7 +122,7 @@ export class SequenceTree {
       this.#leave(node, parent)
       node = parent
     }
-    if (this.#pool.isSparse) this.#compact()
+    if (this.#edges.isSparse) this.#edges.compact(this.#used())
   }
 
   /**
@@ -140,7 +140,7 @@ export class SequenceTree {
       node = parent
     }
     if (depth > length) node = this.#leaveTail(node, this.lengths.at(node) - (depth - length))
-    if (this.#pool.isSparse) this.#compact()
+    if (this.#edges.isSparse) this.#edges.compact(this.#used())
     return node
   }
 
@@ -155,16 +155,13 @@ export class SequenceTree {
   split(node: number, length: number): number {
     const upper = this.#newNode()
     for (const column of this.#columns) column.set(upper, column.at(node))
-    this.lengths.set(upper, length)
-    this.#slacks.set(upper, 0)
     this.#children.set(upper, 1)
     this.#childXor.set(upper, node)
     const parent = this.parents.at(node)
     this.#table.replace(node, upper)
     this.#childXor.toggle(parent, node ^ upper)
     this.parents.set(node, upper)
-    this.starts.add(node, length)
-    this.lengths.add(node, -length)
+    this.#edges.split(node, upper, length)
     this.#table.add(node)
     this.#options.onSplit?.(node, upper)
     return upper
@@ -177,12 +174,10 @@ export class SequenceTree {
     if (this.holders.at(child) !== this.holders.at(node) || this.#options.mayMerge?.(node, child) === false) return
     const parent = this.parents.at(node)
     this.#table.delete(child)
-    const start = this.#joined(node, child)
     this.#table.replace(node, child)
     this.parents.set(child, parent)
     this.#childXor.toggle(parent, node ^ child)
-    this.starts.set(child, start)
-    this.lengths.add(child, this.lengths.at(node))
+    this.#edges.join(node, child)
     this.#options.onMerge?.(node, child)
     this.#free(node)
   }
@@ -195,31 +190,14 @@ export class SequenceTree {
     this.#makeRoot()
     this.#unused.length = 0
     this.#end = 1
-    this.#pool.compact([])
+    this.#edges.compact([])
     this.#table.clear()
-  }
-
-  /** Where the edges of a node and its child lie in one stretch. */
-  #joined(node: number, child: number): number {
-    const [upper, lower] = [this.starts.at(node), this.starts.at(child)]
-    const [length, rest] = [this.lengths.at(node), this.lengths.at(child)]
-    if (upper + length === lower) return upper
-    const start = this.#pool.take(length + rest)
-    this.#pool.copy(upper, start, length)
-    this.#pool.copy(lower, start + length, rest)
-    this.#giveEdge(node)
-    this.#giveEdge(child)
-    return start
   }
 
   #addLeaf(parent: number, sequence: readonly number[], from: number): number {
     const node = this.#newNode()
-    const length = sequence.length - from
-    const start = this.#pool.take(length)
-    for (let i = 0; i < length; i++) this.#pool.symbols.set(start + i, sequence[from + i]!)
+    this.#edges.add(node, sequence, from)
     this.parents.set(node, parent)
-    this.starts.set(node, start)
-    this.lengths.set(node, length)
     this.holders.set(node, 1)
     this.#table.add(node)
     this.#children.add(parent, 1)
@@ -242,17 +220,15 @@ export class SequenceTree {
       this.#leave(node, upper)
       return upper
     }
-    const length = this.lengths.at(node) - kept
-    this.#options.onDrop?.(this.starts.at(node) + kept, length)
-    this.#slacks.add(node, length)
-    this.lengths.set(node, kept)
+    this.#options.onDrop?.(this.starts.at(node) + kept, this.lengths.at(node) - kept)
+    this.#edges.shorten(node, kept)
     return node
   }
 
   #drop(node: number, parent: number): void {
     this.#table.delete(node)
     this.#options.onDrop?.(this.starts.at(node), this.lengths.at(node))
-    this.#giveEdge(node)
+    this.#edges.give(node)
     this.#children.add(parent, -1)
     this.#childXor.toggle(parent, node)
     this.#free(node)
@@ -262,11 +238,6 @@ export class SequenceTree {
   #free(node: number): void {
     this.lengths.set(node, 0)
     this.#unused.push(node)
-  }
-
-  #giveEdge(node: number): void {
-    this.#pool.give(this.starts.at(node), this.lengths.at(node) + this.#slacks.at(node))
-    this.#slacks.set(node, 0)
   }
 
   /** A node of which nothing is known but 0. */
@@ -285,29 +256,10 @@ export class SequenceTree {
     this.parents.set(this.root, -1)
   }
 
-  #sharedLength(node: number, sequence: readonly number[], from: number): number {
-    const start = this.starts.at(node)
-    const most = Math.min(this.lengths.at(node), sequence.length - from)
-    const { symbols } = this.#pool
-    let length = 0
-    while (length < most && symbols.at(start + length) === sequence[from + length]) length++
-    return length
-  }
-
   /** All nodes but the root. */
   #used(): number[] {
     const nodes: number[] = []
     for (let node = 1; node < this.#end; node++) if (this.lengths.at(node) > 0) nodes.push(node)
     return nodes
-  }
-
-  #compact(): void {
-    const used = this.#used()
-    const stretches = used.map((node) => ({ start: this.starts.at(node), length: this.lengths.at(node) }))
-    const starts = this.#pool.compact(stretches)
-    for (let i = 0; i < used.length; i++) {
-      this.starts.set(used[i]!, starts[i]!)
-      this.#slacks.set(used[i]!, 0)
-    }
   }
 }

@@ -1,18 +1,15 @@
 import { AverageDensity } from '../average-density.ts'
-import type { CacheEvent, MirroredPrompt, SentPrompt, SharedPrompt } from '../cache-event.ts'
+import type { CacheEvent, MirroredPrompt, SentPrompt } from '../cache-event.ts'
 import { SharedBlocks } from '../columns/block-table.ts'
-import { RequestTable } from '../columns/request-table.ts'
 import type { Context, RequestId, ScopeId } from '../context-block.ts'
 import type { Ordering, OrderingIndex } from '../ordering/ordering-index.ts'
 import type { BelievedCache, BelievedRequest } from './believed-cache.ts'
-import { HeldContexts } from './held-contexts.ts'
+import type { HeldContexts } from './held-contexts.ts'
+import { HeldRequests, type MirrorBounds } from './held-requests.ts'
 import type { MirroredBelief, MirrorListener } from './mirror-listener.ts'
 import { toMirroredPrompt } from './mirrored-prompt.ts'
-import { MirroredPrompts } from './mirrored-prompts.ts'
-import { type MirroredRequest, MirroredRequests } from './mirrored-requests.ts'
-
-/** So many requests are remembered of which nothing is held any more: an engine may store one anew that it had lost. */
-const maxFallen = 5_000
+import type { MirroredPrompts } from './mirrored-prompts.ts'
+import type { MirroredRequest, MirroredRequests } from './mirrored-requests.ts'
 
 /**
  * What one replica is believed to have cached: the index of the contexts it holds, by what stands in front of them,
@@ -21,21 +18,11 @@ const maxFallen = 5_000
  * `apply` is the only writer.
  */
 export class CacheMirror implements BelievedCache {
-  readonly #maxRequests: number
-  readonly #maxBlocks: number
-  readonly #requests = new MirroredRequests()
-  readonly #table: SharedBlocks
+  readonly #held: HeldRequests
+  readonly #requests: MirroredRequests
   readonly #contexts: HeldContexts
-  readonly #createIndex: (blocks: SharedBlocks) => OrderingIndex<MirroredRequest>
   readonly #prompts: MirroredPrompts
-  /** requests of which something is held */
-  #holding = 0
-  /** characters that requests hold behind the last of their prefixes */
-  #tailLength = 0
-  /** those that lost everything, the longest ago first */
-  readonly #fallen = new RequestTable<MirroredRequest>()
-  /** blocks of all requests, each as often as it was sent */
-  #blocks = 0
+  readonly #createIndex: (blocks: SharedBlocks) => OrderingIndex<MirroredRequest>
   readonly #average: AverageDensity
   #unknownRequests = 0
   #listener: MirrorListener | undefined
@@ -45,15 +32,14 @@ export class CacheMirror implements BelievedCache {
    * a model, so that what they are predicted to do can be compared.
    */
   constructor(
-    bounds: { readonly maxRequests: number; readonly maxBlocks: number; readonly secret?: number },
+    bounds: MirrorBounds & { readonly secret?: number },
     createIndex: (blocks: SharedBlocks) => OrderingIndex<MirroredRequest>,
     average: AverageDensity = new AverageDensity(),
   ) {
-    this.#maxRequests = bounds.maxRequests
-    this.#maxBlocks = bounds.maxBlocks
-    this.#table = new SharedBlocks(bounds.secret)
-    this.#prompts = new MirroredPrompts(this.#table)
-    this.#contexts = new HeldContexts(createIndex, this.#table)
+    this.#held = new HeldRequests(bounds, createIndex, (request, time) => this.#listener?.forgotten(request, time))
+    this.#requests = this.#held.requests
+    this.#contexts = this.#held.contexts
+    this.#prompts = this.#held.prompts
     this.#createIndex = createIndex
     this.#average = average
   }
@@ -109,8 +95,12 @@ export class CacheMirror implements BelievedCache {
   recall(request: RequestId): MirroredBelief | undefined {
     const number = this.#requests.find(request)
     if (number === undefined) return undefined
-    const tokensPerCharacter = this.#densityOf(number)
-    return { prompt: this.#promptOf(number), tokensPerCharacter, heldLength: this.#requests.heldLengths.at(number) }
+    const tokensPerCharacter = this.#held.densityOf(number)
+    return {
+      prompt: this.#held.promptOf(number),
+      tokensPerCharacter,
+      heldLength: this.#requests.heldLengths.at(number),
+    }
   }
 
   promptOf(request: RequestId): MirroredPrompt | undefined {
@@ -129,7 +119,7 @@ export class CacheMirror implements BelievedCache {
 
   /** Tokens of all that is held: what several share is counted once, but for what stands behind a prompt's blocks. */
   get heldTokens(): number {
-    return Math.floor((this.#prompts.heldLength + this.#tailLength) * this.#average.tokensPerCharacter)
+    return Math.floor(this.#held.heldLength * this.#average.tokensPerCharacter)
   }
 
   /** What is held of a request; undefined when that is nothing. */
@@ -137,7 +127,7 @@ export class CacheMirror implements BelievedCache {
     const number = this.#requests.find(request)
     const cachedLength = number === undefined ? 0 : this.#requests.heldLengths.at(number)
     if (number === undefined || cachedLength === 0) return undefined
-    const tokensPerCharacter = this.#densityOf(number) ?? this.#average.tokensPerCharacter
+    const tokensPerCharacter = this.#held.densityOf(number) ?? this.#average.tokensPerCharacter
     return { request, cachedLength, tokensPerCharacter }
   }
 
@@ -183,11 +173,11 @@ export class CacheMirror implements BelievedCache {
   } {
     const { nodes, contexts, bytes } = this.#contexts.statistics
     return {
-      requests: this.#holding,
+      requests: this.#held.holding,
       cachedTokens: Math.floor(this.#prompts.heldLength * this.#average.tokensPerCharacter),
       nodes,
       contexts,
-      bytes: bytes + this.#requests.bytes + this.#prompts.bytes + this.#table.bytes,
+      bytes: bytes + this.#held.bytes,
       unknownRequests: this.#unknownRequests,
     }
   }
@@ -196,7 +186,7 @@ export class CacheMirror implements BelievedCache {
   get height(): number {
     let height = 0
     for (const [, number] of this.#requests.entries()) {
-      for (const { scope } of this.#promptOf(number).contexts) {
+      for (const { scope } of this.#held.promptOf(number).contexts) {
         height = Math.max(height, this.#contexts.at(scope)?.pathOf(number)?.length ?? 0)
       }
     }
@@ -210,7 +200,7 @@ export class CacheMirror implements BelievedCache {
         this.#sent(event.request, event.prompt)
         break
       case 'failed':
-        this.#forget(event.request)
+        this.#held.forget(event.request)
         break
       case 'used':
         this.#used(event.request, event.promptTokens)
@@ -223,7 +213,7 @@ export class CacheMirror implements BelievedCache {
         this.#resize(event.request, event.cachedTokens)
         break
       case 'cleared':
-        this.#clear()
+        this.#held.clear()
         if (event.forgetsDemand) this.#contexts.forget()
         this.#listener?.reset('cleared')
     }
@@ -241,17 +231,17 @@ export class CacheMirror implements BelievedCache {
   applySnapshot(cachedTokens: ReadonlyMap<RequestId, number>): void {
     this.beginSnapshot()
     for (const [request, number] of this.#requests.entries()) {
-      if (!cachedTokens.has(request)) this.#fall(number)
+      if (!cachedTokens.has(request)) this.#held.fall(number)
     }
     for (const [request, tokens] of cachedTokens) this.#resize(request, tokens)
   }
 
   #sent(request: RequestId, prompt: SentPrompt): void {
-    this.#forget(request)
+    this.#held.forget(request)
     const held = { length: prompt.length, tokensPerCharacter: undefined, isAsked: true }
-    this.#add(request, toMirroredPrompt(prompt), held)
+    this.#held.add(request, toMirroredPrompt(prompt), held)
     this.#listener?.changed(request, 'sent')
-    this.#bound()
+    this.#held.trim()
   }
 
   #share(event: CacheEvent & { type: 'shared' }): void {
@@ -259,38 +249,17 @@ export class CacheMirror implements BelievedCache {
     let number = this.#requests.find(request)
     if (number === undefined && !prompt) return
     // counted first: what it holds from now on is as dense
-    if (number !== undefined && tokensPerCharacter !== undefined) this.#count(number, tokensPerCharacter)
+    if (number !== undefined && tokensPerCharacter !== undefined) this.#held.count(number, tokensPerCharacter)
     if (number !== undefined) {
-      this.#hold(number, Math.min(heldLength, this.#requests.lengths.at(number)))
+      this.#held.hold(number, Math.min(heldLength, this.#requests.lengths.at(number)))
     } else {
       const length = Math.min(heldLength, prompt!.length)
-      number = this.#add(request, prompt!, { length, tokensPerCharacter, isAsked: !isLongPast })
+      number = this.#held.add(request, prompt!, { length, tokensPerCharacter, isAsked: !isLongPast })
     }
     this.#requests.times.set(number, at)
-    if (heldLength === 0) this.#fall(number)
+    if (heldLength === 0) this.#held.fall(number)
     this.#listener?.changed(request, 'held')
-    this.#bound()
-  }
-
-  #add(
-    request: RequestId,
-    prompt: SharedPrompt,
-    held: { readonly length: number; readonly tokensPerCharacter: number | undefined; readonly isAsked: boolean },
-  ): MirroredRequest {
-    const { end, isTold } = this.#prompts.add(prompt)
-    const blocks = countBlocks(prompt)
-    const number = this.#requests.add(request, end, prompt.length, blocks)
-    this.#requests.densities.set(number, held.tokensPerCharacter ?? 0)
-    if (!isTold) this.#requests.keepPrompt(number, prompt)
-    this.#blocks += blocks
-    this.#hold(number, held.length, held.isAsked)
-    return number
-  }
-
-  #bound(): void {
-    while (this.#requests.size > this.#maxRequests || (this.#blocks > this.#maxBlocks && this.#requests.size > 1)) {
-      this.#forget(this.#requests.oldest()!)
-    }
+    this.#held.trim()
   }
 
   #used(request: RequestId, promptTokens: number): void {
@@ -298,15 +267,9 @@ export class CacheMirror implements BelievedCache {
     const length = number === undefined ? 0 : this.#requests.lengths.at(number)
     if (number === undefined || promptTokens <= 0 || length === 0) return
     const density = promptTokens / length
-    this.#count(number, density)
+    this.#held.count(number, density)
     this.#average.note(density)
     this.#listener?.changed(request, 'counted')
-  }
-
-  #count(number: MirroredRequest, density: number): void {
-    const { ends, densities, heldLengths } = this.#requests
-    densities.set(number, density)
-    this.#prompts.count(ends.at(number), heldLengths.at(number), density)
   }
 
   /** Cuts (or grows again) what is believed of a request to its longest prefix that is still cached. */
@@ -318,93 +281,14 @@ export class CacheMirror implements BelievedCache {
       return
     }
     if (cachedTokens <= 0) {
-      this.#fall(number)
+      this.#held.fall(number)
       this.#listener?.changed(request, 'held')
       return
     }
-    const tokensPerCharacter = this.#densityOf(number) ?? this.#average.tokensPerCharacter
+    const tokensPerCharacter = this.#held.densityOf(number) ?? this.#average.tokensPerCharacter
     const length = Math.floor(cachedTokens / tokensPerCharacter)
-    this.#hold(number, Math.min(this.#requests.lengths.at(number), length))
+    this.#held.hold(number, Math.min(this.#requests.lengths.at(number), length))
     this.#listener?.changed(request, 'held')
-  }
-
-  /** All have lost everything. They stay known: a sender that fell behind says so before it tells all it holds anew. */
-  #clear(): void {
-    const { ends, heldLengths } = this.#requests
-    for (const [, number] of this.#requests.entries()) {
-      this.#prompts.hold(ends.at(number), heldLengths.at(number), 0, undefined)
-      heldLengths.set(number, 0)
-      if (this.#fallen.find(number) === undefined) this.#fallen.add(number)
-    }
-    this.#contexts.clear()
-    this.#holding = 0
-    this.#tailLength = 0
-  }
-
-  /** It holds nothing now; of too many such those that fell first are forgotten, by and by. */
-  #fall(number: MirroredRequest): void {
-    this.#hold(number, 0)
-    this.#fallen.delete(number)
-    this.#fallen.add(number)
-    for (let i = 0; i < 2 && this.#fallen.size > maxFallen; i++) {
-      this.#forget(this.#requests.idOf(this.#fallen.oldest()!))
-    }
-  }
-
-  /** From now on the request holds the first `length` characters of its prompt; `isAsked`: it has been sent just now. */
-  #hold(number: MirroredRequest, length: number, isAsked = false): void {
-    const { heldLengths, ends } = this.#requests
-    const before = heldLengths.at(number)
-    if (before === length) return
-    heldLengths.set(number, length)
-    if (before === 0) this.#fallen.delete(number)
-    this.#holding += Number(length > 0) - Number(before > 0)
-    if (this.#requests.keptPrompt(number)) this.#holdKept(number, before, length, isAsked)
-    else if (length < before) this.#cut(number, before, length)
-    else this.#grow(number, before, length, isAsked)
-    const known = this.#prompts.hold(ends.at(number), before, length, this.#densityOf(number))
-    this.#tailLength += length - before - known
-  }
-
-  #holdKept(number: MirroredRequest, before: number, length: number, isAsked: boolean): void {
-    for (const { scope, blocks, sizes, ends } of this.#requests.keptPrompt(number)!.contexts) {
-      const count = countUpTo(ends, length)
-      if (count === countUpTo(ends, before)) continue
-      this.#contexts.hold(number, scope, blocks.slice(0, count), sizes.slice(0, count), isAsked)
-    }
-  }
-
-  #cut(number: MirroredRequest, before: number, length: number): void {
-    this.#prompts.eachCut(this.#requests.ends.at(number), before, length, (scope, count) =>
-      this.#contexts.cut(number, scope, count),
-    )
-  }
-
-  #grow(number: MirroredRequest, before: number, length: number, isAsked: boolean): void {
-    this.#prompts.eachGrown(this.#requests.ends.at(number), before, length, (scope, blocks) =>
-      this.#contexts.holdNumbers(number, scope, blocks, isAsked),
-    )
-  }
-
-  #forget(request: RequestId): void {
-    const number = this.#requests.find(request)
-    if (number === undefined) return
-    const { blocks, times, ends } = this.#requests
-    this.#fallen.delete(number)
-    this.#hold(number, 0)
-    this.#blocks -= blocks.at(number)
-    this.#prompts.remove(ends.at(number))
-    this.#requests.delete(request)
-    this.#listener?.forgotten(request, times.at(number))
-  }
-
-  #densityOf(number: MirroredRequest): number | undefined {
-    return this.#requests.densities.at(number) || undefined
-  }
-
-  #promptOf(number: MirroredRequest): MirroredPrompt {
-    const { ends, lengths } = this.#requests
-    return this.#requests.keptPrompt(number) ?? this.#prompts.promptAt(ends.at(number), lengths.at(number))
   }
 
   /** The longest prefix of a prompt that is held, in characters and in tokens. */
@@ -412,21 +296,4 @@ export class CacheMirror implements BelievedCache {
     const { length, tokensPerCharacter } = this.#prompts.find(prompt)
     return { length, tokens: length * (tokensPerCharacter ?? this.#average.tokensPerCharacter) }
   }
-}
-
-function countBlocks({ contexts }: SharedPrompt): number {
-  return contexts.reduce((sum, { blocks }) => sum + blocks.length, 0)
-}
-
-/** How many of the ascending `ends` are at most `limit`. */
-function countUpTo(ends: readonly number[], limit: number): number {
-  let low = 0
-  // of nothing nothing is held, not even what ends where all begins
-  let high = limit > 0 ? ends.length : 0
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (ends[middle]! <= limit) low = middle + 1
-    else high = middle
-  }
-  return low
 }

@@ -1,7 +1,7 @@
-import { keysFileSchema } from '../config/access-schema.ts'
 import { ConfigError, type KeyRecord, type KeysConfig } from '../config/config.ts'
-import { readSettingsFile } from '../config/read-settings-file.ts'
-import { writeFault } from '../config/write-fault.ts'
+import { writeFault } from '../config/faults/write-fault.ts'
+import { keysFileSchema } from '../config/schema/access-schema.ts'
+import { readSettingsFile } from '../config/sources/read-settings-file.ts'
 import { findKeyFaults } from './find-key-faults.ts'
 
 /** Whether clients have to show a key. */

@@ -170,7 +170,7 @@ function addCallbacks(app: Hono<ServerEnv>, { replicas, telemetry }: AdminDepend
     let evicted = 0
     for (const request_id of ids as RequestId[]) {
       // an id that no replica has is counted as unknown by the first
-      const holder = replicas.find((replica) => replica.knows(request_id))
+      const holder = replicas.find((replica) => replica.cache.knows(request_id))
       if (holder) evicted += 1
       const told = holder ?? replicas[0]
       told?.takeEvent({ type: 'evicted', request_id, cached_tokens: 0 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it, test } from 'vitest'
 import { type AnswerLimits, type AnswerRewriter, createAnswerRewriter } from './answer-rewriter.ts'
 import { BodyRewriter } from './body-rewriter.ts'
-import { CitationLabels, type CitationMap } from './citation-labels.ts'
+import { CitationLabels, type CitationMap } from './citations/citation-labels.ts'
 import type { AnswerApi } from './find-answer-texts.ts'
 
 const map: CitationMap = [

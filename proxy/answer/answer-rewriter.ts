@@ -1,5 +1,5 @@
 import { BodyRewriter } from './body-rewriter.ts'
-import { CitationLabels, type CitationMap } from './citation-labels.ts'
+import { CitationLabels, type CitationMap } from './citations/citation-labels.ts'
 import type { AnswerApi } from './find-answer-texts.ts'
 import { StreamRewriter } from './stream-rewriter.ts'
 

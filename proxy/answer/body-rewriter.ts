@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import { applySplices } from '../json/json-spans.ts'
 import type { AnswerRewriter } from './answer-rewriter.ts'
-import type { CitationLabels } from './citation-labels.ts'
+import type { CitationLabels } from './citations/citation-labels.ts'
+import { CitationMapper } from './citations/map-citations.ts'
+import { GatheredBytes } from './events/gathered-bytes.ts'
 import { type AnswerApi, findAnswerTexts } from './find-answer-texts.ts'
-import { GatheredBytes } from './gathered-bytes.ts'
 import { parseAnswer } from './json-value.ts'
-import { CitationMapper } from './map-citations.ts'
 import { spliceString } from './splice-string.ts'
 
 const defaultLongestBody = 16 * 1024 * 1024

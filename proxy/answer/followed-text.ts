@@ -1,9 +1,9 @@
 import type { Splice } from '../json/json-spans.ts'
-import type { CitationLabels } from './citation-labels.ts'
-import type { EventText } from './find-event-texts.ts'
-import type { HeldEvent } from './held-event.ts'
+import type { CitationLabels } from './citations/citation-labels.ts'
+import { CitationMapper } from './citations/map-citations.ts'
+import type { EventText } from './events/find-event-texts.ts'
+import type { HeldEvent } from './events/held-event.ts'
 import type { JsonPath } from './json-value.ts'
-import { CitationMapper } from './map-citations.ts'
 
 /** The part of a text that one event holds; offsets are in the text. */
 interface Piece {

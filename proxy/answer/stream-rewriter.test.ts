@@ -12,9 +12,9 @@ import {
   vllmChat,
   vllmCompletion,
 } from './answer-streams.fixture.ts'
-import { CitationLabels, type CitationMap } from './citation-labels.ts'
+import { CitationLabels, type CitationMap } from './citations/citation-labels.ts'
+import { CitationMapper } from './citations/map-citations.ts'
 import type { AnswerApi } from './find-answer-texts.ts'
-import { CitationMapper } from './map-citations.ts'
 import { StreamRewriter } from './stream-rewriter.ts'
 
 const map: CitationMap = [

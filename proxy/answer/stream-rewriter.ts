@@ -1,12 +1,12 @@
 import type { AnswerRewriter } from './answer-rewriter.ts'
-import type { CitationLabels } from './citation-labels.ts'
-import { EventSplitter, type StreamPart } from './event-splitter.ts'
+import type { CitationLabels } from './citations/citation-labels.ts'
+import { CitationMapper } from './citations/map-citations.ts'
+import { EventSplitter, type StreamPart } from './events/event-splitter.ts'
+import { findEventTexts } from './events/find-event-texts.ts'
+import { HeldEvent } from './events/held-event.ts'
 import type { AnswerApi } from './find-answer-texts.ts'
-import { findEventTexts } from './find-event-texts.ts'
 import { FollowedText } from './followed-text.ts'
-import { HeldEvent } from './held-event.ts'
 import { parseAnswer } from './json-value.ts'
-import { CitationMapper } from './map-citations.ts'
 
 const defaultLongestEvent = 1024 * 1024
 /** a citation cut into more events than this is decided as it stands */

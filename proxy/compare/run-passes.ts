@@ -1,7 +1,7 @@
 import { Agent } from 'undici'
 import { adapterFor } from '#engine-adapters/engine-adapter.ts'
-import { defaultConfig } from '../config/config-source.ts'
 import type { EngineSettings } from '../config/settings.ts'
+import { defaultConfig } from '../config/sources/config-source.ts'
 import { startProxy } from '../main.ts'
 import { type ChatMessage, type ComparedRequest, toMessages } from './compared-requests.ts'
 import type { Pass } from './passes.ts'

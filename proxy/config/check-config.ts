@@ -1,6 +1,6 @@
 import { readEngineTls, readListenerTls, readRedisTls } from '../access/read-certificates.ts'
 import { readKeyRecords } from '../access/read-key-records.ts'
-import type { ConfigSource } from './config-source.ts'
+import type { ConfigSource } from './sources/config-source.ts'
 import { toConfig } from './to-config.ts'
 
 /** Reads all that a proxy would start with, and starts nothing; throws a ConfigError when it cannot be used. */

@@ -1,10 +1,10 @@
 import { expect, type Mock, test, vi } from 'vitest'
 import type { Config } from './config.ts'
-import { configSchema } from './config-schema.ts'
-import { type ConfigSource, createConfigSource } from './config-source.ts'
 import { LiveConfig, reloadable } from './live-config.ts'
-import { toFlagLayer } from './serve-flags.ts'
+import { configSchema } from './schema/config-schema.ts'
 import { valueAt } from './setting-values.ts'
+import { type ConfigSource, createConfigSource } from './sources/config-source.ts'
+import { toFlagLayer } from './sources/serve-flags.ts'
 
 type Logs = (details: { settings?: string[]; faults?: string[] }, message: string) => void
 

@@ -1,7 +1,7 @@
 import type { Config } from './config.ts'
-import type { ConfigSource, LoadedConfig } from './config-source.ts'
 import { differingPaths, setAt, valueAt } from './setting-values.ts'
 import type { Settings } from './settings.ts'
+import type { ConfigSource, LoadedConfig } from './sources/config-source.ts'
 import { toConfig } from './to-config.ts'
 
 /** The settings, or groups of them, that take effect without a restart; of `tls`, the files are only read again. */

@@ -1,4 +1,4 @@
-import type { SettingPath } from './check-settings.ts'
+import type { SettingPath } from './faults/check-settings.ts'
 
 type Group = Record<string, unknown>
 

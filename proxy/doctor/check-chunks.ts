@@ -1,4 +1,4 @@
-import { type EngineConnection, isGood } from './engine-connection.ts'
+import { type EngineConnection, isGood } from './engine/engine-connection.ts'
 import type { Finding } from './finding.ts'
 
 /** What a running proxy knows of chunks; nothing where it does not tell. */

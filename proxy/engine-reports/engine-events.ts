@@ -8,6 +8,7 @@ import { ReportedCache } from '#engine-adapters/kv-events/reported-cache.ts'
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
 import type { MirrorMode, ReplicaMirror } from '../mirror/replica-mirror.ts'
+import type { FollowedEvents } from './followed-events.ts'
 import { SeldomWarnings, type Warn } from './seldom-warnings.ts'
 import { type SentRequest, SentRequests } from './sent-requests.ts'
 import { TiedRequests } from './tied-requests.ts'
@@ -49,7 +50,7 @@ const hiddenSalt =
 const maxRequests = 100_000
 
 /** Keeps a replica's mirror by the engine's own KV events: requests are tied to blocks by their token ids. */
-export class EngineEvents {
+export class EngineEvents implements FollowedEvents {
   readonly #options: EngineEventsOptions
   readonly #subscriber: EventSubscriber
   readonly #cache: ReportedCache
@@ -154,7 +155,7 @@ export class EngineEvents {
   #clear(): void {
     this.#tied.clear()
     this.#options.mirror.report({ type: 'cleared' })
-    for (const { request, prompt } of this.#sent) this.#options.mirror.resend(request, prompt)
+    for (const { request, prompt } of this.#sent) this.#options.mirror.cache.resent(request, prompt)
   }
 
   #sweep(): void {

@@ -17,7 +17,7 @@ export async function followEngines(
     }
     // loaded where it is configured: ZeroMQ is a library of its own in memory, with threads
     const { EngineEvents } = await import('./engine-events.ts')
-    replica.events = new EngineEvents({
+    const events = new EngineEvents({
       eventsUrl,
       replayUrl,
       mirror: replica.replicaMirror,
@@ -25,5 +25,6 @@ export async function followEngines(
       warn: (details, message) => log.warn({ replica: id, ...details }, message),
       onGap: () => metrics.mirrorGaps.inc(),
     })
+    replica.cache.followBy(events)
   }
 }

@@ -23,9 +23,7 @@ export class RequestFollower {
   readonly #api: PromptApi
   #prompts: readonly SentPrompt[] = []
   #asked: Promise<readonly AskedPrompt[] | undefined> | undefined
-  #isRun = false
   #isKnown = false
-  #isSent = false
 
   constructor(replica: Replica, api: PromptApi, ids: readonly RequestId[], bytes = 0) {
     this.#replica = replica
@@ -42,11 +40,9 @@ export class RequestFollower {
   sent<T extends EngineRequest>(request: T, prompts: readonly SentPrompt[]): T {
     const { path, headers, body } = request
     if (!this.#isFollowed || !Buffer.isBuffer(body)) return request
-    const { events, replicaMirror, tokens } = this.#replica
-    events?.sent(this.#ids, prompts)
+    const { cache, tokens } = this.#replica
     this.#prompts = prompts
-    for (const [i, id] of this.#ids.entries()) replicaMirror.tokens.send(id, prompts[i]!.prefixes)
-    this.#isSent = true
+    cache.began(this.#ids, prompts)
     const asked = this.isAsked ? tokens!.tokensOf({ api: this.#api, path, headers, body }) : Promise.resolve(undefined)
     if (this.isAsked) this.#asked = asked
     void asked.then(this.#learn, () => this.#learn(undefined))
@@ -65,40 +61,15 @@ export class RequestFollower {
   predict(estimated: number): number | undefined {
     const pageTokens = this.#pageTokens
     if (!this.#isKnown || pageTokens === undefined) return undefined
-    const { events, replicaMirror } = this.#replica
+    const { cache } = this.#replica
     let [sum, unknown] = [0, 0]
     for (const [i, id] of this.#ids.entries()) {
-      const held = replicaMirror.tokens.predict(id)
+      const held = cache.predict(id)
       if (held === undefined) return undefined
-      sum += Math.max(held, events?.countHeld(id) ?? 0)
-      unknown += this.#shareUnknown(this.#prompts[i]!)
+      sum += held
+      unknown += cache.estimateUnknown(this.#prompts[i]!)
     }
     return Math.min(estimated, unknown) <= sum * estimateError + pageTokens ? sum : undefined
-  }
-
-  /** The engine has run it, in part at least, and may hold what it computed. */
-  ran(): void {
-    this.#isRun = true
-  }
-
-  /** It is over, well or badly. */
-  ended(): void {
-    if (!this.#isSent) return
-    const { events, replicaMirror } = this.#replica
-    if (!this.#isRun) {
-      events?.failed(this.#ids)
-      for (const id of this.#ids) replicaMirror.tokens.forget(id)
-      return
-    }
-    events?.ended(this.#ids)
-    for (const id of this.#ids) replicaMirror.tokens.end(id)
-  }
-
-  /** Up to how many tokens of a prompt may be held by requests whose tokens are not known. */
-  #shareUnknown({ prefixes, ends }: SentPrompt): number {
-    const { mirror, tokens } = this.#replica.replicaMirror
-    const count = tokens.countUnknown(prefixes)
-    return count === 0 ? 0 : mirror.estimateTokens(ends[count - 1]!)
   }
 
   get #pageTokens(): number | undefined {
@@ -107,11 +78,8 @@ export class RequestFollower {
   }
 
   readonly #learn = (asked: readonly AskedPrompt[] | undefined): void => {
-    const { events, replicaMirror } = this.#replica
     const prompts = asked?.length === this.#ids.length ? asked : undefined
-    const pageTokens = this.#pageTokens
     this.#isKnown = true
-    for (const [i, id] of this.#ids.entries()) replicaMirror.tokens.learn(id, prompts?.[i], pageTokens)
-    events?.learn(this.#ids, prompts)
+    this.#replica.cache.learned(this.#ids, prompts, this.#pageTokens)
   }
 }

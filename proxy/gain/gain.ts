@@ -3,7 +3,7 @@ import type { ReplicaId } from '#index/context-block.ts'
 import type { ConversationStore } from '#index/conversation-store.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import type { Metrics } from '../metrics.ts'
-import { ReplicaMirror } from '../mirror/replica-mirror.ts'
+import { ReplicaCache } from '../mirror/replica-cache.ts'
 import { MemoryConversationStore } from '../store/memory-conversation-store.ts'
 import { GainLedger, type GainSums } from './gain-ledger.ts'
 import { ReplicaWorlds } from './replica-worlds.ts'
@@ -43,7 +43,7 @@ export class Gain {
   readonly #since: string
   readonly #createMirror: () => CacheMirror
   readonly #worlds = new Map<ReplicaId, ReplicaWorlds>()
-  readonly #planned = new Map<ReplicaId, ReplicaMirror>()
+  readonly #planned = new Map<ReplicaId, ReplicaCache>()
 
   /** `createMirror`: an empty one, as the replicas have; `since`: when counting began, as ISO 8601. */
   constructor(metrics: Gain['metrics'], createMirror: () => CacheMirror, since: string) {
@@ -62,10 +62,10 @@ export class Gain {
   }
 
   /** What a replica would hold had it been sent what is only planned: shadow mode orders against that. */
-  plannedOf(replica: ReplicaId): ReplicaMirror {
+  plannedOf(replica: ReplicaId): ReplicaCache {
     const known = this.#planned.get(replica)
     if (known) return known
-    const planned = new ReplicaMirror(replica, this.#createMirror())
+    const planned = new ReplicaCache(this.#createMirror())
     this.#planned.set(replica, planned)
     return planned
   }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { EventBoundary } from '../answer/event-boundary.ts'
+import { EventBoundary } from '../answer/events/event-boundary.ts'
 
 const comment = ': keep-alive\n\n'
 

@@ -39,9 +39,9 @@ const lengthOf = (name: string): number => replica.mirror.heldOf(id(name))?.cach
 
 /** A request that the engine has ended with, one token a character. */
 function run(name: string, prompt: SentPrompt): void {
-  replica.sent(id(name), prompt)
-  replica.used(id(name), prompt.length, undefined)
-  replica.ended([id(name)])
+  replica.cache.sent(id(name), prompt)
+  replica.cache.used(id(name), prompt.length, undefined)
+  replica.cache.ended([id(name)])
 }
 
 describe('the mode', () => {
@@ -102,11 +102,11 @@ describe('a cleared cache', () => {
   test('holds what was under way, as if it had been sent just now', async () => {
     await snapshot(0)
     run('ended', promptOf(['a']))
-    replica.sent(id('running'), promptOf(['b']))
+    replica.cache.sent(id('running'), promptOf(['b']))
     await events(1, { type: 'cleared' })
     expect([lengthOf('ended'), lengthOf('running'), lost]).toEqual([0, 200, 2])
-    replica.used(id('running'), 200, undefined)
-    replica.ended([id('running')])
+    replica.cache.used(id('running'), 200, undefined)
+    replica.cache.ended([id('running')])
     await events(2, { type: 'stored', request_id: 'running', cached_tokens: 100 })
     expect(lengthOf('running')).toBe(100)
     expect(replica.mirror.statistics.unknownRequests).toBe(0)
@@ -115,7 +115,7 @@ describe('a cleared cache', () => {
   })
 
   test('by the engine’s own events does too, by the control plane it does not', () => {
-    replica.sent(id('running'), promptOf(['b']))
+    replica.cache.sent(id('running'), promptOf(['b']))
     replica.report({ type: 'cleared' })
     expect(lengthOf('running')).toBe(200)
     replica.clear()
@@ -136,11 +136,11 @@ test('an engine that is cleared will be asked for the same again; the control pl
 describe('a request that the engine calls by a name of its own', () => {
   test('is known by it from its answer on, and what was told before counts', async () => {
     await snapshot(0)
-    replica.sent(id('ours'), promptOf(['a', 'b']))
-    replica.used(id('ours'), 300, undefined)
+    replica.cache.sent(id('ours'), promptOf(['a', 'b']))
+    replica.cache.used(id('ours'), 300, undefined)
     await events(1, { type: 'stored', request_id: 'resp_1_0', cached_tokens: 200 })
     expect(lengthOf('ours')).toBe(300)
-    replica.named(id('ours'), id('resp_1_0'))
+    replica.cache.named(id('ours'), id('resp_1_0'))
     expect(lengthOf('ours')).toBe(200)
     await events(2, { type: 'evicted', request_id: 'resp_1_0', cached_tokens: 100 })
     expect(lengthOf('ours')).toBe(100)
@@ -149,19 +149,19 @@ describe('a request that the engine calls by a name of its own', () => {
   })
 
   test('that a snapshot named before its answer came', async () => {
-    replica.sent(id('ours'), promptOf(['a', 'b']))
-    replica.used(id('ours'), 300, undefined)
+    replica.cache.sent(id('ours'), promptOf(['a', 'b']))
+    replica.cache.used(id('ours'), 300, undefined)
     await snapshot(0, { request_id: 'resp_1_0', cached_tokens: 200 })
     expect(lengthOf('ours')).toBe(0)
-    replica.named(id('ours'), id('resp_1_0'))
+    replica.cache.named(id('ours'), id('resp_1_0'))
     expect(lengthOf('ours')).toBe(200)
   })
 
   test('is not held by what an earlier life of the cache was told', async () => {
     await snapshot(0)
-    replica.sent(id('ours'), promptOf(['a']))
+    replica.cache.sent(id('ours'), promptOf(['a']))
     await events(1, { type: 'stored', request_id: 'resp_1_0', cached_tokens: 100 }, { type: 'cleared' })
-    replica.named(id('ours'), id('resp_1_0'))
+    replica.cache.named(id('ours'), id('resp_1_0'))
     expect(lengthOf('ours')).toBe(200)
   })
 })
@@ -171,34 +171,34 @@ describe('an event that comes alone', () => {
     await snapshot(0)
     const tokens = { tokens: Uint32Array.from({ length: 200 }, (_, i) => i), scope: '' }
     const ask = (name: string): number | undefined => {
-      replica.sent(id(name), promptOf(['a']))
+      replica.cache.sent(id(name), promptOf(['a']))
       replica.tokens.send(id(name))
       replica.tokens.learn(id(name), tokens, 16)
       return replica.tokens.predict(id(name))
     }
     ask('ours')
-    replica.named(id('ours'), id('resp_1_0'))
+    replica.cache.named(id('ours'), id('resp_1_0'))
     replica.tokens.end(id('ours'))
-    replica.ended([id('ours')])
-    expect(replica.knows(id('resp_1_0'))).toBe(true)
+    replica.cache.ended([id('ours')])
+    expect(replica.cache.knows(id('resp_1_0'))).toBe(true)
     replica.takeEvent({ type: 'evicted', request_id: 'resp_1_0', cached_tokens: 0 })
     expect(lengthOf('ours')).toBe(0)
     expect(ask('next')).toBe(0)
     expect(replica.applied).toMatchObject({ evicted: 1 })
-    expect(replica.knows(id('nobody'))).toBe(false)
+    expect(replica.cache.knows(id('nobody'))).toBe(false)
   })
 })
 
 describe('a request that ended before the engine said anything', () => {
   const tick = (at: number): void => {
     now = at
-    replica.tick({ capacityTokens: undefined, evictsInWhole: false })
+    replica.cache.tick({ capacityTokens: undefined, evictsInWhole: false })
   }
 
   beforeEach(async () => {
     await snapshot(0)
     run('left', promptOf(['a']))
-    replica.doubt(id('left'))
+    replica.cache.doubted(id('left'))
   })
 
   test('is held as far as the engine tells, whenever it does', async () => {
@@ -228,10 +228,10 @@ describe('a request that ended before the engine said anything', () => {
 
 describe('without reports', () => {
   test('a cache of known capacity is taken to lose what was used longest ago', () => {
-    replica.tick({ capacityTokens: 600, evictsInWhole: false })
+    replica.cache.tick({ capacityTokens: 600, evictsInWhole: false })
     for (const name of ['a', 'b', 'c']) run(name, promptOf([name], 100))
     expect(['a', 'b', 'c'].map(lengthOf)).toEqual([200, 300, 300])
-    replica.sent(id('d'), promptOf(['d'], 100))
+    replica.cache.sent(id('d'), promptOf(['d'], 100))
     expect(['a', 'b', 'c', 'd'].map(lengthOf)).toEqual([0, 200, 300, 300])
   })
 
@@ -242,7 +242,7 @@ describe('without reports', () => {
     /** Two requests for one block, then more than fits. */
     const fill = (): void => {
       now = 120_000
-      replica.tick({ capacityTokens: 600, evictsInWhole: true })
+      replica.cache.tick({ capacityTokens: 600, evictsInWhole: true })
       for (const name of ['a', 'a2', 'b', 'c']) run(name, promptOf([name[0]!], 100))
     }
 
@@ -266,7 +266,7 @@ describe('without reports', () => {
       await tell(eviction)
       for (const name of ['a', 'a2', 'b']) run(name, promptOf([name[0]!], 100))
       now = 120_000
-      replica.tick({ capacityTokens: 600, evictsInWhole: true })
+      replica.cache.tick({ capacityTokens: 600, evictsInWhole: true })
       run('c', promptOf(['c'], 100))
       expect(lengthOf('a')).toBeGreaterThanOrEqual(200)
     })
@@ -279,9 +279,9 @@ describe('without reports', () => {
   test('what was exact is not cut because it stops; what comes on top is', async () => {
     await snapshot(0)
     for (const name of ['a', 'b']) run(name, promptOf([name], 100))
-    replica.tick({ capacityTokens: 250, evictsInWhole: false })
+    replica.cache.tick({ capacityTokens: 250, evictsInWhole: false })
     now = 5000
-    replica.tick({ capacityTokens: 250, evictsInWhole: false })
+    replica.cache.tick({ capacityTokens: 250, evictsInWhole: false })
     expect(replica.state.mode).toBe('degraded')
     expect(['a', 'b'].map(lengthOf)).toEqual([300, 300])
     run('c', promptOf(['c'], 100))
@@ -293,19 +293,19 @@ describe('without reports', () => {
 
   test('where not even the capacity is known belief ends after an hour without use', () => {
     run('a', promptOf(['a']))
-    replica.tick({ capacityTokens: undefined, evictsInWhole: false })
+    replica.cache.tick({ capacityTokens: undefined, evictsInWhole: false })
     now = 40 * 60_000
     run('b', promptOf(['a', 'b']))
     now = 60 * 60_000 + 1
-    replica.tick({ capacityTokens: undefined, evictsInWhole: false })
+    replica.cache.tick({ capacityTokens: undefined, evictsInWhole: false })
     expect([lengthOf('a'), lengthOf('b')]).toEqual([0, 300])
   })
 
   test('an engine that finds nothing because it does not look denies nothing', () => {
     run('old', promptOf(['a', 'b', 'c']))
     const asked = promptOf(['a', 'b', 'd'])
-    replica.sent(id('new'), asked, false)
-    replica.used(id('new'), asked.length, 0)
+    replica.cache.sent(id('new'), asked, false)
+    replica.cache.used(id('new'), asked.length, 0)
     expect(['old', 'new'].map(lengthOf)).toEqual([400, 400])
   })
 
@@ -313,20 +313,20 @@ describe('without reports', () => {
     run('old', promptOf(['a', 'b', 'c']))
     run('other', promptOf(['x']))
     const asked = promptOf(['a', 'b', 'd'])
-    replica.sent(id('new'), asked)
-    replica.used(id('new'), asked.length, 100)
+    replica.cache.sent(id('new'), asked)
+    replica.cache.used(id('new'), asked.length, 100)
     expect(['old', 'other', 'new'].map(lengthOf)).toEqual([100, 200, 400])
   })
 
   test('a count that is off by what an estimate is off by cuts nothing, and nor does one while reports come', async () => {
     run('old', promptOf(['a', 'b', 'c']))
     const asked = promptOf(['a', 'b', 'd'])
-    replica.sent(id('new'), asked)
-    replica.used(id('new'), asked.length, 220)
+    replica.cache.sent(id('new'), asked)
+    replica.cache.used(id('new'), asked.length, 220)
     expect(lengthOf('old')).toBe(400)
     await snapshot(0, { request_id: 'old', cached_tokens: 400 })
-    replica.sent(id('newer'), asked)
-    replica.used(id('newer'), asked.length, 0)
+    replica.cache.sent(id('newer'), asked)
+    replica.cache.used(id('newer'), asked.length, 0)
     expect(lengthOf('old')).toBe(400)
   })
 })
@@ -412,16 +412,16 @@ describe('reuse at any position', () => {
 
   test('counts what was computed again, and of a request that runs tells it', async () => {
     await snapshotWith(0, { ratio: 0.15, max_ratio: 1 })
-    replica.sent(id('a'), promptOf(['a']))
-    expect(replica.recomputedOf(id('a'))).toBeUndefined()
+    replica.cache.sent(id('a'), promptOf(['a']))
+    expect(replica.cache.recomputedOf(id('a'))).toBeUndefined()
     const stored = { type: 'stored', cached_tokens: 10 }
     await events(1, { ...stored, request_id: 'a', reused_tokens: 85, recomputed_tokens: 15 })
     await events(2, { ...stored, request_id: 'b', reused_tokens: 5, recomputed_tokens: 1 })
-    expect([replica.recomputedOf(id('a')), replica.recomputedOf(id('b'))]).toEqual([15, undefined])
+    expect([replica.cache.recomputedOf(id('a')), replica.cache.recomputedOf(id('b'))]).toEqual([15, undefined])
     expect(replica.recomputedTokens).toBe(16)
     expect(lengthOf('a')).toBeLessThan(200)
-    replica.ended([id('a')])
-    expect(replica.recomputedOf(id('a'))).toBeUndefined()
+    replica.cache.ended([id('a')])
+    expect(replica.cache.recomputedOf(id('a'))).toBeUndefined()
     await expect(events(3, { ...stored, request_id: 'a', recomputed_tokens: -1 })).rejects.toThrow(/recomputed_tokens/)
   })
 
@@ -429,7 +429,7 @@ describe('reuse at any position', () => {
     await snapshotWith(0, { ratio: 0.15, max_ratio: 1 })
     const prompt = promptOf(['a', 'b', 'c'])
     run('counted', prompt)
-    replica.sent(id('r'), prompt, true, prompt.ends[1])
+    replica.cache.sent(id('r'), prompt, true, prompt.ends[1])
     expect(lengthOf('r')).toBe(prompt.ends[1])
     await events(1, { type: 'stored', request_id: 'r', cached_tokens: prompt.length })
     expect(lengthOf('r')).toBe(prompt.length)

@@ -1,4 +1,4 @@
-import type { CitationMap } from '../answer/citation-labels.ts'
+import type { CitationMap } from '../answer/citations/citation-labels.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
 import { areTitled } from './places/titled-blocks.ts'
 

@@ -38,7 +38,7 @@ export function lookAfterReplicas(
     watch.tick()
     for (const { replicaMirror, cacheConfig, adapter } of replicas) {
       const capacityTokens = cacheConfig?.capacityTokens
-      replicaMirror.tick({ capacityTokens, evictsInWhole: adapter.evictsInWhole })
+      replicaMirror.cache.tick({ capacityTokens, evictsInWhole: adapter.evictsInWhole })
     }
   }
   tick()

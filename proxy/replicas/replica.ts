@@ -4,8 +4,9 @@ import type { EngineAdapter } from '#engine-adapters/engine-adapter.ts'
 import type { EngineClient } from '#engine-adapters/engine-client.ts'
 import type { ReplicaId } from '#index/context-block.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
-import type { EngineEvents } from '../engine-reports/engine-events.ts'
+import type { FollowedEvents } from '../engine-reports/followed-events.ts'
 import type { TokenAsker } from '../engine-reports/token-asker.ts'
+import type { ReplicaCache } from '../mirror/replica-cache.ts'
 import type { ReplicaMirror } from '../mirror/replica-mirror.ts'
 import type { Admission } from '../request/admission.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
@@ -35,8 +36,6 @@ export class Replica implements ReplicaParts {
   readonly breaker: CircuitBreaker
   readonly health: HealthState
   readonly tokens: TokenAsker | undefined
-  /** what the engine itself tells of its cache, where it is asked to */
-  events: Pick<EngineEvents, 'sent' | 'learn' | 'countHeld' | 'blockSize' | 'ended' | 'failed' | 'close'> | undefined
   /** what the engine says of its cache (vLLM, SGLang); undefined until it has said it */
   cacheConfig: CacheSize | undefined
   /** it is given no more requests */
@@ -63,6 +62,16 @@ export class Replica implements ReplicaParts {
   /** Its name. */
   get id(): ReplicaId {
     return this.replicaMirror.replica
+  }
+
+  /** What happens to requests is told to it. */
+  get cache(): ReplicaCache {
+    return this.replicaMirror.cache
+  }
+
+  /** What the engine itself tells of its cache, where it is asked to. */
+  get events(): FollowedEvents | undefined {
+    return this.cache.events
   }
 
   /** What it is believed to have cached. */

@@ -140,8 +140,8 @@ export class AnswerObserver implements ForwardObserver {
 
   /** Of what it reused, as far as its reports have said so by now. */
   get #recomputedTokens(): number | undefined {
-    const { replicaMirror } = this.#routed.replica
-    const told = this.#observed.promptIds.flatMap((id) => replicaMirror.recomputedOf(id) ?? [])
+    const { cache } = this.#routed.replica
+    const told = this.#observed.promptIds.flatMap((id) => cache.recomputedOf(id) ?? [])
     return told.length > 0 ? told.reduce((sum, tokens) => sum + tokens, 0) : undefined
   }
 
@@ -172,12 +172,12 @@ export class AnswerObserver implements ForwardObserver {
     const { replica, decision } = this.#routed
     const length = decision.sent.reduce((sum, prompt) => sum + prompt.length, 0)
     for (const [i, request] of this.#observed.promptIds.entries()) {
-      if (!isRun) replica.mirror.apply({ type: 'failed', request })
+      if (!isRun) replica.cache.failed([request])
       else if (usage) {
         const share = decision.sent[i]!.length / length
         const cached = this.#observed.promptIds.length === 1 ? usage.cachedTokens : undefined
-        replica.replicaMirror.used(request, Math.round(usage.promptTokens * share), cached)
-      } else if (this.#status === 0) replica.replicaMirror.doubt(request)
+        replica.cache.used(request, Math.round(usage.promptTokens * share), cached)
+      } else if (this.#status === 0) replica.cache.doubted(request)
     }
   }
 }

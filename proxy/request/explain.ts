@@ -4,7 +4,7 @@ import type { RequestId } from '#index/context-block.ts'
 import { ProxyError } from '../errors.ts'
 import { applySplices, elementSpans, memberSpans, removeMembers, type Span, valueStart } from '../json/json-spans.ts'
 import { parseJson } from '../json/parse-json.ts'
-import { ReplicaMirror } from '../mirror/replica-mirror.ts'
+import { ReplicaCache } from '../mirror/replica-cache.ts'
 import { isObject, isParts } from '../prompt/body/prompt-builder.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import { differingRemedy, explainRefusal } from '../prompt/judge/explain-refusal.ts'
@@ -14,7 +14,7 @@ import type { Replica } from '../replicas/replica.ts'
 import { decide } from '../reuse/decide.ts'
 import type { Decision } from '../reuse/decision.ts'
 import { MemoryConversationStore } from '../store/memory-conversation-store.ts'
-import { wordsOf } from '../telemetry/block-words.ts'
+import { wordsOf } from '../telemetry/hot-blocks/block-words.ts'
 import type { Pipeline } from './pipeline.ts'
 import { type Call, toCall } from './read-call.ts'
 import { withoutByteOrderMark } from './read-received.ts'
@@ -59,15 +59,15 @@ export async function explainBehind(
   const { earlier, request } = readBehind(body)
   const [replica] = pipeline.replicas.all
   if (!replica) throw new ProxyError('draining', 'There is no replica: try again later.')
-  const replicaMirror = new ReplicaMirror(replica.id, pipeline.createMirror())
+  const cache = new ReplicaCache(pipeline.createMirror())
   const store = new MemoryConversationStore(earlierBytes)
   const { now } = pipeline
   const decideOn = (call: Call): Decision =>
-    decide(toDecisionInput(call), { candidates: [replicaMirror], store, select: () => 0, now })
+    decide(toDecisionInput(call), { candidates: [cache], store, select: () => 0, now })
   for (const [i, own] of earlier.entries()) {
     const { sent, turns } = decideOn(await toExplainedCall(pipeline, incoming, own, api))
     for (const [turn, order] of turns) store.remember(turn, order)
-    for (const [j, prompt] of sent.entries()) replicaMirror.sent(`earlier-${i}-${j}` as RequestId, prompt)
+    for (const [j, prompt] of sent.entries()) cache.sent(`earlier-${i}-${j}` as RequestId, prompt)
   }
   const call = await toExplainedCall(pipeline, incoming, request, api)
   return describe(pipeline, call, { replica, decision: decideOn(call) }, request)

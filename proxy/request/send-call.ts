@@ -38,7 +38,7 @@ export async function sendCall(
   const recording = pipeline.recorder?.follow(routed, call)
   let wasRun = false
   const answer = { adapter: replica.adapter, api: call.api, ids }
-  const name = new AnswerName(answer, (ours, theirs) => replica.replicaMirror.named(ours, theirs))
+  const name = new AnswerName(answer, (ours, theirs) => replica.cache.named(ours, theirs))
   const turn = turnOf(call, routed, request)
   const observer = new AnswerObserver(pipeline, exchange, call, routed, {
     request,
@@ -51,7 +51,6 @@ export async function sendCall(
     },
     onRun: () => {
       wasRun = true
-      follower.ran()
     },
     onUsage: (usage) => recording?.used(usage),
     onChunk: (chunk) => name.push(chunk),
@@ -84,19 +83,18 @@ export async function sendCall(
       observer.finish(outcome)
       return outcome
     } finally {
-      follower.ended()
       gain.ended()
       recording?.ended(wasRun)
       admission.leave(turn)
     }
   } catch (error) {
     if (error instanceof UnreachableError) breaker.unreachable(error.reason)
-    for (const id of ids) replica.mirror.apply({ type: 'failed', request: id })
+    replica.cache.failed(ids)
     // what no engine can have seen may be ordered anew, for the replica that will run it
     if (!(error instanceof UnreachableError && error.wasSent)) committed.takeBack()
     throw error
   } finally {
-    replica.replicaMirror.ended(ids)
+    replica.cache.ended(ids)
     comments?.stop()
   }
 }
@@ -137,7 +135,7 @@ function commit(
   const fresh = [...decision.turns].filter(([turn]) => store.recall(turn) === undefined)
   for (const [turn, sent] of decision.turns) store.remember(turn, sent)
   for (const [i, id] of ids.entries()) {
-    replica.replicaMirror.sent(id, decision.sent[i]!, readsCache, decision.exactLengths[i])
+    replica.cache.sent(id, decision.sent[i]!, readsCache, decision.exactLengths[i])
   }
   processed.note(replica.id, call.caller.tenant, contentsOf(decision).blocks)
   chunks.noteLists(decision.contexts.map(({ found }) => found.certain?.chunks ?? []))

@@ -22,7 +22,6 @@ const untouched = {
   refusals: [],
   sent: [],
   exactLengths: [],
-  turns: new Map<TurnKey, SentTurn>(),
   promptTokens: 0,
   predictedCachedTokens: 0,
   predictedReusedTokens: undefined,
@@ -34,9 +33,12 @@ const untouched = {
   timing: { parse: 0, index: 0 },
 }
 
+/** Of their own for each decision: nobody else's change with them. */
+const noTurns = (): Map<TurnKey, SentTurn> => new Map()
+
 /**
- * Decides how a request is sent, and to which replica, and changes nothing. The one place that fails open: a fault of
- * ours leaves the request as received, and so does work that takes longer than its budget. Throws `invalid_body` for what the client must mend.
+ * Decides how a request is sent, and to which replica, and changes nothing. A fault of ours leaves the request as
+ * received, and so does work that takes longer than its budget. Throws `invalid_body` for what the client must mend.
  */
 export function decide(input: DecisionInput, state: DecisionState): Decision {
   const started = state.now()
@@ -49,6 +51,7 @@ export function decide(input: DecisionInput, state: DecisionState): Decision {
     skipped: reason,
     fault,
     ...untouched,
+    turns: noTurns(),
   })
   if (skipped === tooLarge) return leaveUnread(leave(input.mode === 'off' ? 'mode_off' : tooLarge), input, state)
   if (!prompt?.set) return leave(skipped, tidied(input.received), prompt?.fault)
@@ -59,7 +62,7 @@ export function decide(input: DecisionInput, state: DecisionState): Decision {
   } catch (fault) {
     const splices = withExplicitBlocks(prompt, placed) ?? tidied(input.received)
     // what the engine computes now is what it reuses when the conversation goes on
-    const turns = input.laidOut ? turnsAsReceived(input.laidOut.layout) : untouched.turns
+    const turns = input.laidOut ? turnsAsReceived(input.laidOut.layout) : noTurns()
     if (fault instanceof OverBudget) return leaveUnread({ ...leave(tooLarge, splices), turns }, input, state)
     return leave('internal_error', splices, fault)
   }

@@ -1,6 +1,6 @@
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { ConversationStore, SentTurn, TurnKey } from '#index/conversation-store.ts'
-import type { CitationMap } from '../answer/citation-labels.ts'
+import type { CitationMap } from '../answer/citations/citation-labels.ts'
 import type { CertainLists } from '../chunks/certain-lists.ts'
 import type { TwoWorlds } from '../gain/two-worlds.ts'
 import type { BodySplice } from '../prompt/body/splice-body.ts'

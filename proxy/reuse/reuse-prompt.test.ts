@@ -299,3 +299,8 @@ test('a fault of ours forwards the request as received', () => {
   )
   expect(decision).toMatchObject({ splices: undefined, skipped: 'internal_error', fault: new Error('broken') })
 })
+
+test('decisions that leave requests as they are share nothing', () => {
+  const decide = () => sender.decide({ messages: [{ role: 'user', content: 'Hello.' }] }, { mode: 'off' })
+  expect(decide().turns).not.toBe(decide().turns)
+})

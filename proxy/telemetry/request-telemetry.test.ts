@@ -5,7 +5,7 @@ import type { SentPrompt } from '#index/cache-event.ts'
 import type { BlockId, ScopeId } from '#index/context-block.ts'
 import { readCounts } from '../dashboard/read-counts.ts'
 import { createMetrics } from '../metrics.ts'
-import { MemoryHotBlocks } from './memory-hot-blocks.ts'
+import { MemoryHotBlocks } from './hot-blocks/memory-hot-blocks.ts'
 import { type DecidedRequest, RequestTelemetry } from './request-telemetry.ts'
 import { createTelemetry, type Telemetry } from './telemetry.ts'
 

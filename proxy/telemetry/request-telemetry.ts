@@ -6,7 +6,7 @@ import { logRequest, type RequestRecord } from './access-log.ts'
 import { divergentTokens } from './divergence.ts'
 import { countPages } from './page-metrics.ts'
 import type { Telemetry } from './telemetry.ts'
-import type { RequestSpan } from './tracing.ts'
+import type { RequestSpan } from './tracing/tracing.ts'
 
 /** Whose request it is. */
 export interface CallerNames {

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino'
 import type { Metrics } from '../metrics.ts'
-import { BlockWords } from './block-words.ts'
 import { Divergence } from './divergence.ts'
-import type { HotBlocks } from './hot-blocks.ts'
+import { BlockWords } from './hot-blocks/block-words.ts'
+import type { HotBlocks } from './hot-blocks/hot-blocks.ts'
 import { RecentPrompts } from './recent-prompts.ts'
-import type { Tracing } from './tracing.ts'
+import type { Tracing } from './tracing/tracing.ts'
 
 /** Where everything goes that is told about requests. */
 export interface Telemetry {

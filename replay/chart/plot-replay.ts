@@ -1,9 +1,9 @@
 import type { OrderingName } from '../policies/policy-names.ts'
 import type { ReplayOptions, ReplaySettings } from '../replay-options.ts'
 import type { ReplayRequest } from '../replay-request.ts'
-import { replayTrace } from '../replay-trace.ts'
 import type { ReplayProgress } from '../report/replay-progress.ts'
 import { toRatio } from '../report/replay-report.ts'
+import { replayTrace } from '../run/replay-trace.ts'
 import { renderChart } from './render-chart.ts'
 
 /** A place on the horizontal axis: its label, and the settings it stands for. */

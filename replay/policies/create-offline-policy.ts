@@ -1,11 +1,11 @@
 import type { ReplayRequest } from '../replay-request.ts'
 import type { OfflinePolicy, PlannedRequest } from './offline-policy.ts'
-import { planByGreedy } from './plan-by-greedy.ts'
-import { planByHybrid } from './plan-by-hybrid.ts'
 import { planByPaper } from './plan-by-paper.ts'
 import { planByReprise } from './plan-by-reprise.ts'
 import { planFixed } from './plan-fixed.ts'
 import type { OfflineName } from './policy-names.ts'
+import { planByGreedy } from './rivals/plan-by-greedy.ts'
+import { planByHybrid } from './rivals/plan-by-hybrid.ts'
 import { rankOrder, sortedOrder } from './static-orders.ts'
 
 type Plan = (requests: readonly ReplayRequest[]) => PlannedRequest[]

@@ -3,9 +3,9 @@ import { PaperOrdering } from '#index/paper/paper-ordering.ts'
 import { IndexPolicy } from './index-policy.ts'
 import type { OnlinePolicy } from './online-policy.ts'
 import type { OnlineName } from './policy-names.ts'
+import { TrieOrdering } from './rivals/trie-ordering.ts'
 import { rankOrder, sortedOrder } from './static-orders.ts'
 import { StaticPolicy } from './static-policy.ts'
-import { TrieOrdering } from './trie-ordering.ts'
 
 /** What policies can be told. */
 export interface PolicySettings {

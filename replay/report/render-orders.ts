@@ -1,4 +1,4 @@
-import type { ReplayRun } from '../replay-run.ts'
+import type { ReplayRun } from '../run/replay-run.ts'
 
 /** One line for each request of a run, in execution order, with its block ids as they were placed. */
 export function* renderOrders({ policy, sent }: ReplayRun): Generator<string> {

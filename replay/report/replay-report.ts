@@ -1,9 +1,9 @@
 import type { EvictionName } from '../cache/eviction/eviction-names.ts'
 import type { HostFigures } from '../cache/host-tier.ts'
-import { bytesPerToken } from '../latency-model.ts'
 import type { PolicyName } from '../policies/policy-names.ts'
 import type { ReplayMode } from '../replay-options.ts'
-import type { ReplayRun } from '../replay-run.ts'
+import { bytesPerToken } from '../run/latency-model.ts'
+import type { ReplayRun } from '../run/replay-run.ts'
 import { percentile } from './percentile.ts'
 
 /** The figures of one policy. */

@@ -4,7 +4,8 @@ import { type Fence, FenceWalk } from '../scan/find-fences.ts'
 import type { LineNotes } from '../scan/find-line-notes.ts'
 import type { Marks } from '../scan/find-marks.ts'
 import type { Label } from '../scan/labels/label.ts'
-import { findEnding, readInterior } from './find-list-end.ts'
+import { findEnding } from './find-list-end.ts'
+import { readInterior } from './list-interior.ts'
 
 /** A region with the labels and fences that stand in it, but not in its elements. */
 export interface LabelledRegion {

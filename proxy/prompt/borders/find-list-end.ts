@@ -1,30 +1,13 @@
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../scan/find-edges.ts'
-import { findLastRule, type LineNote, type LineNotes, levelOf } from '../scan/find-line-notes.ts'
-import { announcesBlocks } from '../scan/find-list-heading.ts'
+import { type LineNote, type LineNotes, levelOf } from '../scan/find-line-notes.ts'
 import type { Marks } from '../scan/find-marks.ts'
 import type { Label } from '../scan/labels/label.ts'
 import { findClosingLine, findOpening } from './find-closing-line.ts'
 import type { CueLine } from './find-cue-doubt.ts'
-import { findInnerClosings, findOwnClosing } from './find-numbered-closings.ts'
+import { findOwnClosing } from './find-numbered-closings.ts'
 import { isPromptHeading } from './find-prompt-heading.ts'
+import type { Interior, Quotes } from './list-interior.ts'
 import { findItemEnd } from './list-items.ts'
-
-/** Signs that open and close a block. */
-interface Quotes {
-  readonly open: string
-  readonly close: string
-}
-
-const QUOTES: readonly Quotes[] = [
-  { open: '«', close: '»' },
-  { open: '"', close: '"' },
-  { open: '“', close: '”' },
-]
-
-function isQuotedBy(text: string, from: number, end: number, open: string, close: string): boolean {
-  const start = findContentStart(text, from, end)
-  return end - start > 1 && text[start] === open && text[end - 1] === close
-}
 
 /** Behind the sign that closes the last block: as many as opened it, at the end of a line, and nowhere else. */
 function findQuoteEnd(text: string, { end: from }: Label, { open, close }: Quotes, limit: number): number | undefined {
@@ -42,86 +25,6 @@ function findQuoteEnd(text: string, { end: from }: Label, { open, close }: Quote
     found = end
   }
   return found
-}
-
-/** What a list's blocks but the last have in them: what they have cannot end the last one. */
-export interface Interior {
-  /** Where each of these blocks ends. */
-  readonly ends: readonly number[]
-  readonly blank: boolean
-  readonly rule: boolean
-  /** A rule is the last line of some of them, and parts not all of them. */
-  readonly endsInRule: boolean
-  readonly heading: boolean
-  readonly cues: ReadonlySet<string>
-  /** How many of them hold a paragraph that begins like a question to the model. */
-  readonly questions: number
-  /** The rule behind each of them. */
-  readonly separator: string | undefined
-  /** Each of them is closed by a line that bears its number. */
-  readonly closed: boolean
-  /** The signs of quotation that each of them stands in. */
-  readonly quotes: Quotes | undefined
-  /** A line announces more blocks behind one of them, as `More sources:`. */
-  readonly announces: boolean
-}
-
-/** Reads the blocks of these labels but the last. */
-export function readInterior(text: string, { blanks, notes }: LineNotes, labels: readonly Label[]): Interior {
-  const bodies = labels.slice(0, -1).map(({ end: start }, i) => {
-    const end = findContentEnd(text, start, labels[i + 1]!.start)
-    return { start, end, rule: findLastRule(text, start, end) }
-  })
-  const separator = bodies[0]?.rule?.text
-  const separated = separator !== undefined && bodies.every(({ rule }) => rule?.text === separator)
-  const closings = findInnerClosings(text, labels)
-  const ends = bodies.map(({ start, end, rule }, i) => {
-    if (closings !== undefined) return findContentEnd(text, start, closings[i]!.start)
-    return separated ? findEndAboveRules(text, start, rule!) : end
-  })
-  const inside = bodies.map(({ start }, i) => findInside(notes, findLineEnd(text, start), ends[i]!))
-  const all = inside.flat()
-  return {
-    ends,
-    blank: bodies.some(({ start }, i) => (blanks[findIndexFrom(blanks, start)]?.start ?? text.length) < ends[i]!),
-    rule: all.some(({ kind }) => kind === 'rule'),
-    endsInRule: !separated && bodies.some(({ rule }) => rule !== undefined),
-    heading: all.some(({ kind }) => kind === 'heading'),
-    cues: new Set(all.map(({ kind }) => (typeof kind === 'object' ? kind.kind : ''))),
-    questions: inside.filter((own) => own.some(isQuestion)).length,
-    separator: separated ? separator : undefined,
-    closed: closings !== undefined,
-    quotes: QUOTES.find(
-      ({ open, close }) =>
-        bodies.length > 0 && bodies.every(({ start }, i) => isQuotedBy(text, start, ends[i]!, open, close)),
-    ),
-    announces: bodies.some(({ start }, i) => endsInAnnouncement(text, start, ends[i]!)),
-  }
-}
-
-/** Where a body ends whose last lines are a rule, or two: one closes it, and one opens the next block. */
-function findEndAboveRules(text: string, start: number, rule: { bodyEnd: number; text: string }): number {
-  const above = findLastRule(text, start, rule.bodyEnd)
-  return above?.text === rule.text ? above.bodyEnd : rule.bodyEnd
-}
-
-/** Whether the last of several paragraphs is a line that announces what follows. */
-function endsInAnnouncement(text: string, from: number, end: number): boolean {
-  const line = text.lastIndexOf('\n', end - 1) + 1
-  const before = text.lastIndexOf('\n', line - 2) + 1
-  if (before <= from || findContentStart(text, before, line) < line) return false
-  return announcesBlocks(text, line, end)
-}
-
-function findInside(notes: readonly LineNote[], from: number, to: number): LineNote[] {
-  const first = findIndexFrom(notes, from)
-  let last = first
-  while (last < notes.length && notes[last]!.start < to) last++
-  return notes.slice(first, last)
-}
-
-function isQuestion({ kind, behindBlank }: LineNote): boolean {
-  return behindBlank && typeof kind === 'object' && kind.question
 }
 
 /** Where a last block may end. */

@@ -3,7 +3,8 @@ import { findContentStart, findIndexFrom, findLineEnd } from '../scan/find-edges
 import type { Region } from '../scan/find-elements.ts'
 import type { Marks } from '../scan/find-marks.ts'
 import type { LabelledRegion, LabelRun } from './find-label-run.ts'
-import type { Ending, Interior } from './find-list-end.ts'
+import type { Ending } from './find-list-end.ts'
+import type { Interior } from './list-interior.ts'
 
 /** Whether nothing but the container's end can end the last block: the question is outside, and no other list behind. */
 export function reachesContainerEnd(

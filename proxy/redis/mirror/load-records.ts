@@ -7,18 +7,18 @@ import type { MirrorKeys } from './mirror-keys.ts'
 
 const bucketsPerRead = 4
 
-/** More are not remembered for what is asked for (index/ordering/prefix-ordering.ts), if they are of eight blocks or more. */
+/** Demand history keeps at most this many requests (index/ordering/demand-history.ts); older records need not feed it. */
 const remembered = 1 << 17
 
 /**
- * Tells of all records of a mirror, of which there are about `count`, those sent first first, in slices; false when
- * Redis did not tell all of it. What cannot be relied on is told without a prompt.
+ * Hands over every record of a mirror (about `count`), the oldest first, and lets others go on in between; undefined for one
+ * that cannot be read. Returns false if Redis' reply was incomplete.
  */
 export async function loadRecords(
   redis: RedisAccess,
   keys: MirrorKeys,
   count: number,
-  take: (record: FedRecord) => void,
+  take: (record: FedRecord | undefined) => void,
 ): Promise<boolean> {
   const [listed] = await redis.write([{ key: keys.buckets, name: 'zrange', args: [keys.buckets, 0, -1] }])
   if (!listed || 'error' in listed || !Array.isArray(listed.value)) return false
@@ -63,8 +63,8 @@ function toBuffers(reply: RedisReply): readonly Buffer[] | undefined {
 
 const unreadable = { epoch: 0, sequence: 0, heldLength: 0, tokensPerCharacter: undefined, reportedTokens: undefined }
 
-function toRecord(bucket: number, value: Buffer, isLongPast: boolean): FedRecord {
+function toRecord(bucket: number, value: Buffer, isLongPast: boolean): FedRecord | undefined {
   const head = readRecordHead(value) ?? unreadable
   const read = readPrompt(value, recordHeadBytes)
-  return { kind: 'r', bucket, request: (read?.request ?? '') as never, head, isLongPast, prompt: () => read?.prompt }
+  return read && { kind: 'r', bucket, request: read.request, head, isLongPast, prompt: () => read.prompt }
 }

@@ -1,7 +1,7 @@
 import { setImmediate as afterIo, setTimeout as pause } from 'node:timers/promises'
 import type { RequestId } from '#index/context-block.ts'
 import { TimeSlices } from '../../bounds/time-slices.ts'
-import type { MirrorMode, ReplicaMirror } from '../../mirror/replica-mirror.ts'
+import type { ReplicaMirror } from '../../mirror/replica-mirror.ts'
 import { evalBytesCommand, type RedisReply } from '../connection/redis-command.ts'
 import type { RedisAccess } from '../connection/redis-connection.ts'
 import { isToBeRepeated } from '../connection/redis-errors.ts'
@@ -10,10 +10,11 @@ import { loadRecords } from './load-records.ts'
 import { type MirrorBatch, takeBatch } from './mirror-batch.ts'
 import { MirrorChanges, type Reset } from './mirror-changes.ts'
 import { type FeedEntry, readFeed } from './mirror-feed.ts'
-import { MirrorFollower, type Stamp } from './mirror-follower.ts'
+import { MirrorFollower } from './mirror-follower.ts'
 import { type MirrorKeys, mirrorRedisKeys } from './mirror-keys.ts'
 import { readMirrorStand } from './mirror-scripts.ts'
 import { type MirrorHead, type MirrorStand, readStand, readWriteResult, type WriteResult } from './mirror-stand.ts'
+import { SharedPosition } from './shared-position.ts'
 
 export interface SharedMirrorOptions {
   readonly replicaMirror: Pick<ReplicaMirror, 'replica' | 'mirror' | 'tokens' | 'state' | 'adopt' | 'hold'>
@@ -27,13 +28,6 @@ export interface SharedMirrorOptions {
   /** counts what Redis held and could not be relied on, or did not take */
   readonly onFault: (reason: 'redis_value' | 'redis_write') => void
   readonly pollMilliseconds?: number
-}
-
-/** What is known of the mirror in Redis. */
-interface Known {
-  readonly life: string
-  readonly count: number
-  readonly lastId: string
 }
 
 const defaultPollMilliseconds = 40
@@ -53,32 +47,24 @@ export class SharedMirror {
   readonly #changes = new MirrorChanges()
   readonly #follower: MirrorFollower
   readonly #closing = new AbortController()
-  #known: Known | undefined
-  /** outlives what Redis has */
-  #epoch = 1
-  #generation = ''
-  #born = 0
-  /** the engine has begun anew, and Redis has not heard of it */
-  #reset: Reset | undefined
+  readonly #position: SharedPosition
   /** Redis may have lost something, or the feed has a gap */
   #mustLoad: 'start' | 'lost' | 'gap' | undefined = 'start'
-  #lives = 0
   #inFlight = 0
   #isLoaded = false
-  /** up to which Redis knows that the engine's reports were taken in */
-  #toldSequence = 0
   #running: Promise<void> | undefined
 
   constructor(options: SharedMirrorOptions) {
-    const { namespace, replicaMirror, redis, wallClock } = options
+    const { namespace, replicaMirror, redis, proxy, wallClock } = options
+    const position = new SharedPosition(replicaMirror, proxy, wallClock)
     this.#options = options
+    this.#position = position
     this.#keys = mirrorRedisKeys(namespace, replicaMirror.replica)
     this.#follower = new MirrorFollower(replicaMirror, this.#changes, {
-      stamp: () => this.#stamp,
-      // until a reset is in Redis nobody knows its epoch: it is later than all there are
-      isPast: ({ epoch }) => this.#reset !== undefined || epoch < this.#epoch,
+      stamp: () => position.stamp,
+      isPast: (head) => position.isPast(head),
       bucketNow: () => Math.floor(wallClock() / bucketMilliseconds),
-      onReset: (type) => this.#onReset(type),
+      onReset: (type) => position.noteReset(type),
     })
     redis.listen({
       onUp: () => {},
@@ -94,7 +80,7 @@ export class SharedMirror {
   }
 
   get #toWrite(): number {
-    return this.#changes.size + (this.#reset ? 1 : 0)
+    return this.#changes.size + (this.#position.reset ? 1 : 0)
   }
 
   /** Whether what Redis had has been loaded. */
@@ -119,21 +105,6 @@ export class SharedMirror {
     await this.#running
   }
 
-  get #stamp(): Stamp {
-    const { generation = '', sequence } = this.#options.replicaMirror.state
-    // until a reset is in Redis its epoch is the next one
-    return { epoch: this.#epoch + (this.#reset ? 1 : 0), sequence: generation === this.#generation ? sequence : 0 }
-  }
-
-  #onReset(type: Reset): void {
-    const { generation = '' } = this.#options.replicaMirror.state
-    if (generation !== this.#generation) {
-      this.#generation = generation
-      this.#born = this.#options.wallClock()
-    }
-    this.#reset = this.#reset === 'cleared' ? 'cleared' : type
-  }
-
   async #run(): Promise<void> {
     const { signal } = this.#closing
     const { redis, pollMilliseconds = defaultPollMilliseconds } = this.#options
@@ -148,7 +119,7 @@ export class SharedMirror {
   async #turn(): Promise<boolean> {
     if (this.#mustLoad && !(await this.#load())) return false
     // what is news here goes first: what others wrote before counts no longer
-    if (!this.#reset && !(await this.#follow())) return false
+    if (!this.#position.reset && !(await this.#follow())) return false
     if (this.#changes.takeOverflow()) await writeAllAgain(this.#options.replicaMirror.mirror, this.#changes)
     return this.#write()
   }
@@ -157,13 +128,13 @@ export class SharedMirror {
   async #follow(): Promise<boolean> {
     const slices = new TimeSlices()
     for (;;) {
-      const args = ['COUNT', entriesPerRead, 'STREAMS', this.#keys.feed, this.#known!.lastId]
+      const args = ['COUNT', entriesPerRead, 'STREAMS', this.#keys.feed, this.#position.known!.lastId]
       const reply = await this.#send({ key: this.#keys.feed, name: 'xreadBuffer', args })
       if (!reply || 'error' in reply) return false
       const entries = readFeed(reply.value)
       for (const entry of entries) {
         // it was heard meanwhile that the replica has begun anew
-        if (this.#reset) return true
+        if (this.#position.reset) return true
         if (!(await this.#takeEntry(entry, slices))) return false
       }
       if (entries.length < entriesPerRead) return true
@@ -172,40 +143,28 @@ export class SharedMirror {
 
   /** Whether it is the next one, and can be relied on. */
   async #takeEntry(entry: FeedEntry | undefined, slices: TimeSlices): Promise<boolean> {
-    const known = this.#known!
+    const position = this.#position
     if (!entry) this.#options.onFault('redis_value')
-    if (!entry || entry.count !== known.count + 1) {
+    if (!entry || entry.count !== position.known!.count + 1) {
       this.#mustLoad ??= 'gap'
       return false
     }
     const isOwn = entry.proxy === this.#options.proxy
-    if (entry.epoch > this.#epoch) {
+    if (entry.epoch > position.epoch) {
       if (entry.anew) this.#follower.begin(entry.anew)
-      this.#epoch = entry.epoch
+      position.epoch = entry.epoch
     }
     for (const record of entry.records) {
       if (!this.#follower.take(record, isOwn)) this.#options.onFault('redis_value')
       if (slices.isOver) await slices.pass()
     }
     // only now is all of it known up to there
-    if (entry.epoch === this.#epoch) this.#adopt(entry, 'exact')
-    this.#known = { ...known, life: entry.life, count: entry.count, lastId: entry.id }
+    position.took(entry)
     return true
   }
 
-  /** Goes on where another proxy has got to with the engine's reports. */
-  #adopt({ generation, born, sequence }: Pick<MirrorHead, 'generation' | 'born' | 'sequence'>, mode: MirrorMode): void {
-    const { state } = this.#options.replicaMirror
-    if (generation === '' || this.#reset) return
-    this.#generation = generation
-    this.#born = born
-    if (generation === state.generation && sequence <= state.sequence) return
-    this.#toldSequence = sequence
-    this.#options.replicaMirror.adopt({ mode, generation, sequence })
-  }
-
   async #write(): Promise<boolean> {
-    while ((this.#toWrite > 0 || this.#stamp.sequence !== this.#toldSequence) && !this.#mustLoad) {
+    while ((this.#toWrite > 0 || this.#position.hasNews) && !this.#mustLoad) {
       // whatever is under way, requests first of all, goes before
       await afterIo()
       if (!this.#options.redis.isUp) return false
@@ -216,11 +175,12 @@ export class SharedMirror {
 
   /** Whether it was answered. */
   async #writeBatch(): Promise<boolean> {
-    const reset = this.#reset
-    const { sequence } = this.#stamp
+    const position = this.#position
+    const { reset } = position
+    const { sequence } = position.stamp
     const batch = this.#takeBatch(reset)
     const isWhole = this.#toWrite === 0
-    this.#reset = undefined
+    position.reset = undefined
     this.#inFlight = batch.changes.length + (reset ? 1 : 0)
     const reply = await this.#send(batch.command)
     this.#inFlight = 0
@@ -233,35 +193,28 @@ export class SharedMirror {
       await this.#refused(batch, reset, result.head)
       return true
     }
-    this.#epoch = Math.max(this.#epoch, result.head.epoch)
-    if (reset) this.#toldSequence = 0
-    else if (isWhole) this.#toldSequence = sequence
-    if (result.head.life !== this.#known!.life) await this.#lost(result)
+    position.wrote(result, reset ? 0 : isWhole ? sequence : undefined)
+    if (result.head.life !== position.known!.life) await this.#lost(result)
     if (result.missing.length > 0) await this.#writeAgain(result.missing.map((at) => batch.changes[at]![0]))
     return true
   }
 
   #takeBatch(reset: Reset | undefined): MirrorBatch {
     const { ttlSeconds, proxy, replicaMirror } = this.#options
-    this.#lives += 1
+    this.#position.beginBatch()
     return takeBatch(this.#changes, replicaMirror, this.#keys, {
-      stamp: this.#stamp,
-      fence: { epoch: this.#epoch, life: this.#life, generation: this.#generation, born: this.#born },
+      stamp: this.#position.stamp,
+      fence: this.#position.fence,
       reset,
       proxy,
       ttlSeconds,
     })
   }
 
-  /** What a head is to be known by that has to be made by the batch under way. */
-  get #life(): string {
-    return `${this.#options.proxy}.${this.#lives}`
-  }
-
   #giveBack({ changes }: MirrorBatch, reset: Reset | undefined, reply: RedisReply | undefined): void {
     const isHopeless = reply && 'error' in reply && !isToBeRepeated(reply.error)
     if (isHopeless) this.#options.onFault('redis_write')
-    if (reset && this.#reset !== 'cleared') this.#reset = reset
+    if (reset && this.#position.reset !== 'cleared') this.#position.reset = reset
     if (!isHopeless) for (const [request, change] of changes) this.#changes.putBack(request, change)
   }
 
@@ -269,14 +222,14 @@ export class SharedMirror {
   async #refused(batch: MirrorBatch, reset: Reset | undefined, head: MirrorHead): Promise<void> {
     this.#giveBack(batch, undefined, undefined)
     if (reset) this.#follower.begin('replaced')
-    if (reset || !(await this.#follow()) || this.#epoch < head.epoch) this.#mustLoad ??= 'gap'
+    if (reset || !(await this.#follow()) || this.#position.epoch < head.epoch) this.#mustLoad ??= 'gap'
   }
 
   /** Redis had no head, or another one: it has lost what it had. */
   async #lost({ head, count, id }: WriteResult): Promise<void> {
-    if (head.life === this.#life) {
-      const hadOne = this.#known!.life !== ''
-      this.#known = { life: head.life, count, lastId: id }
+    if (this.#position.isOwnLife(head)) {
+      const hadOne = this.#position.known!.life !== ''
+      this.#position.known = { life: head.life, count, lastId: id }
       if (!hadOne) return
       await writeAllAgain(this.#options.replicaMirror.mirror, this.#changes)
     } else this.#mustLoad = 'lost'
@@ -295,7 +248,7 @@ export class SharedMirror {
     const stand = readStand(await this.#send(evalBytesCommand(readMirrorStand, [headKey, feed, buckets], [])))
     if (!stand) return false
     this.#mustLoad = undefined
-    const known = this.#known
+    const { known } = this.#position
     const isSame = stand.head?.life === known?.life && stand.count >= (known?.count ?? 0)
     if (why === 'lost' && known && isSame && this.#isWhole(stand)) return true
     this.#goOnFrom(stand)
@@ -317,20 +270,21 @@ export class SharedMirror {
   }
 
   #goOnFrom({ head, count, lastId }: MirrorStand): void {
-    const isFirst = this.#known === undefined
-    this.#known = { life: head?.life ?? '', count, lastId }
-    if (!head || head.epoch < this.#epoch) return
+    const position = this.#position
+    const isFirst = position.known === undefined
+    position.known = { life: head?.life ?? '', count, lastId }
+    if (!head || head.epoch < position.epoch) return
     // what this proxy heard itself, and Redis has not heard of yet, stays
-    if (!isFirst && head.epoch > this.#epoch && !this.#reset) this.#follower.begin('replaced')
-    this.#epoch = head.epoch
-    this.#adopt(head, 'degraded')
+    if (!isFirst && head.epoch > position.epoch && !position.reset) this.#follower.begin('replaced')
+    position.epoch = head.epoch
+    position.adopt(head, 'degraded')
   }
 
   #loadRecords(before: Set<RequestId>, count: number): Promise<boolean> {
     const { redis, onFault } = this.#options
     return loadRecords(redis, this.#keys, count, (record) => {
-      before.delete(record.request)
-      if (!this.#follower.take(record, false)) onFault('redis_value')
+      if (record) before.delete(record.request)
+      if (!record || !this.#follower.take(record, false)) onFault('redis_value')
     })
   }
 

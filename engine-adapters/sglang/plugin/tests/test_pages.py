@@ -274,7 +274,8 @@ def test_what_a_request_asks_for(params, ratio):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("{", "no JSON"), ("3", "must be an object"), ('{"min_rato": 1}', "known are min_ratio"),
+        ("{", "no JSON"), ("3", "must be an object"), ("null", "PAGES is null"),
+        ('{"min_rato": 1}', "PAGES: min_rato is no setting; did you mean"),
         ('{"min_ratio": 2}', "from 0 to 1"), ('{"page": 0}', "a whole number from 1"),
         ('{"selector": "best"}', "must be one of"),
     ],

@@ -260,6 +260,12 @@ describe('several lists', () => {
   })
 })
 
+it('references in Chinese are found though the last clause of a sentence is short', () => {
+  const texts = ['退款政策允许在三十天内退货，无需理由。', '超过五十欧元的订单免费寄往欧盟所有国家，一周内送达。']
+  const text = `参考资料：\n[1] ${texts[0]}\n[2] ${texts[1]}\n\n问题：多久送达？`
+  expect(contentsOf(text)).toEqual([texts])
+})
+
 describe('no labelled list', () => {
   it.each([
     ['a single label', '[1] A\n\nWhat is it?'],
@@ -280,6 +286,10 @@ describe('no labelled list', () => {
     ['a bibliography', 'Text [1].\n\n## References\n\n[1] Knuth, 1968\n[2] Dijkstra, 1959'],
     ['a German bibliography', 'Text.\n\nQuellen:\n[1] Knuth\n[2] Dijkstra'],
     ['notes', '**Notes**\n[1] A\n[2] B'],
+    [
+      'a Chinese bibliography',
+      '见[1]。\n\n参考资料：\n[1] 王小明，深度学习综述，2019。\n[2] 李四，注意力机制研究，2021。',
+    ],
     ['a table', '| [1] | A |\n| [2] | B |'],
     ['a table without outer bars', 'n | x\n--|--\n[1] | A\n[2] | B'],
     ['another table without outer bars', 'n | x\n--|--\n[1] a | A\n[2] b | B'],

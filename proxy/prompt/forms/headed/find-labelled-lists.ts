@@ -7,10 +7,9 @@ import {
   findEnding,
   findOpeningRule,
   hasQuestionBefore,
-  type Interior,
-  readInterior,
 } from '../../borders/find-list-end.ts'
 import { endsInPrompt, endsInPromptLine, mayGoOn } from '../../borders/find-list-tail.ts'
+import { type Interior, readInterior } from '../../borders/list-interior.ts'
 import { isOpenItem } from '../../borders/list-items.ts'
 import { reachesContainerEnd } from '../../borders/reaches-container-end.ts'
 import { type BlockSpan, type ContextList, mostBlocks } from '../../judge/context-list.ts'
@@ -101,7 +100,7 @@ function isNotes(text: string, first: Label, blocks: readonly BlockSpan[]): bool
 
 // a year, an address, pages: what tells where something was written
 const NOTE = /https?:|\bdoi\b|\bet al\b|\bpp?\.|\bvol\.|\bisbn\b|[(,] ?(?:19|20)\d\d\b|，(?:19|20)\d\d|\[[A-Z]\]/i
-const TOLD = /\p{L}+[ \t]+\p{L}+[ \t]+\p{L}+[^\n]*[.!?]|[\p{Script=Han}\p{Script=Hiragana}]{6,}[。！？]/u
+const TOLD = /\p{L}+[ \t]+\p{L}+[ \t]+\p{L}+[^\n]*[.!?]|[\p{Script=Han}\p{Script=Hiragana}]{6,}[^\n]*[。！？]/u
 
 function isTold(text: string, { contentStart, contentEnd }: BlockSpan): boolean {
   const words = text.slice(contentStart, Math.min(contentEnd, contentStart + 400))

@@ -4,8 +4,10 @@ import json
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
+
+from reprise_settings import SettingPlace
 
 VARIABLE = "REPRISE_PAGES"
 ASKED = "reprise_pages"
@@ -16,6 +18,9 @@ _WHOLE = {"page": 1, "least_tokens": 1, "requests": 1, "sinks": 0, "recent": 1, 
 
 class PageSettingError(ValueError):
     """A setting that cannot be used; says which, and what it may be."""
+
+
+_PLACE = SettingPlace(VARIABLE, PageSettingError, '{"min_ratio": 0.1}', joint=": ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,25 +51,18 @@ class PageSettings:
             given = json.loads(text)
         except ValueError as error:
             raise PageSettingError(f"{VARIABLE} is no JSON: {error}") from error
-        if not isinstance(given, dict):
-            raise PageSettingError(f'{VARIABLE} is {text}, it must be an object such as {{"min_ratio": 0.1}}')
-        known = [field.name for field in fields(PageSettings)]
-        for name in given:
-            if name not in known:
-                raise PageSettingError(f"{VARIABLE}: {name} is no setting; known are {', '.join(known)}")
-        settings = PageSettings(**given)
+        settings = _PLACE.read(PageSettings, given, text)
         settings._check()
         return settings
 
     def _check(self) -> None:
-        if not _is_number(self.min_ratio) or not 0 <= self.min_ratio <= 1:
-            raise PageSettingError(f"{VARIABLE}: min_ratio is {self.min_ratio!r}, it must be a number from 0 to 1")
+        _PLACE.check_number("min_ratio", self.min_ratio, 0, 1)
         for name, least in _WHOLE.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise PageSettingError(f"{VARIABLE}: {name} is {value!r}, it must be a whole number from {least} on")
+            _PLACE.check_whole(name, getattr(self, name), least)
         if self.selector not in SELECTORS:
-            raise PageSettingError(f"{VARIABLE}: selector is {self.selector!r}, it must be one of {SELECTORS}")
+            raise PageSettingError(
+                f"{_PLACE.path_of('selector')} is {self.selector!r}, it must be one of {', '.join(SELECTORS)}"
+            )
 
 
 def asked_ratio(params: Any) -> float | None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from reprise_vllm.read_settings import check_number, check_whole, read_settings
+from reprise_settings import SettingPlace
 
 KEY = "reuse"
 HOST_DTYPES = ("model", "int8", "k8v4")
@@ -12,6 +12,9 @@ HOST_DTYPES = ("model", "int8", "k8v4")
 
 class ReuseSettingError(ValueError):
     """A setting that cannot be used; says which, and what it may be."""
+
+
+_PLACE = SettingPlace(KEY, ReuseSettingError, '{"ratio": 0.15}')
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +58,19 @@ class ReuseSettings:
     @staticmethod
     def read(extra: Mapping[str, Any]) -> "ReuseSettings | None":
         """Returns the settings under `reuse`, None where there are none; raises `ReuseSettingError`."""
-        settings = read_settings(ReuseSettings, KEY, '{"ratio": 0.15}', extra.get(KEY), ReuseSettingError)
+        settings = _PLACE.read_if_given(ReuseSettings, extra.get(KEY))
         if settings is not None:
             settings._check()
         return settings
 
     def _check(self) -> None:
         for name in ("ratio", "min_ratio", "max_ratio"):
-            _between(name, getattr(self, name), 0, 1)
+            _PLACE.check_number(name, getattr(self, name), 0, 1)
         for name in ("host_bytes", "disk_bytes", "contexts", "least_tokens"):
-            _whole(name, getattr(self, name), 1)
-        _whole("bridge", self.bridge, 0)
+            _PLACE.check_whole(name, getattr(self, name), 1)
+        _PLACE.check_whole("bridge", self.bridge, 0)
         if self.rows_per_step is not None:
-            _whole("rows_per_step", self.rows_per_step, 1)
+            _PLACE.check_whole("rows_per_step", self.rows_per_step, 1)
         if not self.min_ratio <= self.ratio <= self.max_ratio:
             raise ReuseSettingError(
                 f"reuse.ratio is {self.ratio}, it must lie between reuse.min_ratio, {self.min_ratio}, and "
@@ -83,11 +86,3 @@ class ReuseSettings:
             )
         if self.disk is not None and not isinstance(self.disk, str):
             raise ReuseSettingError(f"reuse.disk is {self.disk!r}, it must be a folder")
-
-
-def _between(name: str, value: Any, least: float, most: float) -> None:
-    check_number(KEY, name, value, least, most, ReuseSettingError)
-
-
-def _whole(name: str, value: Any, least: int) -> None:
-    check_whole(KEY, name, value, least, ReuseSettingError)

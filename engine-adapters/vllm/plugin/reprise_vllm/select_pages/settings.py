@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from reprise_settings import SettingPlace
 from reprise_vllm.calibrate.thresholds import CalibrationError, read_thresholds
-from reprise_vllm.read_settings import check_number, check_whole, read_settings
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
@@ -17,6 +17,9 @@ ASKED = "reprise_pages"
 
 class PageSettingError(ValueError):
     """A setting that cannot be used; says which, and what it may be."""
+
+
+_PLACE = SettingPlace(KEY, PageSettingError, '{"min_ratio": 0.1}')
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ class PageSettings:
     @staticmethod
     def read(extra: Mapping[str, Any]) -> "PageSettings | None":
         """Returns the settings under `pages`, None where there are none; raises `PageSettingError`."""
-        settings = read_settings(PageSettings, KEY, '{"min_ratio": 0.1}', extra.get(KEY), PageSettingError)
+        settings = _PLACE.read_if_given(PageSettings, extra.get(KEY))
         if settings is not None:
             settings = settings._with_thresholds()
             settings._check()
@@ -71,14 +74,14 @@ class PageSettings:
         return replace(self, max_entropy=max_entropy, max_varentropy=max_varentropy)
 
     def _check(self) -> None:
-        _number("min_ratio", self.min_ratio, 0, 1)
+        _PLACE.check_number("min_ratio", self.min_ratio, 0, 1)
         for name, least in (("least_tokens", 1), ("requests", 1), ("sinks", 0), ("recent", 1), ("every", 0)):
-            check_whole(KEY, name, getattr(self, name), least, PageSettingError)
+            _PLACE.check_whole(name, getattr(self, name), least)
         if (self.max_entropy is None) != (self.max_varentropy is None):
             raise PageSettingError("pages.max_entropy and pages.max_varentropy go together")
         for name in ("max_entropy", "max_varentropy"):
             if getattr(self, name) is not None:
-                _number(name, getattr(self, name), 0, 1000)
+                _PLACE.check_number(name, getattr(self, name), 0, 1000)
         if self.backtracks and self.every != 0:
             raise PageSettingError("pages.max_entropy is judged when a page fills: pages.every must be 0")
         try:
@@ -94,7 +97,3 @@ def settings_of(config: "VllmConfig") -> PageSettings | None:
     transfer = config.kv_transfer_config
     extra = None if transfer is None else transfer.kv_connector_extra_config
     return None if not extra or not extra.get(KEY) else PageSettings.read(extra)
-
-
-def _number(name: str, value: Any, least: float, most: float) -> None:
-    check_number(KEY, name, value, least, most, PageSettingError)

@@ -1,0 +1,59 @@
+import { modelName } from '../openai-format.ts'
+
+/** Why a message ended, in Anthropic's words. */
+export type StopReason = 'end_turn' | 'max_tokens'
+
+/** Anthropic's counts: what was read from the cache is not among the input tokens. */
+export interface MessageUsage {
+  input_tokens: number
+  output_tokens: number
+  cache_read_input_tokens?: number
+}
+
+/** An event of a stream, which is called by its type. */
+export interface MessageEvent {
+  type: string
+}
+
+export function toMessageUsage(promptTokens: number, completionTokens: number, cachedTokens: number): MessageUsage {
+  return {
+    input_tokens: promptTokens - cachedTokens,
+    output_tokens: completionTokens,
+    cache_read_input_tokens: cachedTokens,
+  }
+}
+
+/** A whole answer. */
+export function toMessage(id: string, text: string, stopReason: StopReason, usage: MessageUsage): object {
+  const content = [{ type: 'text', text }]
+  return { id, type: 'message', role: 'assistant', content, model: modelName, stop_reason: stopReason, usage }
+}
+
+/** The events before the first piece of text. What is cached is said in the end only, so all input counts here. */
+export function openingEvents(id: string, promptTokens: number): MessageEvent[] {
+  const message = {
+    id,
+    type: 'message',
+    role: 'assistant',
+    content: [],
+    model: modelName,
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { input_tokens: promptTokens, output_tokens: 0 },
+  }
+  const start = { type: 'content_block_start', content_block: { type: 'text', text: '' }, index: 0 }
+  return [{ type: 'message_start', message } as MessageEvent, start]
+}
+
+/** The event of a piece of text. */
+export function textEvent(text: string): MessageEvent {
+  const event = { type: 'content_block_delta', delta: { type: 'text_delta', text }, index: 0 }
+  return event
+}
+
+/** The events behind the last piece of text. */
+export function closingEvents(stopReason: StopReason, usage: MessageUsage): MessageEvent[] {
+  const stop = { type: 'content_block_stop', index: 0 }
+  const delta = { type: 'message_delta', delta: { stop_reason: stopReason, stop_sequence: null }, usage }
+  return [stop, delta, { type: 'message_stop' }]
+}

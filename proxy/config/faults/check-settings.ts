@@ -1,0 +1,92 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { ownSchemas } from '../../http/own-schemas.ts'
+import type { SettingSchema } from '../schema/setting-schema.ts'
+import { findNearestName } from './find-nearest-name.ts'
+
+/** The way to a setting, as in `['engines', 1, 'kind']`. */
+export type SettingPath = readonly (string | number)[]
+
+/** What is wrong with one setting. */
+export interface SettingFault {
+  readonly path: SettingPath
+  readonly reason: string
+}
+
+// what runs once is not worth optimising
+const code = { optimize: false }
+const options = { ...ownSchemas, code, allErrors: true, verbose: true, formats: { 'file-path': true } } as const
+const ajv = new Ajv(options)
+const fillingAjv = new Ajv({ ...options, useDefaults: true })
+const compiled = new Map<SettingSchema, ValidateFunction>()
+
+/** Finds everything that contradicts the schema; changes nothing. */
+export function checkSettings(schema: SettingSchema, settings: unknown): SettingFault[] {
+  const validate = compiled.get(schema) ?? ajv.compile(schema)
+  compiled.set(schema, validate)
+  validate(settings)
+  return (validate.errors ?? []).map(toFault)
+}
+
+/** Gives every setting that is missing its default. */
+export function fillDefaults<T>(schema: SettingSchema, settings: object): T {
+  const filled = structuredClone(settings)
+  fillingAjv.validate(schema, filled)
+  return filled as T
+}
+
+function toFault(error: ErrorObject): SettingFault {
+  const path = readPointer(error.instancePath)
+  const schema = error.parentSchema as SettingSchema
+  switch (error.keyword) {
+    case 'additionalProperties': {
+      const name = error.params.additionalProperty as string
+      return {
+        path: [...path, name],
+        reason: `is not a setting: ${remedyFor(name, Object.keys(schema.properties ?? {}))}`,
+      }
+    }
+    case 'required':
+      return { path: [...path, error.params.missingProperty as string], reason: 'is missing' }
+    default:
+      return { path, reason: `${demandOf(error, schema)}${notThis(path, error.data)}` }
+  }
+}
+
+function remedyFor(name: string, known: readonly string[]): string {
+  const meant = findNearestName(name, known)
+  return meant === undefined ? `known are ${known.join(', ')}` : `did you mean ${meant}?`
+}
+
+const typeWords: Readonly<Record<string, string>> = {
+  object: 'a group of settings',
+  array: 'a list',
+  string: 'a text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+}
+
+function demandOf({ keyword, params, message }: ErrorObject, schema: SettingSchema): string {
+  if (keyword === 'type') return `has to be ${typeWords[params.type as string] ?? params.type}`
+  if (keyword === 'enum')
+    return `has to be one of ${schema.enum!.filter((choice) => typeof choice === 'string').join(', ')}`
+  if (keyword === 'minimum') return `has to be at least ${params.limit}`
+  if (keyword === 'maximum') return `has to be at most ${params.limit}`
+  if (keyword === 'minLength' || keyword === 'minItems') return 'must not be empty'
+  if (keyword === 'pattern') return schema.$comment ?? `has to match ${schema.pattern}`
+  return message ?? 'cannot be used'
+}
+
+/** Shows the value, unless it may be a secret. */
+function notThis(path: SettingPath, value: unknown): string {
+  if (path.some((key) => /key|token|sha256|secret|redis/.test(String(key)))) return ''
+  const shown = typeof value === 'string' ? `'${value}'` : JSON.stringify(value)
+  return `, not ${shown.length > 60 ? `${shown.slice(0, 57)}…` : shown}`
+}
+
+function readPointer(pointer: string): (string | number)[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((key) => (/^\d+$/.test(key) ? Number(key) : key.replaceAll('~1', '/').replaceAll('~0', '~')))
+}

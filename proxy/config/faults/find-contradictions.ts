@@ -1,0 +1,80 @@
+import { findKeyFaults } from '../../access/find-key-faults.ts'
+import { readPeers } from '../../access/trusted-peers.ts'
+import { compilePatterns } from '../../patterns/compile-patterns.ts'
+import { readRedisUrl } from '../../redis/connection/read-redis-url.ts'
+import { readListenAddress } from '../read-arguments.ts'
+import type { EngineSettings, Settings } from '../settings.ts'
+import type { SettingFault, SettingPath } from './check-settings.ts'
+import { findEngineFaults } from './find-engine-faults.ts'
+
+/** Finds what no schema can say: settings that do not go together, and texts that cannot be read. */
+export function findContradictions(settings: Settings): SettingFault[] {
+  const faults: SettingFault[] = []
+  const add = (path: SettingPath, reason: string): unknown => faults.push({ path, reason })
+  const tryTo = (path: SettingPath, read: () => unknown): void => {
+    try {
+      read()
+    } catch (error) {
+      add(path, (error as Error).message)
+    }
+  }
+  tryTo(['listen'], () => readListenAddress(settings.listen))
+  tryTo(['admin', 'listen'], () => readListenAddress(settings.admin.listen))
+  if (settings.listen === settings.admin.listen && !settings.listen.endsWith(':0'))
+    add(['admin', 'listen'], 'is where applications connect (listen): give each an address of its own')
+  if (settings.ordering.policy === 'paper' && settings.ordering.max_displacement !== undefined)
+    add(['ordering', 'max_displacement'], "bounds the ordering 'reprise': the paper's knows no bound")
+  faults.push(...redisFaults(settings.redis))
+  for (const reason of pairFaults(settings.tls)) add(['tls'], reason)
+  if (settings.tls.client_ca !== undefined && settings.tls.cert === undefined)
+    add(['tls', 'client_ca'], 'needs cert and key beside it')
+  if (settings.tenants.from === 'header' && settings.tenants.trusted_peers.length === 0)
+    add(['tenants', 'from'], 'needs trusted_peers: nobody else may name a tenant')
+  for (const [i, peer] of settings.tenants.trusted_peers.entries())
+    tryTo(['tenants', 'trusted_peers', i], () => readPeers([peer]))
+  faults.push(...engineFaults(settings.engines), ...patternFaults(settings.blocks.patterns))
+  for (const { path, reason } of findKeyFaults(settings.keys.entries)) add(['keys', 'entries', ...path], reason)
+  return faults
+}
+
+function engineFaults(engines: readonly EngineSettings[]): SettingFault[] {
+  return engines.flatMap((engine, i) => {
+    const { id, tls } = engine
+    const faults = findEngineFaults(engine)
+    if (id !== undefined && engines.findIndex((other) => other.id === id) < i)
+      faults.push(['id', `another engine is called '${id}' too: give each its own`])
+    if (tls) for (const reason of pairFaults(tls)) faults.push(['tls', reason])
+    return faults.map(([key, reason]) => ({ path: ['engines', i, key], reason }))
+  })
+}
+
+function redisFaults({ url, tls }: Settings['redis']): SettingFault[] {
+  const faults = tls ? pairFaults(tls).map((reason) => ({ path: ['redis', 'tls'], reason })) : []
+  if (url === undefined) return faults
+  try {
+    const { isTls } = readRedisUrl(url)
+    if (tls && !isTls) faults.push({ path: ['redis', 'tls'], reason: 'is for a Redis behind rediss://' })
+  } catch (error) {
+    faults.push({ path: ['redis', 'url'], reason: (error as Error).message })
+  }
+  return faults
+}
+
+function pairFaults({ cert, key }: { cert?: string; key?: string }): string[] {
+  if ((cert === undefined) === (key === undefined)) return []
+  return [`has ${cert === undefined ? 'a key and no cert' : 'a cert and no key'}: both are needed`]
+}
+
+function patternFaults(patterns: Settings['blocks']['patterns']): SettingFault[] {
+  return patterns.flatMap((pattern, i) => {
+    const path = ['blocks', 'patterns', i]
+    if (patterns.findIndex(({ name }) => name === pattern.name) < i)
+      return [{ path: [...path, 'name'], reason: `another pattern is called '${pattern.name}' too` }]
+    try {
+      compilePatterns([pattern])
+      return []
+    } catch (error) {
+      return [{ path: [...path, 'pattern'], reason: (error as Error).message }]
+    }
+  })
+}

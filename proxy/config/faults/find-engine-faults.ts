@@ -1,0 +1,44 @@
+import { adapterFor } from '#engine-adapters/engine-adapter.ts'
+import { isHttpUrl } from '../read-arguments.ts'
+import type { EngineSettings } from '../settings.ts'
+
+/** What an engine listens at, and nobody can connect to from elsewhere. */
+const anywhere = ['*', '0.0.0.0', '[::]']
+const hostPattern = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9][\w.-]*)$/
+
+/** Finds what of an engine's places and kind cannot be used, each with the setting that is at fault. */
+export function findEngineFaults(engine: EngineSettings): [key: string, reason: string][] {
+  const { url, kind = 'openai', events, replay, tls } = engine
+  const faults: [string, string][] = []
+  if (!isHttpUrl(url)) faults.push(['url', `'${url}' is not a URL: write http://HOST:PORT`])
+  else if (holdsLogin(url))
+    faults.push(['url', 'holds a user or a password, which are not sent: leave them out, and give the key as api_key'])
+  if (replay !== undefined && events === undefined)
+    faults.push(['replay', 'is of use beside events only: say where the engine publishes them'])
+  for (const [key, place] of Object.entries({ events, replay })) {
+    const reason = place === undefined ? undefined : placeFault(place, url)
+    if (reason !== undefined) faults.push([key, reason])
+  }
+  if (events !== undefined && !adapterFor(kind).publishesEvents)
+    faults.push(['events', 'are read from kind=vllm and kind=sglang only: say which of them the engine is'])
+  if (tls && !url.startsWith('https:')) faults.push(['tls', 'is for an engine behind https://'])
+  return faults
+}
+
+/** ZeroMQ throws at some of these, and never connects to the others. */
+function placeFault(place: string, engineUrl: string): string | undefined {
+  const [, host = '', port = ''] = /^tcp:\/\/(.*):(\d+)$/.exec(place) ?? []
+  const name = isHttpUrl(engineUrl) ? new URL(engineUrl).hostname : 'HOST'
+  const isPort = Number(port) >= 1 && Number(port) <= 65_535
+  const example = `as in tcp://${name}:${isPort ? port : 5557}`
+  if (anywhere.includes(host)) return `'${host}' is where the engine listens: write the host where it runs, ${example}`
+  if (!hostPattern.test(host))
+    return `'${host}' is no name of a host and no address: write where the engine runs, ${example}`
+  if (!isPort) return `${port} is not a port: write one from 1 to 65535, ${example}`
+  return undefined
+}
+
+function holdsLogin(url: string): boolean {
+  const { username, password } = new URL(url)
+  return username !== '' || password !== ''
+}

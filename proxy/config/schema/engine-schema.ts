@@ -1,0 +1,39 @@
+import { engineKinds } from '#engine-adapters/engine-adapter.ts'
+import { engineIdPattern, eventsUrlPattern } from '../read-arguments.ts'
+import { file, matching, type SettingSchema, text } from './setting-schema.ts'
+
+const eventsReason = 'write tcp://HOST:PORT'
+
+/** Describes `engines[]`. */
+export const engineSchema: SettingSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['url'],
+  properties: {
+    url: matching('Where the engine is.', '^https?://', 'write http://HOST:PORT'),
+    kind: {
+      description: 'Whose dialect it speaks. With `openai` nothing is ever added to a request.',
+      enum: engineKinds,
+      default: 'openai',
+    },
+    id: matching(
+      'Its name, in headers, metrics and callbacks; unique. Without one: engine, engine-2, …',
+      engineIdPattern,
+      'use letters, digits, dots, hyphens and underscores',
+    ),
+    api_key: text("Sent to the engine as bearer token, in place of the client's."),
+    events: matching('Where the engine publishes its cache events.', eventsUrlPattern, eventsReason),
+    replay: matching('Where the engine repeats cache events that were missed.', eventsUrlPattern, eventsReason),
+    tls: {
+      type: 'object',
+      description: 'For an engine behind https. Files are PEM.',
+      additionalProperties: false,
+      properties: {
+        ca: file("File with the authorities to trust, instead of the system's."),
+        cert: file('File with the certificate to show to the engine; needs `key`.'),
+        key: file('File with the private key of `cert`.'),
+        server_name: text("The name that the engine's certificate bears, where it is not the URL's."),
+      },
+    },
+  },
+}

@@ -1,0 +1,69 @@
+import { type Config, ConfigError } from '../config.ts'
+import { checkSettings, fillDefaults, type SettingFault, type SettingPath } from '../faults/check-settings.ts'
+import { findContradictions } from '../faults/find-contradictions.ts'
+import { writeFault } from '../faults/write-fault.ts'
+import { configSchema } from '../schema/config-schema.ts'
+import { mergeSettings, valueAt } from '../setting-values.ts'
+import type { Settings } from '../settings.ts'
+import { toConfig } from '../to-config.ts'
+import { readEnvironment } from './read-environment.ts'
+import { readSettingsFile, type SettingsLayer } from './read-settings-file.ts'
+
+/** A configuration that was read and found good. */
+export interface LoadedConfig {
+  readonly settings: Settings
+}
+
+/** Where the configuration comes from. */
+export interface ConfigSource {
+  /** Reads everything again; throws a ConfigError with a line for each fault. */
+  load(): LoadedConfig
+}
+
+export interface ConfigSourceOptions {
+  /** a YAML or JSON file */
+  readonly file: string | undefined
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly flags: SettingsLayer
+}
+
+/** A source in which a flag goes before the environment, that before the file, and the file before the defaults. */
+export function createConfigSource({ file, environment, flags }: ConfigSourceOptions): ConfigSource {
+  return {
+    load: () => {
+      const fromEnvironment = readEnvironment(environment, configSchema)
+      const fromFile = file === undefined ? [] : [readSettingsFile(file, configSchema)]
+      return { settings: combine([flags, fromEnvironment, ...fromFile]) }
+    },
+  }
+}
+
+/** What the proxy runs with when nothing is configured. */
+export function defaultConfig(): Config {
+  return toConfig(combine([]))
+}
+
+/** `layers`: the strongest first. */
+function combine(layers: readonly SettingsLayer[]): Settings {
+  const merged = layers.reduceRight<Record<string, unknown>>(
+    (under, { settings }) => mergeSettings(under, settings),
+    {},
+  )
+  const mistyped = checkSettings(configSchema, merged)
+  if (mistyped.length > 0) throw toError(mistyped, layers)
+  const settings = fillDefaults<Settings>(configSchema, merged)
+  const contradictions = findContradictions(settings)
+  if (contradictions.length > 0) throw toError(contradictions, layers)
+  return settings
+}
+
+/** Names for every fault the place that it was set in; only flags at fault: wrong usage. */
+function toError(faults: readonly SettingFault[], layers: readonly SettingsLayer[]): ConfigError {
+  const placed = faults.map((fault) => ({ fault, layer: layerOf(fault.path, layers) }))
+  const lines = placed.map(({ fault, layer }) => writeFault(fault, layer?.locate(fault.path)))
+  return new ConfigError(lines.join('\n'), placed.every(({ layer }) => layer?.isCommandLine) ? 2 : 1)
+}
+
+function layerOf(path: SettingPath, layers: readonly SettingsLayer[]): SettingsLayer | undefined {
+  return layers.find(({ settings }) => valueAt(settings, path) !== undefined)
+}

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest'
+import { configSchema } from '../schema/config-schema.ts'
+import { readEnvironment } from './read-environment.ts'
+
+function read(environment: Record<string, string>): ReturnType<typeof readEnvironment> {
+  return readEnvironment(environment, configSchema)
+}
+
+test('a variable is the path of its setting, and is read as what the setting is', () => {
+  const { settings } = read({
+    REPRISE_LIMITS_BODY_BYTES: '1000',
+    REPRISE_LOGS_PROMPTS: 'true',
+    REPRISE_ADMIN_TOKEN: '0123',
+    REPRISE_MODE: 'off',
+    REPRISE_KEEP_ALIVE_SECONDS: '0',
+    REPRISE_ENGINES: '[{"url": "http://h:1", "kind": "vllm"}]',
+    REPRISE_TENANTS_TRUSTED_PEERS: '[10.0.0.0/8, "::1"]',
+  })
+  expect(settings).toEqual({
+    limits: { body_bytes: 1000 },
+    logs: { prompts: true },
+    admin: { token: '0123' },
+    mode: 'off',
+    keep_alive_seconds: 0,
+    engines: [{ url: 'http://h:1', kind: 'vllm' }],
+    tenants: { trusted_peers: ['10.0.0.0/8', '::1'] },
+  })
+})
+
+test('a variable for one setting goes before that of its group, and an empty one counts as none', () => {
+  expect(
+    read({ REPRISE_HEALTH_PATH: '/ping', REPRISE_HEALTH: '{ path: /up, interval_seconds: 1 }', REPRISE_MODE: '' }),
+  ).toMatchObject({ settings: { health: { path: '/ping', interval_seconds: 1 } } })
+  expect(read({ REPRISE_MODE: '' }).settings).toEqual({})
+})
+
+test('faults name the variable, all at once, and no secret', () => {
+  expect(() =>
+    read({
+      REPRISE_LIMITS_BODY_BYTES: '1k',
+      REPRISE_ENGINES: '[{ url: "http://h", kind: tgi }]',
+      REPRISE_KEYS_ENTRIES: '[{ tenant: a, sha256: sk-secret }]',
+      REPRISE_OPTIONS: '[',
+    }),
+  ).toThrow(
+    [
+      "REPRISE_ENGINES: [0].kind: has to be one of vllm, sglang, openai, not 'tgi'",
+      'REPRISE_OPTIONS:1:2: Flow sequence must end with a ]',
+      'REPRISE_KEYS_ENTRIES: [0].sha256: has to be 64 hexadecimal digits: `reprise hash-key` prints them',
+      "REPRISE_LIMITS_BODY_BYTES: has to be a whole number, not '1k'",
+    ].join('\n'),
+  )
+})
+
+test('variables of others and of Kubernetes are no settings, and no faults', () => {
+  const { settings } = read({
+    REPRISE_CALLBACK_URL: 'http://h',
+    REPRISE_CONFIG: 'f',
+    REPRISE_SERVICE_HOST: '10.0.0.1',
+    REPRISE_SERVICE_PORT_HTTP: '80',
+    REPRISE_PORT: 'tcp://10.0.0.1:80',
+    REPRISE_ADMIN_PORT_9090_TCP_ADDR: '10.0.0.1',
+    PATH: '/bin',
+  })
+  expect(settings).toEqual({})
+})
+
+test.each([
+  ['REPRISE_ENGINE', 'did you mean REPRISE_ENGINES?'],
+  ['REPRISE_LIMIT_BODY_BYTES', 'did you mean REPRISE_LIMITS_BODY_BYTES?'],
+  ['REPRISE_CALLBACK_URI', 'did you mean REPRISE_CALLBACK_URL?'],
+  ['REPRISE_SERVICES_HOST', 'see `reprise config-schema`'],
+  ['REPRISE_X', 'see `reprise config-schema`'],
+])('%s is wrong usage: %s', (name, remedy) => {
+  expect(() => read({ [name]: 'x' })).toThrowError(
+    expect.objectContaining({ message: `${name} is no setting of reprise: ${remedy}`, exitCode: 2 }),
+  )
+})
+
+test('no two settings share a variable', () => {
+  const names: string[] = []
+  const collect = (schema: typeof configSchema, path: string): void => {
+    for (const [key, setting] of Object.entries(schema.properties ?? {})) {
+      names.push(`${path}_${key}`.toUpperCase())
+      collect(setting as typeof configSchema, `${path}_${key}`)
+    }
+  }
+  collect(configSchema, 'REPRISE')
+  expect(new Set(names).size).toBe(names.length)
+  expect(names).toContain('REPRISE_LIMITS_BODY_BYTES')
+})

@@ -1,0 +1,80 @@
+import { ConfigError } from '../config.ts'
+import { checkSettings, type SettingPath } from '../faults/check-settings.ts'
+import { findNearestName } from '../faults/find-nearest-name.ts'
+import { oneLine, writeFault, writePath } from '../faults/write-fault.ts'
+import type { SettingSchema } from '../schema/setting-schema.ts'
+import { setAt } from '../setting-values.ts'
+import type { SettingsLayer } from './read-settings-file.ts'
+import { readYaml } from './read-yaml.ts'
+
+const prefix = 'REPRISE_'
+/** Variables of ours that are no settings. */
+const otherVariables = new Set(['REPRISE_CONFIG', 'REPRISE_CALLBACK_URL', 'REPRISE_CALLBACK_TOKEN'])
+/** What Kubernetes sets for every service whose name begins with ours. */
+const serviceVariable = /^REPRISE_(\w+_)?(SERVICE_(HOST|PORT\w*)|PORT(_\d+_\w+)?)$/
+
+/**
+ * Reads `REPRISE_…`: the path of a setting in capitals, joined by underscores. Lists and groups are written as YAML or
+ * JSON; an empty variable counts as none. Throws a ConfigError with a line for each fault; a variable of ours that is no
+ * setting is wrong usage.
+ */
+export function readEnvironment(
+  environment: Readonly<Record<string, string | undefined>>,
+  schema: SettingSchema,
+): SettingsLayer {
+  const settings: Record<string, unknown> = {}
+  const faults: string[] = []
+  const names = new Map<string, string>()
+  for (const [path, setting] of listSettings(schema)) {
+    const name = prefix + path.join('_').toUpperCase()
+    names.set(writePath(path), name)
+    const text = environment[name]
+    if (text === undefined || text === '') continue
+    try {
+      setAt(settings, path, readVariable(name, text, setting))
+    } catch (error) {
+      faults.push((error as Error).message)
+    }
+  }
+  if (faults.length > 0) throw new ConfigError(faults.join('\n'))
+  const unknown = findUnknown(environment, new Set(names.values()))
+  if (unknown.length > 0) throw new ConfigError(unknown.join('\n'), 2)
+  return { settings, locate: (path) => nearest(names, path) ?? prefix }
+}
+
+/** What is wrong with variables that look like ours and are not. */
+function findUnknown(environment: Readonly<Record<string, unknown>>, known: ReadonlySet<string>): string[] {
+  return Object.keys(environment)
+    .filter(
+      (name) => name.startsWith(prefix) && !known.has(name) && !otherVariables.has(name) && !serviceVariable.test(name),
+    )
+    .map((name) => {
+      const own = [...known, ...otherVariables].map((variable) => variable.slice(prefix.length))
+      const meant = findNearestName(name.slice(prefix.length), own)
+      const remedy = meant === undefined ? 'see `reprise config-schema`' : `did you mean ${prefix}${meant}?`
+      return oneLine(`${name} is no setting of reprise: ${remedy}`)
+    })
+}
+
+/** Groups before what is in them, so that the variable of a single setting wins. */
+function* listSettings(schema: SettingSchema, path: string[] = []): Generator<[string[], SettingSchema]> {
+  for (const [key, setting] of Object.entries(schema.properties ?? {})) {
+    yield [[...path, key], setting]
+    yield* listSettings(setting, [...path, key])
+  }
+}
+
+function readVariable(name: string, text: string, schema: SettingSchema): unknown {
+  const value = schema.type === 'string' ? text : readYaml(name, text).value
+  const faults = checkSettings(schema, value)
+  if (faults.length === 0) return value
+  throw new ConfigError(faults.map((fault) => writeFault(fault, name)).join('\n'))
+}
+
+function nearest(names: ReadonlyMap<string, string>, path: SettingPath): string | undefined {
+  for (let length = path.length; length > 0; length--) {
+    const name = names.get(writePath(path.slice(0, length)))
+    if (name !== undefined) return name
+  }
+  return undefined
+}

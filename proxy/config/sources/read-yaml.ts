@@ -1,0 +1,59 @@
+import { type Document, isNode, LineCounter, parseDocument, visit } from 'yaml'
+import { ConfigError } from '../config.ts'
+import type { SettingPath } from '../faults/check-settings.ts'
+import { oneLine } from '../faults/write-fault.ts'
+
+/** A YAML or JSON document that was read. */
+export interface YamlDocument {
+  readonly value: unknown
+  /** `NAME:LINE` of what stands at a path, or as near to it as there is anything */
+  locate(path: SettingPath): string
+}
+
+/** More uses of anchors than this are taken for an attempt to fill the memory. */
+const maxAliases = 1_000
+
+/** Reads YAML, of which JSON is a part; throws a ConfigError with a line for each fault, `NAME:LINE:COLUMN: …`. */
+export function readYaml(name: string, text: string): YamlDocument {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true })
+  const faults = [...document.errors, ...document.warnings]
+  if (faults.length > 0) {
+    const messages = faults.map(({ code, message, pos: [offset] }) => {
+      const { line, col } = lines.linePos(code === 'MISSING_CHAR' ? startOfQuote(document, offset) : offset)
+      return oneLine(`${name}:${line}:${col}: ${message}`)
+    })
+    throw new ConfigError(messages.join('\n'))
+  }
+  const locate = (path: SettingPath): string => {
+    for (let length = path.length; length > 0; length--) {
+      const node = document.getIn(path.slice(0, length), true)
+      if (isNode(node) && node.range) return `${name}:${lines.linePos(node.range[0]).line}`
+    }
+    return name
+  }
+  try {
+    const value: unknown = document.toJS({ maxAliasCount: maxAliases })
+    if (isEndless(value)) throw new Error('an alias stands inside what its anchor names')
+    return { value, locate }
+  } catch (error) {
+    throw new ConfigError(oneLine(`${name}: ${(error as Error).message}`))
+  }
+}
+
+/** Where the text begins whose closing quote is missed at an offset: that may be many lines behind. */
+function startOfQuote(document: Document, offset: number): number {
+  let start = offset
+  visit(document, {
+    Scalar: (_, { type, range }) => {
+      if (type?.startsWith('QUOTE') && range && range[0] <= offset && range[1] >= offset) start = range[0]
+    },
+  })
+  return start
+}
+
+/** Whether a value holds itself. */
+function isEndless(value: unknown, around: readonly unknown[] = []): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return around.includes(value) || Object.values(value).some((part) => isEndless(part, [...around, value]))
+}

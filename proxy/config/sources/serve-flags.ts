@@ -1,0 +1,93 @@
+import { type Command, Option } from 'commander'
+import { argument, atLeast } from '../../command-arguments.ts'
+import { writePath } from '../faults/write-fault.ts'
+import { readEngine, readListenAddress } from '../read-arguments.ts'
+import { configSchema } from '../schema/config-schema.ts'
+import type { SettingSchema } from '../schema/setting-schema.ts'
+import { setAt, valueAt } from '../setting-values.ts'
+import type { EngineSettings } from '../settings.ts'
+import type { SettingsLayer } from './read-settings-file.ts'
+
+/** The flags of `reprise serve` as they were given; the defaults are the schema's. */
+export interface ServeFlags {
+  config?: string
+  engine?: EngineSettings[]
+  /** canned text in place of an engine */
+  emulate?: boolean
+  [flag: string]: unknown
+}
+
+/** Which setting a flag stands for, by the name that commander gives it. */
+const settingOf: Readonly<Record<string, { flag: string; path: readonly string[] }>> = {
+  engine: { flag: '--engine', path: ['engines'] },
+  listen: { flag: '--listen', path: ['listen'] },
+  adminListen: { flag: '--admin-listen', path: ['admin', 'listen'] },
+  mode: { flag: '--mode', path: ['mode'] },
+  ordering: { flag: '--ordering', path: ['ordering', 'policy'] },
+  maxDisplacement: { flag: '--max-displacement', path: ['ordering', 'max_displacement'] },
+  bodyLimitBytes: { flag: '--body-limit-bytes', path: ['limits', 'body_bytes'] },
+  groupWindowMs: { flag: '--group-window-ms', path: ['limits', 'group_window_milliseconds'] },
+  drainSeconds: { flag: '--drain-seconds', path: ['drain_seconds'] },
+  keys: { flag: '--keys', path: ['keys', 'file'] },
+  redis: { flag: '--redis', path: ['redis', 'url'] },
+  record: { flag: '--record', path: ['record', 'folder'] },
+  logLevel: { flag: '--log-level', path: ['logs', 'level'] },
+}
+
+/** Adds the flags of `reprise serve`. */
+export function addServeFlags(command: Command): Command {
+  const add = (flag: string, value: string, description: string, read?: (text: string) => unknown): void => {
+    const option = new Option(`${flag} <${value}>`, `${description}${standardOf(flag)}`)
+    command.addOption(read ? option.argParser(argument(read)) : option)
+  }
+  const choose = (flag: string, value: string, description: string, choices: readonly string[]): unknown =>
+    command.addOption(new Option(`${flag} <${value}>`, `${description}${standardOf(flag)}`).choices(choices))
+  const isAddress = (text: string): string => {
+    readListenAddress(text)
+    return text
+  }
+  add('--config', 'file', 'settings, as YAML or JSON (REPRISE_CONFIG); REPRISE_… and flags go before it')
+  command.option(
+    '--engine <url[,kind=…][,id=…]>',
+    'an engine, of kind vllm, sglang or openai; once for each',
+    (text: string, earlier: EngineSettings[] = []) => [...earlier, argument(readEngine)(text)],
+  )
+  command.option('--emulate', 'canned text from an embedded engine emulator, in place of an engine')
+  add('--listen', 'host:port', 'where applications connect', isAddress)
+  add('--admin-listen', 'host:port', 'control plane', isAddress)
+  choose('--mode', 'mode', 'rewrite, only compute, or neither', ['on', 'shadow', 'off'])
+  choose('--ordering', 'policy', 'ours, or as the paper has it', ['reprise', 'paper'])
+  add('--max-displacement', 'n', 'furthest a block may stand from its rank (default: anywhere)', atLeast(0))
+  add('--body-limit-bytes', 'n', 'largest request body', atLeast(1))
+  add('--group-window-ms', 'n', 'longest wait for requests that share, while the engine is busy', atLeast(0))
+  add('--drain-seconds', 'n', 'how long requests in flight may go on after SIGTERM', atLeast(0))
+  add('--keys', 'file', 'API keys that clients have to show one of, hashed (default: anyone may come)')
+  add('--redis', 'url', 'keeps state across restarts and shares it between proxies (default: in memory alone)')
+  add('--record', 'folder', 'writes a trace of the requests, for reprise replay (default: none)')
+  choose('--log-level', 'level', 'what is logged', ['debug', 'info', 'warn', 'error', 'silent'])
+  return command
+}
+
+/** The settings that were given as flags. */
+export function toFlagLayer(flags: ServeFlags): SettingsLayer {
+  const settings: Record<string, unknown> = {}
+  for (const [name, { path }] of Object.entries(settingOf))
+    if (flags[name] !== undefined) setAt(settings, path, flags[name])
+  const locate: SettingsLayer['locate'] = (path) =>
+    Object.values(settingOf).find((setting) => writePath(path.slice(0, setting.path.length)) === setting.path.join('.'))
+      ?.flag ?? 'the command line'
+  return { settings, locate, isCommandLine: true }
+}
+
+function standardOf(flag: string): string {
+  const path = Object.values(settingOf).find((setting) => setting.flag === flag)?.path
+  const standard =
+    path &&
+    (
+      valueAt(
+        configSchema,
+        path.flatMap((key) => ['properties', key]),
+      ) as SettingSchema
+    ).default
+  return standard === undefined ? '' : ` (default: ${JSON.stringify(standard)})`
+}

@@ -1,0 +1,100 @@
+import type { EngineSettings } from '../../config/settings.ts'
+import type { Finding } from '../finding.ts'
+import { type EventPublisher, writeEvents } from './engine-facts.ts'
+import type { HeardEvents } from './event-watch.ts'
+
+/** Where an engine's events were looked for, and what came of it. */
+export interface EventEvidence {
+  readonly kind: 'vllm' | 'sglang' | undefined
+  readonly eventsUrl: string
+  readonly replayUrl: string | undefined
+  /** where the engine says that it publishes */
+  readonly publisher: EventPublisher | undefined
+  readonly heard: HeardEvents
+  /** undefined: not asked */
+  readonly answersReplays: boolean | undefined
+  /** the engine computed new prompts meanwhile */
+  readonly hasComputed: boolean
+  /** what it computed was cached, as far as is known */
+  readonly isCaching: boolean
+}
+
+/** Judges whether an engine's own cache events arrive, and whether missed ones can be had again. */
+export function judgeEvents(evidence: EventEvidence): Finding[] {
+  const events = judgeArrival(evidence)
+  return events.level === 'ok' ? [events, judgeReplay(evidence)] : [events]
+}
+
+function judgeArrival(evidence: EventEvidence): Finding {
+  const { eventsUrl, heard, hasComputed, isCaching } = evidence
+  const warning = { check: 'events', level: 'warning' } as const
+  const { isConnected, batches, blocks, unknown, fault } = heard
+  const start = fixFor(evidence)
+  if (!isConnected) return { ...warning, found: `${eventsUrl}: nobody publishes there`, fix: start }
+  if (fault !== undefined) {
+    const fix = 'see what publishes there: it is no vLLM and no SGLang of a version that is known'
+    return { ...warning, found: `${eventsUrl}: a message was not understood: ${fault}`, fix }
+  }
+  if (blocks === 0 && !hasComputed) {
+    const found = `${eventsUrl}: somebody publishes there; whether what this engine computes is seen once it computes`
+    return { check: 'events', level: 'not_checked', found, fix: 'mend first what keeps it from answering' }
+  }
+  if (blocks === 0) {
+    const found = `${eventsUrl}: ${batches === 0 ? 'nothing was published' : 'no stored block was told of'} while the engine computed prompts`
+    const fix = isCaching
+      ? `see whose events these are; ${start}`
+      : 'switch on prefix caching: without it there is nothing to tell'
+    return { ...warning, found, fix }
+  }
+  if (unknown > 0) {
+    const found = `${eventsUrl}: ${blocks} stored blocks were told of, and ${unknown} events of kinds not known`
+    return { ...warning, found, fix: 'use the plugin for this version of the engine' }
+  }
+  const found = `${eventsUrl}: arrive, ${blocks} stored ${blocks === 1 ? 'block was' : 'blocks were'} told of`
+  return { check: 'events', level: 'ok', found }
+}
+
+function judgeReplay({ kind, eventsUrl, replayUrl, answersReplays }: EventEvidence): Finding {
+  const finding = { check: 'replay' }
+  if (replayUrl === undefined) {
+    const found = 'no replay= is given: events that are missed stay missed, and the mirror degraded'
+    const fix = `${startWith(kind, eventsUrl, undefined)} and add ,replay=${besideOf(eventsUrl)}`
+    return { ...finding, level: 'warning', found, fix }
+  }
+  if (answersReplays) return { ...finding, level: 'ok', found: `${replayUrl}: answers` }
+  const found = `${replayUrl}: does not answer, so events that are missed stay missed`
+  return { ...finding, level: 'warning', found, fix: startWith(kind, eventsUrl, replayUrl) }
+}
+
+/** Where the engine publishes elsewhere, that is where to listen; else it has to be told to publish. */
+function fixFor({ kind, eventsUrl, replayUrl, publisher }: EventEvidence): string {
+  if (!publisher || String(publisher.port) === portOf(eventsUrl)) return startWith(kind, eventsUrl, replayUrl)
+  return `write ${writeEvents(publisher)}, where the engine says that it publishes`
+}
+
+/** The flag as it has to be written, with the ports that were given here. */
+function startWith(kind: EventEvidence['kind'], eventsUrl: string, replayUrl: string | undefined): string {
+  const config = {
+    ...(kind === 'sglang' ? {} : { enable_kv_cache_events: true }),
+    publisher: 'zmq',
+    // with a host's name both engines would connect there instead of listening
+    endpoint: `tcp://*:${portOf(eventsUrl)}`,
+    replay_endpoint: `tcp://*:${portOf(replayUrl ?? besideOf(eventsUrl))}`,
+  }
+  const engine = kind === 'sglang' ? 'SGLang' : kind === 'vllm' ? 'vLLM' : 'the engine'
+  return `start ${engine} with --kv-events-config '${JSON.stringify(config)}'`
+}
+
+/** The next port, which is free by custom. */
+function besideOf(eventsUrl: string): string {
+  return eventsUrl.replace(/\d+$/, (port) => String(Number(port) + 1))
+}
+
+function portOf(url: string): string {
+  return /\d+$/.exec(url)?.[0] ?? '5557'
+}
+
+/** Whether the settings name a place for events. */
+export function hasEvents<T extends Pick<EngineSettings, 'events'>>(engine: T): engine is T & { events: string } {
+  return engine.events !== undefined
+}

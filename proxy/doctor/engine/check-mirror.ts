@@ -1,0 +1,182 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
+import type { Finding } from '../finding.ts'
+import { type EngineConnection, isGood, type Reply } from './engine-connection.ts'
+
+/** A replica as `GET /v1/mirror` lists it. */
+export interface MirroredReplica {
+  readonly replica: string
+  readonly mode: string
+  /** where the proxy reaches its engine; undefined where it does not say */
+  readonly url?: string | undefined
+  /** that of the last report */
+  readonly sequence?: number | undefined
+  /** of the engine's life */
+  readonly generation?: string | null | undefined
+}
+
+/** What a running proxy knew before the engine was checked, or why it cannot be asked. */
+export type MirrorAtStart =
+  | { readonly replicas: readonly MirroredReplica[]; readonly isByBearer: boolean }
+  | { readonly finding: Finding }
+
+/** The plugins report within a second. */
+const settleMilliseconds = 3_000
+const pollMilliseconds = 100
+
+/** Asks a running proxy what it has heard of its engines so far. */
+export async function readMirror(connection: EngineConnection, adminUrl: string): Promise<MirrorAtStart> {
+  const finding = { check: 'mirror' }
+  const reply = await connection.get('/v1/mirror')
+  if (!isGood(reply)) return { finding: { ...finding, level: 'fatal', ...faultOf(reply, adminUrl) } }
+  const replicas = replicasOf(reply.json)
+  if (replicas) return { replicas, isByBearer: isByBearer(reply.json) }
+  const fix = "give what 'reprise serve' prints as admin_url"
+  return { finding: { ...finding, level: 'fatal', found: `${adminUrl} is no admin listener of reprise`, fix } }
+}
+
+/** Whether its tenants are whatever bearers are shown. */
+function isByBearer(json: unknown): boolean {
+  const { tenants } = json as { tenants?: { from?: unknown; keys?: unknown } }
+  return tenants?.from === 'key' && tenants.keys === false
+}
+
+function faultOf(reply: Reply, adminUrl: string): { found: string; fix: string } {
+  const isRefused = 'status' in reply && reply.status === 401
+  const why = 'status' in reply ? `answers ${reply.status}` : reply.message
+  const fix = isRefused
+    ? "give the proxy's admin token in REPRISE_ADMIN_TOKEN"
+    : "give what 'reprise serve' prints as admin_url, while it runs"
+  return { found: `${adminUrl}: ${why}`, fix }
+}
+
+/** What is known of the engine that was checked meanwhile. */
+export interface CheckedEngine {
+  readonly kind: EngineKind
+  /** it computed prompts that were new to it, which its reports must tell of */
+  readonly hasComputed: boolean
+}
+
+/** By what a proxy knows an engine. */
+export interface KnownEngine {
+  readonly url: string
+  /** its name in the proxy, where that was given */
+  readonly id?: string | undefined
+}
+
+/**
+ * Asks a running proxy whether it has heard from this engine since, and judges what it knows of it. Of other engines it
+ * is only said where their mirrors are not exact.
+ */
+export async function checkMirror(
+  connection: EngineConnection,
+  adminUrl: string,
+  before: readonly MirroredReplica[],
+  engine: CheckedEngine & KnownEngine,
+): Promise<Finding[]> {
+  const own = findOwn(before, engine)
+  if (!own) return [judgeStranger(before, engine), ...before.filter(isInexact).map(judgeOther)]
+  const replicas = await waitForReports(connection, before, own, engine.hasComputed)
+  const others = replicas.filter((replica) => replica.replica !== own.replica && isInexact(replica))
+  const replica = replicas.find((one) => one.replica === own.replica) ?? own
+  return [{ check: 'mirror', ...judge(replica) }, ...others.map(judgeOther)]
+
+  function judge(replica: MirroredReplica): Omit<Finding, 'check'> {
+    if (isInexact(replica)) return judgeInexact(replica, adminUrl, engine.kind)
+    const name = `${replica.replica}: exact, `
+    if (isNews(replica, before)) return { level: 'ok', found: `${name}its reports arrive` }
+    if (!engine.hasComputed) return { level: 'ok', found: `${name}but it did not report meanwhile` }
+    const fix = `start this engine with REPRISE_CALLBACK_URL=${callbackUrl(replica, adminUrl)}, another name for each engine`
+    return { level: 'warning', found: `${name}but nobody reported while this engine computed new prompts`, fix }
+  }
+}
+
+/** By the name that was given, else by the URL; the only replica of a proxy that tells no URLs is taken for it. */
+function findOwn(replicas: readonly MirroredReplica[], { url, id }: KnownEngine): MirroredReplica | undefined {
+  if (id !== undefined) return replicas.find(({ replica }) => replica === id)
+  const [only, ...others] = replicas
+  if (only && others.length === 0 && only.url === undefined) return only
+  return replicas.find((replica) => replica.url !== undefined && placeOf(replica.url) === placeOf(url))
+}
+
+/** Two URLs of one engine are written alike; all names of this machine are one. */
+function placeOf(text: string): string {
+  if (!URL.canParse(text)) return text
+  const { protocol, hostname, port, pathname } = new URL(text)
+  const host = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname) ? 'localhost' : hostname
+  return `${protocol}//${host}:${port}${pathname.replace(/\/+$/, '').replace(/\/v1$/, '')}`
+}
+
+function judgeStranger(replicas: readonly MirroredReplica[], { id }: KnownEngine): Finding {
+  const list = replicas.map(({ replica, url }) => (url === undefined ? replica : `${replica} (${url})`)).join(', ')
+  const known = list === '' ? 'it has none' : `it has ${list}`
+  const found =
+    id === undefined ? `the proxy knows no engine at this URL: ${known}` : `the proxy has no replica '${id}': ${known}`
+  const fix =
+    id === undefined
+      ? "add ,id=NAME to --engine, the engine's name in 'serve', where that knows it by another URL; else give its --engine to 'serve'"
+      : "give the id= that 'serve' was given"
+  return { check: 'mirror', level: 'warning', found, fix }
+}
+
+function isInexact({ mode }: MirroredReplica): boolean {
+  return mode !== 'exact'
+}
+
+function judgeOther({ replica, mode, url }: MirroredReplica): Finding {
+  const fix = `run doctor with --engine ${url ?? 'URL'},kind=…,id=${replica}`
+  return { check: 'mirror', level: 'not_checked', found: `${replica}: ${mode}, another engine than this one`, fix }
+}
+
+async function waitForReports(
+  connection: EngineConnection,
+  before: readonly MirroredReplica[],
+  { replica: own }: MirroredReplica,
+  isWorthIt: boolean,
+): Promise<readonly MirroredReplica[]> {
+  const end = performance.now() + (isWorthIt ? settleMilliseconds : 0)
+  for (;;) {
+    const reply = await connection.get('/v1/mirror')
+    const replicas = (isGood(reply) ? replicasOf(reply.json) : undefined) ?? before
+    // a replica that is not exact does not become so by waiting
+    const isWaiting = replicas.some((one) => one.replica === own && !isInexact(one) && !isNews(one, before))
+    if (!isWaiting || performance.now() >= end) return replicas
+    await pause(pollMilliseconds)
+  }
+}
+
+function isNews({ replica, sequence, generation }: MirroredReplica, before: readonly MirroredReplica[]): boolean {
+  const old = before.find((candidate) => candidate.replica === replica)
+  return sequence !== old?.sequence || generation !== old?.generation
+}
+
+function judgeInexact(replica: MirroredReplica, adminUrl: string, kind: EngineKind): Omit<Finding, 'check'> {
+  const { mode } = replica
+  if (mode === 'degraded') {
+    const fix =
+      "see the log of the engine's plugin: reports are late or lost, a snapshot repairs them; with events=, give replay= as well"
+    return { level: 'warning', found: `${replica.replica}: degraded, reports are missing`, fix }
+  }
+  const flags = {
+    vllm: ` and --kv-transfer-config '{"kv_connector":"RepriseConnector","kv_connector_module_path":"reprise_vllm.connector","kv_role":"kv_producer"}'`,
+    sglang: ' and --radix-cache-backend reprise',
+    openai: '',
+  }
+  return {
+    level: 'warning',
+    found: `${replica.replica}: ${mode}, the engine has reported nothing: what it holds is guessed`,
+    fix: `install the engine's plugin and start the engine with REPRISE_CALLBACK_URL=${callbackUrl(replica, adminUrl)}${flags[kind]}`,
+  }
+}
+
+function callbackUrl({ replica }: MirroredReplica, adminUrl: string): string {
+  return `${adminUrl.replace(/\/+$/, '')}/v1/replicas/${replica}`
+}
+
+function replicasOf(json: unknown): MirroredReplica[] | undefined {
+  const replicas = (json as { replicas?: unknown } | null | undefined)?.replicas
+  if (!Array.isArray(replicas)) return undefined
+  return replicas.filter(
+    (one): one is MirroredReplica => typeof one?.replica === 'string' && typeof one.mode === 'string',
+  )
+}

@@ -1,0 +1,81 @@
+import type { Finding } from '../finding.ts'
+import { type Answer, type EngineConnection, isGood, type NoAnswer, type Reply } from './engine-connection.ts'
+
+/** A model as `/v1/models` lists it. */
+export interface ServedModel {
+  readonly id: string
+  readonly owned_by?: unknown
+  readonly max_model_len?: unknown
+}
+
+/** What was found at the first contact; without models nothing else about the engine can be checked. */
+export interface FirstContact {
+  readonly finding: Finding
+  readonly models: readonly ServedModel[]
+}
+
+/** Asks for the models: an answer of the right shape says that there is an engine, and that it has something to serve. */
+export async function checkReachable(
+  connection: EngineConnection,
+  { url, hasKey }: { url: string; hasKey: boolean },
+): Promise<FirstContact> {
+  const reply = await connection.get('/v1/models')
+  const fault = faultOf(reply, url, hasKey)
+  if (fault) return { finding: { check: 'engine', level: 'fatal', ...fault }, models: [] }
+  const { json, milliseconds } = reply as Answer
+  const models = modelsOf(json)!
+  const found = `answers in ${Math.round(milliseconds)} ms`
+  return { finding: { check: 'engine', level: 'ok', found }, models }
+}
+
+type Fault = Pick<Finding, 'found' | 'fix'>
+
+function faultOf(reply: Reply, url: string, hasKey: boolean): Fault | undefined {
+  if (!('status' in reply)) return { found: reply.message, fix: fixFor(reply, url) }
+  const { status } = reply
+  if (status === 401 || status === 403) {
+    return hasKey
+      ? {
+          found: `refuses the API key (${status})`,
+          fix: 'give the key the engine was started with in REPRISE_ENGINE_API_KEY',
+        }
+      : { found: `asks for an API key (${status})`, fix: 'give it in the environment variable REPRISE_ENGINE_API_KEY' }
+  }
+  const isHtml = reply.text.trimStart().startsWith('<')
+  if (status === 404 || (isGood(reply) && modelsOf(reply.json) === undefined)) {
+    const what = isHtml ? 'a web page' : status === 404 ? '404' : 'something else'
+    return {
+      found: `is no OpenAI-compatible engine: /v1/models answers with ${what}`,
+      fix: "give the engine's own address, in front of /v1, as in http://HOST:8000; no page, dashboard or other path",
+    }
+  }
+  if (status === 503) return { found: 'is not ready (503)', fix: 'wait until the model is loaded, and read its log' }
+  if (!isGood(reply)) return { found: `answers ${status} to /v1/models`, fix: "look into the engine's log" }
+  return undefined
+}
+
+function fixFor({ reason }: NoAnswer, url: string): string {
+  const { protocol, host } = new URL(url)
+  switch (reason) {
+    case 'refused':
+      return `start the engine, or correct host and port: nothing listens at ${host}`
+    case 'unknown_host':
+      return `correct the name: this machine cannot resolve ${host}`
+    case 'tls':
+      return protocol === 'https:'
+        ? "write http:// if the engine speaks no TLS; for a certificate of your own name its authority in NODE_EXTRA_CA_CERTS here and in engines[].tls.ca for 'serve'"
+        : 'write https:// if the engine speaks TLS'
+    case 'timeout':
+      return "see whether the engine hangs or a firewall drops packets; a slow one needs '--timeout-seconds'"
+    case 'broken':
+      return protocol === 'http:'
+        ? 'see whether it speaks HTTP, and write https:// if it speaks TLS'
+        : 'see whether it speaks HTTP'
+  }
+}
+
+function modelsOf(json: unknown): ServedModel[] | undefined {
+  const data = (json as { data?: unknown } | null | undefined)?.data
+  if (!Array.isArray(data)) return undefined
+  return data.filter((model): model is ServedModel => typeof model?.id === 'string')
+}

@@ -1,0 +1,143 @@
+import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
+import type { EngineSettings } from '../../config/settings.ts'
+import type { Finding } from '../finding.ts'
+
+/** What an engine says of how it was started, besides its cache; undefined is what it does not say. */
+export interface EngineFacts {
+  /** caches behind this URL, one for each data-parallel rank */
+  readonly caches?: number | undefined
+  /** SGLang's radix cache backend; null: its own */
+  readonly cacheBackend?: string | null | undefined
+  /** flags with which SGLang's plugin reports nothing */
+  readonly silencing?: readonly string[] | undefined
+  /** where SGLang publishes its events; undefined: nowhere */
+  readonly publisher?: EventPublisher | undefined
+  /** what keeps, or takes over, blocks beside the GPU's cache */
+  readonly otherTiers?: readonly string[] | undefined
+}
+
+/** The ports of the first rank. */
+export interface EventPublisher {
+  readonly port: number
+  readonly replayPort: number | undefined
+}
+
+/** vLLM tells of the cache of every rank, one line each. */
+export function readVllmFacts(metrics: string): EngineFacts {
+  const ranks = [...metrics.matchAll(/^vllm:cache_config_info\{[^\n]{0,16384}?\bengine="(\d{1,6})"/gm)]
+  return ranks.length === 0 ? {} : { caches: new Set(ranks.map(([, rank]) => rank)).size }
+}
+
+const sglangTiers = {
+  enable_hierarchical_cache: '--enable-hierarchical-cache',
+  enable_lmcache: '--enable-lmcache',
+  enable_flexkv: '--enable-flexkv',
+}
+
+/** Reads SGLang's `/server_info`. */
+export function readSglangFacts(info: Readonly<Record<string, unknown>> | undefined): EngineFacts {
+  if (!info) return {}
+  const { dp_size: ranks, radix_cache_backend: backend } = info
+  return {
+    caches: typeof ranks === 'number' ? ranks : undefined,
+    cacheBackend: typeof backend === 'string' || backend === null ? backend : undefined,
+    silencing: silencingFlags(info),
+    publisher: publisherOf(info.kv_events),
+    otherTiers: Object.entries(sglangTiers).flatMap(([name, flag]) => (info[name] === true ? [flag] : [])),
+  }
+}
+
+const cacheOff = '--disable-radix-cache'
+
+/** There is no cache, there are several, or it is another one than the plugin observes. */
+function silencingFlags(info: Readonly<Record<string, unknown>>): string[] {
+  const { dp_size: ranks, disable_radix_cache: isOff } = info
+  return [
+    ...(isOff === true ? [cacheOff] : []),
+    ...(typeof ranks === 'number' && ranks > 1 ? [`--dp-size ${ranks}`] : []),
+    ...(info.enable_lmcache === true ? [sglangTiers.enable_lmcache] : []),
+    ...(info.enable_flexkv === true ? [sglangTiers.enable_flexkv] : []),
+    ...(info.enable_unified_cache_external_linker === true ? ['--enable-unified-cache-external-linker'] : []),
+  ]
+}
+
+function publisherOf(events: unknown): EventPublisher | undefined {
+  const { endpoint_port_base: port, replay_endpoint_port_base: replay } = (events ?? {}) as Record<string, unknown>
+  if (typeof port !== 'number') return undefined
+  return { port, replayPort: typeof replay === 'number' ? replay : undefined }
+}
+
+/** How to name a publisher's place in `--engine`. */
+export function writeEvents({ port, replayPort }: EventPublisher): string {
+  return `events=tcp://HOST:${port}${replayPort === undefined ? '' : `,replay=tcp://HOST:${replayPort}`}`
+}
+
+/** Judges how the engine was started: what of it keeps its reports from being true of one replica. */
+export function judgeFacts(
+  kind: EngineKind,
+  facts: EngineFacts,
+  { events }: Pick<EngineSettings, 'events'>,
+): Finding[] {
+  const findings = [judgeRanks(kind, facts), judgeTiers(facts), judgeReports(facts, events)]
+  return findings.filter((finding) => finding !== undefined)
+}
+
+function judgeRanks(kind: EngineKind, { caches = 1 }: EngineFacts): Finding | undefined {
+  if (caches <= 1) return undefined
+  const found = `${caches} data-parallel ranks with a cache each answer at this URL: which one gets a request is not ours to choose, and no plugin reports them`
+  const fix =
+    kind === 'vllm'
+      ? 'give each rank an address of its own (--data-parallel-external-lb), and each address as an --engine of its own'
+      : 'start one SGLang a replica, with --dp-size 1, and give each as an --engine of its own'
+  return { check: 'replicas', level: 'warning', found, fix }
+}
+
+function judgeTiers({ otherTiers = [] }: EngineFacts): Finding | undefined {
+  if (otherTiers.length === 0) return undefined
+  const found = `${otherTiers.join(' ')}: what is kept beside the GPU is not mirrored, so more may be cached than is predicted`
+  return { check: 'tiers', level: 'ok', found }
+}
+
+/** By SGLang's word: where nobody reports, what it holds is guessed. */
+function judgeReports(
+  { cacheBackend, silencing = [], publisher }: EngineFacts,
+  events: string | undefined,
+): Finding | undefined {
+  if (cacheBackend === undefined) return undefined
+  const warn = (found: string, fix: string): Finding => ({ check: 'reports', level: 'warning', found, fix })
+  if (cacheBackend === 'reprise') return judgePlugin(silencing, publisher, events)
+  if (silencing.includes(cacheOff)) return warn(`there is nothing to report with ${cacheOff}`, without([cacheOff]))
+  if (publisher && events === undefined)
+    return warn('SGLang publishes events that are not read', `add ,${writeEvents(publisher)} to --engine`)
+  if (publisher) return { check: 'reports', level: 'ok', found: 'by its own events (--kv-events-config)' }
+  return warn(
+    'SGLang was told neither to use the plugin nor to publish events: what it holds is guessed',
+    'install the plugin and start SGLang with --radix-cache-backend reprise, or with --kv-events-config (docs/engines.md)',
+  )
+}
+
+/** Whether the plugin was also told where to report is seen in the proxy's mirror. */
+function judgePlugin(
+  silencing: readonly string[],
+  publisher: EventPublisher | undefined,
+  events: string | undefined,
+): Finding {
+  const flag = '(--radix-cache-backend reprise)'
+  const found = `by the plugin ${flag}`
+  const finding = { check: 'reports', level: 'warning' } as const
+  if (silencing.length > 0) {
+    const why = `the plugin is switched on ${flag}, and reports nothing with ${silencing.join(', ')}`
+    return { ...finding, found: why, fix: without(silencing) }
+  }
+  if (events === undefined) return { ...finding, level: 'ok', found }
+  if (!publisher) {
+    const why = `${found}; events= is given, and SGLang publishes none`
+    return { ...finding, found: why, fix: 'leave events= and replay= out' }
+  }
+  const fix = 'leave events= out, or start SGLang without --radix-cache-backend reprise'
+  return { ...finding, found: `${found}, and by its events as well: one of both is enough`, fix }
+}
+
+function without(flags: readonly string[]): string {
+  return `start SGLang without ${flags.join(', ')}`
+}

@@ -1,0 +1,57 @@
+import type { CacheConfig } from '#engine-adapters/cache-config.ts'
+import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
+import { readEngineError } from '#engine-adapters/read-error.ts'
+import { contextLengthOf } from '../engine/check-model.ts'
+import type { ServedModel } from '../engine/check-reachable.ts'
+import type { EngineConnection, Reply } from '../engine/engine-connection.ts'
+import type { Finding } from '../finding.ts'
+import { judgePrefixCache } from './judge-prefix-cache.ts'
+import { probePrefixCache } from './probe-prefix-cache.ts'
+
+/** An engine whose cache is to be tried. */
+export interface ProbedEngine {
+  readonly kind: EngineKind
+  /** whether requests are sent with a cache_salt */
+  readonly isSalted: boolean
+  readonly model: ServedModel
+  readonly cache: CacheConfig
+}
+
+/** About as many tokens; the caches of providers begin at 1,024. */
+const probeWords: Record<EngineKind, number> = { vllm: 450, sglang: 450, openai: 1200 }
+
+/** Sends a new prompt several times and judges what the engine says of it. */
+export async function checkPrefixCache(
+  connection: EngineConnection,
+  { kind, isSalted, model, cache }: ProbedEngine,
+): Promise<Finding[]> {
+  // a few pages, and no more than a third of what the model can read
+  const wanted = Math.max(probeWords[kind], 3 * (cache.pageTokens ?? 0))
+  const words = Math.min(wanted, Math.floor((contextLengthOf(model) ?? 131_072) / 3))
+  const run = await probePrefixCache(connection, { model: model.id, words, isSalted })
+  if (!('first' in run)) return [judgeRefusal(run, isSalted)]
+  const findings = judgePrefixCache({ kind, cache, run })
+  if (!run.isProxied) return findings
+  const found = 'the URL is that of a reprise proxy: what is found here is true of what it sends'
+  return [{ check: 'engine', level: 'warning', found, fix: "give the engine's own URL" }, ...findings]
+}
+
+function judgeRefusal(reply: Reply, isSalted: boolean): Finding {
+  const finding = { check: 'prefix_caching', level: 'fatal' } as const
+  if (!('status' in reply)) {
+    const fix = 'send the engine a request by hand; a slow one needs --timeout-seconds'
+    return { ...finding, found: `a chat completion got no answer: ${reply.message}`, fix }
+  }
+  const why = readEngineError(reply.text)?.message ?? reply.text
+  const found = `a chat completion is answered with ${reply.status}: ${excerptOf(why)}`
+  const fix =
+    /cache_salt/.test(reply.text) && isSalted
+      ? 'write --engine URL,kind=openai: then no cache_salt is added'
+      : 'mend what the answer names; --model chooses another model'
+  return { ...finding, found, fix }
+}
+
+function excerptOf(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length > 200 ? `${line.slice(0, 200)}…` : line
+}

@@ -1,0 +1,27 @@
+import type { CacheConfig } from '#engine-adapters/cache-config.ts'
+import type { Finding } from '../finding.ts'
+import type { Probe, ProbeRun } from './probe-prefix-cache.ts'
+
+/** From here on much of a context may hang over the last full page. */
+const largePage = 256
+
+/** Says how large a page is, by the engine's word or by what was cached; undefined when neither tells. */
+export function judgePageSize(cache: CacheConfig, run: ProbeRun): Finding | undefined {
+  const hit = [...run.repeats].reverse().find(({ cachedTokens }) => cachedTokens)
+  const most = hit && largestPage(hit)
+  const size = cache.pageTokens ?? most
+  if (size === undefined) return undefined
+  const capacity = cache.capacityTokens ? `, room for ${cache.capacityTokens.toLocaleString('en-US')} tokens` : ''
+  const found = `${cache.pageTokens ? '' : 'at most '}${size} ${size === 1 ? 'token' : 'tokens'}${capacity}`
+  if (size <= largePage || !cache.pageTokens) return { check: 'page_size', level: 'ok', found }
+  const fix = 'choose smaller pages (vLLM: --block-size, SGLang: --page-size): only full pages are shared'
+  return { check: 'page_size', level: 'warning', found, fix }
+}
+
+/** The largest page, a power of two, that explains a count: all full pages but that of the last token. */
+function largestPage({ promptTokens, cachedTokens = 0 }: Probe): number | undefined {
+  for (let size = 4096; size >= 1; size /= 2) {
+    if (Math.floor((promptTokens - 1) / size) * size === cachedTokens) return size
+  }
+  return undefined
+}

@@ -1,0 +1,140 @@
+import type { CacheConfig } from '#engine-adapters/cache-config.ts'
+import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
+import type { Finding } from '../finding.ts'
+import { judgePageSize } from './judge-page-size.ts'
+import type { ProbeRun } from './probe-prefix-cache.ts'
+
+/** What probes are judged by. */
+export interface CacheEvidence {
+  readonly kind: EngineKind
+  /** what the engine says of itself */
+  readonly cache: CacheConfig
+  readonly run: ProbeRun
+}
+
+/** Judges from the probes whether cached tokens are reported, the prefix cache works, and salts are honoured. */
+export function judgePrefixCache(evidence: CacheEvidence): Finding[] {
+  const findings = [
+    judgeReporting(evidence),
+    judgeCaching(evidence),
+    judgeSalt(evidence),
+    judgePageSize(evidence.cache, evidence.run),
+  ]
+  return findings.filter((finding) => finding !== undefined)
+}
+
+const reportFlags: Record<EngineKind, string> = {
+  vllm: 'start vLLM with --enable-prompt-tokens-details',
+  sglang: 'start SGLang with --enable-cache-report',
+  openai:
+    'switch on usage.prompt_tokens_details in the engine (vLLM: --enable-prompt-tokens-details, SGLang: --enable-cache-report)',
+}
+
+const cacheFlags: Record<EngineKind, string> = {
+  vllm: 'start vLLM without --no-enable-prefix-caching',
+  sglang: 'start SGLang without --disable-radix-cache',
+  openai: 'switch on prefix caching in the engine',
+}
+
+function judgeReporting({ kind, cache, run }: CacheEvidence): Finding {
+  const finding = { check: 'cached_tokens' }
+  if (countsOf({ kind, cache, run }) !== undefined) return { ...finding, level: 'ok', found: 'reported in usage' }
+  const found = 'not reported in usage: predictions cannot be corrected, and hit ratios are unknown'
+  return { ...finding, level: 'warning', found, fix: reportFlags[kind] }
+}
+
+/** Cached tokens of first and repeats; undefined when they are not reported. */
+function countsOf({ kind, cache, run }: CacheEvidence): number[] | undefined {
+  const counts = [run.first, ...run.repeats].map(({ cachedTokens }) => cachedTokens)
+  // SGLang with --enable-cache-report leaves out a count of 0
+  const isSilentZero = kind === 'sglang' && cache.reportsCachedTokens === true
+  if (!isSilentZero && counts.every((count) => count === undefined)) return undefined
+  return counts.map((count) => count ?? 0)
+}
+
+function judgeCaching(evidence: CacheEvidence): Finding {
+  const { kind, cache, run } = evidence
+  const finding = { check: 'prefix_caching' }
+  const counts = countsOf(evidence)
+  const times = timesOf(run)
+  if (cache.isEnabled === false)
+    return { ...finding, level: 'fatal', found: 'is off, the engine says', fix: cacheFlags[kind] }
+  if (counts === undefined) {
+    return cache.isEnabled
+      ? {
+          ...finding,
+          level: 'ok',
+          found: `is on, the engine says; not measured: cached tokens are not reported (${times})`,
+        }
+      : {
+          ...finding,
+          level: 'warning',
+          found: `cannot be measured: cached tokens are not reported (${times})`,
+          fix: reportFlags[kind],
+        }
+  }
+  const [first = 0, ...repeats] = counts
+  const best = Math.max(...repeats)
+  const total = run.first.promptTokens
+  if (first > total / 2) {
+    return {
+      ...finding,
+      level: 'warning',
+      found: `${first} of ${total} tokens of a prompt that is new are said to be cached: the counts cannot be trusted`,
+      fix: 'see what stands between here and the engine, and what it does to usage',
+    }
+  }
+  if (best === 0) return { ...finding, ...judgeNoHit(evidence) }
+  const found = `works: ${best} of ${total} tokens of a repeated prompt were cached (${times})`
+  if (repeats[0]! > 0) return { ...finding, level: 'ok', found }
+  return {
+    ...finding,
+    level: 'warning',
+    found: `works, but not the first time: there seem to be ${repeats.length} replicas behind this URL (${times})`,
+    fix: 'give every replica as an --engine of its own, without a load balancer between',
+  }
+}
+
+function judgeNoHit({ kind, cache, run }: CacheEvidence): Omit<Finding, 'check'> {
+  const found = `nothing of a repeated prompt of ${run.first.promptTokens} tokens was cached (${timesOf(run)})`
+  if (kind === 'openai') {
+    const fix = `${cacheFlags.openai}; a provider may cache only longer prompts, or only for some models`
+    return { level: 'warning', found, fix }
+  }
+  if (cache.pageTokens && cache.pageTokens >= run.first.promptTokens) {
+    return {
+      level: 'warning',
+      found: `${found}: a page has ${cache.pageTokens} tokens`,
+      fix: 'choose a smaller page size',
+    }
+  }
+  if (!cache.isEnabled) return { level: 'fatal', found, fix: cacheFlags[kind] }
+  const fix = 'give every replica as an --engine of its own, and the engine more memory for its cache'
+  return { level: 'fatal', found: `${found}, though the engine says that caching is on`, fix }
+}
+
+function judgeSalt(evidence: CacheEvidence): Finding | undefined {
+  const { kind, run } = evidence
+  const counts = countsOf(evidence)
+  if (!run.otherSalt || counts === undefined) return undefined
+  const best = Math.max(...counts)
+  if (best === 0) return undefined
+  const foreign = run.otherSalt.cachedTokens ?? 0
+  const finding = { check: 'cache_salt' }
+  // a chat template's own text in front may be shared by all
+  if (foreign <= Math.max(counts[0]!, best / 2)) {
+    return { ...finding, level: 'ok', found: 'honoured: tenants share no cache' }
+  }
+  return {
+    ...finding,
+    level: 'warning',
+    found: `ignored: ${foreign} tokens were cached under another salt, so tenants can see by the time what others sent`,
+    fix: `upgrade to a ${kind === 'vllm' ? 'vLLM' : 'SGLang'} that knows cache_salt, or serve one tenant`,
+  }
+}
+
+function timesOf({ first, repeats }: ProbeRun): string {
+  const last = repeats.at(-1)
+  const repeated = last ? `, repeated ${Math.round(last.milliseconds)} ms` : ''
+  return `first ${Math.round(first.milliseconds)} ms${repeated}`
+}

@@ -1,0 +1,101 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Answer, EngineConnection, Reply } from '../engine/engine-connection.ts'
+import { isGood } from '../engine/engine-connection.ts'
+import { toProbeText } from './probe-prompt.ts'
+
+/** What the engine says of one probe. */
+export interface Probe {
+  readonly promptTokens: number
+  /** undefined: not reported */
+  readonly cachedTokens: number | undefined
+  readonly milliseconds: number
+}
+
+/** The same prompt, new to the engine, sent again and again. */
+export interface ProbeRun {
+  readonly first: Probe
+  /** until one came from the cache */
+  readonly repeats: readonly Probe[]
+  /** with another cache_salt; undefined where none is sent */
+  readonly otherSalt: Probe | undefined
+  /** the answers came through a reprise proxy */
+  readonly isProxied: boolean
+}
+
+export interface ProbeOptions {
+  readonly model: string
+  /** words of the prompt, about as many as its tokens */
+  readonly words: number
+  /** whether this kind of engine is sent a cache_salt */
+  readonly isSalted: boolean
+}
+
+/** Behind a balancer of two or three replicas one of these meets the first one's. */
+const mostRepeats = 3
+
+/** A prompt of fewer words would fill no page. */
+const fewestWords = 16
+
+/**
+ * Sends the probes; what the engine refused is returned as its reply. A prompt that is too long for it, since its
+ * tokenizer takes many tokens for a word, is sent again with half of its words.
+ */
+export async function probePrefixCache(connection: EngineConnection, options: ProbeOptions): Promise<ProbeRun | Reply> {
+  const run = await probeOnce(connection, options)
+  const words = Math.floor(options.words / 2)
+  if ('first' in run || !isTooLong(run) || words < fewestWords) return run
+  return probePrefixCache(connection, { ...options, words })
+}
+
+/** As vLLM and SGLang put it, and OpenAI. */
+function isTooLong(reply: Reply): boolean {
+  return 'status' in reply && reply.status === 400 && /context length|context_length/i.test(reply.text)
+}
+
+async function probeOnce(connection: EngineConnection, options: ProbeOptions): Promise<ProbeRun | Reply> {
+  const text = toProbeText(randomUUID(), randomBytes(options.words))
+  const send = await createSender(connection, options, text)
+  const salt = options.isSalted ? `probe-${randomUUID()}` : undefined
+  const reply = await send(salt)
+  const first = readProbe(reply)
+  if (!first) return reply
+  const repeats: Probe[] = []
+  while (repeats.length < mostRepeats && !repeats.at(-1)?.cachedTokens) {
+    const repeated = await send(salt)
+    const probe = readProbe(repeated)
+    if (!probe) return repeated
+    repeats.push(probe)
+    // more of what is not reported says nothing new
+    if (repeats.length === 2 && [first, ...repeats].every(({ cachedTokens }) => cachedTokens === undefined)) break
+  }
+  const otherSalt = options.isSalted ? readProbe(await send(`probe-${randomUUID()}`)) : undefined
+  return { first, repeats, otherSalt, isProxied: 'x-reprise-replica' in (reply as Answer).headers }
+}
+
+type Send = (salt: string | undefined) => Promise<Reply>
+
+/** Speaks of chats, or of completions to an engine whose model has no chat template. */
+async function createSender(connection: EngineConnection, { model }: ProbeOptions, text: string): Promise<Send> {
+  const withSalt = (salt: string | undefined): object => (salt === undefined ? {} : { cache_salt: salt })
+  const common = { model, max_tokens: 1, temperature: 0 }
+  const messages = [{ role: 'user', content: text }]
+  const chat: Send = (salt) => connection.post('/v1/chat/completions', { ...common, messages, ...withSalt(salt) })
+  const plain: Send = (salt) => connection.post('/v1/completions', { ...common, prompt: text, ...withSalt(salt) })
+  const greeting = { ...common, messages: [{ role: 'user', content: 'Hi' }] }
+  const reply = await connection.post('/v1/chat/completions', greeting)
+  const hasNoChat = 'status' in reply && (reply.status === 404 || /chat.?template/i.test(reply.text)) && !isGood(reply)
+  return hasNoChat ? plain : chat
+}
+
+function readProbe(reply: Reply): Probe | undefined {
+  if (!isGood(reply)) return undefined
+  const { usage } = (reply.json ?? {}) as {
+    usage?: { prompt_tokens?: unknown; prompt_tokens_details?: { cached_tokens?: unknown } | null } | null
+  }
+  const cached = usage?.prompt_tokens_details?.cached_tokens
+  return {
+    promptTokens: typeof usage?.prompt_tokens === 'number' ? usage.prompt_tokens : 0,
+    cachedTokens: typeof cached === 'number' ? cached : undefined,
+    milliseconds: reply.milliseconds,
+  }
+}

@@ -1,0 +1,68 @@
+import { beforeEach, expect, test } from 'vitest'
+import type { RequestId } from '#index/context-block.ts'
+import { createMirror, promptOf } from '#index/mirror/sent-prompts.fixture.ts'
+import type { FollowedEvents } from '../engine-reports/followed-events.ts'
+import { ReplicaCache } from './replica-cache.ts'
+
+const a = 'a' as RequestId
+const prompt = promptOf(['x', 'y'])
+const asked = [{ tokens: Uint32Array.from({ length: 300 }, (_, i) => i), scope: '', salt: undefined }]
+
+let cache: ReplicaCache
+let told: string[]
+let heldByEvents: number
+
+beforeEach(() => {
+  cache = new ReplicaCache(createMirror())
+  told = []
+  heldByEvents = 0
+  const note =
+    (what: string) =>
+    (requests: readonly RequestId[]): void => {
+      told.push(`${what} ${requests.join(' ')}`)
+    }
+  const events: FollowedEvents = {
+    sent: note('sent'),
+    learn: note('learn'),
+    ended: note('ended'),
+    failed: note('failed'),
+    countHeld: () => heldByEvents,
+    blockSize: 16,
+    close: async () => {},
+  }
+  cache.followBy(events)
+  cache.sent(a, prompt)
+  cache.began([a], [prompt])
+  cache.learned([a], asked, 16)
+})
+
+test('what happens to a request is known to all models of the cache', () => {
+  expect(cache.mirror.has(a)).toBe(true)
+  expect([...cache.tokens.known()]).toEqual([a])
+  cache.ended([a])
+  expect(told).toEqual(['sent a', 'learn a', 'ended a'])
+})
+
+test('a request that no engine has run is known to none of them', () => {
+  cache.failed([a])
+  cache.ended([a])
+  expect(cache.mirror.has(a)).toBe(false)
+  expect([...cache.tokens.known()]).toEqual([])
+  expect(cache.predict(a)).toBeUndefined()
+  expect(told).toContain('failed a')
+})
+
+test('a request that waits in vain fails without having begun', () => {
+  const waiting = 'b' as RequestId
+  cache.sent(waiting, promptOf(['z']))
+  cache.failed([waiting])
+  cache.ended([waiting])
+  expect(cache.mirror.has(waiting)).toBe(false)
+  expect(cache.mirror.has(a)).toBe(true)
+})
+
+test('predicts what the engine’s events tell of, where that is more than its reports do', () => {
+  expect(cache.predict(a)).toBe(0)
+  heldByEvents = 64
+  expect(cache.predict(a)).toBe(64)
+})

@@ -1,0 +1,40 @@
+import { LRUCache } from 'lru-cache'
+import type { BlockId } from '#index/context-block.ts'
+import type { ReusedContext } from '../../reuse/reused-prompt.ts'
+
+/** So many blocks have their words kept: more than are ever listed. */
+const mostBlocks = 4_096
+const longest = 56
+/** A block may begin with blanks. */
+const lookedAt = 4 * longest
+
+/** The first words of blocks, by which people know them. Holds what users wrote: filled only where they allow it. */
+export class BlockWords {
+  readonly #words = new LRUCache<BlockId, string>({ max: mostBlocks })
+
+  /** `texts`: those in which the blocks of the contexts were found. */
+  note(contexts: readonly Pick<ReusedContext, 'found'>[], texts: readonly string[]): void {
+    for (const { found } of contexts) {
+      const words = wordsOf(found, texts)
+      for (const [i, block] of found.blocks.entries()) this.#words.set(block, words[i]!)
+    }
+  }
+
+  /** undefined: they are not known. */
+  of(block: BlockId): string | undefined {
+    return this.#words.get(block)
+  }
+
+  clear(): void {
+    this.#words.clear()
+  }
+}
+
+/** The first words of each block of a context, in one line. */
+export function wordsOf({ slots }: Pick<ReusedContext['found'], 'slots'>, texts: readonly string[]): string[] {
+  return slots.map(({ text, content: { start, end } }) => {
+    const begins = (texts[text] ?? '').slice(start, Math.min(end, start + lookedAt))
+    const line = begins.replace(/\s+/g, ' ').trim()
+    return line.length > longest ? `${line.slice(0, longest).replace(/ \S*$/, '')} …` : line
+  })
+}

@@ -1,0 +1,102 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import {
+  type Context,
+  defaultTextMapGetter,
+  defaultTextMapSetter,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api'
+import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
+import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions'
+import type { RequestRecord } from '../access-log.ts'
+import { isCutShort, operationOf, spanAttributes } from './span-attributes.ts'
+import type { RequestSpan, Tracing } from './tracing.ts'
+
+const propagator = new W3CTraceContextPropagator()
+/** A collector that does not answer holds up the end of the process no longer than this. */
+const closeMilliseconds = 2_000
+
+/** Spans in batches to a collector, over OTLP/HTTP; endpoint, headers, sampling and names come from OTEL_* variables. */
+export class OtlpTracing implements Tracing {
+  readonly #provider: BasicTracerProvider
+  readonly #tracer: Tracer
+
+  constructor(version: string, warn: (message: string) => void) {
+    setGlobalErrorHandler((error) => warn(`Traces were not sent: ${messageOf(error)}`))
+    const standard = resourceFromAttributes({ [ATTR_SERVICE_NAME]: 'reprise', [ATTR_SERVICE_VERSION]: version })
+    this.#provider = new BasicTracerProvider({
+      resource: standard.merge(detectResources({ detectors: [envDetector] })),
+      spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+    })
+    this.#tracer = this.#provider.getTracer('reprise', version)
+  }
+
+  begin(headers: IncomingHttpHeaders, route: string): RequestSpan {
+    const parent = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter)
+    // the clocks of all spans of one request agree, however the wall clock jumps meanwhile
+    const epoch = Date.now() - performance.now()
+    const attributes = { 'gen_ai.operation.name': operationOf(route), 'reprise.route': route }
+    const span = this.#tracer.startSpan(route, { kind: SpanKind.SERVER, attributes, startTime: Date.now() }, parent)
+    const context = trace.setSpan(parent, span)
+    return new OtlpRequestSpan(this.#tracer, span, context, epoch, headers)
+  }
+
+  async close(): Promise<void> {
+    const sent = this.#provider.shutdown().catch(() => {})
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, closeMilliseconds)
+    })
+    await Promise.race([sent, late])
+    clearTimeout(timer)
+  }
+}
+
+class OtlpRequestSpan implements RequestSpan {
+  readonly headers: Readonly<Record<string, string>>
+  readonly #tracer: Tracer
+  readonly #span: Span
+  readonly #context: Context
+  readonly #epoch: number
+
+  constructor(tracer: Tracer, span: Span, context: Context, epoch: number, received: IncomingHttpHeaders) {
+    this.#tracer = tracer
+    this.#span = span
+    this.#context = context
+    this.#epoch = epoch
+    const headers: Record<string, string> = {}
+    propagator.inject(context, headers, defaultTextMapSetter)
+    // the state of a trace that was not continued must not go on with another's parent (W3C Trace Context §3.3)
+    if (received.tracestate !== undefined) headers.tracestate ??= ''
+    this.headers = headers
+  }
+
+  stage(name: string, start: number, end: number): void {
+    if (!this.#span.isRecording()) return
+    const kind = name === 'engine' ? SpanKind.CLIENT : SpanKind.INTERNAL
+    this.#tracer.startSpan(name, { kind, startTime: this.#epoch + start }, this.#context).end(this.#epoch + end)
+  }
+
+  end(record: RequestRecord, end: number): void {
+    const span = this.#span
+    if (span.isRecording()) {
+      if (record.model !== undefined) span.updateName(`${operationOf(record.route)} ${record.model}`)
+      span.setAttributes(spanAttributes(record))
+      if (isCutShort(record) || (record.status ?? 0) >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
+    }
+    span.end(this.#epoch + end)
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error || (typeof error === 'object' && error !== null && 'message' in error)
+    ? String(error.message)
+    : String(error)
+}

@@ -1,0 +1,49 @@
+import type { Attributes } from '@opentelemetry/api'
+import type { RequestRecord } from '../access-log.ts'
+
+/** A name that a client chose is cut here. */
+const longestName = 200
+
+/** The operation of OpenTelemetry's conventions for generative AI that a route stands for; of others it is not known. */
+export function operationOf(route: string): string | undefined {
+  if (route === 'completions' || route === 'generate') return 'text_completion'
+  return route === 'pass_through' ? undefined : 'chat'
+}
+
+/** Whether there was no whole answer of the engine; one that is an error tells so by its status. */
+export function isCutShort({ outcome }: RequestRecord): boolean {
+  return outcome !== 'finished' && outcome !== 'engine_error'
+}
+
+/** A request's attributes by OpenTelemetry's conventions for generative AI and HTTP, and ours; no text of a prompt. */
+export function spanAttributes(record: RequestRecord): Attributes {
+  const failed = isCutShort(record)
+  const attributes: Record<string, string | number | undefined> = {
+    'http.request.method': record.route === 'pass_through' ? undefined : 'POST',
+    'http.response.status_code': record.status,
+    'error.type': failed ? record.outcome : (record.status ?? 0) >= 400 ? String(record.status) : undefined,
+    'gen_ai.operation.name': operationOf(record.route),
+    'gen_ai.provider.name': record.provider,
+    'gen_ai.request.model': record.model?.slice(0, longestName),
+    'gen_ai.usage.input_tokens': record.promptTokens,
+    'gen_ai.usage.output_tokens': record.completionTokens,
+    'gen_ai.usage.cache_read.input_tokens': record.cachedTokens,
+    'reprise.request_id': record.requestId,
+    'reprise.replica': record.replica,
+    'reprise.outcome': record.outcome,
+    'reprise.blocks': record.blocks,
+    'reprise.moved': record.moved,
+    'reprise.deduplicated': record.deduplicated,
+    'reprise.skipped': record.skipped,
+    'reprise.predicted_cached_tokens': record.predictedCachedTokens,
+    'reprise.reused_tokens': record.reusedTokens,
+    'reprise.recomputed_tokens': record.recomputedTokens,
+    'reprise.cold_tokens': record.coldTokens,
+    'reprise.listed_pages': record.pages?.listed,
+    'reprise.all_pages': record.pages?.all,
+    'reprise.page_choices': record.pages?.choices,
+    'reprise.page_backtracks': record.pages?.backtracks,
+    'reprise.time_to_first_byte_ms': record.firstByteMilliseconds,
+  }
+  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined))
+}

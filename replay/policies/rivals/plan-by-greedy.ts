@@ -1,0 +1,60 @@
+import type { BlockId } from '#index/context-block.ts'
+import { alignContext } from '#index/plan/align-context.ts'
+import type { ReplayRequest } from '../../replay-request.ts'
+import type { PlannedRequest } from '../offline-policy.ts'
+
+/** A request that is not placed yet: its blocks that do not stand in front of it already, and their sizes. */
+interface OpenRequest {
+  readonly request: ReplayRequest
+  readonly left: Map<BlockId, number>
+}
+
+/**
+ * What one would write first, to compare with: takes the block that saves most, (requests that hold it − 1) × its
+ * tokens, in front of all that hold it, divides these among themselves in the same way, and goes on with the others.
+ */
+export function planByGreedy(requests: readonly ReplayRequest[]): PlannedRequest[] {
+  const planned: PlannedRequest[] = []
+  let groups = 0
+  const place = (group: readonly OpenRequest[], prefix: readonly BlockId[], searchPath: readonly number[]): void => {
+    let slot = 0
+    let others = group
+    for (let block = findDearest(others); block !== undefined; block = findDearest(others)) {
+      const shared = block
+      const holders = others.filter(({ left }) => left.has(shared))
+      others = others.filter(({ left }) => !left.has(shared))
+      for (const { left } of holders) left.delete(shared)
+      place(holders, [...prefix, shared], [...searchPath, slot++])
+      if (prefix.length === 0) groups += 1
+    }
+    for (const { request } of others) {
+      planned.push({ request, order: alignContext(request.context, prefix), group: groups, searchPath })
+      if (prefix.length === 0) groups += 1
+    }
+  }
+  place(requests.map(toOpenRequest), [], [])
+  return planned
+}
+
+function toOpenRequest(request: ReplayRequest): OpenRequest {
+  return { request, left: new Map(request.context.map((block, at) => [block, request.sizes[at]!])) }
+}
+
+/** Of all blocks that two requests hold the one that saves most, of equals the first; undefined if none is shared. */
+function findDearest(group: readonly OpenRequest[]): BlockId | undefined {
+  const savings = new Map<BlockId, number>()
+  let dearest: BlockId | undefined
+  for (const { left } of group) {
+    for (const [block, size] of left) {
+      const saving = savings.get(block)
+      savings.set(block, saving === undefined ? 0 : saving + size)
+    }
+  }
+  let most = 0
+  for (const [block, saving] of savings) {
+    if (saving <= most) continue
+    dearest = block
+    most = saving
+  }
+  return dearest
+}

@@ -1,0 +1,13 @@
+import { ReplayError } from '../replay-error.ts'
+import type { ReplayRequest } from '../replay-request.ts'
+
+/** Holds every policy to the first rule: each block is sent, once. */
+export function checkOrder(policy: string, request: ReplayRequest, order: readonly number[]): void {
+  const seen = new Set(order)
+  const count = request.context.length
+  const isPermutation =
+    order.length === count && seen.size === count && order.every((place) => place in request.context)
+  if (isPermutation) return
+  const name = JSON.stringify(request.trace.queryId)
+  throw new ReplayError(`internal error: the policy ${policy} gave no permutation of the blocks of request ${name}`)
+}

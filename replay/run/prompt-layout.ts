@@ -1,0 +1,112 @@
+import type { BlockId } from '#index/context-block.ts'
+import { ReplayError } from '../replay-error.ts'
+import type { ReplayRequest } from '../replay-request.ts'
+import type { TraceBlock } from '../trace/trace-block.ts'
+
+/** What stands around the blocks of a prompt. */
+export interface PromptFrame {
+  readonly systemTokens: number
+  readonly questionTokens: number
+  /** of the answer, which no later prompt repeats */
+  readonly answerTokens?: number
+}
+
+const tokenIds = 2 ** 32
+/** Prompts are laid out token by token: 256 MB for the largest. */
+const mostPromptTokens = 2 ** 26
+
+/**
+ * The prompts of a trace as token ids, which are made up: the system prompt, every block and every question have a
+ * range of ids of their own, so that texts are equal exactly where their ids are. Prompts whose order is fixed are
+ * their blocks and nothing else. Where a trace tells what stands around the blocks, that stands there.
+ */
+export class PromptLayout {
+  readonly #frame: PromptFrame
+  readonly #blockBases = new Map<BlockId, number>()
+  readonly #questionBases: number[]
+  #nextId: number
+
+  constructor(requests: readonly ReplayRequest[], frame: PromptFrame) {
+    this.#frame = frame
+    this.#nextId = frame.systemTokens
+    this.#questionBases = requests.map((request) => {
+      for (const [place, block] of request.context.entries()) {
+        if (!this.#blockBases.has(block)) this.#blockBases.set(block, this.#allot(request.sizes[place]!))
+      }
+      for (const { key, tokens } of piecesAround(request)) {
+        if (!this.#blockBases.has(key)) this.#blockBases.set(key, this.#allot(tokens))
+      }
+      const length = this.lengthOf(request)
+      if (length > mostPromptTokens) {
+        const name = JSON.stringify(request.trace.queryId)
+        throw new ReplayError(`the prompt of request ${name} has ${length} tokens, more than any engine takes`)
+      }
+      return isFramed(request) ? this.#allot(frame.questionTokens + (frame.answerTokens ?? 0)) : 0
+    })
+  }
+
+  /** Tokens of a request's prompt, in whichever order its blocks stand. */
+  lengthOf(request: ReplayRequest): number {
+    return this.#frontOf(request) + this.#restOf(request) + request.sizes.reduce((sum, size) => sum + size, 0)
+  }
+
+  /** The prompt with the blocks in this order, and its answer. */
+  tokensOf(request: ReplayRequest, order: readonly number[]): Uint32Array {
+    const { systemTokens, questionTokens, answerTokens = 0 } = this.#frame
+    const behind = isFramed(request) ? answerTokens : 0
+    const tokens = new Uint32Array(this.lengthOf(request) + behind)
+    let end = 0
+    const add = (base: number, count: number): void => {
+      for (let i = 0; i < count; i++) tokens[end++] = base + i
+    }
+    const { around } = request.trace
+    if (isFramed(request)) add(0, systemTokens)
+    for (const piece of around?.front ?? []) add(this.#blockBases.get(piece.key)!, piece.tokens)
+    for (const place of order) add(this.#blockBases.get(request.context[place]!)!, request.sizes[place]!)
+    for (const piece of around?.rest ?? []) add(this.#blockBases.get(piece.key)!, piece.tokens)
+    if (isFramed(request)) add(this.#questionBases[request.number]!, questionTokens + behind)
+    return tokens
+  }
+
+  /** How many of the blocks, in this order, lie wholly within the prompt's first `tokens` tokens. */
+  blocksWithin(request: ReplayRequest, order: readonly number[], tokens: number): number {
+    let end = this.#frontOf(request)
+    let blocks = 0
+    for (const place of order) {
+      end += request.sizes[place]!
+      if (end > tokens) break
+      blocks += 1
+    }
+    return blocks
+  }
+
+  #frontOf({ fixed, trace: { around } }: ReplayRequest): number {
+    if (around) return sumOf(around.front)
+    return fixed ? 0 : this.#frame.systemTokens
+  }
+
+  #restOf({ fixed, trace: { around } }: ReplayRequest): number {
+    if (around) return sumOf(around.rest)
+    return fixed ? 0 : this.#frame.questionTokens
+  }
+
+  #allot(tokens: number): number {
+    const base = this.#nextId
+    this.#nextId += tokens
+    if (this.#nextId <= tokenIds) return base
+    throw new ReplayError('the trace has more than 2^32 different tokens; replay a part of it with --limit')
+  }
+}
+
+function piecesAround({ trace: { around } }: ReplayRequest): readonly TraceBlock[] {
+  return around ? [...around.front, ...around.rest] : []
+}
+
+function sumOf(pieces: readonly TraceBlock[]): number {
+  return pieces.reduce((sum, { tokens }) => sum + tokens, 0)
+}
+
+/** Whether a system prompt and a question stand around its blocks whose lengths alone are known. */
+function isFramed({ fixed, trace: { around } }: ReplayRequest): boolean {
+  return !fixed && !around
+}

@@ -1,0 +1,60 @@
+import type { SimulatedCache } from '../cache/simulated-cache.ts'
+import type { OfflinePolicy } from '../policies/offline-policy.ts'
+import type { OrderingName } from '../policies/policy-names.ts'
+import { ReplayError } from '../replay-error.ts'
+import type { ReplayRequest } from '../replay-request.ts'
+import { checkOrder } from './check-order.ts'
+import type { LatencyModel } from './latency-model.ts'
+import type { PromptLayout } from './prompt-layout.ts'
+import { ReplayEngine } from './replay-engine.ts'
+import type { ReplayRun } from './replay-run.ts'
+import { rescheduleBatch, type ScheduleName } from './schedule-window.ts'
+
+/** What an offline run needs. */
+export interface OfflineRun {
+  readonly requests: readonly ReplayRequest[]
+  readonly name: OrderingName
+  readonly policy: OfflinePolicy
+  readonly cache: SimulatedCache
+  readonly layout: PromptLayout
+  readonly latency: LatencyModel
+  /** undefined: the plan's own */
+  readonly schedule: ScheduleName | undefined
+  readonly onServed?: (() => void) | undefined
+}
+
+/** Plans the whole trace as one batch and runs it; every request is charged an equal share of the planning. */
+export function replayOffline(run: OfflineRun): ReplayRun {
+  const { requests, name, policy, cache, layout, schedule, onServed } = run
+  const begin = process.hrtime.bigint()
+  const planned = policy.plan(requests)
+  const share = Number(process.hrtime.bigint() - begin) / 1e3 / requests.length
+  checkPlan(
+    name,
+    requests,
+    planned.map(({ request }) => request),
+  )
+  const engine = new ReplayEngine(cache, layout, run.latency)
+  for (const { request, order } of schedule ? rescheduleBatch(planned, schedule) : planned) {
+    checkOrder(name, request, order)
+    engine.serve({ request, order })
+    onServed?.()
+  }
+  const seconds = Number(process.hrtime.bigint() - begin) / 1e9
+  const { sent, cachedTokens, promptTokens, waitSeconds, hostFigures } = engine
+  return {
+    policy: name,
+    sent,
+    cachedTokens,
+    promptTokens,
+    microseconds: requests.map(() => share),
+    seconds,
+    waitSeconds,
+    hostFigures,
+  }
+}
+
+function checkPlan(name: string, requests: readonly ReplayRequest[], planned: readonly ReplayRequest[]): void {
+  const isComplete = planned.length === requests.length && new Set(planned).size === requests.length
+  if (!isComplete) throw new ReplayError(`internal error: the policy ${name} planned not every request once`)
+}

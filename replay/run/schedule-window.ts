@@ -1,0 +1,38 @@
+import { scheduleContexts } from '#scheduler/schedule-contexts.ts'
+import { scheduleDepthFirst } from '#scheduler/schedule-depth-first.ts'
+import type { PlannedRequest } from '../policies/offline-policy.ts'
+import type { OnlinePolicy } from '../policies/online-policy.ts'
+import type { OrderingName } from '../policies/policy-names.ts'
+import type { SentRequest } from './replay-run.ts'
+
+/** Ways to schedule requests by their search paths: group by group (Algorithm 5), or depth first. */
+export const schedules = ['groups', 'depth-first'] as const
+export type ScheduleName = (typeof schedules)[number]
+
+const schedulers = { groups: scheduleContexts, 'depth-first': scheduleDepthFirst } as const
+
+/** How the requests of a window run if nothing else is asked for: as the paper has it, or as the product does. */
+export function defaultSchedule(name: OrderingName): ScheduleName {
+  return name === 'paper' ? 'groups' : 'depth-first'
+}
+
+/** The order in which requests that wait together run: by search path, never across tenants. */
+export function scheduleWindow(
+  waiting: readonly SentRequest[],
+  policy: OnlinePolicy,
+  schedule: ScheduleName,
+): readonly SentRequest[] {
+  if (waiting.length < 2) return waiting
+  const paths = new Map(waiting.map((sent) => [sent, withTenant(sent.request.tenant, policy.pathOf(sent.request))]))
+  return schedulers[schedule](waiting, (sent) => paths.get(sent)!)
+}
+
+/** A batch whose orders are decided, in another order of execution. */
+export function rescheduleBatch(planned: readonly PlannedRequest[], schedule: ScheduleName): PlannedRequest[] {
+  const paths = new Map(planned.map((one) => [one, withTenant(one.request.tenant, one.searchPath)]))
+  return schedulers[schedule](planned, (one) => paths.get(one)!)
+}
+
+function withTenant(tenant: string, [first, ...rest]: readonly number[]): (string | number)[] {
+  return first === undefined ? [] : [`${tenant}/${first}`, ...rest]
+}
