@@ -130,7 +130,9 @@ export function readFenced(text: string, line: number, { start: at, end, length 
   if (line < 2) return undefined
   const start = text.lastIndexOf('\n', line - 2) + 1
   const above = findContentEnd(text, start, line)
-  if (above - start > LONGEST_SENTENCE || !RELEVANT.test(text.slice(start, above))) return undefined
+  const last = text[above - 1]
+  if ((last !== ':' && last !== '：') || above - start > LONGEST_SENTENCE) return undefined
+  if (!RELEVANT.test(text.slice(start, above))) return undefined
   const closing = `\n${text.slice(at, at + length)}`
   return { start, end, closing, form: `relevant ${closing}`, label: undefined, prefix: 'excerpt', isTwice: false }
 }
