@@ -7,6 +7,10 @@ import { anchorLength, type FoldedText } from './folded-text.ts'
 const mostTried = 48
 /** Chunks with one anchor are near copies; with more, every text that holds one would be slow. */
 const mostAlike = 64
+/** So many anchors are looked up together: what is kept of them stays in a processor's first cache. */
+const batchSize = 1_024
+/** Spreads the bits of a hash over the upper ones, so that slots, tags and counts do not share any. */
+const spreading = 0x9e3779b1
 
 /** Chunks by the one anchor that each is looked up by. */
 export class ChunkAnchors {
@@ -17,13 +21,18 @@ export class ChunkAnchors {
   readonly #rare: Uint8Array
   /** a bit for each of these counts that is not 0: a text asks for thousands, which stay in a processor's cache */
   readonly #isRare: Uint32Array
+  readonly #rareShift: number
+  /** of a batch of look-ups */
+  readonly #hashes = new Int32Array(batchSize)
+  readonly #starts = new Uint32Array(batchSize)
 
   /** `seedOf`: that of the scope of a chunk. */
   constructor(capacity: number, columns: ChunkColumns, seedOf: (chunk: number) => number) {
     this.#columns = columns
-    this.#hashOf = (chunk) => mixHash(columns.anchors[chunk]!, seedOf(chunk))
+    this.#hashOf = (chunk) => mixHash(columns.anchorOf(chunk), seedOf(chunk))
     this.#slots = new ChunkSlots(capacity, this.#hashOf)
     this.#rare = new Uint8Array(2 ** Math.ceil(Math.log2(Math.max(2, capacity))))
+    this.#rareShift = Math.clz32(this.#rare.length - 1)
     this.#isRare = new Uint32Array(Math.max(1, this.#rare.length >>> 5))
   }
 
@@ -39,23 +48,55 @@ export class ChunkAnchors {
     this.#countRare(chunk, -1)
   }
 
-  /** Calls `onChunk` with every chunk of a scope whose anchor stands in a text, and with where it stands. Linear in the text. */
-  lookUp(text: FoldedText, { number, seed }: Scope, onChunk: (chunk: number, at: number) => void): void {
-    const isRare = this.#isRare
-    const rareMask = this.#rare.length - 1
-    const { starts, startCount, length } = text
-    for (let i = 0; i < startCount; i++) {
-      const at = starts[i]!
-      if (at + anchorLength > length) break
-      const anchor = text.anchorAt(at)
-      const hash = mixHash(anchor, seed)
-      const counter = (hash >>> 6) & rareMask
-      if (!isSampled(anchor) && ((isRare[counter >>> 5]! >>> (counter & 31)) & 1) === 0) continue
-      for (let slot = this.#slots.next(hash, hash); slot >= 0; slot = this.#slots.next(hash, slot + 1)) {
-        const chunk = this.#slots.at(slot)
-        if (this.#columns.anchors[chunk] === anchor && this.#columns.scopes[chunk] === number) onChunk(chunk, at)
-      }
+  /**
+   * Calls `onChunk` with every chunk of a scope whose anchor stands in a text, and with where it stands. Linear in the text.
+   * Anchors are looked up in batches and without branches: a processor then waits for memory that its caches do not
+   * hold once for many of them, and not once for each.
+   */
+  lookUp(text: FoldedText, scope: Scope, onChunk: (chunk: number, at: number) => void): void {
+    const count = text.anchorCount
+    for (let from = 0; from < count; from += batchSize) {
+      const picked = this.#pick(text, scope.seed, from, Math.min(from + batchSize, count))
+      const taken = this.#slots.keepTaken(this.#hashes, this.#starts, picked)
+      const gathered = this.#slots.gather(this.#hashes, this.#starts, taken)
+      const kept = this.#keepAlike(text, scope, gathered)
+      for (let i = 0; i < kept; i += 2) onChunk(gathered[i]!, gathered[i + 1]!)
     }
+  }
+
+  /** Keeps those of chunks and places, by turns, where the chunk is of the scope and has the anchor of its place; how many. */
+  #keepAlike(text: FoldedText, { number }: Scope, gathered: number[]): number {
+    const columns = this.#columns
+    let kept = 0
+    for (let i = 0; i < gathered.length; i += 2) {
+      const chunk = gathered[i]!
+      const at = gathered[i + 1]!
+      gathered[kept] = chunk
+      gathered[kept + 1] = at
+      if (columns.anchorOf(chunk) === text.anchorAt(at) && columns.scopeOf(chunk) === number) kept += 2
+    }
+    return kept
+  }
+
+  /** Gathers the anchors of a batch that any chunk may have: their hashes, and where they stand; how many. */
+  #pick(text: FoldedText, seed: number, from: number, to: number): number {
+    const isRare = this.#isRare
+    const [hashes, picks] = [this.#hashes, this.#starts]
+    const shift = this.#rareShift
+    const { starts } = text
+    let picked = 0
+    for (let i = from; i < to; i++) {
+      const start = starts[i]!
+      const anchor = text.anchorAt(start)
+      const hash = mixHash(anchor, seed)
+      hashes[picked] = hash
+      picks[picked] = start
+      const counter = Math.imul(hash, spreading) >>> shift
+      // 1, where it is sampled
+      const sampled = ((Math.imul(anchor, spreading) >>> 29) - 1) >>> 31
+      picked += sampled | ((isRare[counter >>> 5]! >>> (counter & 31)) & 1)
+    }
+    return picked
   }
 
   /**
@@ -99,15 +140,15 @@ export class ChunkAnchors {
     let count = 0
     for (let slot = this.#slots.next(hash, hash); slot >= 0; slot = this.#slots.next(hash, slot + 1)) {
       const chunk = this.#slots.at(slot)
-      if (this.#columns.anchors[chunk] === anchor && this.#columns.scopes[chunk] === number) count++
+      if (this.#columns.anchorOf(chunk) === anchor && this.#columns.scopeOf(chunk) === number) count++
     }
     return count
   }
 
   /** A counter that was full once stays so: look-ups are slower for it, never wrong. */
   #countRare(chunk: number, change: number): void {
-    if (isSampled(this.#columns.anchors[chunk]!)) return
-    const at = (this.#hashOf(chunk) >>> 6) & (this.#rare.length - 1)
+    if (isSampled(this.#columns.anchorOf(chunk))) return
+    const at = Math.imul(this.#hashOf(chunk), spreading) >>> this.#rareShift
     if (this.#rare[at] !== 255) this.#rare[at] = this.#rare[at]! + change
     const bit = 1 << (at & 31)
     this.#isRare[at >>> 5] = this.#rare[at] === 0 ? this.#isRare[at >>> 5]! & ~bit : this.#isRare[at >>> 5]! | bit
@@ -116,5 +157,5 @@ export class ChunkAnchors {
 
 /** Whether a text looks an anchor up in any case: an eighth of all. */
 function isSampled(anchor: number): boolean {
-  return Math.imul(anchor, 0x9e3779b1) >>> 29 === 0
+  return Math.imul(anchor, spreading) >>> 29 === 0
 }

@@ -25,82 +25,110 @@ export interface GivenOrder {
   readonly isEitherWay: boolean
 }
 
-/** What is kept of each chunk, in typed columns: 74 bytes. */
+/** Words of a chunk, by what they hold. */
+const words = 16
+const [anchorWord, placeWord, lengthWord, hashWord, digestWord] = [0, 1, 2, 3, 4]
+const [sourceWord, orderWord, firstOrderWord, listWord, idWord] = [8, 9, 10, 11, 12]
+/** its scope, and its flags above */
+const scopeWord = 14
+/** the numbers of the white space at its ends */
+const endsWord = 15
+
+/**
+ * What is kept of each chunk: 64 bytes, which are one line of a processor's cache. To wait for a line takes longer than
+ * all that is done with it.
+ */
 export class ChunkColumns {
-  readonly anchors: Int32Array
-  readonly anchorPlaces: Uint32Array
-  readonly lengths: Uint32Array
-  readonly hashes: Int32Array
-  readonly digests: Int32Array
-  readonly scopes: Uint16Array
-  /** the last list that it was in without its neighbours in the order given; 0: none */
-  readonly lists: Uint32Array
-  readonly #flags: Uint8Array
-  readonly #leads: Uint16Array
-  readonly #tails: Uint16Array
-  readonly #sources: Int32Array
-  readonly #orders: Uint32Array
-  /** where a chunk was given first: texts repeat themselves */
-  readonly #firstOrders: Uint32Array
-  readonly #ids: Int32Array
+  readonly #words: Int32Array
   readonly #ends: string[] = ['']
   readonly #endNumbers = new Map<string, number>([['', 0]])
 
   constructor(capacity: number) {
-    this.anchors = new Int32Array(capacity)
-    this.anchorPlaces = new Uint32Array(capacity)
-    this.lengths = new Uint32Array(capacity)
-    this.hashes = new Int32Array(capacity)
-    this.digests = new Int32Array(4 * capacity)
-    this.scopes = new Uint16Array(capacity)
-    this.lists = new Uint32Array(capacity)
-    this.#flags = new Uint8Array(capacity)
-    this.#leads = new Uint16Array(capacity)
-    this.#tails = new Uint16Array(capacity)
-    this.#sources = new Int32Array(capacity)
-    this.#orders = new Uint32Array(capacity)
-    this.#firstOrders = new Uint32Array(capacity)
-    this.#ids = new Int32Array(2 * capacity)
+    this.#words = new Int32Array(words * capacity)
+  }
+
+  anchorOf(chunk: number): number {
+    return this.#words[words * chunk + anchorWord]!
+  }
+
+  anchorPlaceOf(chunk: number): number {
+    return this.#words[words * chunk + placeWord]!
+  }
+
+  lengthOf(chunk: number): number {
+    return this.#words[words * chunk + lengthWord]!
+  }
+
+  scopeOf(chunk: number): number {
+    return this.#words[words * chunk + scopeWord]! & 0xffff
+  }
+
+  /** The first word of its digest. */
+  stampOf(chunk: number): number {
+    return this.#words[words * chunk + digestWord]!
+  }
+
+  /** A hash of all of it. */
+  hashOf(chunk: number): number {
+    return this.#words[words * chunk + hashWord]!
+  }
+
+  hasDigest(chunk: number, digest: Int32Array): boolean {
+    const at = words * chunk + digestWord
+    const all = this.#words
+    return all[at] === digest[0] && all[at + 1] === digest[1] && all[at + 2] === digest[2] && all[at + 3] === digest[3]
+  }
+
+  /** The last list that it was in without its neighbours in the order given; 0: none. */
+  listOf(chunk: number): number {
+    return this.#words[words * chunk + listWord]! >>> 0
+  }
+
+  setList(chunk: number, list: number): void {
+    this.#words[words * chunk + listWord] = list
   }
 
   write(chunk: number, scope: number, record: ChunkRecord): void {
-    this.anchors[chunk] = record.anchor
-    this.anchorPlaces[chunk] = record.anchorPlace
-    this.lengths[chunk] = record.length
-    this.hashes[chunk] = record.hash
-    this.digests.set(record.digest, 4 * chunk)
-    this.scopes[chunk] = scope
-    this.lists[chunk] = 0
-    this.#leads[chunk] = this.#numberOf(record.lead)
-    this.#tails[chunk] = this.#numberOf(record.tail)
-    this.#flags[chunk] = record.isSure ? sure : 0
-    this.#firstOrders[chunk] = record.order
+    const at = words * chunk
+    const all = this.#words
+    all[at + anchorWord] = record.anchor
+    all[at + placeWord] = record.anchorPlace
+    all[at + lengthWord] = record.length
+    all[at + hashWord] = record.hash
+    all.set(record.digest, at + digestWord)
+    all[at + scopeWord] = scope
+    all[at + listWord] = 0
+    all[at + endsWord] = this.#numberOf(record.lead) | (this.#numberOf(record.tail) << 16)
+    if (record.isSure) this.makeSure(chunk)
+    all[at + firstOrderWord] = record.order
     this.#setOrder(chunk, record)
-    this.#ids.set(record.id, 2 * chunk)
+    all.set(record.id, at + idWord)
   }
 
   /** A chunk was given once more. */
   learnMore(chunk: number, facts: ChunkFacts): void {
     if (facts.isSure) this.makeSure(chunk)
+    const source = this.#sourceOf(chunk)
     // an order goes before none, and what came with others before what came alone
-    const isBetter = this.#sources[chunk] === 0 || !(facts.isFirst && facts.isLast)
-    const isRepeated = facts.exportOrder !== undefined && this.#firstOrders[chunk]! >= facts.exportOrder
-    if (isRepeated && this.#sources[chunk] === facts.source) this.#flags[chunk] = this.#flags[chunk]! | repeated
+    const isBetter = source === 0 || !(facts.isFirst && facts.isLast)
+    const isRepeated = facts.exportOrder !== undefined && this.#firstOrderOf(chunk) >= facts.exportOrder
+    if (isRepeated && source === facts.source) this.#setFlags(chunk, this.#flagsOf(chunk) | repeated)
     if (facts.source !== 0 && isBetter) this.#setOrder(chunk, facts)
-    if (facts.id[0] !== 0 || facts.id[1] !== 0) this.#ids.set(facts.id, 2 * chunk)
+    if (facts.id[0] !== 0 || facts.id[1] !== 0) this.#words.set(facts.id, words * chunk + idWord)
   }
 
   read(chunk: number): ChunkRecord {
-    const flags = this.#flags[chunk]!
+    const flags = this.#flagsOf(chunk)
+    const digestAt = words * chunk + digestWord
     return {
-      length: this.lengths[chunk]!,
-      digest: this.digests.slice(4 * chunk, 4 * chunk + 4),
-      anchor: this.anchors[chunk]!,
-      anchorPlace: this.anchorPlaces[chunk]!,
-      hash: this.hashes[chunk]!,
+      length: this.lengthOf(chunk),
+      digest: this.#words.slice(digestAt, digestAt + 4),
+      anchor: this.anchorOf(chunk),
+      anchorPlace: this.anchorPlaceOf(chunk),
+      hash: this.hashOf(chunk),
       isSure: (flags & sure) !== 0,
-      source: this.#sources[chunk]!,
-      order: this.#orders[chunk]!,
+      source: this.#sourceOf(chunk),
+      order: this.#orderOf(chunk),
       isOrderUnsure: (flags & orderUnsure) !== 0,
       isFirst: (flags & first) !== 0,
       isLast: (flags & last) !== 0,
@@ -111,39 +139,41 @@ export class ChunkColumns {
 
   /** There is none any more. */
   erase(chunk: number): void {
-    this.lengths[chunk] = 0
+    this.#words[words * chunk + lengthWord] = 0
   }
 
   handleOf(chunk: number): ChunkHandle {
-    return { chunk, stamp: this.digests[4 * chunk]! }
+    return { chunk, stamp: this.stampOf(chunk) }
   }
 
   isThere({ chunk, stamp }: ChunkHandle): boolean {
-    return this.lengths[chunk] !== 0 && this.digests[4 * chunk] === stamp
+    return this.lengthOf(chunk) !== 0 && this.stampOf(chunk) === stamp
   }
 
   isSure(chunk: number): boolean {
-    return (this.#flags[chunk]! & sure) !== 0
+    return (this.#flagsOf(chunk) & sure) !== 0
   }
 
   makeSure(chunk: number): void {
-    this.#flags[chunk] = this.#flags[chunk]! | sure
+    this.#setFlags(chunk, this.#flagsOf(chunk) | sure)
   }
 
   /** White space at the ends of a chunk as it was given. */
   endsOf(chunk: number): { readonly lead: string; readonly tail: string } {
-    return { lead: this.#ends[this.#leads[chunk]!]!, tail: this.#ends[this.#tails[chunk]!]! }
+    const numbers = this.#words[words * chunk + endsWord]!
+    return { lead: this.#ends[numbers & 0xffff]!, tail: this.#ends[numbers >>> 16]! }
   }
 
   idOf(chunk: number): readonly [number, number] {
-    return [this.#ids[2 * chunk]!, this.#ids[2 * chunk + 1]!]
+    const at = words * chunk + idWord
+    return [this.#words[at]!, this.#words[at + 1]!]
   }
 
   /** Undefined: they were not given by one source. */
   orderOf(from: number, to: number): GivenOrder | undefined {
-    const source = this.#sources[from]!
-    if (source === 0 || source !== this.#sources[to]) return undefined
-    const [own, other] = [this.#flags[from]!, this.#flags[to]!]
+    const source = this.#sourceOf(from)
+    if (source === 0 || source !== this.#sourceOf(to)) return undefined
+    const [own, other] = [this.#flagsOf(from), this.#flagsOf(to)]
     return {
       places: this.#placesBetween(from, to),
       isSeam: (own & last) !== 0 && (other & first) !== 0,
@@ -155,20 +185,43 @@ export class ChunkColumns {
 
   /** Where each was given last, unless one stood right behind the other before. */
   #placesBetween(from: number, to: number): number {
-    return this.#isBehind(from, to) ? 1 : this.#orders[to]! - this.#orders[from]!
+    return this.#isBehind(from, to) ? 1 : this.#orderOf(to) - this.#orderOf(from)
   }
 
   #isBehind(from: number, to: number): boolean {
-    const behind = [this.#firstOrders[from]! + 1, this.#orders[from]! + 1]
-    return behind.includes(this.#firstOrders[to]!) || behind.includes(this.#orders[to]!)
+    const behind = [this.#firstOrderOf(from) + 1, this.#orderOf(from) + 1]
+    return behind.includes(this.#firstOrderOf(to)) || behind.includes(this.#orderOf(to))
   }
 
   #setOrder(chunk: number, facts: ChunkFacts): void {
-    if (this.#sources[chunk] !== facts.source) this.#firstOrders[chunk] = facts.order
-    this.#sources[chunk] = facts.source
-    this.#orders[chunk] = facts.order
+    const at = words * chunk
+    if (this.#sourceOf(chunk) !== facts.source) this.#words[at + firstOrderWord] = facts.order
+    this.#words[at + sourceWord] = facts.source
+    this.#words[at + orderWord] = facts.order
     const ends = (facts.isFirst ? first : 0) | (facts.isLast ? last : 0)
-    this.#flags[chunk] = (this.#flags[chunk]! & (sure | repeated)) | (facts.isOrderUnsure ? orderUnsure : 0) | ends
+    const kept = this.#flagsOf(chunk) & (sure | repeated)
+    this.#setFlags(chunk, kept | (facts.isOrderUnsure ? orderUnsure : 0) | ends)
+  }
+
+  #sourceOf(chunk: number): number {
+    return this.#words[words * chunk + sourceWord]!
+  }
+
+  #orderOf(chunk: number): number {
+    return this.#words[words * chunk + orderWord]! >>> 0
+  }
+
+  /** Where it was given first: texts repeat themselves. */
+  #firstOrderOf(chunk: number): number {
+    return this.#words[words * chunk + firstOrderWord]! >>> 0
+  }
+
+  #flagsOf(chunk: number): number {
+    return this.#words[words * chunk + scopeWord]! >>> 16
+  }
+
+  #setFlags(chunk: number, flags: number): void {
+    this.#words[words * chunk + scopeWord] = this.scopeOf(chunk) | (flags << 16)
   }
 
   #numberOf(end: string): number {

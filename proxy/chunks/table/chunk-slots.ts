@@ -27,6 +27,37 @@ export class ChunkSlots {
     return -1
   }
 
+  /** Keeps those of the first `count` hashes, and what stands beside each, whose own slot is taken; how many. */
+  keepTaken(hashes: Int32Array, beside: Uint32Array, count: number): number {
+    const tags = this.#tags
+    const mask = this.#mask
+    let kept = 0
+    for (let i = 0; i < count; i++) {
+      const hash = hashes[i]!
+      hashes[kept] = hash
+      beside[kept] = beside[i]!
+      kept += -tags[hash & mask]! >>> 31
+    }
+    return kept
+  }
+
+  /** The chunks that the first `count` hashes may be of, and what stands beside their hashes, by turns. */
+  gather(hashes: Int32Array, beside: Uint32Array, count: number): number[] {
+    const tags = this.#tags
+    const mask = this.#mask
+    const gathered: number[] = []
+    for (let i = 0; i < count; i++) {
+      const hash = hashes[i]!
+      const tag = tagOf(hash)
+      let at = hash & mask
+      for (let seen = tags[at]!; seen !== 0; seen = tags[at]!) {
+        if (seen === tag) gathered.push(this.#chunks[at]!, beside[i]!)
+        at = (at + 1) & mask
+      }
+    }
+    return gathered
+  }
+
   at(slot: number): number {
     return this.#chunks[slot]!
   }

@@ -133,7 +133,7 @@ export class ChunkTable {
 
   /** The last list that a chunk was in without its neighbours in the order given; 0: none. */
   listOf(chunk: number): number {
-    return this.#columns.lists[chunk]!
+    return this.#columns.listOf(chunk)
   }
 
   /** Chunks stood in one list, each without its neighbours in the order given; that is a use of them, too. */
@@ -141,7 +141,7 @@ export class ChunkTable {
     this.#lists = (this.#lists + 1) >>> 0 || 1
     for (const handle of handles) {
       if (!this.#columns.isThere(handle)) continue
-      this.#columns.lists[handle.chunk] = this.#lists
+      this.#columns.setList(handle.chunk, this.#lists)
       this.#scopes.touch(this.#scopeOfChunk(handle.chunk), handle.chunk)
     }
   }
@@ -160,22 +160,21 @@ export class ChunkTable {
   }
 
   #verify(text: FoldedText, chunk: number, at: number, found: ChunkMatch[]): void {
-    const { anchorPlaces, lengths, hashes, digests } = this.#columns
-    const start = at - anchorPlaces[chunk]!
-    const length = lengths[chunk]!
-    if (start < 0 || start + length > text.length || text.hashOf(start, length) !== hashes[chunk]) return
-    const digest = digestWords(text, start, length)
-    for (let word = 0; word < 4; word++) if (digest[word] !== digests[4 * chunk + word]) return
-    found.push({ chunk, start, end: start + length })
+    const start = at - this.#columns.anchorPlaceOf(chunk)
+    const length = this.#columns.lengthOf(chunk)
+    if (start < 0 || start + length > text.length) return
+    if (text.hashOf(start, length) !== this.#columns.hashOf(chunk)) return
+    if (this.#columns.hasDigest(chunk, digestWords(text, start, length)))
+      found.push({ chunk, start, end: start + length })
   }
 
   #find(scope: Scope, digest: Int32Array, length: number): number {
     const hash = mixHash(digest[0]!, scope.seed)
-    const { lengths, scopes, digests } = this.#columns
+    const columns = this.#columns
     for (let slot = this.#byDigest.next(hash, hash); slot >= 0; slot = this.#byDigest.next(hash, slot + 1)) {
       const chunk = this.#byDigest.at(slot)
-      if (lengths[chunk] !== length || scopes[chunk] !== scope.number) continue
-      if (digest.every((word, i) => digests[4 * chunk + i] === word)) return chunk
+      const isSame = columns.lengthOf(chunk) === length && columns.scopeOf(chunk) === scope.number
+      if (isSame && columns.hasDigest(chunk, digest)) return chunk
     }
     return -1
   }
@@ -229,10 +228,10 @@ export class ChunkTable {
   }
 
   #scopeOfChunk(chunk: number): Scope {
-    return this.#scopes.at(this.#columns.scopes[chunk]!)
+    return this.#scopes.at(this.#columns.scopeOf(chunk))
   }
 
   #digestHash(chunk: number): number {
-    return mixHash(this.#columns.digests[4 * chunk]!, this.#scopeOfChunk(chunk).seed)
+    return mixHash(this.#columns.stampOf(chunk), this.#scopeOfChunk(chunk).seed)
   }
 }

@@ -8,6 +8,8 @@ export const anchorLength = 32
 export const longestText: number = 4 << 20
 
 const [sign, word, space] = [0, 1, 2]
+/** A bit for each kind behind each other at which a start is: one behind white space, and a word behind a sign. */
+const beginnings = (1 << (4 * space + sign)) | (1 << (4 * space + word)) | (1 << (4 * sign + word))
 const base = 0x2f0b4c47
 /** Beyond it a power of `base` is worked out each time. */
 const longestKeptPower = 1 << 14
@@ -24,22 +26,22 @@ export class FoldedText {
   /** where words begin and signs behind white space, ascending: anchors are looked for nowhere else */
   starts: Uint32Array = new Uint32Array(0)
   startCount = 0
-  /** by start: where it stands in the text */
-  #places = new Uint32Array(0)
+  /** for each character that was left out, how many folded ones were in front of it */
+  #dropped = new Uint32Array(0)
+  #droppedCount = 0
   #units = new Uint16Array(0)
   #hashes = new Int32Array(1)
 
   /** Where the folded character at `at`, which is no space, stands in the text. */
   placeOf(at: number): number {
     let low = 0
-    let high = this.startCount
+    let high = this.#droppedCount
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (this.starts[middle]! <= at) low = middle + 1
+      if (this.#dropped[middle]! <= at) low = middle + 1
       else high = middle
     }
-    // there is no white space between a start and the next but for what ends before it
-    return this.#places[low - 1]! + at - this.starts[low - 1]!
+    return at + low
   }
 
   /** Whether it begins with neither a letter nor a digit. */
@@ -50,6 +52,13 @@ export class FoldedText {
   /** A hash of `length` folded characters: where it differs, they do. */
   hashOf(start: number, length: number): number {
     return (this.#hashes[start + length]! - Math.imul(this.#hashes[start]!, powerOf(length))) | 0
+  }
+
+  /** How many starts have as many characters from there on as an anchor. */
+  get anchorCount(): number {
+    let count = this.startCount
+    while (count > 0 && this.starts[count - 1]! + anchorLength > this.length) count--
+    return count
   }
 
   /** The same of as many as an anchor has. */
@@ -66,32 +75,34 @@ export class FoldedText {
   read(text: string): void {
     this.#reserve(text.length)
     const { starts } = this
-    const [units, hashes, places] = [this.#units, this.#hashes, this.#places]
-    const kindOf = kinds
-    const factor = base
+    const [units, hashes, dropped] = [this.#units, this.#hashes, this.#dropped]
+    // a name of the module is looked up each time
+    const [formOf, factor] = [forms, base]
     let length = 0
     let startCount = 0
+    let droppedCount = 0
     let sum = 0
     // white space in front of everything is dropped
-    let behind = 2
+    let behind = space
     for (let at = 0; at < text.length; at++) {
-      let unit = text.charCodeAt(at)
-      const kind = kindOf[unit]!
-      // names of a module's constants are looked up each time: 0.4 ms in 240 KB
-      if (kind === 2) {
-        if (behind === 2) continue
-        unit = 32
-      } else if (behind === 2 || (kind === 1 && behind === 0)) {
-        places[startCount] = at
-        starts[startCount++] = length
+      const form = formOf[text.charCodeAt(at)]!
+      const kind = form >>> 16
+      if ((kind & behind) === 2) {
+        dropped[droppedCount++] = length
+        continue
       }
+      // no branch: where words begin cannot be foreseen
+      starts[startCount] = length
+      startCount += (beginnings >>> ((behind << 2) | kind)) & 1
       behind = kind
+      const unit = form & 0xffff
       units[length] = unit
       sum = (Math.imul(sum, factor) + unit + 1) | 0
       hashes[++length] = sum
     }
     this.length = behind === space && length > 0 ? length - 1 : length
     this.startCount = startCount
+    this.#droppedCount = droppedCount
   }
 
   #reserve(length: number): void {
@@ -100,7 +111,7 @@ export class FoldedText {
     this.#units = new Uint16Array(size)
     this.#hashes = new Int32Array(size + 1)
     this.starts = new Uint32Array(size)
-    this.#places = new Uint32Array(size)
+    this.#dropped = new Uint32Array(size)
   }
 }
 
@@ -112,6 +123,9 @@ const kinds = Uint8Array.from({ length: 1 << 16 }, (_, unit) => {
   const isSign = (unit >= 0x2010 && unit <= 0x206f) || (unit >= 0x3001 && unit <= 0x303f) || unit >= 0xff01
   return isSign ? sign : word
 })
+
+/** What each UTF-16 code unit is folded to, its kind above. */
+const forms = Uint32Array.from(kinds, (kind, unit) => (kind << 16) | (kind === space ? 32 : unit))
 
 function powerOf(length: number): number {
   if (length <= longestKeptPower) {

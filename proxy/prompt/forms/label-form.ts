@@ -62,6 +62,11 @@ export const labelForm: Form = {
     `资料：\n来源：a.md\n${rain}\n\n来源：b.md\n${sun}\n\n问题：为什么？`,
     `Sources:\na.pdf#page=3: ${rain}\nb.pdf#page=1: ${sun}${ask}`,
     `Sources:\nid|text\n17|${rain}\n4|${sun}${ask}`,
+    `Search results:\n\n**Oslo** (https://a.example)\n${rain}\n\n**Rome** (https://b.example)\n${sun}${ask}`,
+    `Search results:\n\n### Oslo\nhttps://a.example\n\n${rain}\n\n### Rome\nURL: https://b.example\n\n${sun}${ask}`,
+    `Use these documents:\n*. {'title': 'Oslo'}\n${rain}\n\n*. {'title': 'Rome'}\n${sun}${ask}`,
+    `Retrieved context:\n\n(score=0.83) ${rain}\n\n(score=0.71) ${sun}${ask}`,
+    `Context information is below.\n---------------------\n[Excerpt from document]\nfile_name: a.md\nExcerpt:\n-----\n${rain}\n-----\n\n[Excerpt from document]\nfile_name: b.md\nExcerpt:\n-----\n${sun}\n-----\n---------------------${ask}`,
     `Pages:\n\nDocument:\n  Content: ${rain}\n  URL: https://a.example\nDocument:\n  Content: ${sun}\n  URL: https://b.example${ask}`,
   ],
   alike: [
@@ -92,6 +97,10 @@ export const labelForm: Form = {
     `Шаг 1: ${rain}\nШаг 2: ${sun}\n\nВопрос: почему?`,
     `Result 1\nStatus: ${rain}\nResult 2\nStatus: ${sun}${ask}`,
     `### File 1: ${rain}\n\n### File 2: ${sun}`,
+    `My trips:\n\n**Oslo** (https://a.example)\n${rain}\n\n**Rome** (https://b.example)\n${sun}${ask}`,
+    `Search results:\n\n**Oslo** (https://a.example)\n# About Oslo\n${rain}\n\n**Rome** (https://b.example)\n${sun}${ask}`,
+    `Reviews:\n\n(score=8) ${rain}\n\n(score=7) ${sun}${ask}`,
+    `Events:\n*. {'title': 'Oslo'}\n${rain}\n\n*. {'title': 'Rome'}\n${sun}${ask}`,
     `Answer in this format:\nSource 1: ${rain}\nSource 2: ${sun}`,
   ],
 }

@@ -1,3 +1,5 @@
+import { findContentEnd } from './find-edges.ts'
+import type { Fence } from './find-fences.ts'
 import { readNounAlone } from './words/read-noun.ts'
 
 /** A line, or its beginning, that opens a block which a mark of its own closes, as `[webpage 1 begin]`. */
@@ -41,6 +43,8 @@ export function readOpening(text: string, start: number, closings: Closings): Op
 const BEFORE_NOUN = /([[<{|=*#-]{1,10}[ \t]?)((?:begin|start)(?: of)?[ _-])?/iy
 const BEHIND_NOUN = /([ _.:#-]{0,2}(?:\d{1,6}|[A-Z]))?([ \t]?[\]>}|=*#-]{1,10})(?=[ \t]*\r?\n)/iuy
 const ENDS = ['/$', 'END $', 'END_$', 'End $', 'end $', 'end_$', 'END OF $', 'End of $', 'End', 'END', 'end']
+// `<BEGIN SOURCE>`, which is no element's name, `<<<DOC 2>>>` and `<|doc|>`
+const SAID = /^<(?:[<|]|(?:begin|start)[ _])/i
 const MOST_FORMS = 24
 // a first block is no longer
 const FURTHEST_CLOSING = 100_000
@@ -48,7 +52,7 @@ const FURTHEST_CLOSING = 100_000
 /** An opening that says no more than a word for a document, where a mark like it says that it ends, as `[End]` does. */
 function readNoun(text: string, start: number, closings: Closings): Opening | undefined {
   // one sign of a tag stands in front of an element's name
-  if (text[start] === '<' && text[start + 1] !== '<' && text[start + 1] !== '|') return undefined
+  if (text[start] === '<' && !SAID.test(text.slice(start, start + 7))) return undefined
   const parts = readParts(text, start, BEFORE_NOUN, BEHIND_NOUN)
   if (parts === undefined) return undefined
   const { edge, before, noun, end } = parts
@@ -56,7 +60,7 @@ function readNoun(text: string, start: number, closings: Closings): Opening | un
   const form = `${edge}${before}${noun}${edgeEnd}`
   let closing = closings.get(form)
   if (closing === undefined && closings.size < MOST_FORMS) {
-    const own = before === '' ? ENDS : [`${toEnd(before)}$`]
+    const own = before === '' ? ENDS : [`${toEnd(before)}$`, `/${toEnd(before)}$`]
     const written = own.map((end) => `${edge}${end.replace('$', noun)}${edgeEnd}`)
     const near = text.slice(start, start + FURTHEST_CLOSING)
     closing = written.find((mark) => near.includes(mark)) ?? null
@@ -114,6 +118,23 @@ function toEnd(word: string): string {
   return word.replace(/begin|start/i, (begin) =>
     begin === begin.toUpperCase() ? 'END' : begin[0]! < 'a' ? 'End' : 'end',
   )
+}
+
+// ``Here is a relevant excerpt in `a.md`:``
+const RELEVANT =
+  /^(?:[^\n`]{0,80}[ \t])?(?:relevant|code ?base|repository|retrieved)[ \t](?:\p{L}{1,20}[ \t]){0,3}(?:context|excerpt|snippet|passage|section)[ \t](?:from|in|of)[ \t](?:the[ \t])?(?:file[ \t])?`[^`\n]{1,200}`[^`:\n]{0,60}[:：]$/iu
+const LONGEST_SENTENCE = 300
+
+/** A fence below a sentence that calls what stands in it relevant, and names its file; `line` is where the fence's line begins. */
+export function readFenced(text: string, line: number, { start: at, end, length }: Fence): Opening | undefined {
+  if (line < 2) return undefined
+  const start = text.lastIndexOf('\n', line - 2) + 1
+  const above = findContentEnd(text, start, line)
+  const last = text[above - 1]
+  if ((last !== ':' && last !== '：') || above - start > LONGEST_SENTENCE) return undefined
+  if (!RELEVANT.test(text.slice(start, above))) return undefined
+  const closing = `\n${text.slice(at, at + length)}`
+  return { start, end, closing, form: `relevant ${closing}`, label: undefined, prefix: 'excerpt', isTwice: false }
 }
 
 function readFile(text: string, start: number): Opening | undefined {

@@ -1,12 +1,13 @@
 import { findLineEnd, isRule, isSpace } from './find-edges.ts'
 import { type Fence, readFence } from './find-fences.ts'
-import { type Closings, type Opening, readOpening } from './find-openings.ts'
+import { type Closings, type Opening, readFenced, readOpening } from './find-openings.ts'
 import { readDressedLabel, readRuledLabel } from './labels/find-dressed-labels.ts'
 import { type Foot, readFoot } from './labels/find-feet.ts'
 import { toRecordLabel } from './labels/find-inline-heads.ts'
 import { readLabel } from './labels/find-labels.ts'
 import { readAboveRule, readFileSaid, readOrigin } from './labels/find-named-labels.ts'
 import { beginsRecord, readRecordHead } from './labels/find-record-head.ts'
+import { readTitledLabel } from './labels/find-titled-labels.ts'
 import type { Label } from './labels/label.ts'
 
 /** A place in a text. */
@@ -94,8 +95,7 @@ export class LineReader {
     const code = text.charCodeAt(start)
     if (start === text.length || code === LINE_FEED) return
     if (code === BACKTICK || code === TILDE) {
-      const fence = readFence(text, start)
-      if (fence !== undefined) this.fences.push(fence)
+      this.#readFence(line, start)
       return
     }
     const isOpened = this.#readOpening(code, start)
@@ -108,6 +108,14 @@ export class LineReader {
     else if (isBullet(code) || isDigit(code)) this.bullets.push({ start: line })
     else if (code === PIPE && isAboveDelimiter(this.#text, start)) this.tables.push({ start })
     if (!isOpened) this.#readLabel(line, start)
+  }
+
+  #readFence(line: number, start: number): void {
+    const fence = readFence(this.#text, start)
+    if (fence === undefined) return
+    this.fences.push(fence)
+    const opening = readFenced(this.#text, line, fence)
+    if (opening !== undefined) this.openings.push(opening)
   }
 
   #readRule(line: number, start: number): void {
@@ -157,6 +165,7 @@ export class LineReader {
     }
     const label =
       readLabel(this.#text, start) ??
+      readTitledLabel(this.#text, start) ??
       (hasColon && mayEndName(this.#text, colon) ? this.#readRecord(line, start) : undefined) ??
       readDressedLabel(this.#text, start) ??
       (hasColon ? (readFileSaid(this.#text, start, colon) ?? this.#readOrigin(line, start)) : undefined)
@@ -215,7 +224,7 @@ class NextColon {
 function mayEndName(text: string, colon: number): boolean {
   const at = text.charCodeAt(colon + 1) === ASTERISK ? colon + 3 : colon + 1
   const code = text.charCodeAt(at)
-  return isSpace(code) || code > 127
+  return isSpace(code) || code > 127 || text[colon] === '：'
 }
 
 /** Whether a value of JSON stands behind this colon, but for the few signs that {@link ANNOUNCED_VALUE} passes over. */

@@ -5,6 +5,7 @@ import { developed } from './developed.fixture.ts'
 import { developedLater } from './developed-later.fixture.ts'
 import { laterOrders } from './developed-later-orders.fixture.ts'
 import { drawn } from './drawn.fixture.ts'
+import { drawnLater } from './drawn-later.fixture.ts'
 import { listsIn, orderedTexts } from './ordered-texts.fixture.ts'
 import { ordinary } from './ordinary.fixture.ts'
 import { documentKinds, documentsOf, judge, type Template } from './template.fixture.ts'
@@ -24,6 +25,7 @@ describe.each([
   ['developed-later', developedLater],
   ['blind', blind],
   ['drawn', drawn],
+  ['drawn-later', drawnLater],
 ] as const)('templates as applications write them: %s', (name, templates) => {
   it('are found or left alone as before, and none is torn', async () => {
     const verdicts = describeVerdicts(templates)

@@ -4,8 +4,10 @@ import type { Region } from '../../scan/find-elements.ts'
 import { announcesBlocks } from '../../scan/find-list-heading.ts'
 import { rowForm } from '../../scan/labels/find-labels.ts'
 import { fileForm, originForm } from '../../scan/labels/find-named-labels.ts'
+import { titledForms } from '../../scan/labels/find-titled-labels.ts'
 import type { Label } from '../../scan/labels/label.ts'
 
+const HEADING = /^[ \t]{0,3}#{1,6}[ \t]/m
 // a line that is a heading, or as short as a title and no sentence
 const TITLE = /^(?:#{1,6}[ \t][^\n]*|\*\*[^\n]*\*\*|[^\n]{0,79}[^.!?。！？…:：;|)`"'”’»\]}>\n])$/
 
@@ -19,6 +21,8 @@ export function mayHead(
   const { form, start } = labels[0]!
   if (form === rowForm) return isHeaded(text, region, start)
   if (form === fileForm) return isAnnounced(text, region, start)
+  // of headings in the texts and around them nobody knows which is whose
+  if (titledForms.has(form)) return !ends.concat(end).some((own, i) => HEADING.test(text.slice(labels[i]!.end, own)))
   if (form !== originForm) return true
   const [field = ''] = /^[^:：]{1,40}(?=[:：])/.exec(text.slice(start, start + 41)) ?? []
   return countLines(text, field.trimEnd().toLowerCase(), start, end) === labels.length && !areTitled(text, labels, ends)

@@ -62,6 +62,7 @@ function areLines(text: string, blocks: readonly BlockSpan[]): boolean {
   if (blocks.length < FEWEST_LINES) return false
   return blocks.every(({ contentStart, contentEnd }) => {
     const isShort = contentEnd - contentStart < SHORTEST_PASSAGE
-    return isShort && SENTENCE.test(text.slice(contentStart, contentEnd))
+    // a template quotes whole passages, as `[1] «It rained.»`
+    return isShort && text[contentStart] !== '«' && SENTENCE.test(text.slice(contentStart, contentEnd))
   })
 }

@@ -1,6 +1,6 @@
 import { findContentEnd, findContentStart, findLineEnd } from '../find-edges.ts'
 
-/** A line below a text that says where it is from, as `(Source: a.md)`. */
+/** A line below a text that says where it is from, as `(Source: a.md)` and `<https://a.example>`. */
 export interface Foot {
   readonly start: number
   readonly end: number
@@ -11,13 +11,17 @@ export interface Foot {
 const FOOT =
   /([([（【]|[—–-]{1,2}[ \t]?)?((?:source|from|reference|citation|url|link|quelle|fuente|fonte|origen|来源|出处|出典|источник)s?)[:：][ \t]?\S[^\n]{0,200}/iuy
 
-const INITIALS = '([（【—–-sSfFrRcCuUlLqQoO来出и'
+// `<https://a.example>`
+const ADDRESS = /()(<https?:)\/\/[^\s<>]{1,300}>/iuy
+
+const INITIALS = '<([（【—–-sSfFrRcCuUlLqQoO来出и'
 
 /** Reads the line at `line`, whose first character is at `start`, where a blank line or nothing stands behind it. */
 export function readFoot(text: string, line: number, start: number): Foot | undefined {
   if (!INITIALS.includes(text[start]!)) return undefined
-  FOOT.lastIndex = start
-  const match = FOOT.exec(text)
+  const shape = text[start] === '<' ? ADDRESS : FOOT
+  shape.lastIndex = start
+  const match = shape.exec(text)
   if (match === null) return undefined
   const [whole, sign = '', word] = match as unknown as [string, string | undefined, string]
   const lineEnd = findLineEnd(text, start)

@@ -1,10 +1,11 @@
 import { findContentEnd, findContentStart, findLineEnd } from '../find-edges.ts'
+import { isFileInBrackets } from './find-named-labels.ts'
 import { readCredits, readFields } from './find-record-head.ts'
 import { type Label, toLabelNumber } from './label.ts'
 
 const NUMBER = /(?:\((\d{1,3})\)|(\d{1,3})[.)])[ \t]{1,3}(?=\S)/y
 // `{'source': 'a.md'}`, as Python and JSON print what is known of a text
-const METADATA =
+export const METADATA: RegExp =
   /\{[ \t]?['"](?:source|title|file|file_?name|file_?path|path|url|uri|link|document|doc_?id|document_?id|id|name)['"]:[^\n{}]{1,300}\}(?=[ \t]*\r?\n)/iy
 // `**Rome** (https://a.example)`
 const ADDRESS_BEHIND = /\s[([<]?https?:\/\/[^\s]{1,300}$/
@@ -13,7 +14,7 @@ const LONGEST_TITLE = 300
 
 /**
  * A number in front of a text whose head says where it is from, in its line or right below it: `1. Title: Rome`,
- * `1. Rome` above `URL: …`, `1. {'source': 'a.md'}`. Other numbered lines are items of whatever text.
+ * `1. Rome` above `URL: …`, `1. {'source': 'a.md'}`, `1. (a.md) text`. Other numbered lines are items of whatever text.
  */
 export function readHeadedNumber(text: string, start: number, at: number): Label | undefined {
   NUMBER.lastIndex = at
@@ -33,6 +34,7 @@ export function readHeadedNumber(text: string, start: number, at: number): Label
 function readHead(text: string, at: number): string | undefined {
   METADATA.lastIndex = at
   if (METADATA.test(text)) return '{}'
+  if (isFileInBrackets(text, at)) return '(file)'
   const fields = readFields(text, at)
   if (fields !== undefined && !fields.isWeak) return fields.keys
   const lineEnd = findLineEnd(text, at)

@@ -102,6 +102,7 @@ export const originForm = 'origin:~'
 
 // `a.pdf#page=3: text`
 const FILE_SAID = new RegExp(`${FILE}(?:#[\\w=.&-]{1,60})?[:：][ \\t]{1,2}(?=\\S)`, 'iuy')
+const IN_PARENTHESES = new RegExp(`\\(${FILE}(?:#[\\w=.&-]{1,60})?\\)[:：]?[ \\t]{1,2}(?=\\S)`, 'iuy')
 const MAY_BE_FILE = /^\S{1,80}\.[a-z]{1,8}(?:#\S{1,60})?$/i
 
 /** A file's name in front of its text, up to the colon at `colon`. */
@@ -110,6 +111,12 @@ export function readFileSaid(text: string, start: number, colon: number): Label 
   if (!MAY_BE_FILE.test(text.slice(start, colon))) return undefined
   FILE_SAID.lastIndex = start
   return FILE_SAID.test(text) ? toLabel(start, FILE_SAID.lastIndex, fileForm, true) : undefined
+}
+
+/** Whether a file's name in parentheses stands here, with a text behind it. */
+export function isFileInBrackets(text: string, at: number): boolean {
+  IN_PARENTHESES.lastIndex = at
+  return text[at] === '(' && IN_PARENTHESES.test(text)
 }
 
 /** The form of labels that are a file's name and a colon. */
@@ -126,11 +133,16 @@ export function readWord(text: string, start: number, { end, word, isWeak }: Nou
   return toLabel(start, end + match[0].length, `${word.toLowerCase()}:~`, true)
 }
 
-/** A word for a document in signs of both sides, alone in its line: `<|doc|>`. */
+// `[Excerpt from document]`
+const OF_SOURCE = / (?:from|of) (?:the |a )?(?:document|source|file|page|article)(?![\p{L}\p{N}])/iuy
+
+/** A word for a document in signs of both sides, alone in its line: `<|doc|>`, `[Excerpt from document]`. */
 export function readBare(text: string, start: number, { signs, at }: Dress, noun: Noun): Label | undefined {
   if (isMarkdown(signs) || noun.end === at) return undefined
   const closing = toClosing(signs)
-  const end = findContentStart(text, noun.end, noun.end + 1)
+  OF_SOURCE.lastIndex = noun.end
+  const own = noun.end + (OF_SOURCE.exec(text)?.[0].length ?? 0)
+  const end = findContentStart(text, own, own + 1)
   if (!text.startsWith(closing, end)) return undefined
   const behind = skipColon(text, end + closing.length)
   const lineEnd = findLineEnd(text, behind)
