@@ -258,6 +258,19 @@ test.each([
   expect(response.headers.get('x-reprise-skipped')).toBe('token_ids')
 })
 
+test('a byte order mark stays in front of what is rewritten, and of what is not', async () => {
+  const { requests } = await startInFrontOfDouble()
+  const mark = '\uFEFF'
+  const plain = `${mark}${JSON.stringify({ model: 'm', prompt: 'no blocks' })}`
+  await postJson(`${proxy!.url}/v1/completions`, plain)
+  expect(requests[0]!.body.toString()).toBe(plain)
+  await postJson(`${proxy!.url}/v1/completions`, `${mark}${JSON.stringify({ prompt: promptOf('one', 'abc') })}`)
+  await postJson(`${proxy!.url}/v1/completions`, `${mark}${JSON.stringify({ prompt: promptOf('two', 'cba') })}`)
+  const sent = requests[2]!.body.toString()
+  expect(sent.startsWith(mark)).toBe(true)
+  expect(namesIn((JSON.parse(sent.slice(1)) as { prompt: string }).prompt)).toBe('abc')
+})
+
 test('token ids are answered', async () => {
   proxy = await startTestProxy()
   const response = await postJson(`${proxy.url}/v1/completions`, { prompt: [1, 2, 3], max_tokens: 4 })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
+import { connectRaw } from './raw-client.ts'
 import { postJson, ragRequest } from './start-test-proxy.ts'
 
 const reprise = join(import.meta.dirname, '..', 'bin', 'reprise')
@@ -37,6 +38,35 @@ async function stop(child: ChildProcess): Promise<unknown> {
 }
 
 describe('logs', () => {
+  test('name what was refused before it was a request, with its client', async () => {
+    const { child, url } = await serve('pipe')
+    const lines: string[] = []
+    createInterface(child.stderr!).on('line', (line) => lines.push(line))
+    const unreadable = [
+      'CONNECT example.org:443 HTTP/1.1\r\nhost: example.org:443\r\n\r\n',
+      'OPTIONS * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n',
+      'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+      `GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(70_000)}\r\n\r\n`,
+      'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+      'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ncontent-length: 40\r\n\r\n{}',
+    ]
+    const answers: string[] = []
+    for (const bytes of unreadable) {
+      const client = await connectRaw(url)
+      client.write(bytes)
+      answers.push((await client.ended).slice(9, 12))
+    }
+    expect(answers).toEqual(['405', '400', '400', '431', '400', '400'])
+    expect(await stop(child)).toBe(0)
+    const refused = lines
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ outcome }) => outcome === 'unreadable_request')
+    expect(refused.map(({ status }) => String(status))).toEqual(answers)
+    for (const line of refused)
+      expect(line).toMatchObject({ client: '127.0.0.1', msg: 'request', reason: expect.any(String) })
+  })
+
   test('are a JSON line on stderr for every request, and hold nothing of its text or key', async () => {
     const { child, url } = await serve('pipe')
     const lines: string[] = []

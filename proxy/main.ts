@@ -1,6 +1,4 @@
-import type { RequestListener } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import { getRequestListener } from '@hono/node-server'
 import type { Hono } from 'hono'
 import type { Emulator } from '#engine-adapters/emulator/emulator.ts'
 import { emulatorDefaults } from '#engine-adapters/emulator/emulator-defaults.ts'
@@ -10,20 +8,23 @@ import { readEngineTls, readListenerTls } from './access/read-certificates.ts'
 import { asksForKeys } from './access/read-key-records.ts'
 import { createAdminApp } from './admin/admin-app.ts'
 import { createCountedChunks } from './chunks/create-counted-chunks.ts'
-import type { Config, EngineConfig, ListenAddress } from './config/config.ts'
+import type { Config, EngineConfig } from './config/config.ts'
 import { withoutPassword } from './config/without-password.ts'
 import { createPipeline, type LivePipeline } from './create-pipeline.ts'
 import { createReplicas } from './create-replicas.ts'
 import { History } from './dashboard/history.ts'
 import { readCounts } from './dashboard/read-counts.ts'
 import { followEngines } from './engine-reports/follow-engines.ts'
+import type { UnreadRequest } from './http/answer-unread.ts'
 import { createApp, type ServerEnv } from './http/app.ts'
-import { Listener, type ListenerTls } from './http/listener.ts'
+import { listen } from './http/listen.ts'
+import type { Listener, ListenerTls } from './http/listener.ts'
 import { createLog, type Log } from './log.ts'
 import type { HealthCheckOptions } from './replicas/health-checks.ts'
 import { lookAfterReplicas } from './replicas/look-after-replicas.ts'
 import { ReplicaSet } from './replicas/replica-set.ts'
 import { findWarnings } from './start-warnings.ts'
+import { logUnread } from './telemetry/access-log.ts'
 import { MemoryHotBlocks } from './telemetry/hot-blocks/memory-hot-blocks.ts'
 import { readVersion } from './telemetry/read-version.ts'
 import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts'
@@ -61,7 +62,11 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   let current = config
   // the emulator has to be told where its callbacks go before there is an engine to build the rest on
   const adminApp = new Deferred<Hono<ServerEnv>>()
-  const admin = await listen(adminApp.promise, config.adminListen, callbackUploadSeconds)
+  const logsRequests = (): boolean => current.logRequests
+  const onUnread = (unread: UnreadRequest): void => {
+    if (logsRequests()) logUnread(log, unread)
+  }
+  const admin = await listen(adminApp.promise, config.adminListen, { uploadSeconds: callbackUploadSeconds, onUnread })
   const emulator = config.engines.length === 0 ? await startEmbedded(admin.url, log) : undefined
   const engines = emulator ? [embeddedEngine(emulator)] : config.engines
   const processed = new ProcessedBlocks(processedBlocks)
@@ -70,7 +75,6 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const hot = redis?.hot ?? new MemoryHotBlocks()
   const { chunks, metrics } = createCountedChunks(config, replicas, { version, hot, redis })
   const tracing = await createTracing(process.env, version, (message) => log.warn(message))
-  const logsRequests = (): boolean => current.logRequests
   const telemetry = createTelemetry({ metrics, log, tracing, hot, logsRequests, now: () => performance.now() })
   const live = createPipeline(config, { replicas, processed, chunks, telemetry, log, redis })
   await followEngines(replicas, engines, telemetry)
@@ -91,7 +95,11 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
     }),
   )
   await live.connect(redisStartMilliseconds)
-  const data = await listen(createApp(live.pipeline, drain), config.listen, requestUploadSeconds, tls.listener)
+  const data = await listen(createApp(live.pipeline, drain), config.listen, {
+    uploadSeconds: requestUploadSeconds,
+    onUnread,
+    tls: tls.listener,
+  })
   const upkeep = lookAfterReplicas(replicas.all, engines, toHealthOptions(config), telemetry)
   history.start()
   for (const warning of findWarnings(config)) log.warn(warning)
@@ -194,28 +202,6 @@ function toHealthOptions({ health }: Config): HealthCheckOptions {
     intervalMilliseconds: health.intervalSeconds * 1000,
     timeoutMilliseconds: health.timeoutSeconds * 1000,
   }
-}
-
-async function listen(
-  app: Hono<ServerEnv> | Promise<Hono<ServerEnv>>,
-  { host, port }: ListenAddress,
-  uploadSeconds: number,
-  tls?: ListenerTls,
-): Promise<Listener> {
-  const listener = new Listener(toRequestListener(app), uploadSeconds, tls)
-  await listener.listen(host, port)
-  return listener
-}
-
-/** Requests that come before there is an app wait for it. */
-function toRequestListener(app: Hono<ServerEnv> | Promise<Hono<ServerEnv>>): RequestListener {
-  const fetch = async (...[request, env]: Parameters<Hono<ServerEnv>['fetch']>): Promise<Response> =>
-    (await app).fetch(request, env)
-  return getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
-    overrideGlobalObjects: false,
-    // for HTTP/1.0 without a Host header
-    hostname: 'localhost',
-  })
 }
 
 /** A promise that is resolved from outside. */

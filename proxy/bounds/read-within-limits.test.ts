@@ -70,6 +70,14 @@ test.each(['{"a":[1,2}', '{"a":1}}', '{"a":"b', '{"a":1} {'])(
   },
 )
 
+test.each(['prompt', 'input_ids'])('ids of tokens in %s are left whole, for being ids', async (name) => {
+  const ids = Array.from({ length: 200_000 }, (_, i) => i % 50_000)
+  for (const value of [ids, [ids]]) {
+    const { received } = await read({ model: 'm', [name]: value })
+    expect(received).toMatchObject({ prompt: undefined, skipped: 'token_ids' })
+  }
+})
+
 test('a list of prompts is known by no bytes: each is a prompt of its own', async () => {
   const body = Buffer.from(JSON.stringify({ prompt: ['a'.repeat(1_000_001), 'b'] }))
   const options = { isEncoded: false, hygiene: undefined, separator: '', limits, turn: async () => {} }

@@ -3,15 +3,16 @@ import { readExplicitContext } from '../prompt/body/explicit-context.ts'
 import type { Received } from '../request/read-received.ts'
 import type { BodyScan } from './scan-body.ts'
 import { WholeBody } from './whole-body.ts'
-import { mostContainers, mostDepth, mostMarks, mostStrings, tooLarge, type WorkLimits } from './work-limits.ts'
+import { mostCommas, mostContainers, mostDepth, mostMarks, mostStrings, tooLarge, type WorkLimits } from './work-limits.ts'
 
 /** Whether reading a body takes longer than other requests can wait. */
 export function isTooLarge(bytes: number, scan: BodyScan, limits: WorkLimits): boolean {
-  const { containers, strings, depth, marks } = scan
+  const { containers, strings, commas, depth, marks } = scan
   return (
     bytes > limits.bytes ||
     containers > mostContainers ||
     strings > mostStrings ||
+    commas > mostCommas ||
     depth > mostDepth ||
     marks > mostMarks
   )
@@ -35,7 +36,7 @@ export function receiveWhole(body: Buffer, scan: BodyScan, isEncoded: boolean): 
     readExplicitContext(whole.members.reprise)
     throw explicitTooLarge()
   }
-  return { ...unread, whole, skipped: tooLarge }
+  return { ...unread, whole, skipped: whole.holdsTokenIds ? 'token_ids' : tooLarge }
 }
 
 /** The answer to a request whose own blocks cannot be put in place. */

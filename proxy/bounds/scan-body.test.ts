@@ -17,6 +17,12 @@ function countContainers(value: unknown): number {
   return 1 + Object.values(value).reduce<number>((sum, inner) => sum + countContainers(inner), 0)
 }
 
+function countCommas(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const inner = Object.values(value)
+  return Math.max(0, inner.length - 1) + inner.reduce<number>((sum, one) => sum + countCommas(one), 0)
+}
+
 function depthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   return 1 + Math.max(0, ...Object.values(value).map(depthOf))
@@ -32,6 +38,8 @@ test('counts what JSON.parse would make of a body, whatever it holds', async () 
       const found = await scan(text)
       const value = JSON.parse(text)
       expect(found).toMatchObject({ containers: countContainers(value), depth: depthOf(value), isWhole: true })
+      // of names that are there twice, JSON.parse keeps one
+      if (JSON.stringify(value) === text) expect(found.commas).toBe(countCommas(value))
       expect(found.digest).toBe(hash('sha256', text, 'base64url'))
     }),
   )

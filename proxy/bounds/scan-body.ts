@@ -6,6 +6,8 @@ export interface BodyScan {
   /** objects and arrays */
   readonly containers: number
   readonly strings: number
+  /** outside of strings: what stands in arrays and objects */
+  readonly commas: number
   readonly depth: number
   /** line breaks and `<` in strings */
   readonly marks: number
@@ -65,6 +67,7 @@ class BodyScanner {
   #deepest = 0
   #containers = 0
   #strings = 0
+  #commas = 0
   #marks = 0
   #isBroken = false
   #isOver = false
@@ -96,6 +99,7 @@ class BodyScanner {
     return {
       containers: this.#containers,
       strings: this.#strings,
+      commas: this.#commas,
       depth: this.#deepest,
       marks: this.#marks,
       isWhole: this.#depth === 0 && !this.#isInString && !this.#isBroken && this.#at > 0,
@@ -141,6 +145,7 @@ class BodyScanner {
       const code = bytes[at]!
       if (code <= 0x20) continue
       if (this.#isOver) this.#isBroken = true
+      if (code === COMMA) this.#commas += 1
       if (code === QUOTE) {
         this.#strings += 1
         this.#isInString = true

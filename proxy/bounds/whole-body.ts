@@ -14,6 +14,7 @@ export const decidingMembers: ReadonlySet<string> = new Set([
   'reprise',
   'prompt',
   'text',
+  'input_ids',
   'echo',
   'logprobs',
   'prompt_logprobs',
@@ -31,6 +32,9 @@ export interface UnreadBytes {
 const longestValue = 4_096
 /** So much of a body is handed to the engine's socket at a time. */
 const pieceBytes = 1024 * 1024
+
+const beginsWithNumber = /^\[\s*(\[\s*)?\d/
+const longestBeginning = 64
 
 /** A body that is forwarded as received: it is scanned, never parsed, and its bytes are never copied. */
 export class WholeBody {
@@ -55,6 +59,14 @@ export class WholeBody {
     const name = api === 'completions' ? 'prompt' : api === 'generate' ? 'text' : undefined
     if (name === undefined) return true
     return this.#scan.members.get(name)?.at(-1) !== undefined && this.#firstByteOf(name) !== '['
+  }
+
+  /** Whether its prompts are lists of numbers, which are the engine's to read. */
+  get holdsTokenIds(): boolean {
+    return ['prompt', 'input_ids'].some((name) => {
+      const { start } = this.#scan.members.get(name)?.at(-1) ?? {}
+      return start !== undefined && beginsWithNumber.test(this.#bytes.toString('latin1', start, start + longestBeginning))
+    })
   }
 
   /** Its bytes in pieces, with members set: in the place of those there are, duplicates too, or in front of all others. */

@@ -8,6 +8,7 @@ import { ProxyError, toProxyError } from '../errors.ts'
 import { passThrough } from '../request/pass-through.ts'
 import { type Exchange, type Pipeline, runPipeline } from '../request/pipeline.ts'
 import { RequestTelemetry } from '../telemetry/request-telemetry.ts'
+import { clientAddress } from './client-address.ts'
 import { endBehindBody } from './end-behind-body.ts'
 import type { ForwardOutcome } from './forward.ts'
 import { LateError } from './late-error.ts'
@@ -52,7 +53,7 @@ async function answer(
   run: (exchange: Exchange) => Promise<ForwardOutcome>,
 ): Promise<Response> {
   const { incoming, outgoing } = c.env
-  const client = incoming.socket?.remoteAddress?.replace(/^::ffff:/, '')
+  const client = clientAddress(incoming.socket)
   const passed = api === undefined ? incoming : undefined
   const telemetry = new RequestTelemetry(pipeline.telemetry, api ?? 'pass_through', incoming.headers, client, passed)
   const gone = new AbortController()

@@ -9,8 +9,10 @@ import {
 } from 'node:http'
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { largestHead } from '#engine-adapters/engine-client.ts'
 import { ConfigError } from '../config/config.ts'
+import { answerUnread, type UnreadRequest } from './answer-unread.ts'
 import { UpgradableRequest } from './upgradable-request.ts'
 
 /** What a listener proves itself with, in PEM; with `clientCa` every client has to show a certificate of it. */
@@ -20,11 +22,22 @@ export interface ListenerTls {
   readonly clientCa: Buffer | undefined
 }
 
+export interface ListenerOptions {
+  /** how long a client may take to send its request; answers take as long as they take */
+  readonly uploadSeconds: number
+  /** is told of what was refused before it was a request */
+  readonly onUnread: (unread: UnreadRequest) => void
+  readonly tls?: ListenerTls | undefined
+}
+
 /** A listening HTTP or HTTPS server that can end what is in flight. */
 export class Listener {
   readonly #server: Server | TlsServer
   readonly #isSecure: boolean
   readonly #handle: RequestListener
+  readonly #onUnread: (unread: UnreadRequest) => void
+  /** what each connection was last answered with */
+  readonly #responses = new WeakMap<Duplex, ServerResponse>()
   /** connections that Node no longer knows as its own */
   readonly #upgrades = new Set<Socket>()
   #inFlight = 0
@@ -32,8 +45,7 @@ export class Listener {
   /** set while closing */
   #onIdle: (() => void) | undefined
 
-  /** `uploadSeconds`: how long a client may take to send its request; answers take as long as they take. */
-  constructor(handle: RequestListener, uploadSeconds: number, tls?: ListenerTls) {
+  constructor(handle: RequestListener, { uploadSeconds, onUnread, tls }: ListenerOptions) {
     const options = {
       requestTimeout: uploadSeconds * 1000,
       maxHeaderSize: largestHead,
@@ -44,17 +56,23 @@ export class Listener {
       IncomingMessage: UpgradableRequest,
     }
     this.#handle = handle
+    this.#onUnread = onUnread
     this.#isSecure = tls !== undefined
     this.#server = createAnyServer(options, tls, (request, response) => {
       const begin = (): void => {
         this.#countUntilClosed(response)
         if (this.#isLeaving) response.shouldKeepAlive = false
+        this.#responses.set(response.socket!, response)
         handle(request, response)
       }
       // one of several in a row has no socket before its turn, and would not be told until then that its client left
       if (response.socket) begin()
       else response.once('socket', begin)
     })
+    this.#server.on('clientError', (error, socket) => this.#answerUnread(error, socket))
+    this.#server.on('connect', (_request, socket) =>
+      this.#answerUnread(Object.assign(new Error('a tunnel'), { code: 'CONNECT' }), socket),
+    )
     this.#server.on('upgrade', (request, socket, head) => this.#takeUpgrade(request, socket as Socket, head))
   }
 
@@ -127,6 +145,11 @@ export class Listener {
       if (response.socket) socket.destroy()
     })
     this.#handle(request, response)
+  }
+
+  #answerUnread(error: NodeJS.ErrnoException, socket: Duplex): void {
+    const unread = answerUnread(error, socket, this.#responses.get(socket))
+    if (unread) this.#onUnread(unread)
   }
 
   #countUntilClosed(exchange: EventEmitter): void {

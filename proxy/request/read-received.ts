@@ -108,5 +108,14 @@ function areNumbers(ids: unknown): boolean {
 
 /** A text as JSON wants it. */
 export function withoutByteOrderMark(bytes: Buffer): Buffer {
-  return bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark) ? bytes.subarray(byteOrderMark.length) : bytes
+  return hasByteOrderMark(bytes) ? bytes.subarray(byteOrderMark.length) : bytes
+}
+
+/** Bytes that were written anew, behind the byte order mark of those they were read from, if there is one. */
+export function behindByteOrderMark(read: Buffer, written: Buffer): Buffer {
+  return hasByteOrderMark(read) ? Buffer.concat([byteOrderMark, written]) : written
+}
+
+function hasByteOrderMark(bytes: Buffer): boolean {
+  return bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark)
 }

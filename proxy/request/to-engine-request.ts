@@ -11,7 +11,7 @@ import { memberSplices, type PromptBody, writeBody } from '../prompt/prompt-body
 import type { Decision } from '../reuse/decision.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
 import type { Call } from './read-call.ts'
-import { membersOf } from './read-received.ts'
+import { behindByteOrderMark, membersOf } from './read-received.ts'
 import type { RoutedCall } from './route-call.ts'
 
 /** Whether its client is told that it still runs. */
@@ -80,5 +80,6 @@ function bytesToSend(
   const written = wishes.map((wish) => writeWish(prompt, wish))
   const members = memberSplices(prompt, Object.assign({ ...tags }, ...written.map((one) => one.members)))
   if (members.length === 0 && written.length === 0 && !splices) return body
-  return writeBody(prompt, [...members, ...written.flatMap((one) => one.splices), ...(splices ?? [])])
+  const splicesOfAll = [...members, ...written.flatMap((one) => one.splices), ...(splices ?? [])]
+  return behindByteOrderMark(body, writeBody(prompt, splicesOfAll))
 }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { PageUsage } from '#engine-adapters/page-usage.ts'
 import { tenantName } from '../access/tenant.ts'
+import type { UnreadRequest } from '../http/answer-unread.ts'
 
 /** What is known of a request when it has ended. Times are in milliseconds; what never happened is undefined. */
 export interface RequestRecord {
@@ -90,6 +91,11 @@ export function logRequest(log: Logger, record: RequestRecord): void {
     },
     'request',
   )
+}
+
+/** One line for what was refused before it was a request: it has no route, no id and no tenant. */
+export function logUnread(log: Logger, { client, status, reason }: UnreadRequest): void {
+  log.info({ client, status, outcome: 'unreadable_request', reason }, 'request')
 }
 
 /** A request's body as it came, up to 16 KiB: only for those who asked for prompts in their logs. */

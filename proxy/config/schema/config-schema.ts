@@ -29,7 +29,7 @@ const limits = group('What is refused, and what has to wait.', {
   rewrite_texts: whole(
     'Most messages, texts in them, or blocks beside them, of a request that is rewritten.',
     1,
-    4_096,
+    2_048,
   ),
   rewrite_milliseconds: milliseconds(
     'How long ordering the blocks of one large request may take, at a stretch, before it is forwarded as received.',

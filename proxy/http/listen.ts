@@ -1,0 +1,37 @@
+import type { RequestListener } from 'node:http'
+import { getRequestListener, RequestError } from '@hono/node-server'
+import type { Hono } from 'hono'
+import type { ServerEnv } from './app.ts'
+import { clientAddress } from './client-address.ts'
+import { Listener, type ListenerOptions } from './listener.ts'
+
+/** Serves an app at an address; requests that come before there is an app wait for it. Rejects as `Listener.listen`. */
+export async function listen(
+  app: Hono<ServerEnv> | Promise<Hono<ServerEnv>>,
+  { host, port }: { readonly host: string; readonly port: number },
+  options: ListenerOptions,
+): Promise<Listener> {
+  const listener = new Listener(toRequestListener(app, options), options)
+  await listener.listen(host, port)
+  return listener
+}
+
+function toRequestListener(
+  app: Hono<ServerEnv> | Promise<Hono<ServerEnv>>,
+  { onUnread }: ListenerOptions,
+): RequestListener {
+  const fetch = async (...[request, env]: Parameters<Hono<ServerEnv>['fetch']>): Promise<Response> =>
+    (await app).fetch(request, env)
+  return (incoming, outgoing) =>
+    getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
+      overrideGlobalObjects: false,
+      // for HTTP/1.0 without a Host header
+      hostname: 'localhost',
+      // of one request: what is refused here is told with its client
+      errorHandler: (error) => {
+        if (!(error instanceof RequestError)) throw error
+        onUnread({ status: 400, reason: error.message, client: clientAddress(incoming.socket) })
+        return new Response(null, { status: 400 })
+      },
+    })(incoming, outgoing)
+}
