@@ -63,9 +63,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   // the emulator has to be told where its callbacks go before there is an engine to build the rest on
   const adminApp = new Deferred<Hono<ServerEnv>>()
   const logsRequests = (): boolean => current.logRequests
-  const onUnread = (unread: UnreadRequest): void => {
-    if (logsRequests()) logUnread(log, unread)
-  }
+  const onUnread = (unread: UnreadRequest): unknown => logsRequests() && logUnread(log, unread)
   const admin = await listen(adminApp.promise, config.adminListen, { uploadSeconds: callbackUploadSeconds, onUnread })
   const emulator = config.engines.length === 0 ? await startEmbedded(admin.url, log) : undefined
   const engines = emulator ? [embeddedEngine(emulator)] : config.engines
@@ -95,11 +93,8 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
     }),
   )
   await live.connect(redisStartMilliseconds)
-  const data = await listen(createApp(live.pipeline, drain), config.listen, {
-    uploadSeconds: requestUploadSeconds,
-    onUnread,
-    tls: tls.listener,
-  })
+  const dataOptions = { uploadSeconds: requestUploadSeconds, onUnread, tls: tls.listener }
+  const data = await listen(createApp(live.pipeline, drain), config.listen, dataOptions)
   const upkeep = lookAfterReplicas(replicas.all, engines, toHealthOptions(config), telemetry)
   history.start()
   for (const warning of findWarnings(config)) log.warn(warning)

@@ -120,6 +120,38 @@ test.each<[string, Values, RegExp]>([
     { ...exampleValues('gateway'), autoscaling: { enabled: true } },
     /config\.limits\.in_flight_per_replica/,
   ],
+  [
+    'a port for two listeners',
+    { ...exampleValues('gateway'), ports: { data: 9090 } },
+    /ports\.data and ports\.admin are both 9090/,
+  ],
+  ['a port for two containers', mergeValues(exampleValues('vllm'), { engine: { port: 8080 } }), /share its ports/],
+  [
+    'two engines of one name',
+    { engines: ['http://a', 'http://b'].map((url) => ({ url, id: 'same' })) },
+    /two are called same/,
+  ],
+  [
+    'a client CA of no Secret',
+    { ...exampleValues('gateway'), secrets: { tls: { clientCa: true } } },
+    /secrets\.tls\.existingSecret/,
+  ],
+  [
+    'a client certificate of no Secret',
+    { ...exampleValues('gateway'), redis: { url: 'rediss://r', tls: { clientCertificate: true } } },
+    /redis\.tls\.existingSecret/,
+  ],
+  [
+    'certificates for a Redis without TLS',
+    { ...exampleValues('gateway'), redis: { url: 'redis://r', tls: { existingSecret: 's' } } },
+    /behind rediss:/,
+  ],
+  [
+    'an engine with a PYTHONPATH of its own',
+    mergeValues(exampleValues('vllm'), { engine: { extraEnv: [{ name: 'PYTHONPATH', value: '/x' }] } }),
+    /plugin\.extraPythonPath/,
+  ],
+  ['a variable that is no setting', { ...exampleValues('gateway'), extraEnv: [{ name: 'REPRISE_FOO' }] }, /REPRISE_/],
   ['too little time to end', { ...exampleValues('gateway'), terminationGracePeriodSeconds: 30 }, /add up to is 70/],
   ['an unknown value', { ...exampleValues('gateway'), replicaCount: 2 }, /'replicaCount' not allowed/],
   ['an unknown setting', { ...exampleValues('gateway'), config: { limit: {} } }, /'limit' not allowed/],

@@ -1,5 +1,6 @@
 import { configSchema } from '#proxy/config/schema/config-schema.ts'
 import type { SettingSchema } from '#proxy/config/schema/setting-schema.ts'
+import { environmentNames } from '#proxy/config/sources/read-environment.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -45,6 +46,22 @@ function listOf(items: Json): Json {
 function only(properties: Readonly<Record<string, Json>>): Json {
   return { type: 'object', additionalProperties: false, properties }
 }
+
+/** Variables that the chart's own values set. */
+const variablesOfTheChart = /^REPRISE_(CONFIG|LISTEN|ADMIN|ADMIN_LISTEN|ENGINES)$/
+/** Variables of a container of ours: what looks like a setting and is none would end its start. */
+const ownEnv = listOf({
+  type: 'object',
+  required: ['name'],
+  properties: {
+    name: {
+      anyOf: [
+        { type: 'string', not: { pattern: '^REPRISE_' } },
+        { enum: environmentNames(configSchema).filter((variable) => !variablesOfTheChart.test(variable)) },
+      ],
+    },
+  },
+})
 
 const port = whole(1, 65_535)
 const image = only({
@@ -171,7 +188,7 @@ const workload: Record<string, Json> = {
     restartAfter: whole(1),
     startupSeconds: whole(1),
   }),
-  extraEnv: list,
+  extraEnv: ownEnv,
   envFrom: list,
   extraArgs: listOf(text),
   extraVolumeMounts: list,

@@ -3,7 +3,15 @@ import { readExplicitContext } from '../prompt/body/explicit-context.ts'
 import type { Received } from '../request/read-received.ts'
 import type { BodyScan } from './scan-body.ts'
 import { WholeBody } from './whole-body.ts'
-import { mostCommas, mostContainers, mostDepth, mostMarks, mostStrings, tooLarge, type WorkLimits } from './work-limits.ts'
+import {
+  mostCommas,
+  mostContainers,
+  mostDepth,
+  mostMarks,
+  mostStrings,
+  tooLarge,
+  type WorkLimits,
+} from './work-limits.ts'
 
 /** Whether reading a body takes longer than other requests can wait. */
 export function isTooLarge(bytes: number, scan: BodyScan, limits: WorkLimits): boolean {

@@ -65,7 +65,9 @@ export class WholeBody {
   get holdsTokenIds(): boolean {
     return ['prompt', 'input_ids'].some((name) => {
       const { start } = this.#scan.members.get(name)?.at(-1) ?? {}
-      return start !== undefined && beginsWithNumber.test(this.#bytes.toString('latin1', start, start + longestBeginning))
+      return (
+        start !== undefined && beginsWithNumber.test(this.#bytes.toString('latin1', start, start + longestBeginning))
+      )
     })
   }
 

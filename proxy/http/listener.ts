@@ -26,7 +26,7 @@ export interface ListenerOptions {
   /** how long a client may take to send its request; answers take as long as they take */
   readonly uploadSeconds: number
   /** is told of what was refused before it was a request */
-  readonly onUnread: (unread: UnreadRequest) => void
+  readonly onUnread: (unread: UnreadRequest) => unknown
   readonly tls?: ListenerTls | undefined
 }
 
@@ -35,7 +35,7 @@ export class Listener {
   readonly #server: Server | TlsServer
   readonly #isSecure: boolean
   readonly #handle: RequestListener
-  readonly #onUnread: (unread: UnreadRequest) => void
+  readonly #onUnread: ListenerOptions['onUnread']
   /** what each connection was last answered with */
   readonly #responses = new WeakMap<Duplex, ServerResponse>()
   /** connections that Node no longer knows as its own */

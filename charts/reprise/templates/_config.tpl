@@ -1,5 +1,6 @@
 {{/* the configuration file: `config` and what the chart sets itself */}}
 {{- define "reprise.config" -}}
+{{- include "reprise.contradictions" . -}}
 {{- $values := .Values -}}
 {{- $config := deepCopy $values.config -}}
 {{- $_ := set $config "listen" (include "reprise.hostPort" (dict "host" $values.listenHost "port" $values.ports.data)) -}}

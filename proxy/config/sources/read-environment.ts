@@ -26,7 +26,7 @@ export function readEnvironment(
   const faults: string[] = []
   const names = new Map<string, string>()
   for (const [path, setting] of listSettings(schema)) {
-    const name = prefix + path.join('_').toUpperCase()
+    const name = variableOf(path)
     names.set(writePath(path), name)
     const text = environment[name]
     if (text === undefined || text === '') continue
@@ -40,6 +40,15 @@ export function readEnvironment(
   const unknown = findUnknown(environment, new Set(names.values()))
   if (unknown.length > 0) throw new ConfigError(unknown.join('\n'), 2)
   return { settings, locate: (path) => nearest(names, path) ?? prefix }
+}
+
+/** The names of all variables that are read. */
+export function environmentNames(schema: SettingSchema): string[] {
+  return [...[...listSettings(schema)].map(([path]) => variableOf(path)), ...otherVariables]
+}
+
+function variableOf(path: readonly string[]): string {
+  return prefix + path.join('_').toUpperCase()
 }
 
 /** What is wrong with variables that look like ours and are not. */

@@ -124,9 +124,9 @@ describe('a text of absurdly many blocks', () => {
     ['in one list', (count: number) => `Use these documents:\n${'<document>a</document>\n'.repeat(count)}`],
     ['in many lists', (count: number) => '[Doc_1] a\n[Doc_2] b\n\nQuestion: x\n\n'.repeat(count / 2)],
   ])('is left alone, %s', (_, write) => {
-    const blocks = findContextLists(write(4_096)).flatMap((list) => list.blocks)
-    expect(blocks).toHaveLength(4_096)
-    expect(findContextLists(write(4_098))).toEqual([])
+    const blocks = findContextLists(write(2_048)).flatMap((list) => list.blocks)
+    expect(blocks).toHaveLength(2_048)
+    expect(findContextLists(write(2_050))).toEqual([])
   })
 })
 

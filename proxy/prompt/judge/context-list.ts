@@ -59,4 +59,4 @@ export type FormId =
   | 'parts'
 
 /** No prompt has as many documents as these: a text with more is left alone, to order them would hold up other requests. */
-export const mostBlocks = 4_096
+export const mostBlocks = 2_048

@@ -1,0 +1,43 @@
+{{/*
+Ends the rendering where values do not go together: reprise would end at its start, or run where nobody reaches it.
+Says what to write.
+*/}}
+{{- define "reprise.contradictions" -}}
+{{- $values := .Values -}}
+{{- $data := int $values.ports.data -}}
+{{- $admin := int $values.ports.admin -}}
+{{- if eq $data $admin -}}
+{{- fail (printf "ports.data and ports.admin are both %d: give each a port of its own" $data) -}}
+{{- end -}}
+{{- if ne $values.mode "gateway" -}}
+{{- $engine := int (include "reprise.enginePort" .) -}}
+{{- if has $engine (list $data $admin) -}}
+{{- fail (printf "engine.port is %d, and one of ports too: containers of a pod share its ports, give each its own" $engine) -}}
+{{- end -}}
+{{- range $variable := $values.engine.extraEnv -}}
+{{- if and $values.plugin.enabled (eq $variable.name "PYTHONPATH") -}}
+{{- fail "engine.extraEnv: PYTHONPATH is where the plugin is found: write yours as plugin.extraPythonPath, which stands behind it" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- $ids := list -}}
+{{- range $values.engines -}}
+{{- if .id -}}
+{{- if has .id $ids -}}{{- fail (printf "engines: two are called %s: give each its own id" .id) -}}{{- end -}}
+{{- $ids = append $ids .id -}}
+{{- end -}}
+{{- end -}}
+{{- with $values.secrets.tls -}}
+{{- if and .clientCa (not .existingSecret) -}}
+{{- fail "secrets.tls.clientCa: name the Secret with ca.crt, tls.crt and tls.key as secrets.tls.existingSecret" -}}
+{{- end -}}
+{{- end -}}
+{{- with $values.redis -}}
+{{- if and .tls.clientCertificate (not .tls.existingSecret) -}}
+{{- fail "redis.tls.clientCertificate: name the Secret with tls.crt and tls.key as redis.tls.existingSecret" -}}
+{{- end -}}
+{{- if and .tls.existingSecret .url (not (hasPrefix "rediss" .url)) -}}
+{{- fail "redis.tls is for a Redis behind rediss://: write it in redis.url" -}}
+{{- end -}}
+{{- end -}}
+{{- end }}
