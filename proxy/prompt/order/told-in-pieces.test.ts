@@ -28,6 +28,14 @@ describe('texts stay where they are', () => {
     expect(judge(['王有三个儿子。', '然后老大走进森林。', '最后他们回家了。'])).toBe('ordered_texts')
   })
 
+  it('and not those that a heading begins', () => {
+    const page = (title: string): string => `${title}\n\nLearn how to deploy.`
+    expect(judge(['Examples', 'Next steps', 'Pricing', 'Next steps', 'Finally'].map(page))).toBe('5')
+    expect(judge(['It began.', 'Then he went on', 'and on to the sea.\nFine', 'Then he went\nto the shore'])).toBe(
+      'ordered_texts',
+    )
+  })
+
   it('that are pieces of one file', () => {
     const pieces = ['function a() {\n  if (x) {', '    return 1\n  }', '}\n\nfunction b() {', '  return 2\n}']
     expect(judge(pieces)).toBe('ordered_texts')
