@@ -41,6 +41,17 @@ describe('texts stay where they are', () => {
     expect(judge(pieces)).toBe('ordered_texts')
     expect(judge(pieces, (text) => `Source: a.ts\nContent: ${text}\n`)).toBe('ordered_texts')
     expect(judge(['function a() {\n  return 1\n}', 'function b() {\n  return 2\n}'])).toBe('2')
+    // retrieved ones: braces pair up by chance, and pieces begin at the margin while some are open
+    const found = [
+      'impl A {',
+      '    return 1',
+      '# python',
+      'package b;\nclass B {',
+      '    run() {\n  }',
+      '  }\n}\n',
+      'fn c() {',
+    ]
+    expect(judge(found)).toBe('7')
   })
 
   it('of which one label says that it goes on', () => {
