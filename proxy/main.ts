@@ -97,8 +97,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const data = await listen(createApp(live.pipeline, drain), config.listen, dataOptions)
   const upkeep = lookAfterReplicas(replicas.all, engines, toHealthOptions(config), telemetry)
   history.start()
-  for (const warning of findWarnings(config)) log.warn(warning)
-  log.info({ version, url: data.url, admin_url: admin.url, ...describeStart(config, engines) }, 'started')
+  logStart(log, config, engines, { version, url: data.url, admin_url: admin.url })
   return {
     url: data.url,
     adminUrl: admin.url,
@@ -160,9 +159,11 @@ async function stopAll({ upkeep, live, replicas, emulator, admin, history, traci
 }
 
 /** What a proxy is started with, for the log. */
-function describeStart({ mode, tenantsFrom }: Config, engines: readonly EngineConfig[]): object {
+function logStart(log: Log, config: Config, engines: readonly EngineConfig[], started: object): void {
+  for (const warning of findWarnings(config)) log.warn(warning)
   const listed = engines.map(({ id, kind, url }) => ({ id, kind, url: withoutPassword(url) }))
-  return { node: process.versions.node, engines: listed, mode, tenants_from: tenantsFrom }
+  const { mode, tenantsFrom } = config
+  log.info({ ...started, node: process.versions.node, engines: listed, mode, tenants_from: tenantsFrom }, 'started')
 }
 
 interface Certificates {
