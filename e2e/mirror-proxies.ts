@@ -22,6 +22,8 @@ class HeldUpRedis implements RedisAccess {
   readonly #redis: RedisAccess
   #gate: Promise<void> = Promise.resolve()
   goOn: () => void = () => {}
+  /** thrown at the next write, as by a fault of the program */
+  fault: Error | undefined
 
   constructor(redis: RedisAccess) {
     this.#redis = redis
@@ -41,6 +43,9 @@ class HeldUpRedis implements RedisAccess {
 
   write: RedisAccess['write'] = async (commands) => {
     await this.#gate
+    const { fault } = this
+    this.fault = undefined
+    if (fault) throw fault
     return this.#redis.write(commands)
   }
 
@@ -55,6 +60,7 @@ export class MirrorProxy {
   readonly redis: SharedRedis
   readonly link: HeldUpRedis
   readonly faults: string[] = []
+  readonly errors: unknown[] = []
 
   constructor({ url, replica = 'engine', maxRequests = 10_000, clockOffset = 0 }: MirrorProxyOptions) {
     this.redis = createSharedRedis({ url, namespace: 'test', ttlSeconds: 100 }, createLog('silent'))
@@ -72,6 +78,8 @@ export class MirrorProxy {
       proxy: this.redis.proxy,
       wallClock: () => Date.now() + clockOffset,
       onFault: (reason) => this.faults.push(reason),
+      onError: (error) => this.errors.push(error),
+      faultMilliseconds: 50,
       pollMilliseconds: 5,
     })
   }

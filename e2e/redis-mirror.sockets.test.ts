@@ -46,6 +46,20 @@ describe.skipIf(!hasRedis)('the mirror of a replica that proxies share through R
     expect(await server.client.keys('reprise:test:mirror:{engine}:sent:*')).toEqual([])
   })
 
+  test('a fault of this program is reported, and both agree again afterwards', async () => {
+    const [one, other] = [await start(), await start()]
+    one.send('a', 'x')
+    await agree(one, other)
+    one.link.fault = new TypeError('a fault of ours')
+    one.send('b', 'x', 'y')
+    await waitFor(() => one.errors.length > 0)
+    other.send('c', 'z')
+    await waitFor(() => Object.keys(one.held).length === 3)
+    await agree(one, other)
+    expect(Object.keys(other.held)).toEqual(['a', 'b', 'c'])
+    expect(one.errors).toEqual([new TypeError('a fault of ours')])
+  })
+
   test('what the engine tells one proxy of a request of the other both know', async () => {
     const [one, other] = [await start(), await start()]
     await other.snapshot('g', 0)

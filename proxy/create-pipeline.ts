@@ -46,7 +46,7 @@ export function createPipeline(
   const { replicas, processed, chunks, telemetry, log, redis } = parts
   const memory = new MemoryConversationStore(conversationBytes)
   const shared = redis && createSharedStore(memory, redis, telemetry)
-  const mirrors = redis && shareMirrors(replicas.all, config.engines, redis, telemetry.metrics)
+  const mirrors = redis && shareMirrors(replicas.all, config.engines, redis, telemetry.metrics, log)
   const sharedChunks = redis && createSharedChunks(chunks, redis, telemetry)
   const rateLimits = new RateLimits()
   const gain = new Gain(telemetry.metrics, createMirrors(config), new Date().toISOString())

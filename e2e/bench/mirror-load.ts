@@ -38,6 +38,9 @@ const shared = new SharedMirror({
   onFault: (reason) => {
     throw new Error(reason)
   },
+  onError: (error) => {
+    throw error
+  },
 })
 const delay = monitorEventLoopDelay({ resolution: 5 })
 const started = performance.now()

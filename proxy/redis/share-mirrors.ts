@@ -1,4 +1,5 @@
 import type { EngineConfig } from '../config/config.ts'
+import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { SharedRedis } from './create-shared-redis.ts'
@@ -24,6 +25,7 @@ export function shareMirrors(
   engines: readonly EngineConfig[],
   { connection, namespace, ttlSeconds, sharesTokens, proxy }: SharedRedis,
   { failOpen }: Pick<Metrics, 'failOpen'>,
+  log: Log,
 ): SharedMirrors {
   const shared = replicas
     .filter(({ id }) => engines.some((engine) => engine.id === id && engine.eventsUrl === undefined))
@@ -31,7 +33,11 @@ export function shareMirrors(
       const onFault = (reason: string): void => failOpen.inc({ reason })
       const common = { redis: connection, namespace, ttlSeconds, onFault }
       const { replicaMirror } = replica
-      const mirror = new SharedMirror({ ...common, replicaMirror, proxy, wallClock: Date.now })
+      const onError = (error: unknown): void => {
+        onFault('redis_value')
+        log.error({ error, replica: replica.id }, 'sharing the mirror failed: it begins again')
+      }
+      const mirror = new SharedMirror({ ...common, onError, replicaMirror, proxy, wallClock: Date.now })
       const reuse = replica.adapter.canReuseAnywhere ? [new SharedReuse({ ...common, replicaMirror, proxy })] : []
       const tokens = sharesTokens ? [new SharedTokens({ ...common, replica })] : []
       return [mirror, ...reuse, ...tokens]

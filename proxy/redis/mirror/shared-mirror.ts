@@ -14,6 +14,7 @@ import { MirrorFollower } from './mirror-follower.ts'
 import { type MirrorKeys, mirrorRedisKeys } from './mirror-keys.ts'
 import { readMirrorStand } from './mirror-scripts.ts'
 import { type MirrorHead, type MirrorStand, readStand, readWriteResult, type WriteResult } from './mirror-stand.ts'
+import { RepeatedTurns } from './repeated-turns.ts'
 import { SharedPosition } from './shared-position.ts'
 
 export interface SharedMirrorOptions {
@@ -27,11 +28,13 @@ export interface SharedMirrorOptions {
   readonly wallClock: () => number
   /** counts what Redis held and could not be relied on, or did not take */
   readonly onFault: (reason: 'redis_value' | 'redis_write') => void
+  /** Called with what a turn threw: a fault of this program. Sharing goes on by loading all of it again. */
+  readonly onError: (error: unknown) => void
   readonly pollMilliseconds?: number
+  /** how long sharing pauses behind such a fault */
+  readonly faultMilliseconds?: number
 }
 
-const defaultPollMilliseconds = 40
-const retryMilliseconds = 250
 /** Requests sent within so long lie together. */
 const bucketMilliseconds = 4_000
 const entriesPerRead = 32
@@ -46,13 +49,12 @@ export class SharedMirror {
   readonly #keys: MirrorKeys
   readonly #changes = new MirrorChanges()
   readonly #follower: MirrorFollower
-  readonly #closing = new AbortController()
+  readonly #turns: RepeatedTurns
   readonly #position: SharedPosition
-  /** Redis may have lost something, or the feed has a gap */
-  #mustLoad: 'start' | 'lost' | 'gap' | undefined = 'start'
+  /** Redis may have lost something, the feed has a gap, or a turn of ours failed halfway */
+  #mustLoad: 'start' | 'lost' | 'gap' | 'fault' | undefined = 'start'
   #inFlight = 0
   #isLoaded = false
-  #running: Promise<void> | undefined
 
   constructor(options: SharedMirrorOptions) {
     const { namespace, replicaMirror, redis, proxy, wallClock } = options
@@ -65,6 +67,13 @@ export class SharedMirror {
       isPast: (head) => position.isPast(head),
       bucketNow: () => Math.floor(wallClock() / bucketMilliseconds),
       onReset: (type) => position.noteReset(type),
+    })
+    this.#turns = new RepeatedTurns({
+      turn: () => this.#turn(),
+      canTake: () => redis.isUp,
+      onError: (error) => this.#failed(error),
+      pollMilliseconds: options.pollMilliseconds,
+      faultMilliseconds: options.faultMilliseconds,
     })
     redis.listen({
       onUp: () => {},
@@ -90,29 +99,21 @@ export class SharedMirror {
 
   /** Begins to load, to follow and to write; what engines report waits until what Redis has is loaded. */
   start(): void {
-    const { redis, replicaMirror, onFault } = this.#options
-    const first = redis.isUp ? this.#turn() : Promise.resolve()
-    replicaMirror.hold(first)
-    // none of it rejects but by a fault of ours: memory goes on without
-    this.#running = first.then(() => this.#run()).catch(() => onFault('redis_value'))
+    this.#options.replicaMirror.hold(this.#turns.start())
   }
 
   /** Writes no more after what can be written in so many milliseconds. */
   async close(milliseconds: number): Promise<void> {
     const until = performance.now() + milliseconds
-    while (this.#running && this.#options.redis.isUp && this.waiting > 0 && performance.now() < until) await pause(5)
-    this.#closing.abort()
-    await this.#running
+    while (this.#turns.isRunning && this.#options.redis.isUp && this.waiting > 0 && performance.now() < until)
+      await pause(5)
+    await this.#turns.stop()
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#closing
-    const { redis, pollMilliseconds = defaultPollMilliseconds } = this.#options
-    while (!signal.aborted) {
-      await pause(pollMilliseconds, undefined, { signal, ref: false }).catch(() => {})
-      if (signal.aborted || !redis.isUp) continue
-      if (!(await this.#turn())) await pause(retryMilliseconds, undefined, { signal, ref: false }).catch(() => {})
-    }
+  #failed(error: unknown): void {
+    this.#inFlight = 0
+    this.#mustLoad = 'fault'
+    this.#options.onError(error)
   }
 
   /** Whether Redis took and told everything. */
@@ -182,7 +183,10 @@ export class SharedMirror {
     const isWhole = this.#toWrite === 0
     position.reset = undefined
     this.#inFlight = batch.changes.length + (reset ? 1 : 0)
-    const reply = await this.#send(batch.command)
+    const reply = await this.#send(batch.command).catch((fault: unknown) => {
+      this.#giveBack(batch, reset, undefined)
+      throw fault
+    })
     this.#inFlight = 0
     const result = readWriteResult(reply)
     if (!result) {
@@ -253,7 +257,7 @@ export class SharedMirror {
     if (why === 'lost' && known && isSame && this.#isWhole(stand)) return true
     this.#goOnFrom(stand)
     // what memory has is as new as what Redis has left: it is written again, and Redis keeps the later of both
-    const isLost = known && (!isSame || why === 'lost')
+    const isLost = known && (!isSame || why === 'lost' || why === 'fault')
     if (isLost) await writeAllAgain(this.#options.replicaMirror.mirror, this.#changes)
     const before = await requestsOf(this.#options.replicaMirror.mirror)
     if (stand.head && !(await this.#loadRecords(before, stand.records))) {
