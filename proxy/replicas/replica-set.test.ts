@@ -116,3 +116,12 @@ test('its state tells when a draining replica has finished', async () => {
   a.admission.leave(second)
   expect(replicas.states()[0]).toEqual({ replica: 'a', state: 'draining', inFlight: 0, waiting: 0, loadTokens: 0 })
 })
+
+test('what the next request would be given can be asked for without counting', () => {
+  const turn = replicas.nextTurn()
+  expect([replicas.preview.nextTurn(), replicas.preview.nextTurn()]).toEqual([turn + 1, turn + 1])
+  expect(replicas.nextTurn()).toBe(turn + 1)
+  for (const replica of [a, b, c]) replica.health.note(false)
+  expect(replicas.preview.candidates().map(({ id }) => id)).toEqual(['a', 'b', 'c'])
+  expect(replicas.failedOpen).toBe(0)
+})

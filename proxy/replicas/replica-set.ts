@@ -13,8 +13,14 @@ export interface ReplicaStatus {
 
 const none: ReadonlySet<ReplicaId> = new Set()
 
+/** What a request is routed by. */
+export interface ReplicaChoice {
+  candidates(excluding?: ReadonlySet<ReplicaId>): readonly Replica[]
+  nextTurn(): number
+}
+
 /** The replicas that requests are shared between. */
-export class ReplicaSet {
+export class ReplicaSet implements ReplicaChoice {
   readonly #replicas: ReadonlyMap<ReplicaId, Replica>
   #failedOpen = 0
   #turn = 0
@@ -43,18 +49,26 @@ export class ReplicaSet {
    * health check that is wrong must not take everything down. Empty only when all others are draining or excluded.
    */
   candidates(excluding: ReadonlySet<ReplicaId> = none): readonly Replica[] {
-    const others = this.all.filter(({ id, isDraining }) => !isDraining && !excluding.has(id))
-    const ready = others.filter(({ state }) => state === 'ready')
-    if (ready.length > 0 || others.length === 0) return ready
-    this.#failedOpen += 1
-    return others
+    const { replicas, isAnyReady } = this.#taking(excluding)
+    if (!isAnyReady && replicas.length > 0) this.#failedOpen += 1
+    return replicas
+  }
+
+  /** What the next request would be given. Asking for it counts nothing and takes nobody's turn. */
+  get preview(): ReplicaChoice {
+    return { candidates: (excluding = none) => this.#taking(excluding).replicas, nextTurn: () => this.#turn + 1 }
   }
 
   /** Whether there is a replica to be tried besides these: a ready one, or any where none at all is ready. */
   hasOther(than: ReadonlySet<ReplicaId>): boolean {
-    const taking = this.all.filter(({ isDraining }) => !isDraining)
-    const ready = taking.filter(({ state }) => state === 'ready')
-    return (ready.length > 0 ? ready : taking).some(({ id }) => !than.has(id))
+    return this.#taking(none).replicas.some(({ id }) => !than.has(id))
+  }
+
+  #taking(excluding: ReadonlySet<ReplicaId>): { replicas: readonly Replica[]; isAnyReady: boolean } {
+    const others = this.all.filter(({ id, isDraining }) => !isDraining && !excluding.has(id))
+    const ready = others.filter(({ state }) => state === 'ready')
+    const isAnyReady = ready.length > 0
+    return { replicas: isAnyReady ? ready : others, isAnyReady }
   }
 
   /** Rises by one with every call: who has the turn among equals. */

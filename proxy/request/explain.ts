@@ -42,7 +42,8 @@ export async function explain(
 ): Promise<string> {
   const call = await toExplainedCall(pipeline, incoming, body, api)
   const layout = await recallAhead(pipeline, call)
-  const { replica, decision } = routeCall(pipeline, call, undefined, layout())
+  const routing = { ...pipeline, replicas: pipeline.replicas.preview }
+  const { replica, decision } = routeCall(routing, call, undefined, layout())
   return describe(pipeline, call, { replica, decision }, body)
 }
 

@@ -2,6 +2,7 @@ import type { BlockId } from '#index/context-block.ts'
 import { type ReplicaCandidate, selectReplica } from '#scheduler/select-replica.ts'
 import { ProxyError } from '../errors.ts'
 import type { Replica } from '../replicas/replica.ts'
+import type { ReplicaChoice } from '../replicas/replica-set.ts'
 import { decide } from '../reuse/decide.ts'
 import type { Decision, DecisionInput, LaidOut } from '../reuse/decision.ts'
 import type { Candidate, Route } from '../routing/plan-route.ts'
@@ -18,11 +19,13 @@ export interface RoutedCall {
 }
 
 /** What routing needs of the pipeline. */
-export type Routing = Pick<Pipeline, 'replicas' | 'processed' | 'store' | 'now' | 'gain'>
+export interface Routing extends Pick<Pipeline, 'processed' | 'store' | 'now' | 'gain'> {
+  readonly replicas: ReplicaChoice
+}
 
 /**
  * Decides how a request is sent and where: routing and ordering are one choice, since the order is made for the replica
- * that will run it. Changes nothing. Throws `draining` when no replica takes requests.
+ * that will run it. Changes nothing but whose turn it is. Throws `draining` when no replica takes requests.
  */
 export function routeCall(
   routing: Routing,
