@@ -52,7 +52,7 @@ export default defineConfig({
           setupFiles: [patient],
           include: [long],
           maxWorkers: 2,
-          testTimeout: 60_000,
+          testTimeout: 180_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 2 },
         },

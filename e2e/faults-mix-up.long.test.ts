@@ -72,12 +72,17 @@ async function readAnswer(response: Response, isStream: boolean): Promise<string
   return content
 }
 
-/** Sends a request that is given up after a moment, as users do who press stop. */
-async function abandon(url: string, body: unknown, headers: Record<string, string>, after: number): Promise<void> {
+/** Sends a request that is given up after a moment, or as soon as its answer begins, as users do who press stop. */
+async function abandon(
+  url: string,
+  body: unknown,
+  headers: Record<string, string>,
+  after: number | 'head',
+): Promise<void> {
   const aborter = new AbortController()
-  setTimeout(() => aborter.abort(), after)
+  if (after !== 'head') setTimeout(() => aborter.abort(), after)
   await postJson(url, body, { headers, signal: aborter.signal })
-    .then((response) => response.text())
+    .then<unknown>((response) => (after === 'head' ? aborter.abort() : response.text()))
     .catch(() => {})
 }
 
@@ -106,7 +111,7 @@ async function converse(conversation: number): Promise<number> {
     const body = { model: 'm', messages, stream }
     const id = `c${conversation}-t${turn}`
     const headers = { authorization: `Bearer tenant-${conversation % 3}` }
-    if (chance(3) === 0) await abandon(url, body, headers, chance(40))
+    if (chance(3) === 0) await abandon(url, body, headers, chance(2) === 0 ? chance(40) : 'head')
     const response = await postPatiently(url, body, { headers: { ...headers, 'x-request-id': id } })
     const engineSaw = response.headers.get('x-engine-saw')
     const content = await readAnswer(response, stream)
