@@ -1,8 +1,6 @@
-import { type Document, list, system, type Template, user } from './template.fixture.ts'
+import { type Documents, list, type Template, toTemplates } from './template.fixture.ts'
 
 /* The half of drawn.fixture.ts that developers write by hand, in several languages. */
-
-type Documents = readonly Document[]
 
 const percent = (score: number): string => `${Math.round(score * 100)} %`
 
@@ -66,13 +64,4 @@ const told: Readonly<Record<string, (documents: Documents) => string>> = {
     `You know this user.\n\n<memories>\n${list(docs, (d) => `<memory id="${d.id}" relevance="${d.score}">${d.text}</memory>`, '\n')}\n</memories>\n\nUse what helps.`,
 }
 
-export const drawnByHand: readonly Template[] = [
-  ...Object.entries(asked).map(([name, write]) => ({
-    name,
-    write: (documents: Documents, question: string) => [user(write(documents, question))],
-  })),
-  ...Object.entries(told).map(([name, write]) => ({
-    name,
-    write: (documents: Documents, question: string) => [system(write(documents)), user(question)],
-  })),
-]
+export const drawnByHand: readonly Template[] = toTemplates({ asked, told })

@@ -1,11 +1,9 @@
-import { called, type Document, list, system, type Template, user } from './template.fixture.ts'
+import { type Documents, list, type Template, toTemplates } from './template.fixture.ts'
 
 /*
  * Templates that were written down in one go and measured once, after the forms that earlier sets show to be missed were
  * added. They measure the finder; no rule of it may be made for one of them.
  */
-
-type Documents = readonly Document[]
 
 const json = (value: unknown, indent?: number): string => JSON.stringify(value, null, indent)
 
@@ -83,17 +81,4 @@ const returned: Readonly<Record<string, readonly [tool: string, write: (document
   ],
 }
 
-export const drawnLater: readonly Template[] = [
-  ...Object.entries(asked).map(([name, write]) => ({
-    name,
-    write: (documents: Documents, question: string) => [user(write(documents, question))],
-  })),
-  ...Object.entries(told).map(([name, write]) => ({
-    name,
-    write: (documents: Documents, question: string) => [system(write(documents)), user(question)],
-  })),
-  ...Object.entries(returned).map(([name, [tool, write]]) => ({
-    name,
-    write: (documents: Documents, question: string) => called(tool, question, write(documents)),
-  })),
-]
+export const drawnLater: readonly Template[] = toTemplates({ asked, told, returned })

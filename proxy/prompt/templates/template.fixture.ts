@@ -137,3 +137,32 @@ export function list(
 ): string {
   return documents.map((document, i) => write(document, i + 1)).join(between)
 }
+
+export type Documents = readonly Document[]
+
+/** Templates by where their documents are. */
+export interface TemplateTexts {
+  /** documents and question in one user message */
+  readonly asked?: Readonly<Record<string, (documents: Documents, question: string) => string>>
+  /** documents in the system message */
+  readonly told?: Readonly<Record<string, (documents: Documents) => string>>
+  /** documents in a tool's result */
+  readonly returned?: Readonly<Record<string, readonly [tool: string, write: (documents: Documents) => string]>>
+}
+
+export function toTemplates({ asked = {}, told = {}, returned = {} }: TemplateTexts): Template[] {
+  return [
+    ...Object.entries(asked).map(([name, write]) => ({
+      name,
+      write: (documents: Documents, question: string) => [user(write(documents, question))],
+    })),
+    ...Object.entries(told).map(([name, write]) => ({
+      name,
+      write: (documents: Documents, question: string) => [system(write(documents)), user(question)],
+    })),
+    ...Object.entries(returned).map(([name, [tool, write]]) => ({
+      name,
+      write: (documents: Documents, question: string) => called(tool, question, write(documents)),
+    })),
+  ]
+}
