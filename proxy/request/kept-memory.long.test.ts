@@ -8,7 +8,7 @@ const collect = runInNewContext('gc') as (options?: { type: 'minor' }) => void
 
 test('what is remembered of a prompt does not keep the whole of it in memory', () => {
   const sender = new Sender()
-  const prompts = 20
+  const prompts = 60
   const size = 1_000_000
   const send = (i: number): void => {
     const document = `<document id="a-label-that-is-long-enough-to-be-cut-${i}">\n${`${i}: all of it\n`.repeat(30)}</document>`
@@ -19,13 +19,17 @@ test('what is remembered of a prompt does not keep the whole of it in memory', (
       { role: 'user', content: `${context}\n\nAnd again? ${'z'.repeat(size)}` },
     ])
   }
+  // V8 holds the text that a pattern was last tried on, whosever it is: let it be a short one
+  const bytesHeld = (): number => {
+    sender.send([{ role: 'user', content: '<documents>\n<document>One</document>\n</documents>\n\nWhat?' }])
+    collect()
+    return process.memoryUsage().heapUsed
+  }
   // code that is compiled meanwhile is no prompt
   for (let i = -3; i < 0; i++) send(i)
-  collect()
-  const before = process.memoryUsage().heapUsed
+  const before = bytesHeld()
   for (let i = 1; i <= prompts; i++) send(i)
-  collect()
-  const kept = (process.memoryUsage().heapUsed - before) / prompts
+  const kept = (bytesHeld() - before) / prompts
   expect(kept).toBeLessThan(size / 10)
 })
 
