@@ -1,9 +1,9 @@
 import { type RecordHead, readFields } from './find-record-head.ts'
 import type { Label } from './label.ts'
 
-// what may stand in front of a first record in its line
-const LEAD_IN = /[:：][ \t]{0,4}["'“]?$/
-const FURTHEST_LEAD_IN = 16
+// what may stand in front of a first record: words in its line, or the indent of a placeholder that all records replace
+const LEAD_IN = /[:：](?:[ \t]{0,4}["'“]?|[ \t]{0,2}\r?\n[ \t]{4,12})$/
+const FURTHEST_LEAD_IN = 17
 
 /** A record as a label: what its fields say moves with it, but for a number that counts. */
 export function toRecordLabel(text: string, start: number, { end, kind, keys, number, isWeak }: RecordHead): Label {
@@ -25,7 +25,7 @@ export function toRecordLabel(text: string, start: number, { end, kind, keys, nu
 
 /**
  * The labels with those of first blocks that stand behind words in their line, as in `Context: Source: a.md` and
- * `Context: Document 1: …`: the others of their list show what they look like.
+ * `Context: Document 1: …`, or deeper below such words than the others: these show what they look like.
  */
 export function addInlineHeads(text: string, labels: readonly Label[]): readonly Label[] {
   const first = new Map<string, Label>()
@@ -43,7 +43,7 @@ export function addInlineHeads(text: string, labels: readonly Label[]): readonly
 function findRecord(text: string, { start, form }: Label, keys: string): Label | undefined {
   const key = /^[^,]+/.exec(keys)![0]
   const at = Math.max(text.lastIndexOf(`${key}:`, start - 1), text.lastIndexOf(`${key}：`, start - 1))
-  if (!isBehindWords(text, at)) return undefined
+  if (!isLedIn(text, at)) return undefined
   const head = readFields(text, at)
   if (head?.keys !== keys) return undefined
   const label = toRecordLabel(text, at, head)
@@ -57,11 +57,11 @@ function findNumbered(text: string, label: Label): Label | undefined {
   const before = `${text.slice(start, idStart)}${number - 1}`
   const own = before + text.slice(idEnd, end)
   const at = text.lastIndexOf(own, start - 1)
-  if (!isBehindWords(text, at)) return undefined
+  if (!isLedIn(text, at)) return undefined
   const moved = { start: at, end: at + own.length, idStart: at + idStart - start, idEnd: at + before.length }
   return { ...label, ...moved, number: number - 1 }
 }
 
-function isBehindWords(text: string, at: number): boolean {
+function isLedIn(text: string, at: number): boolean {
   return at >= 1 && LEAD_IN.test(text.slice(Math.max(at - FURTHEST_LEAD_IN, 0), at))
 }
