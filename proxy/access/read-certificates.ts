@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import type { EngineTls } from '#engine-adapters/engine-client.ts'
-import { ConfigError, type EngineTlsFiles, type ListenerTlsFiles } from '../config/config.ts'
+import type { EngineTlsFiles, ListenerTlsFiles } from '../config/config.ts'
+import { ConfigError } from '../config/config-error.ts'
 import type { ListenerTls } from '../http/listener.ts'
 
 /** Reads what a listener shows to its clients; throws a ConfigError when it could not be used. */

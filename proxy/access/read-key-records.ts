@@ -1,4 +1,5 @@
-import { ConfigError, type KeyRecord, type KeysConfig } from '../config/config.ts'
+import type { KeyRecord, KeysConfig } from '../config/config.ts'
+import { ConfigError } from '../config/config-error.ts'
 import { writeFault } from '../config/faults/write-fault.ts'
 import { keysFileSchema } from '../config/schema/access-schema.ts'
 import { readSettingsFile } from '../config/sources/read-settings-file.ts'

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net'
-import { ConfigError } from '../config/config.ts'
+import { ConfigError } from '../config/config-error.ts'
 
 /** Addresses whose word is taken for who a request belongs to. */
 export interface TrustedPeers {

@@ -1,5 +1,5 @@
 import type { TraceRequest } from '#replay/trace/trace.ts'
-import { ConfigError } from '../config/config.ts'
+import { ConfigError } from '../config/config-error.ts'
 
 /** One message of a chat. */
 export interface ChatMessage {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
 import { argument } from '../command-arguments.ts'
-import { ConfigError } from '../config/config.ts'
+import { ConfigError } from '../config/config-error.ts'
 import { findEngineFaults } from '../config/faults/find-engine-faults.ts'
 import { readEngine, readUrl } from '../config/read-arguments.ts'
 import type { EngineSettings } from '../config/settings.ts'

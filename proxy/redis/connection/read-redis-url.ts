@@ -1,4 +1,4 @@
-import { ConfigError } from '../../config/config.ts'
+import { ConfigError } from '../../config/config-error.ts'
 
 /** Where a Redis server listens. */
 export interface RedisNode {
