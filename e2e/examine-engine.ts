@@ -1,6 +1,7 @@
 import { readEngine } from '#proxy/config/read-arguments.ts'
+import type { DoctorOptions } from '#proxy/doctor/doctor-options.ts'
 import type { DoctorReport, Finding } from '#proxy/doctor/finding.ts'
-import { type DoctorOptions, runDoctor } from '#proxy/doctor/run-doctor.ts'
+import { runDoctor } from '#proxy/doctor/run-doctor.ts'
 
 /** What `reprise doctor --engine ENGINE` finds. */
 export function examine(engine: string, options: Partial<DoctorOptions> = {}): Promise<DoctorReport> {

@@ -1,9 +1,10 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
+import { adapterFor } from './adapter-for.ts'
 import { askCacheSize } from './ask-cache-config.ts'
 import { type Emulator, emulatorDefaults, startEmulator } from './emulator/emulator.ts'
-import { adapterFor, type EngineKind } from './engine-adapter.ts'
+import type { EngineKind } from './engine-adapter.ts'
 import { createEngineClient } from './engine-client.ts'
 
 const ends: (() => Promise<unknown>)[] = []

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { RequestId } from '#index/context-block.ts'
-import { adapterFor, engineKinds } from './engine-adapter.ts'
+import { adapterFor } from './adapter-for.ts'
+import { engineKinds } from './engine-adapter.ts'
 
 test.each([
   [{ prompt_logprobs: 1 }, ['sglang', 'openai']],

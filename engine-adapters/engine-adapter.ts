@@ -1,9 +1,6 @@
 import type { RequestId } from '#index/context-block.ts'
 import type { CacheConfig } from './cache-config.ts'
-import { openaiAdapter } from './openai/adapter.ts'
 import type { PromptApi } from './prompt-api.ts'
-import { sglangAdapter } from './sglang/adapter.ts'
-import { vllmAdapter } from './vllm/adapter.ts'
 
 /** What kind of engine stands behind a URL: how requests are tagged, and what may be added to them. */
 export const engineKinds = ['vllm', 'sglang', 'openai'] as const
@@ -74,15 +71,4 @@ export interface EngineAdapter {
   reportedName(api: PromptApi, answerId: string): RequestId | undefined
   /** The ways to ask for the tokens of a request's prompts, the surest first; none: it has no answer to it. */
   tokenQuestions(api: PromptApi, path: string, members: BodyMembers): TokenQuestion[]
-}
-
-const adapters: Record<EngineKind, EngineAdapter> = {
-  vllm: vllmAdapter,
-  sglang: sglangAdapter,
-  openai: openaiAdapter,
-}
-
-/** The adapter for a kind of engine. */
-export function adapterFor(kind: EngineKind): EngineAdapter {
-  return adapters[kind]
 }

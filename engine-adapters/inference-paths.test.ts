@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { adapterFor, engineKinds } from './engine-adapter.ts'
+import { adapterFor } from './adapter-for.ts'
+import { engineKinds } from './engine-adapter.ts'
 import { matchesPath } from './inference-paths.ts'
 
 const inference = ['/v1/chat/completions', '/v1/embeddings', '/v1/models', '/v1/models/meta%2F', '/v1/responses/resp_1']

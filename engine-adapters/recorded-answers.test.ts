@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { RequestId } from '#index/context-block.ts'
-import { adapterFor } from './engine-adapter.ts'
+import { adapterFor } from './adapter-for.ts'
 import { readEngineError } from './read-error.ts'
 import { type Usage, UsageReader } from './read-usage.ts'
 import { findExchange, isComplete, type RecordedExchange, readRecordings } from './recorder/read-recorded.ts'

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { adapterFor } from '#engine-adapters/engine-adapter.ts'
+import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import { createEngineClient, type EngineTls } from '#engine-adapters/engine-client.ts'
 import { AverageDensity } from '#index/average-density.ts'
 import type { SharedBlocks } from '#index/columns/block-table.ts'

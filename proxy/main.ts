@@ -28,7 +28,7 @@ import { logUnread } from './telemetry/access-log.ts'
 import { MemoryHotBlocks } from './telemetry/hot-blocks/memory-hot-blocks.ts'
 import { readVersion } from './telemetry/read-version.ts'
 import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts'
-import { createTracing } from './telemetry/tracing/tracing.ts'
+import { createTracing } from './telemetry/tracing/create-tracing.ts'
 
 /** How long a client may take to send its request: a callback that stalls would hold up those behind it. */
 const requestUploadSeconds = 300

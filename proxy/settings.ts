@@ -1,7 +1,7 @@
 import type { WorkLimits } from './bounds/work-limits.ts'
 import type { HygieneSettings } from './hygiene/apply-hygiene.ts'
 import type { VolatileFields } from './prompt/cut-ranks.ts'
-import type { RequestOptions } from './request/request-options.ts'
+import type { RequestOptions } from './request/call/request-options.ts'
 import type { Mode } from './reuse/decision.ts'
 import type { Wording } from './reuse/wording.ts'
 

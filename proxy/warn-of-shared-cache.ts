@@ -1,4 +1,5 @@
-import { adapterFor, type EngineAdapter } from '#engine-adapters/engine-adapter.ts'
+import { adapterFor } from '#engine-adapters/adapter-for.ts'
+import type { EngineAdapter } from '#engine-adapters/engine-adapter.ts'
 import { promptApis } from '#engine-adapters/prompt-api.ts'
 import type { Config } from './config/config.ts'
 

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { cacheKinds } from './cache/create-cache.ts'
 import { type EvictionName, evictionNames } from './cache/eviction/eviction-names.ts'
-import { cacheKinds } from './cache/simulated-cache.ts'
 import { type PolicyName, policyNames } from './policies/policy-names.ts'
 import { ReplayError } from './replay-error.ts'
 import { replayDefaults as defaults, modes, type ReplayOptions } from './replay-options.ts'

@@ -1,5 +1,5 @@
+import type { CacheKind } from './cache/create-cache.ts'
 import type { EvictionName } from './cache/eviction/eviction-names.ts'
-import type { CacheKind } from './cache/simulated-cache.ts'
 import type { PolicySettings } from './policies/create-online-policy.ts'
 import type { PolicyName } from './policies/policy-names.ts'
 import type { PromptFrame } from './run/prompt-layout.ts'

@@ -1,4 +1,4 @@
-import { createCache } from './cache/simulated-cache.ts'
+import { createCache } from './cache/create-cache.ts'
 import { plotPoints, plotReplay } from './chart/plot-replay.ts'
 import { checkOffline, checkOnline, type OrderingName } from './policies/policy-names.ts'
 import { ReplayError } from './replay-error.ts'

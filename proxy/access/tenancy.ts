@@ -2,11 +2,8 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { ProxyError } from '../errors.ts'
 import type { ApiKeys, KeyEntry } from './api-keys.ts'
-import { tenantName, tenantOf } from './tenant.ts'
+import { type TenantSource, tenantName, tenantOf } from './tenant.ts'
 import { readPeers } from './trusted-peers.ts'
-
-/** What tells tenants apart: the API key shown, the header of a trusted peer alone, or nothing: all are one. */
-export type TenantSource = 'key' | 'header' | 'none'
 
 /** Whose request it is. */
 export interface Caller {

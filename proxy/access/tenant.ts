@@ -1,6 +1,9 @@
 import { createHmac, hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
+/** What tells tenants apart: the API key shown, the header of a trusted peer alone, or nothing: all are one. */
+export type TenantSource = 'key' | 'header' | 'none'
+
 /** Who may share cache with whom: a hash of the caller's API key, `default` without one. */
 export function tenantOf(headers: IncomingHttpHeaders): string {
   const key = headers.authorization ?? headers['x-api-key']

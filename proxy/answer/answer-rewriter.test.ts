@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, it, test } from 'vitest'
-import { type AnswerLimits, type AnswerRewriter, createAnswerRewriter } from './answer-rewriter.ts'
+import type { AnswerLimits, AnswerRewriter } from './answer-rewriter.ts'
 import { BodyRewriter } from './body-rewriter.ts'
 import { CitationLabels, type CitationMap } from './citations/citation-labels.ts'
+import { createAnswerRewriter } from './create-answer-rewriter.ts'
 import type { AnswerApi } from './find-answer-texts.ts'
 
 const map: CitationMap = [

@@ -1,8 +1,3 @@
-import { BodyRewriter } from './body-rewriter.ts'
-import { CitationLabels, type CitationMap } from './citations/citation-labels.ts'
-import type { AnswerApi } from './find-answer-texts.ts'
-import { StreamRewriter } from './stream-rewriter.ts'
-
 /** Rewrites an engine's answer on its way to the client; what it gives back, put together, is the answer. */
 export interface AnswerRewriter {
   /** The bytes to send now, possibly none. */
@@ -21,23 +16,4 @@ export interface AnswerRewriter {
 export interface AnswerLimits {
   readonly event?: number
   readonly body?: number
-}
-
-/**
- * A rewriter that brings an answer's citations into the caller's numbering; undefined when there is nothing to map or
- * the content type is none that is read. The answer must not be encoded, and its length may change.
- */
-export function createAnswerRewriter(
-  api: AnswerApi,
-  contentType: string,
-  map: CitationMap,
-  limits: AnswerLimits = {},
-): AnswerRewriter | undefined {
-  const labels = new CitationLabels(map)
-  if (labels.isIdentity) return undefined
-  const [type = '', ...parameters] = contentType.toLowerCase().split(';')
-  if (parameters.some((parameter) => /^\s*charset=(?!"?utf-?8)/.test(parameter))) return undefined
-  if (type.trim() === 'text/event-stream') return new StreamRewriter(api, labels, limits.event)
-  if (/^application\/(?:[\w.-]+\+)?json$/.test(type.trim())) return new BodyRewriter(api, labels, limits.body)
-  return undefined
 }

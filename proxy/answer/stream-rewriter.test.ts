@@ -1,7 +1,7 @@
 import { createParser } from 'eventsource-parser'
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
-import { type AnswerLimits, type AnswerRewriter, createAnswerRewriter } from './answer-rewriter.ts'
+import type { AnswerLimits, AnswerRewriter } from './answer-rewriter.ts'
 import {
   generate,
   generateSegments,
@@ -14,6 +14,7 @@ import {
 } from './answer-streams.fixture.ts'
 import { CitationLabels, type CitationMap } from './citations/citation-labels.ts'
 import { CitationMapper } from './citations/map-citations.ts'
+import { createAnswerRewriter } from './create-answer-rewriter.ts'
 import type { AnswerApi } from './find-answer-texts.ts'
 import { StreamRewriter } from './stream-rewriter.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { writeBody } from '../prompt/prompt-body.ts'
-import { readReceived } from '../request/read-received.ts'
+import { readReceived } from '../request/call/read-received.ts'
 import { decide } from '../reuse/decide.ts'
 import type { Decision, DecisionInput, DecisionState } from '../reuse/decision.ts'
 import { layOut } from '../reuse/lay-out-request.ts'

@@ -1,6 +1,6 @@
 import { ProxyError } from '../errors.ts'
 import { readExplicitContext } from '../prompt/body/explicit-context.ts'
-import type { Received } from '../request/read-received.ts'
+import type { Received } from '../request/call/read-received.ts'
 import type { BodyScan } from './scan-body.ts'
 import { WholeBody } from './whole-body.ts'
 import {

@@ -1,5 +1,5 @@
 import { Agent } from 'undici'
-import { adapterFor } from '#engine-adapters/engine-adapter.ts'
+import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { EngineSettings } from '../config/settings.ts'
 import { defaultConfig } from '../config/sources/config-source.ts'
 import { startProxy } from '../main.ts'

@@ -1,5 +1,5 @@
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
-import type { TenantSource } from '../access/tenancy.ts'
+import type { TenantSource } from '../access/tenant.ts'
 import type { BlockPattern } from '../patterns/block-pattern.ts'
 import type { VolatileFields } from '../prompt/cut-ranks.ts'
 import type { Mode } from '../reuse/decision.ts'

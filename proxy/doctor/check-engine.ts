@@ -1,3 +1,4 @@
+import type { DoctorOptions } from './doctor-options.ts'
 import { hasEvents, judgeEvents } from './engine/check-events.ts'
 import type { CheckedEngine } from './engine/check-mirror.ts'
 import { contextLengthOf, judgeContextLength, selectModel } from './engine/check-model.ts'
@@ -9,7 +10,6 @@ import { answersReplays, EventWatch } from './engine/event-watch.ts'
 import { type EngineIdentity, identifyEngine, judgeKind } from './engine/identify-engine.ts'
 import type { Finding } from './finding.ts'
 import { checkPrefixCache } from './prefix-cache/check-prefix-cache.ts'
-import type { DoctorOptions } from './run-doctor.ts'
 
 /** What was found about an engine, and what the rest of the checks must know of it. */
 export interface CheckedEngineReport extends CheckedEngine {

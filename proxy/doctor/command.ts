@@ -6,7 +6,7 @@ import { findEngineFaults } from '../config/faults/find-engine-faults.ts'
 import { readEngine, readUrl } from '../config/read-arguments.ts'
 import type { EngineSettings } from '../config/settings.ts'
 import { readRedisUrl } from '../redis/connection/read-redis-url.ts'
-import type { DoctorOptions } from './run-doctor.ts'
+import type { DoctorOptions } from './doctor-options.ts'
 
 interface DoctorFlags {
   engine: EngineSettings

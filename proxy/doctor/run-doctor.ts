@@ -1,27 +1,14 @@
-import type { EngineSettings } from '../config/settings.ts'
 import { withoutPassword } from '../config/without-password.ts'
 import { bearersWarning } from '../start-warnings.ts'
 import { checkChunks } from './check-chunks.ts'
 import { checkEngine } from './check-engine.ts'
 import { checkPrompt } from './check-prompt.ts'
 import { checkRedis } from './check-redis.ts'
+import type { DoctorOptions } from './doctor-options.ts'
 import { type CheckedEngine, checkMirror, type MirrorAtStart, readMirror } from './engine/check-mirror.ts'
 import { EngineConnection } from './engine/engine-connection.ts'
 import type { DoctorReport, Finding } from './finding.ts'
 import { samplePrompt } from './sample-prompt.ts'
-
-/** What is to be checked, and with what. */
-export interface DoctorOptions {
-  readonly engine: EngineSettings
-  readonly engineKey: string | undefined
-  readonly model: string | undefined
-  /** a request body and the file it comes from; undefined: the built-in sample */
-  readonly prompt: { readonly file: string; readonly json: string } | undefined
-  readonly redisUrl?: string | undefined
-  readonly adminUrl: string | undefined
-  readonly adminToken: string | undefined
-  readonly timeoutMilliseconds: number
-}
 
 /** Checks an engine and everything around it that a user gets wrong. Rejects only when `signal` aborts. */
 export async function runDoctor(options: DoctorOptions, signal: AbortSignal): Promise<DoctorReport> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { adapterFor } from '#engine-adapters/engine-adapter.ts'
+import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { findExchange, isComplete, readRecordings } from '#engine-adapters/recorder/read-recorded.ts'
 import { readTokens, tokenQuestions } from './token-question.ts'

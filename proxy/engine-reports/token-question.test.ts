@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { adapterFor, type EngineKind } from '#engine-adapters/engine-adapter.ts'
+import { adapterFor } from '#engine-adapters/adapter-for.ts'
+import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { readTokens, tokenQuestions } from './token-question.ts'
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { adapterFor, type EngineKind } from '#engine-adapters/engine-adapter.ts'
+import { adapterFor } from '#engine-adapters/adapter-for.ts'
+import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { RequestId } from '#index/context-block.ts'
 import { AnswerName } from './answer-name.ts'

@@ -7,7 +7,7 @@ import {
   toTurnKey,
 } from '#index/conversation-store.ts'
 import { type CertainFinder, type CertainList, fromSpans, type SearchedText } from '../chunks/certain-list.ts'
-import type { RequestOptions } from '../request/request-options.ts'
+import type { RequestOptions } from '../request/call/request-options.ts'
 import { TurnMemory } from '../store/turn-memory.ts'
 import { contextPlaceholder } from './body/explicit-context.ts'
 import { finish } from './body/finish.ts'

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
+import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { CacheSize } from '#engine-adapters/cache-config.ts'
-import { adapterFor } from '#engine-adapters/engine-adapter.ts'
 import type { ReplicaId } from '#index/context-block.ts'
 import { CacheSizes, type CacheSizeTarget } from './cache-sizes.ts'
 import type { ReplicaState } from './replica.ts'

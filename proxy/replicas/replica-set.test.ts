@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { adapterFor } from '#engine-adapters/engine-adapter.ts'
+import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { ReplicaId } from '#index/context-block.ts'
 import { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'

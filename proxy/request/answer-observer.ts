@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type Usage, UsageReader } from '#engine-adapters/read-usage.ts'
 import type { RequestId } from '#index/context-block.ts'
-import { type AnswerRewriter, createAnswerRewriter } from '../answer/answer-rewriter.ts'
+import type { AnswerRewriter } from '../answer/answer-rewriter.ts'
 import { asksForData } from '../answer/asks-for-data.ts'
+import { createAnswerRewriter } from '../answer/create-answer-rewriter.ts'
 import type { ForwardObserver, ForwardOutcome } from '../http/forward.ts'
-import type { Charge } from './charge-call.ts'
+import type { Call, RoutedCall } from './call/call.ts'
+import type { Charge } from './call/charge-call.ts'
+import { membersOf } from './call/read-received.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
-import type { Call } from './read-call.ts'
-import { membersOf } from './read-received.ts'
-import type { RoutedCall } from './route-call.ts'
 
 /** What an observer is to know of the request besides the decision. */
 export interface Observed {

@@ -15,11 +15,12 @@ import { decide } from '../reuse/decide.ts'
 import type { Decision } from '../reuse/decision.ts'
 import { MemoryConversationStore } from '../store/memory-conversation-store.ts'
 import { wordsOf } from '../telemetry/hot-blocks/block-words.ts'
+import type { Call, RoutedCall } from './call/call.ts'
+import { toCall } from './call/read-call.ts'
+import { withoutByteOrderMark } from './call/read-received.ts'
 import type { Pipeline } from './pipeline.ts'
-import { type Call, toCall } from './read-call.ts'
-import { withoutByteOrderMark } from './read-received.ts'
 import { recallAhead } from './recall-ahead.ts'
-import { type RoutedCall, routeCall, toDecisionInput } from './route-call.ts'
+import { routeCall, toDecisionInput } from './route-call.ts'
 
 // what the control plane reads is its caller's own
 const noShare = { grow: () => {}, release: () => {} }

@@ -10,7 +10,7 @@ import { type ForwardOutcome, forward, UnreachableError } from '../http/forward.
 import { forwardedFor, requestHeaders } from '../http/forwarded-headers.ts'
 import { upgradeOf } from '../http/upgradable-request.ts'
 import type { Replica } from '../replicas/replica.ts'
-import { chargeCall } from './charge-call.ts'
+import { chargeCall } from './call/charge-call.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
 import { untilReached } from './until-reached.ts'
 

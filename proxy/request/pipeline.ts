@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import type { ReplicaId, RequestId } from '#index/context-block.ts'
+import type { ReplicaId } from '#index/context-block.ts'
 import type { ConversationStore } from '#index/conversation-store.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import type { ProcessedBlocks } from '#index/processed-blocks.ts'
@@ -11,23 +10,15 @@ import type { BodyMemory } from '../bounds/body-memory.ts'
 import type { HeavyTurns } from '../bounds/heavy-turns.ts'
 import type { KnownChunks } from '../chunks/known-chunks.ts'
 import type { Gain } from '../gain/gain.ts'
-import type { ForwardOutcome } from '../http/forward.ts'
 import type { Log } from '../log.ts'
 import type { PatternFinder } from '../patterns/pattern-finder.ts'
 import type { Recorder } from '../record/recorder.ts'
 import type { ReplicaSet } from '../replicas/replica-set.ts'
 import type { Settings } from '../settings.ts'
 import type { SharedTurns } from '../store/shared-turns.ts'
-import { logPrompt } from '../telemetry/access-log.ts'
 import type { RequestTelemetry } from '../telemetry/request-telemetry.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
-import { chargeCall } from './charge-call.ts'
-import { type Call, readCall } from './read-call.ts'
-import { recallAhead } from './recall-ahead.ts'
 import type { RequestIds } from './request-ids.ts'
-import { type RoutedCall, routeCall } from './route-call.ts'
-import { idsOfPrompts, sendCall } from './send-call.ts'
-import { untilReached } from './until-reached.ts'
 
 /** All that a request needs on its way. */
 export interface Pipeline {
@@ -66,80 +57,4 @@ export interface Exchange {
   readonly outgoing: ServerResponse
   readonly clientLeft: AbortSignal
   readonly telemetry: RequestTelemetry
-}
-
-/** The life of a request with a prompt, in the order it happens. */
-export async function runPipeline(pipeline: Pipeline, api: PromptApi, exchange: Exchange): Promise<ForwardOutcome> {
-  const call = await readCall(pipeline, api, exchange)
-  try {
-    return await runCall(pipeline, call, exchange)
-  } finally {
-    call.share.release()
-  }
-}
-
-async function runCall(pipeline: Pipeline, call: Call, exchange: Exchange): Promise<ForwardOutcome> {
-  let layout: Awaited<ReturnType<typeof recallAhead>> | undefined = await recallAhead(pipeline, call)
-  // from here until it is committed nothing waits: what it is decided by stays true
-  const routed = routeCall(pipeline, call, undefined, layout())
-  // the texts of a prompt are not kept for as long as its answer takes
-  layout = undefined
-  const charge = chargeCall(pipeline, call, routed.decision)
-  const request = pipeline.requestIds.take(wantedId(routed, exchange), (id) => idsOfPrompts(call, routed, id))
-  noteReceived(pipeline, call, request)
-  noteFound(pipeline, call, routed)
-  const ended = pipeline.chunks.prompted(call.caller.tenant)
-  try {
-    exchange.telemetry.decided(
-      { id: request, tenant: call.caller.tenant, model: call.model, knownChunks: call.certain.counts.matched },
-      routed.decision,
-    )
-    return await untilReached(pipeline, exchange, {
-      first: routed,
-      send: (chosen) => sendCall(pipeline, exchange, call, chosen, request, charge),
-      // the order is made for the replica that will run it
-      choose: (excluding) => routeCall(pipeline, call, excluding),
-    })
-  } catch (error) {
-    charge.settle(0)
-    // what is answered in the engine's place is known by the name that the log has for it
-    if (!exchange.outgoing.headersSent) exchange.outgoing.setHeader('x-request-id', request)
-    throw error
-  } finally {
-    ended()
-    pipeline.requestIds.release(request)
-  }
-}
-
-/** What is told of a request as it came. */
-function noteReceived({ telemetry, log }: Pipeline, { settings, body, received }: Call, request: RequestId): void {
-  if (settings.logPrompts) logPrompt(log, request, body)
-  if (received.fault === undefined) return
-  telemetry.metrics.failOpen.inc({ reason: 'hygiene' })
-  log.error({ request, error: received.fault }, 'request not tidied up because of a fault of ours')
-}
-
-/** What is told of what was found in it, and of the known chunks. */
-function noteFound(
-  { telemetry }: Pipeline,
-  { api, settings, received, certain }: Call,
-  { decision }: RoutedCall,
-): void {
-  const { metrics, recent } = telemetry
-  const { matched, lists, refused } = certain.counts
-  const { skipped, refusals, contexts } = decision
-  const differs = contexts.some(({ found }) => found.slots.some(({ ranks }) => ranks !== undefined))
-  const { set } = received.prompt ?? {}
-  if (set && settings.keepsWords) telemetry.words.note(contexts, decision.worlds?.texts ?? [])
-  if (set) recent.note({ api, set, skipped, refusals, chunks: { matched, refused }, differs })
-  if (matched === 0) return
-  metrics.chunksMatched.inc(matched)
-  metrics.chunkLists.inc({ outcome: 'found' }, lists)
-  for (const [outcome, count] of Object.entries(refused)) metrics.chunkLists.inc({ outcome }, count)
-}
-
-/** The id that the client wants the request to have. */
-function wantedId({ replica, rid }: RoutedCall, { incoming }: Exchange): string | undefined {
-  const id = incoming.headers['x-request-id']
-  return replica.adapter.idIn({ rid }) ?? (Array.isArray(id) ? id[0] : id)
 }

@@ -3,8 +3,8 @@ import type { SentTurn, TurnKey } from '#index/conversation-store.ts'
 import { HeavyTurns } from '../bounds/heavy-turns.ts'
 import { defaultWording } from '../reuse/wording.ts'
 import { MemoryConversationStore } from '../store/memory-conversation-store.ts'
-import type { Call } from './read-call.ts'
-import { readReceived } from './read-received.ts'
+import type { Call } from './call/call.ts'
+import { readReceived } from './call/read-received.ts'
 import { recallAhead } from './recall-ahead.ts'
 
 const documents = ['one', 'two'].map((text, i) => `<document index="${i + 1}">\n${text}\n</document>`).join('\n')

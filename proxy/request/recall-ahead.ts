@@ -1,8 +1,8 @@
 import type { ConversationStore, TurnKey } from '#index/conversation-store.ts'
 import type { LaidOut } from '../reuse/decision.ts'
 import { layOut } from '../reuse/lay-out-request.ts'
+import type { Call } from './call/call.ts'
 import type { Pipeline } from './pipeline.ts'
-import type { Call } from './read-call.ts'
 import { toDecisionInput } from './route-call.ts'
 
 /** A large request lets others in this often. */

@@ -4,19 +4,11 @@ import { ProxyError } from '../errors.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { ReplicaChoice } from '../replicas/replica-set.ts'
 import { decide } from '../reuse/decide.ts'
-import type { Decision, DecisionInput, LaidOut } from '../reuse/decision.ts'
+import type { DecisionInput, LaidOut } from '../reuse/decision.ts'
 import type { Candidate, Route } from '../routing/plan-route.ts'
+import type { Call, RoutedCall } from './call/call.ts'
+import { membersOf } from './call/read-received.ts'
 import type { Pipeline } from './pipeline.ts'
-import type { Call } from './read-call.ts'
-import { membersOf } from './read-received.ts'
-
-/** A request with the replica it goes to, and how it is sent there. */
-export interface RoutedCall {
-  readonly replica: Replica
-  readonly decision: Decision
-  /** the id in the body, which SGLang takes for the request's */
-  readonly rid: unknown
-}
 
 /** What routing needs of the pipeline. */
 export interface Routing extends Pick<Pipeline, 'processed' | 'store' | 'now' | 'gain'> {

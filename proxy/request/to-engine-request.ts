@@ -9,10 +9,9 @@ import { forwardedFor, requestHeaders } from '../http/forwarded-headers.ts'
 import { type EngineWish, writeWish } from '../prompt/body/engine-wish.ts'
 import { memberSplices, type PromptBody, writeBody } from '../prompt/prompt-body.ts'
 import type { Decision } from '../reuse/decision.ts'
+import type { Call, RoutedCall } from './call/call.ts'
+import { behindByteOrderMark, membersOf } from './call/read-received.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
-import type { Call } from './read-call.ts'
-import { behindByteOrderMark, membersOf } from './read-received.ts'
-import type { RoutedCall } from './route-call.ts'
 
 /** Whether its client is told that it still runs. */
 export function isKeptAlive({ settings, isStream }: Pick<Call, 'settings' | 'isStream'>): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { adapterFor } from '#engine-adapters/engine-adapter.ts'
+import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import { findExchange, isComplete, readRecordings } from '#engine-adapters/recorder/read-recorded.ts'
 import type { ReplicaId, RequestId } from '#index/context-block.ts'
 import { CacheMirror } from '#index/mirror/cache-mirror.ts'

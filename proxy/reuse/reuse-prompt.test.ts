@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { readReceived } from '../request/read-received.ts'
+import { readReceived } from '../request/call/read-received.ts'
 import { decide } from './decide.ts'
 import { assistantMessage as assistant, type Message, Sender, userMessage as user } from './sender.fixture.ts'
 import { defaultWording } from './wording.ts'

@@ -1,6 +1,5 @@
 import { LeafHeap } from '#index/hotness/leaf-heap.ts'
 import type { NodeHotness } from './node-hotness.ts'
-import type { TieredCache } from './tiered-cache.ts'
 import type { TreeNode } from './tree-node.ts'
 
 export interface HostTierOptions {
@@ -12,6 +11,15 @@ export interface HostTierOptions {
   readonly leastFrequency: number
   /** tokens that can be moved up while the requests just served are decoded; 0: no promotion */
   readonly promotedTokens: number
+}
+
+/** What promotion needs of the cache on the device. */
+export interface Device {
+  readonly freeTokens: number
+  /** A node comes up from the host. */
+  promote(node: TreeNode): void
+  /** A leaf goes, and not to the host. */
+  discard(leaf: TreeNode): void
 }
 
 /** What has been moved between the device and the host, and what was found on it, in tokens. */
@@ -114,7 +122,7 @@ export class HostTier {
     this.figures.loaded += Math.max(0, end - cached)
   }
 
-  passRequest(cache: TieredCache): void {
+  passRequest(device: Device): void {
     const { hotness, counts } = this.#options
     if (counts) hotness.passRequest()
     if (hotness.age !== this.#age) {
@@ -123,19 +131,19 @@ export class HostTier {
       this.#nodes.rekey((node) => -hotness.hotnessOf(node))
       this.#device.rekey((node) => hotness.hotnessOf(node))
     }
-    this.#promote(cache)
+    this.#promote(device)
   }
 
   /** Algorithm 2: the hottest nodes here behind nodes of the device take the place of its coldest leaves. */
-  #promote(cache: TieredCache): void {
+  #promote(device: Device): void {
     let budget = this.#options.promotedTokens
     const skipped: TreeNode[] = []
     while (budget > 0 && skipped.length < mostSkipped) {
       const node = this.#nodes.min
       if (!node) break
       const size = node.tokens.length
-      if (!node.parent!.isOnHost && size <= budget && this.#makeRoom(cache, node)) {
-        cache.promote(node)
+      if (!node.parent!.isOnHost && size <= budget && this.#makeRoom(device, node)) {
+        device.promote(node)
         budget -= size
         this.figures.promoted += size
       } else {
@@ -148,11 +156,11 @@ export class HostTier {
   }
 
   /** Whether leaves that are colder than a node make room for it: all of them go, or none. Its parent stays. */
-  #makeRoom(cache: TieredCache, node: TreeNode): boolean {
+  #makeRoom(device: Device, node: TreeNode): boolean {
     const { hotness } = this.#options
     const own = hotness.hotnessOf(node)
     const plan: TreeNode[] = []
-    let free = cache.freeTokens
+    let free = device.freeTokens
     while (free < node.tokens.length) {
       const coldest = this.#device.min
       if (!coldest || coldest === node.parent || hotness.hotnessOf(coldest) >= own) break
@@ -160,7 +168,7 @@ export class HostTier {
       plan.push(coldest)
       free += coldest.tokens.length
     }
-    if (free >= node.tokens.length) for (const leaf of plan) cache.discard(leaf)
+    if (free >= node.tokens.length) for (const leaf of plan) device.discard(leaf)
     else for (const leaf of plan) this.offerDevice(leaf)
     return free >= node.tokens.length
   }

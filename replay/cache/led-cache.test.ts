@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { createCache } from './create-cache.ts'
 import { historiesOf, run } from './histories.fixture.ts'
-import { createCache, type SimulatedCache } from './simulated-cache.ts'
+import type { SimulatedCache } from './simulated-cache.ts'
 
 const create = (eviction: 'lru' | 'hotprefix+' | 'guarded', capacityTokens: number): SimulatedCache =>
   createCache({ kind: 'paged', capacityTokens, pageTokens: 4, eviction })

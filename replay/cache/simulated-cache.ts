@@ -1,11 +1,4 @@
-import { createEviction } from './eviction/create-eviction.ts'
-import type { EvictionName } from './eviction/eviction-names.ts'
-import { LedEviction } from './eviction/led-eviction.ts'
-import { type HostFigures, HostTier } from './host-tier.ts'
-import { LedCache } from './led-cache.ts'
-import { NodeHotness } from './node-hotness.ts'
-import { TieredCache } from './tiered-cache.ts'
-import { TreeCache } from './tree-cache.ts'
+import type { HostFigures } from './host-tier.ts'
 
 /** An engine's prefix cache as a replay needs it: one request after the other, prompts only. */
 export interface SimulatedCache {
@@ -20,54 +13,4 @@ export interface SimulatedCache {
   takeChanges(): ReadonlyMap<number, number>
   /** What was moved between the device and its host so far; undefined without a host. */
   readonly hostFigures?: HostFigures | undefined
-}
-
-export const cacheKinds = ['paged', 'radix'] as const
-export type CacheKind = (typeof cacheKinds)[number]
-
-export interface CacheOptions {
-  readonly kind: CacheKind
-  /** may be Infinity */
-  readonly capacityTokens: number
-  /** of a paged cache; a radix cache shares token by token */
-  readonly pageTokens: number
-  /** default: lru */
-  readonly eviction?: EvictionName | undefined
-  /** of the host behind the cache; default: none */
-  readonly hostTokens?: number | undefined
-  /** what was asked for less often does not go to the host; 0 admits all. The paper's 10 by default */
-  readonly admission?: number | undefined
-  /** that can be promoted while a request is decoded */
-  readonly promotedTokens?: number | undefined
-}
-
-/** Of the cache's size, what another eviction has to have found more than the one that leads. */
-const regretShare = 16
-
-export function createCache(options: CacheOptions): SimulatedCache {
-  const { kind, capacityTokens, eviction = 'lru', hostTokens = 0, admission = 10, promotedTokens = 0 } = options
-  const pageTokens = kind === 'paged' ? options.pageTokens : 1
-  if (eviction === 'lru' && hostTokens === 0) return new TreeCache(capacityTokens, pageTokens)
-  const hotness = new NodeHotness(pageTokens)
-  const policy = createEviction(eviction, { capacityTokens, pageTokens, hotness })
-  const counts = !usesHotness(eviction)
-  const host = { capacityTokens: hostTokens, hotness, counts, leastFrequency: admission, promotedTokens }
-  const tier = hostTokens > 0 ? new HostTier(host) : undefined
-  const cache = new TieredCache(capacityTokens, pageTokens, policy, tier)
-  return policy instanceof LedEviction ? createLed(cache, policy, capacityTokens, pageTokens) : cache
-}
-
-function usesHotness(eviction: EvictionName): boolean {
-  return eviction.startsWith('hotprefix') || eviction === 'guarded'
-}
-
-function createLed(
-  cache: TieredCache,
-  eviction: LedEviction,
-  capacityTokens: number,
-  pageTokens: number,
-): SimulatedCache {
-  const learned = createEviction('hotprefix+', { capacityTokens, pageTokens, hotness: new NodeHotness(pageTokens) })
-  const shadows = [new TreeCache(capacityTokens, pageTokens), new TieredCache(capacityTokens, pageTokens, learned)]
-  return new LedCache(cache, eviction, shadows, capacityTokens / regretShare)
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createCache } from '../cache/simulated-cache.ts'
+import { createCache } from '../cache/create-cache.ts'
 import type { OnlinePolicy } from '../policies/online-policy.ts'
 import { offlineNames, onlineNames } from '../policies/policy-names.ts'
 import { replayDefaults } from '../replay-options.ts'

@@ -1,4 +1,4 @@
-import { createCache } from '../cache/simulated-cache.ts'
+import { createCache } from '../cache/create-cache.ts'
 import { createOfflinePolicy } from '../policies/create-offline-policy.ts'
 import { createOnlinePolicy } from '../policies/create-online-policy.ts'
 import { checkOffline, checkOnline, type OrderingName } from '../policies/policy-names.ts'

@@ -1,4 +1,4 @@
-import { adapterFor } from '#engine-adapters/engine-adapter.ts'
+import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import { isHttpUrl } from '../read-arguments.ts'
 import type { EngineSettings } from '../settings.ts'
 

@@ -1,4 +1,4 @@
-import { adapterFor } from '#engine-adapters/engine-adapter.ts'
+import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import { readTokens, tokenQuestions } from '../../engine-reports/token-question.ts'
 import type { Finding } from '../finding.ts'
 import { type EngineConnection, isGood } from './engine-connection.ts'

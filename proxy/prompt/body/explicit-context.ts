@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv'
 import { ProxyError } from '../../errors.ts'
 import { ownSchemas } from '../../http/own-schemas.ts'
-import { type RequestOptions, readOptions } from '../../request/request-options.ts'
+import { type RequestOptions, readOptions } from '../../request/call/request-options.ts'
 
 /** Where explicit blocks go. */
 export const contextPlaceholder = '{{context}}'

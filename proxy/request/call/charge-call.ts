@@ -1,8 +1,8 @@
-import type { KeyEntry } from '../access/api-keys.ts'
-import { ProxyError } from '../errors.ts'
-import type { Decision } from '../reuse/decision.ts'
-import type { Pipeline } from './pipeline.ts'
-import type { Call } from './read-call.ts'
+import type { KeyEntry } from '../../access/api-keys.ts'
+import { ProxyError } from '../../errors.ts'
+import type { Decision } from '../../reuse/decision.ts'
+import type { Pipeline } from '../pipeline.ts'
+import type { Call } from './call.ts'
 
 /** What a request was charged to the limits of its API key. */
 export interface Charge {

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import type { UnreadBytes, WholeBody } from '../bounds/whole-body.ts'
-import { type SeparatedBody, type SeparatedText, takeOutSeparators } from '../chunks/separators.ts'
-import { ProxyError } from '../errors.ts'
-import { applyHygiene, type HygieneSettings } from '../hygiene/apply-hygiene.ts'
-import type { Json } from '../prompt/body/prompt-builder.ts'
-import { type PromptBody, readPromptBody } from '../prompt/prompt-body.ts'
+import type { UnreadBytes, WholeBody } from '../../bounds/whole-body.ts'
+import { type SeparatedBody, type SeparatedText, takeOutSeparators } from '../../chunks/separators.ts'
+import { ProxyError } from '../../errors.ts'
+import { applyHygiene, type HygieneSettings } from '../../hygiene/apply-hygiene.ts'
+import type { Json } from '../../prompt/body/prompt-builder.ts'
+import { type PromptBody, readPromptBody } from '../../prompt/prompt-body.ts'
 
 /** A request body as far as it could be understood. */
 export interface Received {
