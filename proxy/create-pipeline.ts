@@ -11,6 +11,7 @@ import { createMirrors, toAdmissionLimits, toBreakerOptions } from './create-rep
 import { SeldomWarnings } from './engine-reports/seldom-warnings.ts'
 import { Gain } from './gain/gain.ts'
 import type { Log } from './log.ts'
+import type { ReplicaMirror } from './mirror/replica-mirror.ts'
 import { PatternFinder } from './patterns/pattern-finder.ts'
 import { Recorder } from './record/recorder.ts'
 import type { SharedRedis } from './redis/create-shared-redis.ts'
@@ -51,7 +52,7 @@ export function createPipeline(
   const sharedChunks = redis && createSharedChunks(chunks, redis, telemetry)
   const rateLimits = new RateLimits()
   const gain = new Gain(telemetry.metrics, createMirrors(config), new Date().toISOString())
-  for (const { replicaMirror } of replicas.all) replicaMirror.onCleared = () => gain.lost(replicaMirror.replica)
+  for (const { replicaMirror } of replicas.all) watchLosses(replicaMirror, gain, log)
   const keyStore = new KeyStore(config.keys, { log, onChange: (keys) => rateLimits.retain(keys.entries) })
   const release = new MemoryRelease(collectGarbage)
   const bodyMemory = new BodyMemory(config.bodyMemoryBytes, (bytes) => {
@@ -112,6 +113,17 @@ export function createPipeline(
       redis?.connection.close()
     },
   }
+}
+
+/** What becomes of the loss of all that an engine held. */
+function watchLosses(mirror: ReplicaMirror, gain: Gain, log: Log): void {
+  const { replica } = mirror
+  mirror.onCleared = () => gain.lost(replica)
+  mirror.onRestart = () =>
+    log.warn(
+      { replica, reason: 'the engine was restarted: it reports as another generation' },
+      'the mirror begins anew: what the engine held before is gone',
+    )
 }
 
 function setLimits({ all }: Pipeline['replicas'], config: Config): void {

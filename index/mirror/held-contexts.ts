@@ -44,7 +44,7 @@ export class HeldContexts {
       index.insertNumbers(blocks, request, isAsked)
       return
     }
-    const context = blocks.map((block) => this.#blocks.idOf(block)) as unknown as Context
+    const context = blocks.map((block) => this.#blocks.idOf(block)) as Context
     const sizes = blocks.map((block) => this.#blocks.sizes[block]!)
     index.insert(context, sizes, request, isAsked)
   }

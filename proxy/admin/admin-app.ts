@@ -146,7 +146,6 @@ function addReplicaSwitches(app: Hono<ServerEnv>, { drainReplica, resumeReplica 
 /** Where engines report what they hold. */
 function addCallbacks(app: Hono<ServerEnv>, { replicas, telemetry }: AdminDependencies): void {
   const byName = new Map<string, ReplicaMirror>(replicas.map((replica) => [replica.replica, replica]))
-  for (const replica of replicas) replica.onRestart = () => telemetry.log.warn(toRestart(replica), begunAnew)
   const reply = (c: HonoContext<ServerEnv>, acknowledgement: Acknowledgement): Response => {
     if ('sequence' in acknowledgement) return c.json(acknowledgement)
     telemetry.metrics.mirrorGaps.inc()
@@ -186,12 +185,6 @@ function noSuchRoute({ routes }: Hono<ServerEnv>, path: string): ProxyError {
   if (known.length === 0) return new ProxyError('not_found', 'There is no such path.')
   const allow = [...new Set(known.map(({ method }) => method))].join(', ')
   return new ProxyError('method_not_allowed', `This path takes ${allow} alone.`, { headers: { allow } })
-}
-
-const begunAnew = 'the mirror begins anew: what the engine held before is gone'
-
-function toRestart({ replica }: ReplicaMirror): { replica: string; reason: string } {
-  return { replica, reason: 'the engine was restarted: it reports as another generation' }
 }
 
 function unknownReplica(name: string): ProxyError {
