@@ -3,7 +3,6 @@ import { AverageDensity } from '../average-density.ts'
 import type { CacheEvent, SentPrompt } from '../cache-event.ts'
 import type { Context, RequestId, ScopeId } from '../context-block.ts'
 import { PrefixOrdering } from '../ordering/prefix-ordering.ts'
-import { PaperOrdering } from '../paper/paper-ordering.ts'
 import { CacheMirror } from './cache-mirror.ts'
 import { toMirroredPrompt } from './mirrored-prompt.ts'
 
@@ -23,20 +22,23 @@ function prompt(...blocks: string[]): SentPrompt {
 
 let mirror: CacheMirror
 
-/** Those of the blocks that are held: the paper's ordering puts only them in front of `new`. */
+/** Those of the blocks that are held, in the order of what is held: each makes the cached prefix longer. */
 function heldOf(blocks: string[]): string[] {
-  const context = ['new', ...blocks] as unknown as Context
-  const { order } = mirror.order(
+  const context = blocks as unknown as Context
+  const ordering = mirror.order(
     scope,
     context,
     context.map(() => 100),
-  ) ?? { order: [...context.keys()] }
-  const ordered = order.map((place) => String(context[place]))
-  return ordered.slice(0, ordered.indexOf('new'))
+  )
+  const ordered = (ordering?.order ?? []).map((place) => blocks[place]!)
+  const cached = (held: number, ...next: string[]): number =>
+    mirror.predictCachedTokens(prompt(...ordered.slice(0, held), ...next))
+  const end = ordered.findIndex((block, i) => cached(i, block) <= cached(i, 'never sent'))
+  return end < 0 ? ordered : ordered.slice(0, end)
 }
 
 beforeEach(() => {
-  mirror = new CacheMirror({ maxRequests: 3, maxBlocks: 100 }, () => new PaperOrdering())
+  mirror = new CacheMirror({ maxRequests: 3, maxBlocks: 100 }, (blocks) => new PrefixOrdering({ blocks }))
 })
 
 test('what was sent is found again behind the same text, and only there', () => {
@@ -80,7 +82,7 @@ test('a prompt is never expected to have fewer tokens than are predicted to be c
 test('replicas of one model learn together what a character costs', () => {
   const average = new AverageDensity()
   const [one, two] = [1, 2].map(() => {
-    return new CacheMirror({ maxRequests: 3, maxBlocks: 100 }, () => new PaperOrdering(), average)
+    return new CacheMirror({ maxRequests: 3, maxBlocks: 100 }, (blocks) => new PrefixOrdering({ blocks }), average)
   })
   one!.apply({ type: 'sent', request: request('a'), prompt: prompt('x') })
   one!.apply({ type: 'used', request: request('a'), promptTokens: 150 })
@@ -112,7 +114,7 @@ test('a request that lost everything comes back when the engine stores it anew',
 })
 
 test('of requests that lost everything a bounded number is remembered, those that fell last', () => {
-  const large = new CacheMirror({ maxRequests: 10_000, maxBlocks: 100_000 }, () => new PaperOrdering())
+  const large = new CacheMirror({ maxRequests: 10_000, maxBlocks: 100_000 }, (blocks) => new PrefixOrdering({ blocks }))
   for (let i = 0; i <= 5_000; i++) {
     large.apply({ type: 'sent', request: request(`${i}`), prompt: prompt('x') })
     large.apply({ type: 'evicted', request: request(`${i}`), cachedTokens: 0 })
@@ -226,7 +228,7 @@ test('what is asked for behind a text is remembered when the engine has lost it,
 })
 
 test('the oldest requests are forgotten when all hold too many blocks; the latest is kept, however large', () => {
-  const small = new CacheMirror({ maxRequests: 10, maxBlocks: 5 }, () => new PaperOrdering())
+  const small = new CacheMirror({ maxRequests: 10, maxBlocks: 5 }, (blocks) => new PrefixOrdering({ blocks }))
   const send = (id: string, ...blocks: string[]): void =>
     small.apply({ type: 'sent', request: request(id), prompt: prompt(...blocks) })
   send('a', 'a', 'b')
