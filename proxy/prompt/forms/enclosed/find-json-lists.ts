@@ -18,14 +18,14 @@ import {
 import type { Marks } from '../../scan/find-marks.ts'
 import { findRankMembers } from '../../scan/find-rank-fields.ts'
 import { isRunning } from '../../scan/labels/label.ts'
+import { idNames, plainId } from '../../scan/words/id-names.ts'
 import { isSorted } from '../../scan/words/tool-kind.ts'
 import { findOwn } from '../find-own.ts'
 
 // what they call their list: `anyOf` in a schema and `scripts` in a manifest hold descriptions too
 const LIST_NAMES =
   /^(?:.*_)?(?:results?|documents?|docs|contexts?|passages?|sources?|references|chunks?|excerpts?|snippets?|memories|content|contents|hits|matches|items|records|articles|entries|pages|data|organic|web|news|nodes|observations?|value|values|output)$/i
-const LABEL_NAMES = ['index', 'id', 'number', 'n', 'position', 'rank', 'doc_id', 'document', 'doc', 'source_id']
-const PLAIN_VALUE = /^[\p{L}\p{N}_.:/#-]{1,64}$/u
+const LABEL_NAMES = [...idNames, 'document', 'doc', 'source_id']
 
 // lines of JSON in numbers like these are a log
 const MOST_LISTS = 1_000
@@ -236,5 +236,5 @@ function toLabel(text: string, member: JsonMember | undefined): Span | undefined
   if (member === undefined) return undefined
   const quoted = text.charCodeAt(member.start) === 34 ? 1 : 0
   const label = { start: member.start + quoted, end: member.end - quoted }
-  return label.end - label.start <= 64 && PLAIN_VALUE.test(text.slice(label.start, label.end)) ? label : undefined
+  return label.end - label.start <= 64 && plainId.test(text.slice(label.start, label.end)) ? label : undefined
 }

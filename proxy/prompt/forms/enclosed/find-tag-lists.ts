@@ -7,17 +7,16 @@ import type { Marks } from '../../scan/find-marks.ts'
 import { findRankAttributes } from '../../scan/find-rank-fields.ts'
 import { readAttributes } from '../../scan/find-tags.ts'
 import { isRunning } from '../../scan/labels/label.ts'
+import { idNames, plainId } from '../../scan/words/id-names.ts'
 import { datedField, orderedField, toFieldName } from '../../scan/words/ordered-fields.ts'
 import { isLabelNoun } from '../../scan/words/read-noun.ts'
 
 // the first of these that all of a list's blocks carry labels them
-const LABEL_ATTRIBUTES = ['index', 'id', 'number', 'n', 'position', 'rank', 'doc_id']
-// else the file that each is of, where all are of different ones
+// without an id: the file that each is of, where all are of different ones
 const NAME_ATTRIBUTES = ['name', 'file', 'filename', 'file_name', 'path', 'file_path', 'source']
 // or a number that a word for a document gives, as `reference="2"`, where it counts from each to the next
 const COUNTING = /^(?:ref|num|nr|no|idx|key)$/
 const LINES = /^(?:lines?|linerange|(?:start|end|from|to)line|line(?:start|end))$/
-const PLAIN_VALUE = /^[\p{L}\p{N}_.:/#-]{1,64}$/u
 
 // names that the fields of a record have too, as in `<source>a.pdf</source> <content>…</content>`
 const FIELD_NAMES = new Set(['source', 'reference', 'file', 'memory', 'result'])
@@ -90,13 +89,13 @@ function isOther(name: string): boolean {
 function toList(text: string, row: readonly KinElement[], inContainer: boolean): ContextList {
   const labels = row.map((element) => readLabels(text, element))
   const shared =
-    LABEL_ATTRIBUTES.find((name) => labels.every((label) => label.has(name))) ??
+    idNames.find((name) => labels.every((label) => label.has(name))) ??
     findCounting(text, labels) ??
     NAME_ATTRIBUTES.find((name) => areDistinct(labels.map((label) => textOf(text, label.get(name)))))
   const numbers = shared === undefined ? findNumbers(text, row) : undefined
   const blocks = row.map((element, i) => {
     const own = labels[i]!
-    const label = numbers?.[i] ?? own.get(shared ?? LABEL_ATTRIBUTES.find((name) => own.has(name)) ?? '')
+    const label = numbers?.[i] ?? own.get(shared ?? idNames.find((name) => own.has(name)) ?? '')
     return toBlock(text, element, label)
   })
   const hasOrigins = NAME_ATTRIBUTES.some((name) => areDistinct(labels.map((label) => textOf(text, label.get(name)))))
@@ -155,7 +154,7 @@ function toNumber(match: RegExpExecArray | null, from: number): BlockSpan['label
 function isOrdered(text: string, open: KinElement['open'], hasOrigins: boolean): boolean {
   return readAttributes(text, open).some(({ name, valueStart, valueEnd }) => {
     // words of a title without quotes look like attributes without values
-    if (valueStart === valueEnd || LABEL_ATTRIBUTES.includes(name)) return false
+    if (valueStart === valueEnd || idNames.includes(name)) return false
     // lines of different files
     if (hasOrigins && LINES.test(toFieldName(name))) return false
     return orderedField.test(toFieldName(name)) || (name === 'total' && /^\d+$/.test(text.slice(valueStart, valueEnd)))
@@ -192,10 +191,10 @@ function toBlock(text: string, { start, end, open, close }: KinElement, label: B
 function readLabels(text: string, element: KinElement): Map<string, BlockSpan['label']> {
   const labels = new Map<string, BlockSpan['label']>()
   for (const { name, valueStart, valueEnd } of readAttributes(text, element.open)) {
-    const isLabel = LABEL_ATTRIBUTES.includes(name) || NAME_ATTRIBUTES.includes(name) || isCounting(name)
+    const isLabel = idNames.includes(name) || NAME_ATTRIBUTES.includes(name) || isCounting(name)
     const known = labels.has(name) || !isLabel
     // longer values cannot be plain, and need not be copied
-    if (known || valueEnd - valueStart > 64 || !PLAIN_VALUE.test(text.slice(valueStart, valueEnd))) continue
+    if (known || valueEnd - valueStart > 64 || !plainId.test(text.slice(valueStart, valueEnd))) continue
     labels.set(name, { start: valueStart, end: valueEnd })
   }
   return labels
