@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from reprise_reuse.segments import Found, Segment
+from reprise_reuse.work import RowWork
 from reprise_vllm.reuse.claims import Claim
 from reprise_vllm.reuse.continuations import Turn
 from reprise_vllm.reuse.messages import Piece
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Limits(NamedTuple):
-    """What the catalogue and a step may hold, in tokens."""
+    """What the catalogue and a step may hold, in tokens, and what rows cost."""
 
     host_tokens: int
     disk_tokens: int
@@ -23,6 +24,7 @@ class Limits(NamedTuple):
     block_size: int
     ranks: int
     device_blocks: int
+    work: RowWork = RowWork()
 
 
 @dataclass(slots=True)

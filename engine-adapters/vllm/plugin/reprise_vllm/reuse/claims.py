@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from reprise_reuse.segments import Found
+from reprise_reuse.work import RowWork
 
 QUESTION_TOKENS = 64
 """so many tokens at most stand for the question"""
@@ -68,12 +71,13 @@ class Claim:
 
 
 def make_claim(
-    found: Sequence[Found], begin: int, length: int, ratio: float, least: int, *, is_lossless: bool = True
-) -> Claim | None:
+    found: Sequence[Found], begin: int, length: int, ratio: float, least: int, work: RowWork, *,
+    is_lossless: bool = True,
+) -> Claim | None:  # fmt: skip
     """What to claim of a prompt of `length` tokens of which [0, begin) is cached; None where it is not worth it.
 
     found  what segments hold of [begin, length), ascending and disjoint
-    ratio  share of the approximate rows that is computed again
+    ratio  share of the work of computing the approximate rows that may be spent on computing some of them again
     least  fewer reused rows are not worth it
     is_lossless  whether rows come back from host memory bit by bit; where not, none of them is exact
     """
@@ -90,9 +94,10 @@ def make_claim(
         if not is_lossless or not one.is_exact or one.match.start != exact_end:
             break
         exact_end = one.match.end
-    approximate = sum(one.match.length for one in found if not one.is_exact)
+    approximate = [np.arange(one.match.start, one.match.end) for one in found if not one.is_exact]
+    budget = work.affordable(np.concatenate(approximate), ratio) if approximate else 0
     question = _question(found, begin, length, new_tail)
-    claim = Claim(begin, end, found, exact_end, round(ratio * approximate), question, is_lossless)
+    claim = Claim(begin, end, found, exact_end, budget, question, is_lossless)
     return claim if claim.reused + claim.exact >= claim.asking else None
 
 

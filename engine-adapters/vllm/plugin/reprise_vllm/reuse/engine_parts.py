@@ -1,6 +1,7 @@
 """Every place where reuse relies on more of vLLM than its connector interface. Written for vLLM 0.32."""
 
 import hashlib
+import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -102,6 +103,24 @@ def check_config(config: "VllmConfig") -> None:
     for what, is_used in spread.items():
         if is_used:
             raise NotSupportedError(f"{what} is not supported")
+
+
+def even_keys(config: "VllmConfig") -> float:
+    """How many keys a row attends to when its attention costs as much as the weights it goes through, by the model's
+    description; infinity where that does not tell."""
+    model = config.model_config
+    described = model.hf_text_config
+    hidden = model.get_hidden_size()
+    experts = getattr(described, "num_experts_per_tok", None)
+    inner = getattr(described, "moe_intermediate_size", None) if experts else None
+    inner = inner or getattr(described, "intermediate_size", None)
+    heads, head_size = getattr(described, "num_attention_heads", None), model.get_head_size()
+    if not (inner and heads and head_size):
+        return math.inf
+    queries, keys = heads * head_size, model.get_total_num_kv_heads() * head_size
+    weights = 2 * hidden * (queries + keys) + 3 * hidden * inner * (experts or 1)
+    # a key and a value for each of a query's numbers
+    return weights / (2 * queries)
 
 
 def model_parts(config: "VllmConfig", names: list[str]) -> ModelParts:

@@ -5,6 +5,7 @@ from typing import Protocol
 import torch
 
 from reprise_vllm.reuse.messages import Load
+from reprise_vllm.reuse.multiply import multiply
 from reprise_vllm.reuse.nested_forward import NestedForward
 
 
@@ -36,13 +37,16 @@ def attention_of_question(
     """
     question = torch.tensor(load.question, dtype=torch.int64, device=tokens.device)
     scores = torch.zeros(prompt.layers, load.end, device=tokens.device)
-    hidden = None if bool(known.all()) else ~known
+    sees = torch.ones(len(question), len(question), dtype=torch.bool, device=tokens.device).tril()
+    if not bool(known.all()):
+        sees = torch.cat((known.expand(len(question), -1), sees), 1)
 
     def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-        context = prompt.rows_of(layer, blocks, 0, load.end)
-        scores[layer], output = _attend_twice(
-            q, *context, _rows(k, context[0]), _rows(v, context[1]), hidden, prompt.scale
-        )
+        keys, values = prompt.rows_of(layer, blocks, 0, load.end)
+        keys = torch.cat((keys.permute(1, 2, 0), _rows(k, keys).permute(1, 2, 0)), 2)
+        values = torch.cat((values.transpose(0, 1), _rows(v, values).transpose(0, 1)), 1)
+        weights, output = _attend(q, keys, values, scale=prompt.scale, sees=sees)
+        scores[layer] = weights[..., : load.end].sum((0, 1))
         return output
 
     prompt.forward.ask(tokens[question], _asked_at(load, prompt.positions, tokens.device), attend)
@@ -61,7 +65,8 @@ def evidence_of_prefill(
     def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
         _, stored = prompt.rows_of(layer, blocks, 0, load.end)
         fresh = _rows(v, stored)
-        weights, output = _attend(q, _rows(k, stored), fresh, scale=prompt.scale, sees=causal)
+        keys, values = _rows(k, stored).permute(1, 2, 0), fresh.transpose(0, 1)
+        weights, output = _attend(q, keys, values, scale=prompt.scale, sees=causal)
         found["deviation"][layer] = (fresh[: load.end] - stored).float().square().sum((1, 2)).sqrt()
         of_token = weights.view(len(weights), -1, len(tokens), len(tokens))
         found["context_attention"][layer] = of_token[..., : load.end].sum((0, 1, 2))
@@ -83,45 +88,21 @@ def _asked_at(load: Load, positions: int, device: torch.device) -> torch.Tensor:
     return torch.arange(first, first + len(load.question), device=device)
 
 
-def _attend_twice(
-    q: torch.Tensor,
-    keys: torch.Tensor,
-    values: torch.Tensor,
-    own_keys: torch.Tensor,
-    own_values: torch.Tensor,
-    hidden: torch.Tensor | None,
-    scale: float,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Attention over a context, of which rows may be hidden, and causally over the tokens' own keys.
-
-    Returns the weights that the context's rows get, summed over heads and tokens [m], and the output [n, heads, size].
-    Both parts share one softmax; nothing is concatenated, since copies are most of the cost for a few tokens.
-    """
-    n, (_, heads, size) = len(own_keys), keys.shape
-    queries = (q.float() * scale).view(n, heads, -1, size).permute(1, 2, 0, 3).flatten(1, 2)
-    later = torch.ones(n, n, dtype=torch.bool, device=q.device).triu(1).repeat(queries.shape[1] // n, 1)
-    far = queries @ keys.permute(1, 2, 0).float()
-    if hidden is not None:
-        far.masked_fill_(hidden, -torch.inf)
-    near = (queries @ own_keys.permute(1, 2, 0).float()).masked_fill_(later, -torch.inf)
-    highest = torch.maximum(far.amax(-1, keepdim=True), near.amax(-1, keepdim=True))
-    far, near = far.sub_(highest).exp_(), near.sub_(highest).exp_()
-    share = 1 / (far.sum(-1, keepdim=True) + near.sum(-1, keepdim=True))
-    output = (far @ values.transpose(0, 1).float() + near @ own_values.transpose(0, 1).float()) * share
-    scores = (share.transpose(1, 2) @ far).sum((0, 1))
-    return scores, output.view(heads, -1, n, size).permute(2, 0, 1, 3).flatten(1, 2).to(q.dtype)
-
-
 def _attend(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float, sees: torch.Tensor
+    q: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, *, scale: float, sees: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Attention weights [heads, group x n, m] and output [n, query heads, size]; sees is bool [n, m]."""
-    n, (m, heads, size) = len(sees), k.shape
-    queries = q.view(n, heads, -1, size).permute(1, 2, 0, 3).flatten(1, 2).float()
-    logits = queries @ k.permute(1, 2, 0).float() * scale
-    logits = logits.view(heads, -1, n, m).masked_fill(~sees, -torch.inf)
-    weights = logits.softmax(-1).view(heads, -1, m)
-    output = weights @ v.transpose(0, 1).float()
+    """Attention of queries over keys [heads, size, m] and values [heads, m, size].
+
+    sees  bool [n, c]: which of the last c keys each of the n queries sees; it sees all keys before those
+
+    Returns the weights [heads, group x n, m], and the output [n, query heads, size].
+    """
+    n, (heads, size, m) = len(sees), keys.shape
+    queries = (q.float() * scale).view(n, heads, -1, size).permute(1, 2, 0, 3).flatten(1, 2)
+    logits = multiply(queries, keys.float()).view(heads, -1, n, m)
+    logits[..., m - sees.shape[1] :].masked_fill_(~sees, -torch.inf)
+    weights = logits.view(heads, -1, m).softmax(-1)
+    output = multiply(weights, values.float())
     return weights, output.view(heads, -1, n, size).permute(2, 0, 1, 3).flatten(1, 2).to(q.dtype)
 
 

@@ -44,9 +44,9 @@ class PageLayout:
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Returns keys and values [end - begin, heads, head size] of rows of a request of these blocks (int64 [m])."""
         first, last = begin // self.block_size, -(-end // self.block_size)
-        pages = cache.movedim(self._block_dim, 0)[blocks[first:last]].flatten(1)
         cut = slice(begin - first * self.block_size, end - first * self.block_size)
-        return self._keys.rows(pages)[cut], self._values.rows(pages)[cut]
+        by_block = cache.movedim(self._block_dim, 0)
+        return self._keys.rows(by_block, blocks[first:last])[cut], self._values.rows(by_block, blocks[first:last])[cut]
 
     def keys_of(self, cache: torch.Tensor, blocks: torch.Tensor) -> torch.Tensor:
         """Returns the keys [n, block size, heads, head size] of whole blocks (int64 [n]), in the cache's own order."""
@@ -54,10 +54,9 @@ class PageLayout:
 
     def read_slots(self, cache: torch.Tensor, slots: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Returns keys and values [n, heads, head size] of any slots of the cache (int64 [n])."""
-        blocks, inverse = torch.unique(slots // self.block_size, return_inverse=True)
-        pages = cache.movedim(self._block_dim, 0)[blocks].flatten(1)
-        rows = inverse * self.block_size + slots % self.block_size
-        return self._keys.rows(pages)[rows], self._values.rows(pages)[rows]
+        by_block = cache.movedim(self._block_dim, 0)
+        at = slots // self.block_size, slots % self.block_size
+        return self._keys.of_slots(by_block, *at), self._values.of_slots(by_block, *at)
 
     def _written(self, layer: Any, cache: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         shape = list(cache.shape)
@@ -84,22 +83,34 @@ class _Half:
 
     def of_blocks(self, cache: torch.Tensor, blocks: torch.Tensor) -> torch.Tensor:
         """The numbers [n, block size, heads, head size] of these blocks (int64 [n]) of a cache [blocks, …]."""
-        if not self._is_regular or not cache[0].is_contiguous():
-            return self.rows(cache[blocks].flatten(1)).unflatten(0, (len(blocks), -1))
+        if not self._has_strides_in(cache):
+            return cache[blocks].flatten(1).index_select(1, self._at.flatten()).view(len(blocks), *self._at.shape)
         # copied in the order in which they lie: no transposition, and nothing of the other half
         order = sorted(range(3), key=lambda dim: -self._strides[dim])
-        shape = (len(cache), *(self._at.shape[dim] for dim in order))
-        strides = (cache.stride(0), *(self._strides[dim] for dim in order))
-        whole = cache.as_strided(shape, strides, cache.storage_offset() + self._offset)
+        whole = self._view(cache).permute(0, *(dim + 1 for dim in order))
         return whole.index_select(0, blocks).permute(0, *(order.index(dim) + 1 for dim in range(3)))
 
-    def rows(self, pages: torch.Tensor) -> torch.Tensor:
-        """The rows [blocks x block size, heads, head size] of pages [blocks, numbers in a block]."""
-        shape = (len(pages), *self._at.shape)
-        if self._is_regular:
-            strides = (pages.stride(0), *self._strides)
-            return pages.as_strided(shape, strides, pages.storage_offset() + self._offset).flatten(0, 1)
-        return pages.index_select(1, self._at.flatten()).view(shape).flatten(0, 1)
+    def rows(self, cache: torch.Tensor, blocks: torch.Tensor) -> torch.Tensor:
+        """The rows [n x block size, heads, head size] of these blocks (int64 [n]), each head's together in memory."""
+        of_head = self.of_blocks(cache, blocks).permute(2, 0, 1, 3)
+        if self._strides[0] < self._strides[2]:
+            return of_head.permute(0, 3, 1, 2).flatten(2).permute(2, 0, 1)
+        return of_head.flatten(1, 2).transpose(0, 1)
+
+    def of_slots(self, cache: torch.Tensor, blocks: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
+        """The rows [n, heads, head size] at these offsets in these blocks (int64 [n] each), contiguous."""
+        if self._has_strides_in(cache):
+            return self._view(cache)[blocks, offsets]
+        needed, inverse = torch.unique(blocks, return_inverse=True)
+        return self.of_blocks(cache, needed)[inverse, offsets]
+
+    def _has_strides_in(self, cache: torch.Tensor) -> bool:
+        return self._is_regular and cache[0].is_contiguous()
+
+    def _view(self, cache: torch.Tensor) -> torch.Tensor:
+        """The half [blocks, block size, heads, head size] where it lies."""
+        shape, strides = (len(cache), *self._at.shape), (cache.stride(0), *self._strides)
+        return cache.as_strided(shape, strides, cache.storage_offset() + self._offset)
 
 
 def fingerprints(keys: torch.Tensor) -> torch.Tensor:

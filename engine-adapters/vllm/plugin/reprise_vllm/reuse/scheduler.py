@@ -100,7 +100,7 @@ class ReuseScheduler:
             return None, False
         found = [one for one in found if one.segment.is_at_hand]
         claim = make_claim(
-            found, cached, len(prompt), asked.wish.ratio, self._settings.least_tokens,
+            found, cached, len(prompt), asked.wish.ratio, self._settings.least_tokens, self._limits.work,
             is_lossless=not self._settings.is_lossy,
         )  # fmt: skip
         if claim is None:

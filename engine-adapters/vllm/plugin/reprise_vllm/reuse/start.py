@@ -10,6 +10,7 @@ from reprise_vllm.reuse.engine_parts import (
     attention_spec,
     check_config,
     check_privacy,
+    even_keys,
     load_tokenizer,
     model_parts,
 )
@@ -32,6 +33,7 @@ def start_scheduler(
 ) -> "ReuseScheduler | None":
     """The scheduler's side; None, with a line that says why, where this engine cannot reuse."""
     from reprise_reuse.host_store import slots_in
+    from reprise_reuse.work import RowWork
     from reprise_vllm.reuse.asked import Limits
     from reprise_vllm.reuse.scheduler import ReuseScheduler
 
@@ -52,6 +54,7 @@ def start_scheduler(
         block_size=spec.block_size,
         ranks=config.parallel_config.tensor_parallel_size,
         device_blocks=cache_config.num_blocks,
+        work=RowWork(even_keys(config)),
     )
     logger.info(
         "reprise: reusing at any position: %d tokens in host memory, %d on disk, %s of what is reused computed again",

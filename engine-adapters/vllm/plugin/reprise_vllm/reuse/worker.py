@@ -15,6 +15,7 @@ from reprise_reuse.rotation import KeyRotation
 from reprise_reuse.runs import affordable, to_runs
 from reprise_vllm.reuse.disk import DiskTier
 from reprise_vllm.reuse.engine_parts import ModelParts
+from reprise_vllm.reuse.engine_rotation import EngineRotation
 from reprise_vllm.reuse.messages import Load, Move, ReuseStep, WorkerReport
 from reprise_vllm.reuse.nested_forward import NestedForward
 from reprise_vllm.reuse.pages import PageLayout, as_blocks
@@ -67,7 +68,7 @@ class ReuseWorker:
         self.device = self._caches[0].device
         self._block_size = spec.block_size
         self._layout = PageLayout(layer, self._caches[0], blocks, spec.block_size)
-        self._rotation = KeyRotation(parts.rotary.cos_sin.to(self.device), is_neox=parts.rotary.is_neox)
+        self._rotation = EngineRotation(parts.rotary.cos_sin.to(self.device), is_neox=parts.rotary.is_neox)
         shape = RowShape(
             len(self._layers), layer.num_kv_heads, layer.head_size, self._caches[0].dtype, settings.host_dtype
         )

@@ -1,0 +1,24 @@
+"""Keys turned by the engine's own operation."""
+
+import torch
+from vllm import _custom_ops
+
+from reprise_reuse.rotation import KeyRotation
+
+
+class EngineRotation(KeyRotation):
+    """
+    A `KeyRotation` that reads and writes each number once.
+
+    vLLM's rotary embedding looks a row of cosines and sines up by position. Given each key's own row, it turns keys by
+    any distance.
+    """
+
+    def turn(self, keys: torch.Tensor, tables: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
+        if not hasattr(torch.ops._C, "rotary_embedding"):
+            return super().turn(keys, tables)
+        turned = keys.to(torch.float32, copy=True, memory_format=torch.contiguous_format)
+        rows = torch.arange(len(keys), device=keys.device)
+        cos_sin = torch.cat(tables, -1).flatten(1)
+        _custom_ops.rotary_embedding(rows, turned.flatten(1), None, keys.shape[-1], cos_sin, self._is_neox)
+        return turned.to(keys.dtype)
