@@ -1,4 +1,4 @@
-/** What an engine says that reuses KV wherever its tokens stand, computing a share of it again. */
+/** What an engine says that reuses KV wherever its tokens stand, doing a share of the work again. */
 export interface AnyPositionReuse {
   /** the share where a request does not say */
   readonly ratio: number
@@ -14,7 +14,7 @@ export function grantedWish({ maxRatio }: AnyPositionReuse, wish: ReuseWish): Re
   return wish === 'off' ? wish : Math.min(wish, maxRatio)
 }
 
-/** The share of what is reused that the engine computes again for a request; undefined: it reuses nothing for it. */
+/** The share of that work which the engine does again for a request; undefined: it reuses nothing for it. */
 export function recomputedShare(reuse: AnyPositionReuse | undefined, wish: ReuseWish | undefined): number | undefined {
   if (!reuse || wish === 'off') return undefined
   return wish === undefined ? reuse.ratio : Math.min(wish, reuse.maxRatio)

@@ -62,13 +62,18 @@ class Engine:
             raise RuntimeError(f"this engine does not reuse: {self._reuse.refusal}")
 
     def answer(
-        self, prompt: list[int], salt: str, wish: dict[str, Any], tokens: int = 1, forced: list[int] | None = None
-    ) -> tuple[list[int], torch.Tensor]:
-        """Returns the answer's tokens, greedy or as forced, and each one's log-probabilities [tokens, vocabulary]."""
+        self, prompt: list[int], salt: str, wish: dict[str, Any], tokens: int = 1, forced: list[int] | None = None,
+        *, goes_on: bool = False,
+    ) -> tuple[list[int], torch.Tensor]:  # fmt: skip
+        """Returns the answer's tokens, greedy or as forced, and each one's log-probabilities [tokens, vocabulary].
+
+        goes_on  the prompt may go on from the approximate rows of the one before, as a conversation's next turn does
+        """
         from vllm import SamplingParams
 
-        # each prompt stands for itself: the same one again would go on from the rows of the case before
-        self._reuse._continuations.clear()
+        if not goes_on:
+            # the same prompt again would go on from the rows of the case before
+            self._reuse._continuations.clear()
         self._answers.begin(forced)
         sampling = SamplingParams(
             temperature=0, max_tokens=tokens, ignore_eos=True,

@@ -73,7 +73,7 @@ def measure(
             continue
         engine.forget()
         for stored in dict.fromkeys(case.stored for case in cases):
-            _store(engine, trace, group, stored, salt=f"{stored} {first}")
+            store(engine, trace, group, stored, salt=f"{stored} {first}")
         for number, asked in enumerate(group):
             if time.monotonic() > until:
                 yield f"{trace.name}: time is up after {first + number} prompts"
@@ -97,7 +97,7 @@ def _measure_prompt(
             engine.answer(trace.prompt(asked, asked.documents[:1]), salt, {"reuse": "off"})
         engine.take_counts()
         _, log = engine.answer(prompt, salt, wish, ANSWER_TOKENS, reference)
-        row = _row(trace, asked, case, full, log) | engine.take_counts() | {"tokens": len(prompt)}
+        row = row_of(trace, asked, case, full, log) | engine.take_counts() | {"tokens": len(prompt)}
         if asked.answers:
             greedy, _ = engine.answer(prompt, salt, wish, ANSWER_TOKENS)
             row["f1"] = f1(engine.tokenizer.decode(greedy), asked.answers)
@@ -105,7 +105,7 @@ def _measure_prompt(
         kept.add(row)
 
 
-def _store(engine: Engine, trace: Trace, group: list[Asked], stored: str, salt: str) -> None:
+def store(engine: Engine, trace: Trace, group: list[Asked], stored: str, salt: str) -> None:
     """Has the documents of a group of prompts stored in one way."""
     random_order = random.Random(salt)
     if stored == "alone":
@@ -128,7 +128,7 @@ def _shuffled(group: list[Asked], order: random.Random) -> list[list[str]]:
     return rows
 
 
-def _row(trace: Trace, asked: Asked, case: Case, full: torch.Tensor, log: torch.Tensor) -> dict[str, Any]:
+def row_of(trace: Trace, asked: Asked, case: Case, full: torch.Tensor, log: torch.Tensor) -> dict[str, Any]:
     """The figures of an answer forced to full attention's; both log-probabilities are [tokens, vocabulary]."""
     divergence = (full.exp() * (full - log)).sum(-1)
     same = log.argmax(-1) == full.argmax(-1)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 SYSTEM = "<|im_start|>system\nAnswer the question from the documents.<|im_end|>\n<|im_start|>user\n"
+TURN = "<|im_end|>\n<|im_start|>user\n"
 QUESTION = "Question: {}\nAnswer with a few words.<|im_end|>\n<|im_start|>assistant\n"
 DOCUMENT = "Document: {}\n\n"
 
@@ -72,6 +73,10 @@ class Trace:
         for document in asked.documents if documents is None else documents:
             tokens += self._encode(DOCUMENT.format(document))
         return tokens + self._encode(QUESTION.format(question or asked.question))
+
+    def next_turn(self, so_far: list[int], answer: list[int], asked: Asked) -> list[int]:
+        """The tokens of a conversation's next prompt: what was said so far, its answer, other documents, a question."""
+        return so_far + answer + self._encode(TURN) + self.prompt(asked)[len(self._encode(SYSTEM)) :]
 
     def _encode(self, text: str) -> list[int]:
         return self._tokenizer.encode(text, add_special_tokens=False)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quality.in_engine.prompts import Asked, Trace
+from quality.in_engine.prompts import SYSTEM, TURN, Asked, Trace
 
 
 class Characters:
@@ -54,3 +54,14 @@ def test_one_prompt_is_enough_where_all_fit(tmp_path, longest):
     trace = trace_of(tmp_path, [[100, 100, 100]], longest)
     asked = trace.asked[0]
     assert list(trace.windows(asked, asked.documents)) == [asked.documents]
+
+
+def test_a_conversations_next_turn_begins_with_all_that_was_said_and_names_the_system_prompt_once(tmp_path):
+    trace = trace_of(tmp_path, [[100, 100], [70]], None)
+    first, second = trace.asked
+    prompt, answer = trace.prompt(first), [7, 8, 9]
+    following = trace.next_turn(prompt, answer, second)
+    said = [*prompt, *answer]
+    assert following[: len(said)] == said
+    rest = "".join(map(chr, following[len(said) :]))
+    assert rest == TURN + "".join(map(chr, trace.prompt(second))).removeprefix(SYSTEM)

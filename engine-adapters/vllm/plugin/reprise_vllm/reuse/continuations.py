@@ -18,7 +18,7 @@ class Turn:
     exact_tokens: int
     """length of its prefix that full attention computed"""
     ratio: float
-    """share of what was reused that was computed again"""
+    """the ratio by which rows of it were computed again"""
 
 
 class Continuations:

@@ -37,7 +37,13 @@ class PageLayout:
             raise ValueError("a block holds something else than its tokens' keys and values")
         where = torch.empty_like(found)
         where[found] = torch.arange(2 * count, device=found.device)
-        self._keys, self._values = (_Half(at.view(block_size, heads, size)) for at in where.view(2, count))
+        # as places in the cache itself, whose blocks need not lie together
+        block = cache.movedim(self._block_dim, 0)[0]
+        places = sum(
+            index * stride
+            for index, stride in zip(torch.unravel_index(where, block.shape), block.stride(), strict=True)
+        )
+        self._keys, self._values = (_Half(at.view(block_size, heads, size)) for at in places.view(2, count))
 
     def read(
         self, cache: torch.Tensor, blocks: torch.Tensor, begin: int, end: int
@@ -71,7 +77,7 @@ class _Half:
     """Where keys, or values, lie within a block: as strides where they are regular, else one by one."""
 
     def __init__(self, at: torch.Tensor) -> None:
-        """at  int64 [block size, heads, head size]: the place of each number in the block"""
+        """at  int64 [block size, heads, head size]: each number's distance from where its block begins"""
         self._at = at
         self._offset = int(at[0, 0, 0])
         self._strides = tuple(
@@ -83,8 +89,8 @@ class _Half:
 
     def of_blocks(self, cache: torch.Tensor, blocks: torch.Tensor) -> torch.Tensor:
         """The numbers [n, block size, heads, head size] of these blocks (int64 [n]) of a cache [blocks, …]."""
-        if not self._has_strides_in(cache):
-            return cache[blocks].flatten(1).index_select(1, self._at.flatten()).view(len(blocks), *self._at.shape)
+        if not self._is_regular:
+            return _flat(cache)[(blocks * cache.stride(0))[:, None, None, None] + self._at]
         # copied in the order in which they lie: no transposition, and nothing of the other half
         order = sorted(range(3), key=lambda dim: -self._strides[dim])
         whole = self._view(cache).permute(0, *(dim + 1 for dim in order))
@@ -99,18 +105,20 @@ class _Half:
 
     def of_slots(self, cache: torch.Tensor, blocks: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
         """The rows [n, heads, head size] at these offsets in these blocks (int64 [n] each), contiguous."""
-        if self._has_strides_in(cache):
+        if self._is_regular:
             return self._view(cache)[blocks, offsets]
-        needed, inverse = torch.unique(blocks, return_inverse=True)
-        return self.of_blocks(cache, needed)[inverse, offsets]
-
-    def _has_strides_in(self, cache: torch.Tensor) -> bool:
-        return self._is_regular and cache[0].is_contiguous()
+        return _flat(cache)[(blocks * cache.stride(0))[:, None, None] + self._at[offsets]]
 
     def _view(self, cache: torch.Tensor) -> torch.Tensor:
         """The half [blocks, block size, heads, head size] where it lies."""
         shape, strides = (len(cache), *self._at.shape), (cache.stride(0), *self._strides)
         return cache.as_strided(shape, strides, cache.storage_offset() + self._offset)
+
+
+def _flat(cache: torch.Tensor) -> torch.Tensor:
+    """All numbers of a cache in the order in which they lie."""
+    last = sum((n - 1) * stride for n, stride in zip(cache.shape, cache.stride(), strict=True))
+    return cache.as_strided((last + 1,), (1,), cache.storage_offset())
 
 
 def fingerprints(keys: torch.Tensor) -> torch.Tensor:

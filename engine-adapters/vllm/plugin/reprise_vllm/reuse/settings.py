@@ -22,7 +22,8 @@ class ReuseSettings:
     """How much is reused, and what it may cost."""
 
     ratio: float = 0.15
-    """share of the reused tokens that are computed again, unless a request asks for another"""
+    """share of the work of computing the reused tokens that may be spent on computing some of them again, unless a
+    request asks for another"""
     min_ratio: float = 0.0
     """least that a request may ask for"""
     max_ratio: float = 1.0

@@ -16,7 +16,8 @@ class Wish:
     """`kv_transfer_params: {"reprise": {"reuse": "off" | RATIO, "spans": [[start, end], …]}}`"""
 
     ratio: float
-    """share of reused tokens to compute again, within the operator's bounds"""
+    """share of the work of computing the reused tokens that may be spent on computing some of them again, within the
+    operator's bounds"""
     borders: Collection[int] = frozenset()
     """positions at which documents begin or end"""
     stock_because: str | None = None
