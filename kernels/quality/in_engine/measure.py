@@ -108,7 +108,7 @@ def _measure_prompt(
 def store(engine: Engine, trace: Trace, group: list[Asked], stored: str, salt: str) -> None:
     """Has the documents of a group of prompts stored in one way."""
     random_order = random.Random(salt)
-    if stored == "alone":
+    if stored.startswith("alone"):
         windows = [[document] for asked in group for document in asked.documents]
     elif stored == "live":
         windows = [random_order.sample(asked.documents, len(asked.documents)) for asked in group]

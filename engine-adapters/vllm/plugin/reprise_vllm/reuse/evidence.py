@@ -1,35 +1,51 @@
 """What methods look at when they choose rows, read from the engine's model and pages."""
 
-from typing import Protocol
+from collections.abc import Sequence
 
 import torch
 
 from reprise_vllm.reuse.messages import Load
 from reprise_vllm.reuse.multiply import multiply
 from reprise_vllm.reuse.nested_forward import NestedForward
+from reprise_vllm.reuse.pages import PageLayout
 
 
-class Prompt(Protocol):
-    """Access to a prompt's pages, and to the model."""
+class PromptPages:
+    """The engine's model, and the pages of a prompt under it: what choosing rows reads."""
 
-    forward: NestedForward
+    def __init__(
+        self, forward: NestedForward, layout: PageLayout, caches: Sequence[torch.Tensor], scale: float,
+        positions: int, ranks: int,
+    ) -> None:  # fmt: skip
+        """caches: the pages of each layer; scale: of attention's logits; ranks: tensor-parallel ones"""
+        self.forward = forward
+        self.scale = scale
+        self.positions = positions
+        """how many the model has"""
+        self._layout = layout
+        self._caches = caches
+        self._ranks = ranks
 
     @property
-    def layers(self) -> int: ...
+    def layers(self) -> int:
+        """How many layers attend."""
+        return len(self._caches)
 
-    @property
-    def scale(self) -> float: ...
+    def rows_of(self, layer: int, blocks: torch.Tensor, begin: int, end: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Keys and values [end - begin, heads, head size] of a request's rows as the pages of its blocks hold them."""
+        return self._layout.read(self._caches[layer], blocks, begin, end)
 
-    @property
-    def positions(self) -> int: ...
+    def sum_over_ranks(self, scores: torch.Tensor) -> torch.Tensor:
+        """Each tensor-parallel rank sees its own heads: all must choose the same rows."""
+        if self._ranks == 1:
+            return scores
+        from vllm.distributed import tensor_model_parallel_all_reduce
 
-    def rows_of(self, layer: int, blocks: torch.Tensor, begin: int, end: int) -> tuple[torch.Tensor, torch.Tensor]: ...
-
-    def sum_over_ranks(self, scores: torch.Tensor) -> torch.Tensor: ...
+        return tensor_model_parallel_all_reduce(scores)
 
 
 def attention_of_question(
-    prompt: Prompt, tokens: torch.Tensor, blocks: torch.Tensor, load: Load, known: torch.Tensor
+    prompt: PromptPages, tokens: torch.Tensor, blocks: torch.Tensor, load: Load, known: torch.Tensor
 ) -> torch.Tensor:
     """What the question pays each token of the context (ProphetKV, stage I); float32 [layers, end].
 
@@ -54,7 +70,7 @@ def attention_of_question(
 
 
 def evidence_of_prefill(
-    prompt: Prompt, tokens: torch.Tensor, blocks: torch.Tensor, load: Load
+    prompt: PromptPages, tokens: torch.Tensor, blocks: torch.Tensor, load: Load
 ) -> dict[str, torch.Tensor]:
     """What only a whole prefill tells: deviation, context_attention, full_attention of `Evidence`; for references."""
     names = ("deviation", "context_attention", "full_attention")
@@ -80,7 +96,7 @@ def evidence_of_prefill(
 def _asked_at(load: Load, positions: int, device: torch.device) -> torch.Tensor:
     """Where the question's tokens stand: where they do, or, where some stand before the context, behind it.
 
-    positions  how many the model has: near its longest prompt the question stands among the context's last tokens
+    positions  near the model's longest prompt the question stands among the context's last tokens
     """
     if load.question[0] >= load.end:
         return torch.tensor(load.question, dtype=torch.int64, device=device)

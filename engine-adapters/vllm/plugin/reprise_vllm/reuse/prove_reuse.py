@@ -76,9 +76,9 @@ def _fill(worker: "ReuseWorker", tokens: np.ndarray, blocks: list[int], piece: P
 def _error(worker: "ReuseWorker", here: list[int], there: list[int], begin: int, end: int, layers: int = 0) -> float:
     """The largest difference of keys and values in two places, as a part of the largest number among them."""
     worst = 0.0
-    for layer in range(layers or worker.layers):
-        ours = worker.rows_of(layer, as_blocks(there, worker.device), begin, end)
-        expected = worker.rows_of(layer, as_blocks(here, worker.device), begin, end)
+    for layer in range(layers or worker.pages.layers):
+        ours = worker.pages.rows_of(layer, as_blocks(there, worker.device), begin, end)
+        expected = worker.pages.rows_of(layer, as_blocks(here, worker.device), begin, end)
         for a, b in zip(ours, expected, strict=True):
             worst = max(worst, float((a - b).abs().max() / b.abs().max().clamp(min=1e-9)))
     return worst

@@ -6,7 +6,7 @@ import torch
 
 from reprise_reuse.methods import METHODS, Evidence, choose
 from reprise_reuse.runs import bridge
-from reprise_vllm.reuse.evidence import Prompt, attention_of_question, evidence_of_prefill
+from reprise_vllm.reuse.evidence import PromptPages, attention_of_question, evidence_of_prefill
 from reprise_vllm.reuse.messages import Load, Piece
 
 
@@ -40,7 +40,7 @@ class Filled:
 
 
 def rows_to_compute(
-    prompt: Prompt, load: Load, tokens: torch.Tensor, blocks: torch.Tensor, filled: Filled, gap: int
+    prompt: PromptPages, load: Load, tokens: torch.Tensor, blocks: torch.Tensor, filled: Filled, gap: int
 ) -> torch.Tensor:
     """Returns the rows to compute, ascending; int64 [n].
 
@@ -50,7 +50,9 @@ def rows_to_compute(
     return bridge(filled.missing | chosen, gap, filled.free | filled.missing).nonzero().flatten()
 
 
-def _chosen(prompt: Prompt, load: Load, tokens: torch.Tensor, blocks: torch.Tensor, filled: Filled) -> torch.Tensor:
+def _chosen(
+    prompt: PromptPages, load: Load, tokens: torch.Tensor, blocks: torch.Tensor, filled: Filled
+) -> torch.Tensor:
     """A mask of the reused rows that are computed again; bool [end]."""
     candidates = int(filled.free.sum())
     if load.budget == 0 or candidates == 0:

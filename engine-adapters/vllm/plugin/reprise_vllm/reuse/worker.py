@@ -16,6 +16,7 @@ from reprise_reuse.runs import affordable, to_runs
 from reprise_vllm.reuse.disk import DiskTier
 from reprise_vllm.reuse.engine_parts import ModelParts
 from reprise_vllm.reuse.engine_rotation import EngineRotation
+from reprise_vllm.reuse.evidence import PromptPages
 from reprise_vllm.reuse.messages import Load, Move, ReuseStep, WorkerReport
 from reprise_vllm.reuse.nested_forward import NestedForward
 from reprise_vllm.reuse.pages import PageLayout, as_blocks
@@ -61,23 +62,22 @@ class ReuseWorker:
         disk: DiskTier | None,
         logger: Logger,
     ) -> None:
-        layer = next(iter(parts.layers.values()))
-        self.forward = NestedForward(config, parts.model, spec, parts.layers)
-        self._caches = [caches[name] for name in parts.layers]
-        self._layers = list(parts.layers.values())
-        self.device = self._caches[0].device
+        layers, caches = list(parts.layers.values()), [caches[name] for name in parts.layers]
+        first = layers[0]
+        self.device = caches[0].device
         self._block_size = spec.block_size
-        self._layout = PageLayout(layer, self._caches[0], blocks, spec.block_size)
-        self._rotation = EngineRotation(parts.rotary.cos_sin.to(self.device), is_neox=parts.rotary.is_neox)
-        shape = RowShape(
-            len(self._layers), layer.num_kv_heads, layer.head_size, self._caches[0].dtype, settings.host_dtype
-        )
+        layout = PageLayout(first, caches[0], blocks, spec.block_size)
+        rotation = EngineRotation(parts.rotary.cos_sin.to(self.device), is_neox=parts.rotary.is_neox)
+        self.forward = NestedForward(config, parts.model, spec, parts.layers)
+        self.pages = PromptPages(
+            self.forward, layout, caches, float(first.impl.scale), rotation.positions,
+            config.parallel_config.tensor_parallel_size,
+        )  # fmt: skip
+        shape = RowShape(len(layers), first.num_kv_heads, first.head_size, caches[0].dtype, settings.host_dtype)
         on_host = KeyRotation(parts.rotary.cos_sin.cpu(), is_neox=parts.rotary.is_neox)
         self.store = HostStore(host_slots, shape, on_host, pinned=self.device.type == "cuda")
-        self.stored = StoredRows(self._layers, self._caches, self._layout, blocks, self._rotation, self.store)
+        self.stored = StoredRows(layers, caches, layout, blocks, rotation, self.store)
         self._disk = disk
-        self._scale = float(layer.impl.scale)
-        self._ranks = config.parallel_config.tensor_parallel_size
         self._rows_per_step = settings.rows_beside(config.scheduler_config.max_num_batched_tokens)
         self._bridge = settings.bridge
         self._open: deque[OpenLoad] = deque()
@@ -240,7 +240,7 @@ class ReuseWorker:
         if filled is None:
             return 0
         try:
-            opened.rows = rows_to_compute(self, load, opened.tokens, opened.blocks, filled, self._bridge)
+            opened.rows = rows_to_compute(self.pages, load, opened.tokens, opened.blocks, filled, self._bridge)
         except Exception:
             self._logger.exception("reprise: a request's rows could not be chosen, they are all computed")
         return load.asking
@@ -281,29 +281,3 @@ class ReuseWorker:
             if opened.load.request_id == request_id:
                 self._open.remove(opened)
                 self._loaded.add(request_id)
-
-    # ---- what choosing rows reads of the pages
-
-    def rows_of(self, layer: int, blocks: torch.Tensor, begin: int, end: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """Keys and values [end - begin, heads, head size] of a request's rows as the pages hold them."""
-        return self._layout.read(self._caches[layer], blocks, begin, end)
-
-    @property
-    def layers(self) -> int:
-        return len(self._layers)
-
-    @property
-    def scale(self) -> float:
-        return self._scale
-
-    @property
-    def positions(self) -> int:
-        return self._rotation.positions
-
-    def sum_over_ranks(self, scores: torch.Tensor) -> torch.Tensor:
-        """Each tensor-parallel rank sees its own heads: all must choose the same rows."""
-        if self._ranks == 1:
-            return scores
-        from vllm.distributed import tensor_model_parallel_all_reduce
-
-        return tensor_model_parallel_all_reduce(scores)
