@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv'
 import { ProxyError } from '../../errors.ts'
 import { ownSchemas } from '../../http/own-schemas.ts'
-import { type RequestOptions, readOptions } from '../../request/call/request-options.ts'
+import { type OptionValue, type RequestOptions, toOptions } from '../../request/call/request-options.ts'
 
 /** Where explicit blocks go. */
 export const contextPlaceholder = '{{context}}'
@@ -16,7 +16,7 @@ export interface ExplicitContext {
 interface RepriseField {
   blocks?: { id?: string; text: string; rank?: number }[]
   conversation?: string
-  options?: Record<string, string>
+  options?: Record<string, OptionValue>
 }
 
 const validate = new Ajv({ ...ownSchemas, allErrors: false, allowUnionTypes: true }).compile<RepriseField>({
@@ -37,7 +37,7 @@ const validate = new Ajv({ ...ownSchemas, allErrors: false, allowUnionTypes: tru
       },
     },
     conversation: { type: 'string', minLength: 1 },
-    options: { type: 'object', additionalProperties: { type: 'string' } },
+    options: { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } },
   },
 })
 
@@ -48,13 +48,12 @@ export function readExplicitContext(field: unknown): ExplicitContext | undefined
     const [error] = validate.errors!
     throw new ProxyError('invalid_body', `'reprise${error!.instancePath}' ${error!.message}.`)
   }
-  const options = Object.entries(field.options ?? {}).map(([name, value]) => `${name}=${value}`)
   return {
     blocks: field.blocks
       ?.map(({ text, rank }, place) => ({ text, rank: rank ?? place }))
       .sort((a, b) => a.rank - b.rank)
       .map(({ text }) => text),
     conversation: field.conversation,
-    options: readOptions(options.join(',')),
+    options: toOptions(Object.entries(field.options ?? {})),
   }
 }

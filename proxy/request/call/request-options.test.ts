@@ -34,3 +34,15 @@ test.each(['', 'on', '1.01', '-0.1', '15', '15%', '0x1', '1e-1', 'NaN', '0.1.2']
     /'reuse=.*' is not an option of reprise; known are .*reuse=off\|0…1/,
   )
 })
+
+test('an option ends at its comma: a second = is part of a value that is none', () => {
+  expect(() => readOptions('reuse=0.3=0.9')).toThrow(/'reuse=0.3=0.9' is not an option/)
+  expect(() => readOptions('reorder=off=on')).toThrow(/'reorder=off=on' is not an option/)
+})
+
+test.each(['reuse=off,reuse=0.2', 'reorder=off, Reorder=off', 'pages=1,reuse=off,pages=1'])(
+  '%s gives one option twice',
+  (header) => {
+    expect(() => readOptions(header)).toThrow(/'(reuse|reorder|pages)' is given twice in the options of reprise/)
+  },
+)

@@ -33,35 +33,61 @@ const others = ['reuse=off|0…1', 'pages=0…1']
 
 const shares = /^(0|1|0?\.\d+|[01]\.\d+)$/
 
+/** A value as JSON has it; in a header all are texts. */
+export type OptionValue = string | number | boolean
+
 /** Reads `x-reprise-options`, as in `reorder=off,reuse=0.3`; throws `invalid_body` for what it does not know. */
 export function readOptions(header: string | undefined): RequestOptions {
+  const settings = (header ?? '').split(',').filter((setting) => setting.trim() !== '')
+  return toOptions(settings.map(splitSetting))
+}
+
+/** The options that are set; throws `invalid_body` for those it does not know, and for one that is set twice. */
+export function toOptions(settings: readonly (readonly [name: string, value: OptionValue])[]): RequestOptions {
   const options: Record<string, boolean | ReuseWish> = {}
-  for (const setting of (header ?? '').split(',')) {
-    if (setting.trim() === '') continue
-    const [name = '', value = ''] = setting.split('=').map((word) => word.trim().toLowerCase())
-    const read = readOption(name, value)
-    if (read === undefined) throw unknownOption(setting.trim())
+  for (const [written, value] of settings) {
+    const name = written.trim().toLowerCase()
+    const read = readOption(name, plainValue(value))
+    if (read === undefined) throw unknownOption(`${written.trim()}=${value}`)
+    if (Object.hasOwn(options, name)) throw repeatedOption(name)
     options[name] = read
   }
   return options
 }
 
-function readOption(name: string, value: string): boolean | ReuseWish | undefined {
+/** At the first `=`: what stands behind it is the value, whatever it holds. */
+function splitSetting(setting: string): [name: string, value: string] {
+  const end = setting.indexOf('=')
+  return end === -1 ? [setting, ''] : [setting.slice(0, end), setting.slice(end + 1).trim()]
+}
+
+function plainValue(value: OptionValue): string | number {
+  if (typeof value === 'boolean') return value ? 'on' : 'off'
+  return typeof value === 'string' ? value.trim().toLowerCase() : value
+}
+
+function readOption(name: string, value: string | number): boolean | ReuseWish | undefined {
   if (name === 'pages') return readShare(value)
   return name === 'reuse' ? readReuse(value) : readSwitch(name, value)
 }
 
-function readSwitch(name: string, value: string): boolean | undefined {
+function readSwitch(name: string, value: string | number): boolean | undefined {
   const values = switches.get(name)
-  return values?.includes(value) ? value === values[0] : undefined
+  return values?.some((one) => one === value) ? value === values[0] : undefined
 }
 
-function readReuse(value: string): ReuseWish | undefined {
+function readReuse(value: string | number): ReuseWish | undefined {
   return value === 'off' ? value : readShare(value)
 }
 
-function readShare(value: string): number | undefined {
-  return shares.test(value) && Number(value) <= 1 ? Number(value) : undefined
+function readShare(value: string | number): number | undefined {
+  if (typeof value === 'string' && !shares.test(value)) return undefined
+  const share = Number(value)
+  return share >= 0 && share <= 1 ? share : undefined
+}
+
+function repeatedOption(name: string): ProxyError {
+  return new ProxyError('invalid_body', `'${name}' is given twice in the options of reprise: give it once.`)
 }
 
 function unknownOption(setting: string): ProxyError {
