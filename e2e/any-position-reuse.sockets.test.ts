@@ -42,15 +42,15 @@ describe('what a request wishes', () => {
 
   const body = '{"messages":[{"role":"user","content":"hi"}], "temperature" : 1.0}'
 
-  test('reaches an engine that reuses, capped to what it grants, beside what the client says itself', async () => {
-    await start('vllm', { ratio: 0.15, max_ratio: 0.5 })
-    expect(await replicaOf()).toMatchObject({ reuse: { ratio: 0.15, max_ratio: 0.5 } })
+  test('reaches an engine that reuses, within what it grants, beside what the client says itself', async () => {
+    await start('vllm', { ratio: 0.15, min_ratio: 0.1, max_ratio: 0.5 })
+    expect(await replicaOf()).toMatchObject({ reuse: { ratio: 0.15, min_ratio: 0.1, max_ratio: 0.5 } })
     const rest = body.slice(1)
     expect(await sent(body, 'reuse=off')).toBe(`{"kv_transfer_params":{"reprise":{"reuse":"off"}},${rest}`)
     expect(await sent(body, 'reuse=0.9')).toBe(`{"kv_transfer_params":{"reprise":{"reuse":0.5}},${rest}`)
     const own = `{"kv_transfer_params":{"x":1},${rest}`
-    expect(await sent(own, 'reuse=0')).toBe(`{"kv_transfer_params":{"reprise":{"reuse":0},"x":1},${rest}`)
-    const explicit = `{"reprise":{"options":{"reuse":"0.25"}},${rest}`
+    expect(await sent(own, 'reuse=0')).toBe(`{"kv_transfer_params":{"reprise":{"reuse":0.1},"x":1},${rest}`)
+    const explicit = `{"reprise":{"options":{"reuse":0.25}},${rest}`
     expect(await sent(explicit)).toBe(`{"kv_transfer_params":{"reprise":{"reuse":0.25}},${rest}`)
   })
 

@@ -2,7 +2,9 @@
 export interface AnyPositionReuse {
   /** the share where a request does not say */
   readonly ratio: number
-  /** the most that a request can ask for */
+  /** the least that a request can ask for */
+  readonly minRatio: number
+  /** the most */
   readonly maxRatio: number
 }
 
@@ -10,12 +12,13 @@ export interface AnyPositionReuse {
 export type ReuseWish = 'off' | number
 
 /** The wish as the engine grants it. */
-export function grantedWish({ maxRatio }: AnyPositionReuse, wish: ReuseWish): ReuseWish {
-  return wish === 'off' ? wish : Math.min(wish, maxRatio)
+export function grantedWish({ minRatio, maxRatio }: AnyPositionReuse, wish: ReuseWish): ReuseWish {
+  return wish === 'off' ? wish : Math.min(Math.max(wish, minRatio), maxRatio)
 }
 
 /** The share of that work which the engine does again for a request; undefined: it reuses nothing for it. */
 export function recomputedShare(reuse: AnyPositionReuse | undefined, wish: ReuseWish | undefined): number | undefined {
-  if (!reuse || wish === 'off') return undefined
-  return wish === undefined ? reuse.ratio : Math.min(wish, reuse.maxRatio)
+  if (!reuse) return undefined
+  const granted = wish === undefined ? reuse.ratio : grantedWish(reuse, wish)
+  return granted === 'off' ? undefined : granted
 }

@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client'
 import { withoutPassword } from '../config/without-password.ts'
+import { type ReuseReport, toReport } from '../engine-reports/reuse-report.ts'
 import type { ReplicaMirror } from '../mirror/replica-mirror.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { Divergence, DivergentTokens } from '../telemetry/divergence.ts'
@@ -27,8 +28,8 @@ export interface ReplicaDescription {
   /** null where nobody tells */
   readonly state: string | null
   readonly in_flight: number
-  /** the share that it computes again where it reuses KV at any position, and the most that can be asked for */
-  readonly reuse: { readonly ratio: number; readonly max_ratio: number } | null
+  /** null where it reuses nothing but exact prefixes, as far as it says */
+  readonly reuse: Required<ReuseReport> | null
 }
 
 /** Every replica with what its mirror believes and how it is doing. */
@@ -58,7 +59,7 @@ export async function describeReplicas(
       state:
         states.find(({ labels, value }) => labels.replica === replica && value === 1)?.labels.state?.toString() ?? null,
       in_flight: inFlight.find(({ labels }) => labels.replica === replica)?.value ?? 0,
-      reuse: reuse ? { ratio: reuse.ratio, max_ratio: reuse.maxRatio } : null,
+      reuse: reuse ? toReport(reuse) : null,
     }
   })
 }

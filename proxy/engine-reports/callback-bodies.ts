@@ -2,6 +2,7 @@ import { Ajv, type ValidateFunction } from 'ajv'
 import type { EvictionReport } from '#index/mirror/hot/eviction-policy.ts'
 import { ProxyError } from '../errors.ts'
 import { ownSchemas } from '../http/own-schemas.ts'
+import { type ReuseReport, reuseReport } from './reuse-report.ts'
 
 /** One change that an engine reports. */
 export interface EngineEvent {
@@ -29,24 +30,12 @@ export interface Snapshot {
   readonly eviction?: EvictionReport | null
 }
 
-/** Of an engine that reuses KV at any position: the share that it computes again, and the most that can be asked for. */
-export interface ReuseReport {
-  readonly ratio: number
-  readonly max_ratio: number
-}
-
-const ajv = new Ajv(ownSchemas)
+const ajv = new Ajv({ ...ownSchemas, $data: true })
 /** Beyond these, two numbers may be read as one. */
 const count = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
 const sequenced = { generation: { type: 'string', minLength: 1 }, sequence: count }
 const cached = { request_id: { type: 'string' }, cached_tokens: count }
 const reused = { reused_tokens: count, recomputed_tokens: count }
-const share = { type: 'number', minimum: 0, maximum: 1 }
-const reuseReport = {
-  type: 'object',
-  required: ['ratio', 'max_ratio'],
-  properties: { ratio: share, max_ratio: share },
-}
 const evictionReport = {
   type: 'object',
   required: ['policy'],
@@ -58,8 +47,6 @@ const evictionReport = {
   },
 }
 
-/** Whether a value is one. */
-export const isReuseReport: (value: unknown) => value is ReuseReport = ajv.compile<ReuseReport>(reuseReport)
 /** Senders speak of the GPU's cache; what they say of a tier besides is checked, and not told apart. */
 const tier = { enum: ['gpu', 'cpu', 'disk'] }
 

@@ -393,22 +393,34 @@ describe('reuse at any position', () => {
     expect(replica.reuse).toBeUndefined()
     await snapshotWith(0, { ratio: 0.15, max_ratio: 0.5 })
     await events(1)
-    expect(replica.reuse).toEqual({ ratio: 0.15, maxRatio: 0.5 })
-    await snapshotWith(1, null)
+    expect(replica.reuse).toEqual({ ratio: 0.15, minRatio: 0, maxRatio: 0.5 })
+    await snapshotWith(1, { ratio: 0.15, min_ratio: 0.15, max_ratio: 0.15 })
+    expect(replica.reuse).toEqual({ ratio: 0.15, minRatio: 0.15, maxRatio: 0.15 })
+    await snapshotWith(2, null)
     expect(replica.reuse).toBeUndefined()
-    await snapshotWith(2, { ratio: 0, max_ratio: 1 })
-    await snapshot(3)
+    await snapshotWith(3, { ratio: 0, max_ratio: 1 })
+    await snapshot(4)
     expect(replica.reuse).toBeUndefined()
   })
 
-  test.each([{ ratio: 0.1 }, { ratio: 2, max_ratio: 1 }, { ratio: '0.1', max_ratio: 1 }, [], 0.1])(
-    'said as %j is malformed',
-    async (reuse) => {
-      await snapshotWith(0, { ratio: 0.15, max_ratio: 1 })
-      await expect(snapshotWith(1, reuse)).rejects.toThrow(/reuse/)
-      expect(replica.reuse).toEqual({ ratio: 0.15, maxRatio: 1 })
-    },
-  )
+  test.each([
+    { ratio: 0.1 },
+    { ratio: 2, max_ratio: 1 },
+    { ratio: '0.1', max_ratio: 1 },
+    { ratio: 0.6, max_ratio: 0.5 },
+    { ratio: -0.1, max_ratio: 1 },
+    { ratio: 0.1, max_ratio: 1.1 },
+    { ratio: 0.1, max_ratio: '1' },
+    { ratio: 0.1, min_ratio: 0.2, max_ratio: 1 },
+    { ratio: 0.1, min_ratio: -0.1, max_ratio: 1 },
+    { ratio: 0.1, min_ratio: null, max_ratio: 1 },
+    [],
+    0.1,
+  ])('said as %j is malformed', async (reuse) => {
+    await snapshotWith(0, { ratio: 0.15, max_ratio: 1 })
+    await expect(snapshotWith(1, reuse)).rejects.toThrow(/reuse/)
+    expect(replica.reuse).toEqual({ ratio: 0.15, minRatio: 0, maxRatio: 1 })
+  })
 
   test('counts what was computed again, and of a request that runs tells it', async () => {
     await snapshotWith(0, { ratio: 0.15, max_ratio: 1 })

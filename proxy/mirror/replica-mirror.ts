@@ -6,11 +6,11 @@ import type { TokenMirror } from '#index/mirror/token-mirror.ts'
 import {
   type EngineEvent,
   type EventBatch,
-  type ReuseReport,
   type Snapshot,
   toEventBatch,
   toSnapshot,
 } from '../engine-reports/callback-bodies.ts'
+import { fromReport, type ReuseReport } from '../engine-reports/reuse-report.ts'
 import { inSlices } from './in-slices.ts'
 import { ReplicaCache } from './replica-cache.ts'
 import { type Acknowledgement, type MirrorState, ReportState } from './report-state.ts'
@@ -118,7 +118,7 @@ export class ReplicaMirror {
 
   /** Takes what the engine says of reuse at any position, here or to another proxy; until it is said anew. */
   adoptReuse(reuse: ReuseReport | null | undefined): void {
-    this.#reuse = reuse ? { ratio: reuse.ratio, maxRatio: reuse.max_ratio } : undefined
+    this.#reuse = reuse ? fromReport(reuse) : undefined
   }
 
   /** What is reported waits until something has happened, well or badly. */

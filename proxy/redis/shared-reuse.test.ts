@@ -39,7 +39,7 @@ function createProxy(proxy: string) {
   return { shared, hear, replicaMirror }
 }
 
-const reuse = { ratio: 0.15, max_ratio: 0.5 }
+const reuse = { ratio: 0.15, min_ratio: 0.05, max_ratio: 0.5 }
 const writes = (): number => redis.batches.flat().filter(({ name }) => name === 'set').length
 
 test('what one proxy is told the others know, and so do those that begin later', async () => {
@@ -47,7 +47,7 @@ test('what one proxy is told the others know, and so do those that begin later',
   await a.hear(reuse)
   await a.shared.share()
   await b.shared.share()
-  expect(b.replicaMirror.reuse).toEqual({ ratio: 0.15, maxRatio: 0.5 })
+  expect(b.replicaMirror.reuse).toEqual({ ratio: 0.15, minRatio: 0.05, maxRatio: 0.5 })
   await a.hear(null)
   await a.shared.share()
   const c = createProxy('c')
@@ -62,7 +62,7 @@ test('who was told last is right, whoever that is', async () => {
   await b.hear({ ratio: 0.3, max_ratio: 1 })
   await b.shared.share()
   for (const { shared } of [a, b, a]) await shared.share()
-  expect(a.replicaMirror.reuse).toEqual({ ratio: 0.3, maxRatio: 1 })
+  expect(a.replicaMirror.reuse).toEqual({ ratio: 0.3, minRatio: 0, maxRatio: 1 })
   expect(writes()).toBe(2)
 })
 
@@ -92,6 +92,7 @@ test.each([
   '{}',
   '{"proxy":"a"}',
   '{"proxy":"a","reuse":{"ratio":2,"max_ratio":1}}',
+  '{"proxy":"a","reuse":{"ratio":0.1,"min_ratio":0.2,"max_ratio":1}}',
   '{"proxy":1,"reuse":null}',
 ])('what Redis has is not trusted: %s', async (text) => {
   const b = createProxy('b')

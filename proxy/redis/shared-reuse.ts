@@ -1,4 +1,4 @@
-import { isReuseReport, type ReuseReport } from '../engine-reports/callback-bodies.ts'
+import { isReuseReport, type ReuseReport, toReport } from '../engine-reports/reuse-report.ts'
 import type { ReplicaMirror } from '../mirror/replica-mirror.ts'
 import { getCommand, setCommand } from './connection/redis-command.ts'
 import type { RedisAccess } from './connection/redis-connection.ts'
@@ -98,7 +98,7 @@ export class SharedReuse {
   async #write(heard: number): Promise<void> {
     const { redis, replicaMirror, proxy, ttlSeconds, onFault } = this.#options
     const { reuse } = replicaMirror
-    const value: SharedValue = { proxy, reuse: reuse ? { ratio: reuse.ratio, max_ratio: reuse.maxRatio } : null }
+    const value: SharedValue = { proxy, reuse: reuse ? toReport(reuse) : null }
     const [reply] = await redis.write([setCommand(this.#key, JSON.stringify(value), ttlSeconds)])
     if (!reply || 'error' in reply) return onFault('redis_write')
     this.#told = heard

@@ -11,7 +11,7 @@ describe('what an engine is predicted to reuse at another position', () => {
   let sender: Sender
   beforeEach(() => {
     sender = new Sender()
-    sender.reuse = { ratio: 0.25, maxRatio: 0.5 }
+    sender.reuse = { ratio: 0.25, minRatio: 0.1, maxRatio: 0.5 }
     sender.sendBody(ask('first', 'abc'))
   })
 
@@ -29,7 +29,7 @@ describe('what an engine is predicted to reuse at another position', () => {
   })
 
   test('is what the request wishes, as far as it is granted', () => {
-    expect(predict('xc', asReceived({ reuse: 0 }))).toBe(tokensOf(sender, 1))
+    expect(predict('xc', asReceived({ reuse: 0 }))).toBe(Math.floor(0.9 * tokensOf(sender, 1)))
     expect(predict('xc', asReceived({ reuse: 0.9 }))).toBe(Math.floor(0.5 * tokensOf(sender, 1)))
     expect(predict('xc', asReceived({ reuse: 'off' }))).toBe(0)
   })
@@ -63,7 +63,7 @@ describe('for an engine that reuses at any position', () => {
   })
 
   const sendWith = (ratio: number | undefined, letters: string, options: SendOptions = {}) => {
-    sender.reuse = ratio === undefined ? undefined : { ratio, maxRatio: 1 }
+    sender.reuse = ratio === undefined ? undefined : { ratio, minRatio: 0, maxRatio: 1 }
     return sender.decide(ask('next', letters), options)
   }
 
@@ -93,7 +93,7 @@ describe('for an engine that reuses at any position', () => {
   })
 
   test('what is pointed to is pointed to all the same', () => {
-    sender.reuse = { ratio: 0, maxRatio: 1 }
+    sender.reuse = { ratio: 0, minRatio: 0, maxRatio: 1 }
     const twice = { messages: [...ask('q', 'cab').messages, userMessage('again', block('c'), block('d'))] }
     expect(sender.decide(twice)).toMatchObject({ moved: 0, deduplicated: 1, skipped: undefined })
   })
@@ -102,12 +102,12 @@ describe('for an engine that reuses at any position', () => {
     const turns = (letters: string) => ask('second', letters).messages
     const answered = (sent: { messages: Message[] }): Message[] => [...sent.messages, assistantMessage('Yes.')]
     const moved = sender.sendBody({ messages: turns('cab') })
-    sender.reuse = { ratio: 0, maxRatio: 1 }
+    sender.reuse = { ratio: 0, minRatio: 0, maxRatio: 1 }
     const kept = sender.sendBody({ messages: turns('bca') })
     expect(moved.messages).not.toEqual(turns('cab'))
     expect(kept.messages).toEqual(turns('bca'))
     for (const ratio of [0, 1]) {
-      sender.reuse = { ratio, maxRatio: 1 }
+      sender.reuse = { ratio, minRatio: 0, maxRatio: 1 }
       const next = (letters: string) => ({ messages: [...answered({ messages: turns(letters) }), userMessage('Why?')] })
       expect(sender.sendBody(next('cab')).messages.slice(0, 3)).toEqual(answered(moved))
       expect(sender.sendBody(next('bca')).messages.slice(0, 3)).toEqual(answered(kept))

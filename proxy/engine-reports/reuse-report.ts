@@ -1,0 +1,43 @@
+import { Ajv, type SchemaObject } from 'ajv'
+import type { AnyPositionReuse } from '#engine-adapters/any-position-reuse.ts'
+import { ownSchemas } from '../http/own-schemas.ts'
+
+/**
+ * Of an engine that reuses KV at any position: the share that it computes again, and the least and the most that a
+ * request can ask for.
+ */
+export interface ReuseReport {
+  readonly ratio: number
+  /** without it: 0 */
+  readonly min_ratio?: number
+  readonly max_ratio: number
+}
+
+const share = { type: 'number', minimum: 0, maximum: 1 }
+
+/** Describes a report; to be compiled with `$data`. */
+export const reuseReport: SchemaObject = {
+  type: 'object',
+  required: ['ratio', 'max_ratio'],
+  properties: {
+    ratio: { ...share, allOf: [{ minimum: { $data: '1/min_ratio' }, maximum: { $data: '1/max_ratio' } }] },
+    min_ratio: share,
+    max_ratio: share,
+  },
+}
+
+/** Whether a value is one. */
+export const isReuseReport: (value: unknown) => value is ReuseReport = new Ajv({
+  ...ownSchemas,
+  $data: true,
+}).compile<ReuseReport>(reuseReport)
+
+/** What an engine has said of itself. */
+export function fromReport({ ratio, min_ratio, max_ratio }: ReuseReport): AnyPositionReuse {
+  return { ratio, minRatio: min_ratio ?? 0, maxRatio: max_ratio }
+}
+
+/** The same as it is told to others. */
+export function toReport({ ratio, minRatio, maxRatio }: AnyPositionReuse): Required<ReuseReport> {
+  return { ratio, min_ratio: minRatio, max_ratio: maxRatio }
+}
