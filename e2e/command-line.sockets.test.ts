@@ -60,8 +60,12 @@ test('serve lets a stream end after SIGTERM, refuses new requests meanwhile, and
 
 test('emulate reuses at any position when it is told to', async () => {
   const { listening } = await start('emulate', ...free, '--reuse', '0.15', '--host-tokens', '1000')
-  const response = await postJson(`${listening.url}/v1/chat/completions`, ragRequest('q', ['a', 'b']))
-  expect(await response.json()).toMatchObject({ usage: { prompt_tokens_details: { reused_tokens: 0 } } })
+  const [a, b] = ['a', 'b'].map((letter) => `${letter}, and more of it. `.repeat(30)) as [string, string]
+  const ask = async (blocks: string[]): Promise<unknown> =>
+    (await postJson(`${listening.url}/v1/chat/completions`, ragRequest('q', blocks))).json()
+  const reused = (count: unknown) => ({ usage: { prompt_tokens_details: { reused_tokens: count } } })
+  expect(await ask([a, b])).not.toMatchObject(reused(expect.anything()))
+  expect(await ask([b, a])).toMatchObject(reused(expect.any(Number)))
 })
 
 test('emulate serves alone', async () => {

@@ -34,8 +34,8 @@ describe.skipIf(!hasRedis)('reuse at any position, of proxies that share a Redis
     const snapshot = { generation: 'g', sequence: 0, requests: [] }
     const tell = (more: object): Promise<Response> =>
       postJson(`${told.adminUrl}/v1/replicas/gpu-0/snapshot`, { ...snapshot, ...more })
-    await tell({ reuse: { ratio: 0.15, max_ratio: 0.5 } })
-    const known = { ratio: 0.15, max_ratio: 0.5 }
+    await tell({ reuse: { ratio: 0.15, min_ratio: 0.1, max_ratio: 0.5 } })
+    const known = { ratio: 0.15, min_ratio: 0.1, max_ratio: 0.5 }
     await vi.waitFor(async () => expect(await reuseOf(other)).toEqual(known), { timeout: 10_000 })
     const headers = { 'x-reprise-options': 'reuse=off' }
     await (await postJson(`${other.url}/v1/chat/completions`, ragRequest('q', ['a', 'b']), { headers })).text()

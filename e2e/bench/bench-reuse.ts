@@ -42,7 +42,7 @@ async function run(turns: readonly Turn[], reuse: number, policy: Policy): Promi
     const { usage } = (await answer.json()) as { usage: Usage }
     sums.prompt += usage.prompt_tokens
     sums.cached += usage.prompt_tokens_details.cached_tokens
-    sums.reused += usage.prompt_tokens_details.reused_tokens
+    sums.reused += usage.prompt_tokens_details.reused_tokens ?? 0
     sums.moved += answer.headers.get('x-reprise-moved') === '0' ? 0 : 1
     await delay(settleMilliseconds)
   }
@@ -52,7 +52,7 @@ async function run(turns: readonly Turn[], reuse: number, policy: Policy): Promi
 
 interface Usage {
   prompt_tokens: number
-  prompt_tokens_details: { cached_tokens: number; reused_tokens: number }
+  prompt_tokens_details: { cached_tokens: number; reused_tokens?: number }
 }
 
 /** A proxy in front of an emulator, and when it has heard of it; caches never evict. */

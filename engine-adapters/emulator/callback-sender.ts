@@ -9,8 +9,8 @@ export interface CallbackSenderOptions {
   token: string | undefined
   /** The state after everything reported so far. */
   snapshot: () => CachedRequest[]
-  /** Of an engine that reuses KV at any position: the share that it computes again, and the most that can be asked for. */
-  reuse?: { ratio: number; max_ratio: number } | undefined
+  /** Of an engine that reuses KV at any position: the share that it computes again, and what can be asked for. */
+  reuse?: { ratio: number; min_ratio: number; max_ratio: number } | undefined
   /** Milliseconds of silence after which an empty batch is posted. */
   heartbeat?: number
   /** Told once when posts begin to fail, and once when they succeed again. */

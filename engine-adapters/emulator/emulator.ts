@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import type { AnyPositionReuse } from '../any-position-reuse.ts'
 import { PageCache } from './cache/page-cache.ts'
 import type { PrefixCache } from './cache/prefix-cache.ts'
 import { RadixCache } from './cache/radix-cache.ts'
@@ -36,6 +37,8 @@ export interface EmulatorOptions {
   bodyBytes?: number
   /** vLLM: it reuses what it computed at any position, and computes this share of it again. */
   reuse?: number
+  /** Within these a request may ask for another share; by default for any. */
+  reuseBounds?: Omit<AnyPositionReuse, 'ratio'>
   /** What it keeps for that. */
   hostTokens?: number
   /** vLLM: decode steps read the share of their pages that a request asks for, and this at least. */
@@ -84,7 +87,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
       url: callbackUrl,
       token: options.callbackToken,
       snapshot: () => cache.requests(),
-      reuse: cache instanceof ReusingCache ? { ratio: options.reuse!, max_ratio: 1 } : undefined,
+      reuse: cache instanceof ReusingCache ? cache.offer : undefined,
       warn,
     })
   }
@@ -100,11 +103,16 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   }
 }
 
-function createCache({ kind, capacityTokens, reuse, hostTokens }: EmulatorOptions, pageTokens: number): PrefixCache {
+function createCache(options: EmulatorOptions, pageTokens: number): PrefixCache {
+  const { kind, capacityTokens, reuse, reuseBounds = { minRatio: 0, maxRatio: 1 }, hostTokens } = options
   if (kind === 'sglang') return new RadixCache(capacityTokens, pageTokens)
   const exact = new PageCache(capacityTokens, pageTokens)
   if (reuse === undefined) return exact
-  return new ReusingCache(exact, { ratio: reuse, hostTokens: hostTokens ?? emulatorDefaults.hostTokens })
+  return new ReusingCache(exact, {
+    ratio: reuse,
+    ...reuseBounds,
+    hostTokens: hostTokens ?? emulatorDefaults.hostTokens,
+  })
 }
 
 function createRoutes(engine: EngineCore, reader: PromptReader, size: CacheSize): Routes {

@@ -1,5 +1,6 @@
 import { Ajv } from 'ajv'
 import { invalidBody } from './engine-error.ts'
+import type { TransferParams } from './read-wish.ts'
 
 /** What the emulator reads of any request; all else is ignored, as the engines do. */
 export interface CommonBody {
@@ -9,7 +10,7 @@ export interface CommonBody {
   /** SGLang. */
   rid?: string | null
   /** vLLM: what a request wishes of its connector. */
-  kv_transfer_params?: { reprise?: { reuse?: unknown } | null } | null
+  kv_transfer_params?: TransferParams | null
   /** vLLM: what a request hands on to its logits processors. */
   vllm_xargs?: { reprise_pages?: unknown } | null
   stream?: boolean | null

@@ -51,14 +51,14 @@ export interface Counts {
   promptTokens: number
   completionTokens: number
   cachedTokens: number
-  /** undefined where the engine reuses nothing at other positions, and says nothing of it */
+  /** the engine says nothing of none */
   reusedTokens?: number | undefined
   /** undefined where every decode step reads its whole context */
   pages?: PageUsage | undefined
 }
 
 export function toUsage({ promptTokens, completionTokens, cachedTokens, reusedTokens, pages }: Counts): Usage {
-  const reused = reusedTokens === undefined ? {} : { reused_tokens: reusedTokens }
+  const reused = reusedTokens ? { reused_tokens: reusedTokens } : {}
   return {
     prompt_tokens: promptTokens,
     total_tokens: promptTokens + completionTokens,

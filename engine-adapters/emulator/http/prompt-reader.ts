@@ -1,12 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { ReuseWish } from '../../any-position-reuse.ts'
 import type { EngineRequest } from '../engine-core.ts'
 import { type ChatPrompt, renderChat } from '../text/chat-template.ts'
 import { PromptTokens } from '../text/prompt-tokens.ts'
 import type { Tokenizer } from '../text/tokenizer.ts'
 import type { CommonBody } from './body-schema.ts'
 import { badRequest, type EngineKind } from './engine-error.ts'
+import { readWish } from './read-wish.ts'
 import { isBatch, type Prompts } from './request-body.ts'
 
 /** Tokens of an answer without a limit. */
@@ -75,7 +75,7 @@ export class PromptReader {
       salt: salt ? createHash('sha256').update(salt).digest('base64') : '',
       prompt,
       outputTokens: this.#outputTokens(prompt.length, maximum),
-      reuse: readReuse(wishes?.reprise?.reuse),
+      reuse: readWish(wishes, prompt.length),
       pages: readShare(more?.reprise_pages),
     }
   }
@@ -123,11 +123,6 @@ export class PromptReader {
   #limit(): string {
     return `This model's maximum context length is ${this.modelTokens} tokens`
   }
-}
-
-/** A wish that is none, as a connector reads it, is not there. */
-function readReuse(wish: unknown): ReuseWish | undefined {
-  return wish === 'off' ? 'off' : typeof wish === 'number' ? readShare(wish) : undefined
 }
 
 /** A share may be a text, as arguments of vLLM's may; one that is none is not there. */

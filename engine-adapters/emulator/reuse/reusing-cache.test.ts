@@ -8,13 +8,14 @@ const run = (seed: number, count: number): number[] => Array.from({ length: coun
 
 describePrefixCache(
   'ReusingCache, where all is computed again,',
-  (capacityTokens) => new ReusingCache(new PageCache(capacityTokens, 4), { ratio: 1, hostTokens: 1000 }),
+  (capacityTokens) =>
+    new ReusingCache(new PageCache(capacityTokens, 4), { ratio: 1, minRatio: 0, maxRatio: 1, hostTokens: 1000 }),
 )
 
 describe('ReusingCache', () => {
   let cache: ReusingCache
   beforeEach(() => {
-    cache = new ReusingCache(new PageCache(100_000, 16), { ratio: 0.25, hostTokens: 10_000 })
+    cache = new ReusingCache(new PageCache(100_000, 16), { ratio: 0.25, minRatio: 0, maxRatio: 1, hostTokens: 10_000 })
   })
 
   function begin(id: string, prompt: number[], more: { salt?: string; reuse?: 'off' | number } = {}): CacheSequence {
@@ -57,6 +58,21 @@ describe('ReusingCache', () => {
     expect(serve('ratio', [...run(5, 9), ...prompt], { reuse: 0 }).reused).toEqual({ kept: 140 - 40, recomputed: 0 })
     expect(serve('off', prompt, { reuse: 'off' }).reused).toEqual({ kept: 0, recomputed: 0 })
     expect(cache.match(Uint32Array.from(prompt), '')).toBe(176)
+  })
+
+  it('grants no share outside its bounds', () => {
+    cache = new ReusingCache(new PageCache(100_000, 16), {
+      ratio: 0.25,
+      minRatio: 0.1,
+      maxRatio: 0.5,
+      hostTokens: 10_000,
+    })
+    serve('a', run(1, 100))
+    expect(serve('least', [...run(2, 40), ...run(1, 100), 1], { reuse: 0 }).reused).toEqual({
+      kept: 90,
+      recomputed: 10,
+    })
+    expect(serve('most', [...run(3, 40), ...run(1, 100), 1], { reuse: 1 }).reused).toEqual({ kept: 50, recomputed: 50 })
   })
 
   it('is exact where all is computed again', () => {

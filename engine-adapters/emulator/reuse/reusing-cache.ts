@@ -1,11 +1,10 @@
+import { type AnyPositionReuse, recomputedShare } from '../../any-position-reuse.ts'
 import type { CacheRequest, CacheSequence, PrefixCache, ReusedTokens } from '../cache/prefix-cache.ts'
 import type { CachedRequest, CacheReport } from '../cache/request-ledger.ts'
 import { SeenSegments } from './seen-segments.ts'
 
 /** How an engine reuses what it computed at another position. */
-export interface ReuseOptions {
-  /** the share of the reused tokens that is computed again where a request does not say; 1: all, which is exact */
-  readonly ratio: number
+export interface ReuseOptions extends AnyPositionReuse {
   /** tokens whose KV is kept for it */
   readonly hostTokens: number
 }
@@ -16,15 +15,21 @@ export interface ReuseOptions {
  */
 export class ReusingCache implements PrefixCache {
   readonly #exact: PrefixCache
-  readonly #ratio: number
+  readonly #reuse: AnyPositionReuse
   readonly #segments: SeenSegments
   /** what was reused for requests that were computed since the last reports */
   readonly #reused = new Map<string, ReusedTokens>()
 
-  constructor(exact: PrefixCache, { ratio, hostTokens }: ReuseOptions) {
+  constructor(exact: PrefixCache, { hostTokens, ...reuse }: ReuseOptions) {
     this.#exact = exact
-    this.#ratio = ratio
+    this.#reuse = reuse
     this.#segments = new SeenSegments(hostTokens)
+  }
+
+  /** What the engine says of itself in its snapshots. */
+  get offer(): { ratio: number; min_ratio: number; max_ratio: number } {
+    const { ratio, minRatio, maxRatio } = this.#reuse
+    return { ratio, min_ratio: minRatio, max_ratio: maxRatio }
   }
 
   get capacityTokens(): number {
@@ -36,7 +41,8 @@ export class ReusingCache implements PrefixCache {
   }
 
   open(request: CacheRequest): CacheSequence {
-    const ratio = request.reuse === 'off' ? 1 : (request.reuse ?? this.#ratio)
+    // where all is computed again nothing is reused
+    const ratio = recomputedShare(this.#reuse, request.reuse) ?? 1
     return new ReusingSequence(this.#exact.open(request), this.#segments, request, ratio, (reused) =>
       this.#reused.set(request.requestId, reused),
     )
