@@ -15,7 +15,7 @@ class PlainRows:
 
     def get(self, layer: int, slots: torch.Tensor, device: torch.device) -> torch.Tensor:
         """Returns the rows of one layer [n, heads, head size] on a device."""
-        return self._rows[layer].index_select(0, slots).to(device, non_blocking=True)
+        return _gather(self._rows[layer], slots, device)
 
     def state(self, slots: torch.Tensor) -> dict[str, torch.Tensor]:
         """A copy of what all layers of these slots hold, by name."""
@@ -71,8 +71,7 @@ class CodedRows:
 
     def get(self, layer: int, slots: torch.Tensor, device: torch.device) -> torch.Tensor:
         """Returns the rows of one layer [n, heads, head size] on a device."""
-        codes = self._codes[layer].index_select(0, slots).to(device, non_blocking=True)
-        scales = self._scales[layer].index_select(0, slots).to(device, non_blocking=True)
+        codes, scales = (_gather(one[layer], slots, device) for one in (self._codes, self._scales))
         if self._bits == 4:
             codes = torch.stack((codes & 15, codes >> 4), -1).flatten(-2)
         groups = (codes.float() - (self._largest + 1)).unflatten(-1, (-1, self._group))
@@ -89,6 +88,15 @@ class CodedRows:
 
 
 HostRows = PlainRows | CodedRows
+
+
+def _gather(rows: torch.Tensor, slots: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """Returns rows[slots] on a device; to a GPU the copy goes on while the next layer is gathered."""
+    if device.type == "cpu":
+        return rows.index_select(0, slots)
+    # what index_select makes itself is pageable, even of a pinned tensor, and its copy would be waited for
+    pinned = torch.empty((len(slots), *rows.shape[1:]), dtype=rows.dtype, pin_memory=rows.is_pinned())
+    return torch.index_select(rows, 0, slots, out=pinned).to(device, non_blocking=True)
 
 
 def _group(bits: int, head_size: int) -> int:

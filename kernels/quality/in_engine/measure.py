@@ -5,6 +5,7 @@ import random
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -108,14 +109,17 @@ def _measure_prompt(
 def store(engine: Engine, trace: Trace, group: list[Asked], stored: str, salt: str) -> None:
     """Has the documents of a group of prompts stored in one way."""
     random_order = random.Random(salt)
-    if stored.startswith("alone"):
+    kind = stored.split(",")[0]
+    if kind == "alone":
         windows = [[document] for asked in group for document in asked.documents]
-    elif stored == "live":
+    elif kind == "live":
         windows = [random_order.sample(asked.documents, len(asked.documents)) for asked in group]
     else:
         # no document is averaged over contexts in which those of its own prompt stand
         windows = [
-            list(window) for _ in range(CONTEXTS + 1) for window in zip(*_shuffled(group, random_order), strict=True)
+            [document for document in window if document is not None]
+            for _ in range(CONTEXTS + 1)
+            for window in zip_longest(*_shuffled(group, random_order))
         ]
     for documents in (fitting for window in windows for fitting in trace.windows(group[0], window)):
         engine.answer(trace.prompt(group[0], documents, "What is this about?"), salt, {"reuse": "off"})

@@ -1,8 +1,8 @@
-"""`python -m quality.in_engine.shift`: whether a table learnt once a model mends rows of documents computed alone.
+"""`python -m quality.in_engine.shift`: whether a table learnt once a model mends rows computed in other contexts.
 
 Keys and values of a document behind the system prompt alone differ from those in a full prompt in a way that is partly
-the same for all documents: it depends on the layer, the head, and how far a token is from its document's beginning. The
-mean difference over some prompts is added to the rows of others when they are loaded.
+the same for all documents: it depends on the layer, the head, and how far a token is from where its prompt begins to
+differ. The mean difference over some prompts is added to the rows of others when they are loaded.
 """
 
 import argparse
@@ -14,12 +14,13 @@ import torch
 
 from quality.in_engine.engine import LONGEST, Engine
 from quality.in_engine.measure import ANSWER_TOKENS, GROUP, Case, Measurements, measure, store
-from quality.in_engine.prompts import SYSTEM, Trace
+from quality.in_engine.prompts import SYSTEM, Asked, Trace
 from quality.in_engine.report import write_report
 
 _BUCKETS = torch.tensor([1, 2, 3, 4, 8, 16, 32, 64])
-"""a token's distance from its document's beginning falls into one of nine: 0, 1, 2, 3, 4 to 7, …, 64 and more"""
+"""how many tokens stood between a token and its system prompt, in nine steps: 0, 1, 2, 3, 4 to 7, …, 64 and more"""
 RATIOS = (0.0, 0.15)
+SHIFTED = ", shifted"
 
 
 class ShiftTable:
@@ -35,6 +36,11 @@ class ShiftTable:
         self.is_learning = self.is_applied = False
         self._copy_to, worker.stored.copy_to = worker.stored.copy_to, self._copying
         self._compute, worker.forward.compute = worker.forward.compute, self._computing
+
+    def forget(self) -> None:
+        """Nothing is learnt any more."""
+        for tensor in (self._keys, self._values, self._count):
+            tensor.zero_()
 
     def _copying(self, blocks: torch.Tensor, pieces: Sequence[Any]) -> None:
         self._copy_to(blocks, pieces)
@@ -89,10 +95,11 @@ def main() -> None:
     kept = Measurements(options.out / "measured.jsonl")
     for folder in options.traces:
         trace = Trace(folder, engine.tokenizer, options.documents, options.seed, LONGEST - ANSWER_TOKENS)
-        learn(engine, trace, table)
-        trace.asked = trace.asked[GROUP:]
-        for stored in ("alone", "alone, shifted"):
-            table.is_applied = stored != "alone"
+        first, trace.asked = trace.asked[:GROUP], trace.asked[GROUP:]
+        for stored in (kind + variant for kind in options.stored for variant in ("", SHIFTED)):
+            table.is_applied = stored.endswith(SHIFTED)
+            if table.is_applied:
+                learn(engine, trace, first, stored, table)
             cases = [Case(stored, "attention-spread", ratio) for ratio in RATIOS]
             for line in measure(engine, trace, options.prompts, cases, kept, 1e9):
                 print(f"{stored}, {line}", flush=True)
@@ -100,16 +107,16 @@ def main() -> None:
     print(write_report(options.out))
 
 
-def learn(engine: Engine, trace: Trace, table: ShiftTable) -> None:
-    """Fills the table from the trace's first prompts, whose documents are stored alone and then computed in full."""
+def learn(engine: Engine, trace: Trace, first: list[Asked], stored: str, table: ShiftTable) -> None:
+    """Fills the table from prompts whose documents are stored in one way and then computed in full."""
     engine.forget()
-    first = trace.asked[:GROUP]
-    store(engine, trace, first, "alone", "learning")
+    table.forget()
+    store(engine, trace, first, stored, "learning")
     engine.choose_by("epic")
-    table.is_learning = True
+    table.is_applied, table.is_learning = False, True
     for asked in first:
         engine.answer(trace.prompt(asked), "learning", {"reuse": 1.0})
-    table.is_learning = False
+    table.is_applied, table.is_learning = True, False
 
 
 def _worker() -> Any:
@@ -125,6 +132,9 @@ def _read_options() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, required=True, help="folder for measurements, tables and plots")
     parser.add_argument("--prompts", type=int, default=16, help="a trace")
     parser.add_argument("--documents", type=int, default=8, help="a prompt")
+    parser.add_argument(
+        "--stored", nargs="+", choices=["alone", "live", "averaged"], default=["alone", "live", "averaged"]
+    )
     parser.add_argument("--seed", type=int, default=11, help="of the order of prompts")
     return parser.parse_args()
 

@@ -11,6 +11,7 @@ def register() -> None:
     """vLLM's general plugin: `kv_connector` may name the connector without its module. Called in every process."""
     from vllm.distributed.kv_transfer.kv_connector.factory import KVConnectorFactory
 
+    from reprise_vllm.reuse.engine_parts import recompute_failed_loads
     from reprise_vllm.select_pages.register_backends import register_backends
 
     if _FRONT_END in sys.modules:
@@ -18,6 +19,7 @@ def register() -> None:
 
         tell_reused_tokens()
     register_backends()
+    recompute_failed_loads()
     try:
         KVConnectorFactory.register_connector(CONNECTOR, "reprise_vllm.connector", CONNECTOR)
     except ValueError:

@@ -91,7 +91,8 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         if settings is None:
             return
         if role is KVConnectorRole.SCHEDULER:
-            self._on_scheduler = SchedulerSide(start_scheduler(vllm_config, kv_cache_config, settings, logger), logger)
+            reuse = start_scheduler(vllm_config, kv_cache_config, settings, logger)
+            self._on_scheduler = SchedulerSide(reuse, logger, is_wanted=True)
         else:
             # before the runner of this process hands over its caches
             remember_runner()

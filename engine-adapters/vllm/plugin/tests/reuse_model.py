@@ -47,8 +47,8 @@ class ReusingEngine:
         }
         defaults = {"max_model_len": 2048, "num_gpu_blocks_override": 100, "max_num_batched_tokens": 256}
         self.llm = LLM(
-            model=str(model), skip_tokenizer_init=True, dtype="float32", block_size=BLOCK, enforce_eager=True,
-            kv_transfer_config=connector, **{**defaults, **options},
+            model=str(model), skip_tokenizer_init=True, dtype="float32", block_size=BLOCK,
+            kv_transfer_config=connector, **{"enforce_eager": True, **defaults, **options},
         )  # fmt: skip
         self.core = self.llm.llm_engine.engine_core.engine_core
         self.side = self.core.scheduler.connector._on_scheduler

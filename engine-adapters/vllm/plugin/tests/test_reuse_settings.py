@@ -15,8 +15,9 @@ def test_reuse_is_off_unless_it_is_asked_for(extra):
     assert read_settings(extra) is None
 
 
-def test_true_is_reuse_with_all_defaults():
-    assert read_settings({"reuse": True}) == ReuseSettings()
+@pytest.mark.parametrize("given", [True, {}])
+def test_true_or_no_settings_is_reuse_with_all_defaults(given):
+    assert read_settings({"reuse": given}) == ReuseSettings()
 
 
 @pytest.mark.parametrize(
@@ -31,6 +32,11 @@ def test_true_is_reuse_with_all_defaults():
         ({"ratio": 0.5, "max_ratio": 0.2}, "reuse.ratio is 0.5, it must lie between"),
         ({"host_dtype": "int4"}, "reuse.host_dtype is 'int4', it must be one of model, int8, k8v4"),
         ({"disk": 3}, "reuse.disk is 3, it must be a folder"),
+        ({"disk": ""}, "reuse.disk is '', it must be a folder"),
+        ({"method": "oracle"}, "reuse.method is 'oracle', it must be one of attention-spread"),
+        ({"method": ["epic"]}, "reuse.method is ['epic'], it must be one of"),
+        (0, "reuse is 0, it must be an object"),
+        ("", "reuse is '', it must be an object"),
         (["ratio"], "reuse is ['ratio'], it must be an object"),
     ],
 )
@@ -70,16 +76,17 @@ def test_a_missing_package_is_named(monkeypatch):
         ({"reprise": {"reuse": True}}, 0.15, "malformed_wish"),
         ({"reprise": {"spans": [[1, 2], [5, 9]]}}, 0.15, None),
         ({"reprise": {"spans": [[1, -2]]}}, 0.15, "malformed_wish"),
+        ({"reprise": {"spans": [[1, 2]] * 11}}, 0.15, "malformed_wish"),
         ({"reprise": []}, 0.15, "malformed_wish"),
     ],
 )
 def test_a_requests_wish_is_kept_within_the_operators_bounds(params, ratio, because):
-    wish = read_wish(params, ReuseSettings(min_ratio=0.05, max_ratio=0.5))
+    wish = read_wish(params, ReuseSettings(min_ratio=0.05, max_ratio=0.5), prompt_tokens=10)
     assert (wish.ratio, wish.stock_because) == (ratio, because)
 
 
 def test_spans_are_borders():
-    assert read_wish({"reprise": {"spans": [[1, 20], [20, 90]]}}, ReuseSettings()).borders == {1, 20, 90}
+    assert read_wish({"reprise": {"spans": [[1, 20], [20, 90]]}}, ReuseSettings(), 90).borders == {1, 20, 90}
 
 
 def test_salts_and_adapters_have_namespaces_of_their_own():

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from reprise_reuse.segments import Found, Segment
 from reprise_reuse.work import RowWork
 from reprise_vllm.reuse.claims import Claim
@@ -59,3 +61,8 @@ class Asked:
     recomputed: int = 0
     is_counted: bool = False
     is_stored: bool = False
+
+
+def prompt_of(request: "Request") -> np.ndarray:
+    """The tokens of the request's prompt; int32 [n]."""
+    return np.array(request.prompt_token_ids, dtype=np.int32)

@@ -7,6 +7,7 @@ import numpy as np
 
 from reprise_reuse.segments import Found
 from reprise_reuse.work import RowWork
+from reprise_vllm.reuse.messages import Piece
 
 QUESTION_TOKENS = 64
 """so many tokens at most stand for the question"""
@@ -99,6 +100,18 @@ def make_claim(
     question = _question(found, begin, length, new_tail)
     claim = Claim(begin, end, found, exact_end, budget, question, is_lossless)
     return claim if claim.reused + claim.exact >= claim.asking else None
+
+
+def piece_of(found: Found) -> Piece:
+    """Where the rows of a found run lie."""
+    match, segment, is_exact = found
+    rows = slice(match.offset, match.offset + match.length)
+    if segment.pages is None:
+        return Piece(match.start, match.end, segment.slots[rows], segment.owner, is_exact=is_exact)
+    return Piece(
+        match.start, match.end, None, segment.owner, is_exact=is_exact, pages=segment.pages[rows],
+        position=segment.position + match.offset,
+    )  # fmt: skip
 
 
 def _trim(found: Sequence[Found], limit: int) -> list[Found]:

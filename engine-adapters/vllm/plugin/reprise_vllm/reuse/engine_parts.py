@@ -32,6 +32,27 @@ class NotSupportedError(Exception):
     """Why this engine does not reuse; the engine itself goes on as without reuse."""
 
 
+def recompute_failed_loads() -> None:
+    """Has vLLM compute what a load could not fill, beside other connectors too; by default it fails the request.
+
+    MultiConnector hands its children copies of the configuration, and the scheduler goes by the original.
+    """
+    from vllm.distributed.kv_transfer.kv_connector.v1.multi_connector import MultiConnector
+
+    get_children = MultiConnector._get_connector_classes_and_configs
+    if getattr(get_children, "is_reprises", False):
+        return
+
+    def with_policy(cls: type, config: "VllmConfig") -> list[tuple[type, "VllmConfig"]]:
+        children = get_children(config)
+        if any((child.kv_transfer_config.kv_connector_extra_config or {}).get("reuse") for _, child in children):
+            config.kv_transfer_config.kv_load_failure_policy = "recompute"
+        return children
+
+    with_policy.is_reprises = True
+    MultiConnector._get_connector_classes_and_configs = classmethod(with_policy)
+
+
 def remember_runner() -> None:
     """Has every model runner of this process remembered: connectors are handed no model. May be called twice."""
     for name in _RUNNERS:
@@ -95,7 +116,13 @@ def check_config(config: "VllmConfig") -> None:
     spread = {
         "pipeline parallelism": parallel.pipeline_parallel_size > 1,
         "decode context parallelism": parallel.decode_context_parallel_size > 1,
-        "experts spread over data-parallel ranks": parallel.enable_expert_parallel and parallel.data_parallel_size > 1,
+        "prefill context parallelism": parallel.prefill_context_parallel_size > 1,
+        # their ranks compute in step, and a nested forward is of one of them
+        "a model of experts over data-parallel ranks": parallel.is_moe_model is not False
+        and parallel.data_parallel_size > 1,
+        "overlapping of two batches": parallel.use_ubatching,
+        # vLLM chooses adapters for the rows of its own step, not for those of a nested forward
+        "LoRA": config.lora_config is not None,
         "speculative decoding": config.speculative_config is not None,
         "pooling models": config.model_config.runner_type == "pooling",
         "a quantised KV cache": config.cache_config.cache_dtype.startswith(("fp8", "int", "nvfp")),

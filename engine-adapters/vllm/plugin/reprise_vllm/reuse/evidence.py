@@ -17,14 +17,15 @@ class PromptPages:
         self, forward: NestedForward, layout: PageLayout, caches: Sequence[torch.Tensor], scale: float,
         positions: int, ranks: int,
     ) -> None:  # fmt: skip
-        """caches: the pages of each layer; scale: of attention's logits; ranks: tensor-parallel ones"""
+        """caches: the pages of each layer; scale: of attention's logits"""
         self.forward = forward
         self.scale = scale
         self.positions = positions
         """how many the model has"""
         self._layout = layout
         self._caches = caches
-        self._ranks = ranks
+        self.ranks = ranks
+        """tensor-parallel ones"""
 
     @property
     def layers(self) -> int:
@@ -37,7 +38,7 @@ class PromptPages:
 
     def sum_over_ranks(self, scores: torch.Tensor) -> torch.Tensor:
         """Each tensor-parallel rank sees its own heads: all must choose the same rows."""
-        if self._ranks == 1:
+        if self.ranks == 1:
             return scores
         from vllm.distributed import tensor_model_parallel_all_reduce
 
@@ -59,9 +60,9 @@ def attention_of_question(
 
     def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
         keys, values = prompt.rows_of(layer, blocks, 0, load.end)
-        keys = torch.cat((keys.permute(1, 2, 0), _rows(k, keys).permute(1, 2, 0)), 2)
-        values = torch.cat((values.transpose(0, 1), _rows(v, values).transpose(0, 1)), 1)
-        weights, output = _attend(q, keys, values, scale=prompt.scale, sees=sees)
+        keys = torch.cat((keys.permute(1, 2, 0), as_rows(k, keys).permute(1, 2, 0)), 2)
+        values = torch.cat((values.transpose(0, 1), as_rows(v, values).transpose(0, 1)), 1)
+        weights, output = attend_over(q, keys, values, scale=prompt.scale, sees=sees)
         scores[layer] = weights[..., : load.end].sum((0, 1))
         return output
 
@@ -80,9 +81,9 @@ def evidence_of_prefill(
 
     def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
         _, stored = prompt.rows_of(layer, blocks, 0, load.end)
-        fresh = _rows(v, stored)
-        keys, values = _rows(k, stored).permute(1, 2, 0), fresh.transpose(0, 1)
-        weights, output = _attend(q, keys, values, scale=prompt.scale, sees=causal)
+        fresh = as_rows(v, stored)
+        keys, values = as_rows(k, stored).permute(1, 2, 0), fresh.transpose(0, 1)
+        weights, output = attend_over(q, keys, values, scale=prompt.scale, sees=causal)
         found["deviation"][layer] = (fresh[: load.end] - stored).float().square().sum((1, 2)).sqrt()
         of_token = weights.view(len(weights), -1, len(tokens), len(tokens))
         found["context_attention"][layer] = of_token[..., : load.end].sum((0, 1, 2))
@@ -104,7 +105,7 @@ def _asked_at(load: Load, positions: int, device: torch.device) -> torch.Tensor:
     return torch.arange(first, first + len(load.question), device=device)
 
 
-def _attend(
+def attend_over(
     q: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, *, scale: float, sees: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Attention of queries over keys [heads, size, m] and values [heads, m, size].
@@ -122,5 +123,6 @@ def _attend(
     return weights, output.view(heads, -1, n, size).permute(2, 0, 1, 3).flatten(1, 2).to(q.dtype)
 
 
-def _rows(flat: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+def as_rows(flat: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    """Keys or values of a layer's forward as rows [n, heads, head size]."""
     return flat.reshape(-1, *like.shape[1:])

@@ -7,6 +7,7 @@ import torch
 
 from reprise_reuse.runs import to_runs
 from reprise_vllm.reuse.engine_parts import NotSupportedError
+from reprise_vllm.reuse.evidence import as_rows, attend_over
 from reprise_vllm.reuse.messages import Load, Piece, Save
 from reprise_vllm.reuse.page_tier import cache_slots
 from reprise_vllm.reuse.pages import as_blocks
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 _OWNER = -2
 _SHIFT = 7
+_COMPARED = 256
+"""rows of a prompt that are compared with the engine's"""
 
 
 def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks: int) -> None:
@@ -53,7 +56,7 @@ def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks:
         _compute(worker, moved, here)
         piece = Piece(_SHIFT, _SHIFT + length, slots, _OWNER)
         _fill(worker, moved, there, piece, budget=0)
-        tolerance = 1e-3 if worker.store.shape.dtype == torch.float32 else 0.1
+        tolerance = _tolerance(worker)
         if (error := _error(worker, here, there, _SHIFT, len(moved), layers=1)) > tolerance + 2 * rounding:
             raise NotSupportedError(f"keys turned to another place are off by {error:.1e}")
         _fill(worker, moved, there, piece, budget=length)
@@ -61,6 +64,29 @@ def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks:
             raise NotSupportedError(f"a prompt computed again over stored rows is off by {error:.1e}")
     finally:
         worker.store.forget(torch.from_numpy(slots))
+
+
+def compare_with_engine(worker: "ReuseWorker", save: Save) -> None:
+    """Raises `NotSupportedError` unless our forwards give the keys and values that the engine's own step has left.
+
+    The first prompt that the engine has computed goes through the model again, with plain attention and no page
+    written. So what all forwards of ours have in common is held against vLLM's.
+    """
+    count = min(len(save.tokens), _COMPARED)
+    blocks, at = as_blocks(save.blocks, worker.device), torch.arange(count, device=worker.device)
+    sees = torch.ones(count, count, dtype=torch.bool, device=worker.device).tril()
+    worst = 0.0
+
+    def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        nonlocal worst
+        keys, values = worker.pages.rows_of(layer, blocks, 0, count)
+        for ours, engines in ((as_rows(k, keys), keys), (as_rows(v, values), values)):
+            worst = max(worst, _difference(ours, engines))
+        return attend_over(q, keys.permute(1, 2, 0), values.transpose(0, 1), scale=worker.pages.scale, sees=sees)[1]
+
+    worker.forward.ask(torch.from_numpy(save.tokens[:count]).to(worker.device), at, attend)
+    if worst > _tolerance(worker):
+        raise NotSupportedError(f"rows that vLLM has computed come out different here, by {worst:.1e}")
 
 
 def _compute(worker: "ReuseWorker", tokens: np.ndarray, blocks: list[int]) -> None:
@@ -80,5 +106,13 @@ def _error(worker: "ReuseWorker", here: list[int], there: list[int], begin: int,
         ours = worker.pages.rows_of(layer, as_blocks(there, worker.device), begin, end)
         expected = worker.pages.rows_of(layer, as_blocks(here, worker.device), begin, end)
         for a, b in zip(ours, expected, strict=True):
-            worst = max(worst, float((a - b).abs().max() / b.abs().max().clamp(min=1e-9)))
+            worst = max(worst, _difference(a, b))
     return worst
+
+
+def _difference(a: torch.Tensor, b: torch.Tensor) -> float:
+    return float((a - b).abs().max() / b.abs().max().clamp(min=1e-9))
+
+
+def _tolerance(worker: "ReuseWorker") -> float:
+    return 1e-3 if worker.store.shape.dtype == torch.float32 else 0.1

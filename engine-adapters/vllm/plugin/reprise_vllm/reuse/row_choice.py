@@ -50,6 +50,20 @@ def rows_to_compute(
     return bridge(filled.missing | chosen, gap, filled.free | filled.missing).nonzero().flatten()
 
 
+def agree(prompt: PromptPages, filled: Filled) -> Filled:
+    """Returns what all tensor-parallel ranks can go by, so that all compute the same rows.
+
+    Each has lost rows of its own, and the spread of its own heads.
+    """
+    if prompt.ranks == 1:
+        return filled
+    device = filled.missing.device
+    own = torch.stack((filled.missing.float(), filled.spread.to(device).square()))
+    missing, squares = prompt.sum_over_ranks(own)
+    is_missing = missing > 0
+    return Filled(is_missing, filled.free & ~is_missing, squares.sqrt(), filled.offset)
+
+
 def _chosen(
     prompt: PromptPages, load: Load, tokens: torch.Tensor, blocks: torch.Tensor, filled: Filled
 ) -> torch.Tensor:

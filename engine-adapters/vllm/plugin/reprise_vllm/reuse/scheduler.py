@@ -10,12 +10,12 @@ import numpy as np
 
 from reprise_reuse.segments import Catalogue, Found
 from reprise_vllm.cache_watcher import Reuse
-from reprise_vllm.reuse.asked import Asked, Limits
-from reprise_vllm.reuse.claims import Claim, make_claim
+from reprise_vllm.reuse.asked import Asked, Limits, prompt_of
+from reprise_vllm.reuse.claims import Claim, make_claim, piece_of
 from reprise_vllm.reuse.continuations import Continuations, Turn
 from reprise_vllm.reuse.disk_segments import DiskSegments, file_of
 from reprise_vllm.reuse.engine_parts import go_on_from, make_private, public_hashes
-from reprise_vllm.reuse.messages import Load, Piece, ReuseStep, WorkerReport
+from reprise_vllm.reuse.messages import Load, ReuseStep, WorkerReport
 from reprise_vllm.reuse.page_tier import PageTier
 from reprise_vllm.reuse.settings import ReuseSettings
 from reprise_vllm.reuse.storing import Computed, Storing
@@ -73,13 +73,13 @@ class ReuseScheduler:
 
     def begin(self, request: "Request") -> None:
         """A request arrives."""
-        wish = read_wish(request.kv_transfer_params, self._settings)
+        wish = read_wish(request.kv_transfer_params, self._settings, request.num_prompt_tokens)
         because = why_stock(request) or wish.stock_because
         asked = Asked(request, wish, namespace_of(request), because)
         asked.public, asked.salt = list(request.block_hashes), request.cache_salt
         self._asked[request.request_id] = asked
-        if because:
-            self.counts["stock", because] += 1
+        if because or self.refusal:
+            self.counts["stock", because or "refused"] += 1
         elif self.is_ready:
             self._go_on(asked)
 
@@ -94,7 +94,7 @@ class ReuseScheduler:
         asked.cached = cached
         if asked.earlier is not None and cached <= asked.earlier.exact_tokens and request.num_preemptions == 0:
             self._go_back(asked)
-        prompt = _prompt_of(request)
+        prompt = prompt_of(request)
         found = self._find(asked, prompt, cached)
         if not self._disk.are_at_hand(asked, found, self._step):
             return None, False
@@ -109,7 +109,7 @@ class ReuseScheduler:
             # what is private stays so, through preemptions too; behind one the exact part may have become shorter
             make_private(request, claim.exact_end // self._limits.block_size)
             asked.private_from = claim.exact_end
-        asked.claim, asked.pieces = claim, [_piece_of(one) for one in claim.found]
+        asked.claim, asked.pieces = claim, [piece_of(one) for one in claim.found]
         # vLLM computes what follows in the same step
         rows = self._rows_claimed + claim.computed + len(prompt) - claim.end
         asked.is_late = claim.computed > 0 and rows > self._limits.rows_per_step
@@ -120,7 +120,11 @@ class ReuseScheduler:
         asked = self._asked.get(request.request_id)
         if asked is None:
             return
-        claim, asked.claim, asked.found = asked.claim if external else None, None, None
+        claim, asked.claim, asked.found = asked.claim, None, None
+        if claim is not None and not external:
+            # another connector, asked before, has loaded something
+            self._give_back(asked, claim)
+            claim = None
         if claim is not None:
             self._load(asked, claim, blocks)
         if (claim is not None or asked.earlier is not None) and not asked.is_counted and request.num_preemptions == 0:
@@ -187,8 +191,9 @@ class ReuseScheduler:
 
     @property
     def offer(self) -> dict[str, float]:
-        """The shares of what is reused that are computed again: by default, and at most."""
-        return {"ratio": self._settings.ratio, "max_ratio": self._settings.max_ratio}
+        """The shares of the work of computing what is reused that are done again: by default, at least, and at most."""
+        settings = self._settings
+        return {"ratio": settings.ratio, "min_ratio": settings.min_ratio, "max_ratio": settings.max_ratio}
 
     def take_counts(self) -> Counter[tuple[str, str]]:
         """What was counted since this was last asked."""
@@ -227,12 +232,18 @@ class ReuseScheduler:
             asked.found = (at, self._catalogue.find(asked.namespace, prompt, cached))
         return asked.found[1]
 
+    def _give_back(self, asked: Asked, claim: Claim) -> None:
+        """What was claimed is not loaded: what the request computes from here on is as exact as without it."""
+        if asked.earlier is None and asked.private_from == claim.exact_end and asked.exact_tokens is None:
+            asked.private_from, asked.request.cache_salt = None, asked.salt
+            go_on_from(asked.request, asked.public)
+
     def _load(self, asked: Asked, claim: Claim, blocks: Sequence[int]) -> None:
         """Has the rows of a claim filled."""
         request = asked.request
         self._step.loads.append(
             Load(
-                request.request_id, _prompt_of(request), list(blocks), claim.begin, claim.end, asked.pieces,
+                request.request_id, prompt_of(request), list(blocks), claim.begin, claim.end, asked.pieces,
                 claim.question, claim.budget, self._settings.method, asked.is_late, claim.asking,
             )
         )  # fmt: skip
@@ -268,7 +279,7 @@ class ReuseScheduler:
 
     def _store(self, asked: Asked, blocks: Sequence[int]) -> None:
         save = self._storing.store(
-            Computed(asked.namespace, _prompt_of(asked.request), blocks, asked.exact_tokens, asked.wish.borders)
+            Computed(asked.namespace, prompt_of(asked.request), blocks, asked.exact_tokens, asked.wish.borders)
         )
         if save is not None:
             self._step.saves.append(save)
@@ -282,18 +293,3 @@ class ReuseScheduler:
         for kind, count in self._storing.counts.items():
             self.counts["segments", kind] = count
         self._storing.end_step()
-
-
-def _prompt_of(request: "Request") -> np.ndarray:
-    return np.array(request.prompt_token_ids, dtype=np.int32)
-
-
-def _piece_of(found: Found) -> Piece:
-    match, segment, is_exact = found
-    rows = slice(match.offset, match.offset + match.length)
-    if segment.pages is None:
-        return Piece(match.start, match.end, segment.slots[rows], segment.owner, is_exact=is_exact)
-    return Piece(
-        match.start, match.end, None, segment.owner, is_exact=is_exact, pages=segment.pages[rows],
-        position=segment.position + match.offset,
-    )  # fmt: skip

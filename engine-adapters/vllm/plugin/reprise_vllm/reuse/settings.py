@@ -79,11 +79,13 @@ class ReuseSettings:
             )
         from reprise_reuse.methods import METHODS
 
-        if self.method not in METHODS:
-            raise ReuseSettingError(f"reuse.method is {self.method!r}, it must be one of {', '.join(METHODS)}")
+        served = [name for name, method in METHODS.items() if not method.is_reference]
+        if self.method not in served:
+            # the others need a whole prefill before they can choose
+            raise ReuseSettingError(f"reuse.method is {self.method!r}, it must be one of {', '.join(served)}")
         if self.host_dtype not in HOST_DTYPES:
             raise ReuseSettingError(
                 f"reuse.host_dtype is {self.host_dtype!r}, it must be one of {', '.join(HOST_DTYPES)}"
             )
-        if self.disk is not None and not isinstance(self.disk, str):
+        if self.disk is not None and (not isinstance(self.disk, str) or not self.disk.strip()):
             raise ReuseSettingError(f"reuse.disk is {self.disk!r}, it must be a folder")

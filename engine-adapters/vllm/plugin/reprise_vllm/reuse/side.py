@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def read_settings(extra: Mapping[str, Any]) -> ReuseSettings | None:
     """The operator's settings, None where reuse is not asked for; raises `ReuseSettingError` where it cannot be had."""
-    if not extra.get(KEY):
+    if extra.get(KEY) is None or extra[KEY] is False:
         return None
     try:
         import reprise_reuse  # noqa: F401
@@ -37,9 +37,12 @@ def read_settings(extra: Mapping[str, Any]) -> ReuseSettings | None:
 class SchedulerSide:
     """Reuse as the scheduler's connector calls it. A fault of ours ends reuse, not the engine."""
 
-    def __init__(self, reuse: "ReuseScheduler | None", logger: Logger) -> None:
+    def __init__(self, reuse: "ReuseScheduler | None", logger: Logger, *, is_wanted: bool = False) -> None:
+        """is_wanted: the operator asked for reuse; without `reuse` each request is counted as stock."""
         self._reuse = reuse
         self._logger = logger
+        self._is_missed = is_wanted and reuse is None
+        self._missed = 0
 
     @property
     def state(self) -> "ReuseScheduler | None":
@@ -57,6 +60,7 @@ class SchedulerSide:
         with self._or_give_up("taking a request"):
             if self._reuse is not None:
                 self._reuse.begin(request)
+        self._missed += self._is_missed
 
     def claim(self, request: "Request", cached: int) -> tuple[int | None, bool]:
         """As `get_num_new_matched_tokens`."""
@@ -109,9 +113,9 @@ class SchedulerSide:
 
     def take_stats(self) -> ReuseStats | None:
         """What was counted since; None where nothing was."""
-        if self._reuse is None:
-            return None
-        counts = self._reuse.take_counts()
+        counts = {} if self._reuse is None else self._reuse.take_counts()
+        if self._missed:
+            counts, self._missed = {("stock", "unsupported"): self._missed}, 0
         return ReuseStats({"/".join(name): count for name, count in counts.items()}) if counts else None
 
     @contextmanager
@@ -156,14 +160,15 @@ class WorkerSide:
             worker = start_worker(config, cache_config, self._caches, self._settings, self._logger)
             spec = cache_config.kv_cache_groups[0].kv_cache_spec
             prove_reuse(worker, config.model_config.get_vocab_size(), spec.block_size, cache_config.num_blocks)
-            worker.report.ready = 1
-            worker.restore()
-            self._worker = worker
         except NotSupportedError as error:
             self._report.refusals.append(str(error))
         except Exception as error:
             self._logger.exception("reprise: the self-test of reuse failed")
             self._report.refusals.append(f"the self-test failed: {error}")
+        else:
+            worker.report.ready = 1
+            worker.restore()
+            self._worker = worker
         self._caches = None
 
     def prepare(self, step: ReuseStep | None) -> None:

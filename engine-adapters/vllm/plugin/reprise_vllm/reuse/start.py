@@ -57,7 +57,7 @@ def start_scheduler(
         work=RowWork(even_keys(config)),
     )
     logger.info(
-        "reprise: reusing at any position: %d tokens in host memory, %d on disk, %s of what is reused computed again",
+        "reprise: reusing at any position: %d tokens in host memory, %d on disk; %s of the work is done again",
         *(limits.host_tokens, limits.disk_tokens, f"{settings.ratio:.0%}"),
     )
     return ReuseScheduler(settings, limits, line_ends(load_tokenizer(config)), logger)

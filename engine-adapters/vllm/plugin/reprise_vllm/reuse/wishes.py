@@ -24,15 +24,18 @@ class Wish:
     """`off` where the request wants no reuse, `malformed_wish` where it cannot be understood"""
 
 
-def read_wish(params: Any, settings: ReuseSettings) -> Wish:
-    """The wish in a request's `kv_transfer_params`; the operator's setting where there is none."""
+def read_wish(params: Any, settings: ReuseSettings, prompt_tokens: int) -> Wish:
+    """The wish in a request's `kv_transfer_params`; the operator's setting where there is none.
+
+    prompt_tokens  how many the request has
+    """
     given = params.get("reprise") if isinstance(params, dict) else None
     if given is None:
         return Wish(settings.ratio)
     malformed = Wish(settings.ratio, stock_because="malformed_wish")
     if not isinstance(given, dict):
         return malformed
-    borders = _read_spans(given.get("spans", []))
+    borders = _read_spans(given.get("spans", []), prompt_tokens)
     if borders is None or not given.keys() <= {"reuse", "spans"}:
         return malformed
     reuse = given.get("reuse", settings.ratio)
@@ -64,8 +67,9 @@ def namespace_of(request: "Request") -> bytes:
     return hashlib.blake2b(repr((request.cache_salt, adapter)).encode(), digest_size=16).digest()
 
 
-def _read_spans(spans: Any) -> Collection[int] | None:
-    if not isinstance(spans, list):
+def _read_spans(spans: Any, prompt_tokens: int) -> Collection[int] | None:
+    # more than there are tokens are no spans of this prompt, and reading millions would hold up the scheduler
+    if not isinstance(spans, list) or len(spans) > prompt_tokens:
         return None
     borders = set()
     for span in spans:

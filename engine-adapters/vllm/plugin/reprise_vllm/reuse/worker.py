@@ -14,13 +14,15 @@ from reprise_reuse.host_store import HostStore, Rows, RowShape
 from reprise_reuse.rotation import KeyRotation
 from reprise_reuse.runs import affordable, to_runs
 from reprise_vllm.reuse.disk import DiskTier
+from reprise_vllm.reuse.disk_rows import DiskRows
 from reprise_vllm.reuse.engine_parts import ModelParts
 from reprise_vllm.reuse.engine_rotation import EngineRotation
 from reprise_vllm.reuse.evidence import PromptPages
-from reprise_vllm.reuse.messages import Load, Move, ReuseStep, WorkerReport
+from reprise_vllm.reuse.messages import Load, Move, ReuseStep, Save, WorkerReport
 from reprise_vllm.reuse.nested_forward import NestedForward
 from reprise_vllm.reuse.pages import PageLayout, as_blocks
-from reprise_vllm.reuse.row_choice import Filled, rows_to_compute
+from reprise_vllm.reuse.prove_reuse import compare_with_engine
+from reprise_vllm.reuse.row_choice import Filled, agree, rows_to_compute
 from reprise_vllm.reuse.settings import ReuseSettings
 from reprise_vllm.reuse.stored_rows import StoredRows
 
@@ -36,8 +38,7 @@ class OpenLoad:
     load: Load
     tokens: torch.Tensor
     blocks: torch.Tensor
-    filled: Filled | None = None
-    """None: nothing of it could be reused"""
+    filled: Filled
     rows: torch.Tensor | None = None
     """int64 [n], ascending: still to be computed; None: not chosen yet"""
 
@@ -77,13 +78,14 @@ class ReuseWorker:
         on_host = KeyRotation(parts.rotary.cos_sin.cpu(), is_neox=parts.rotary.is_neox)
         self.store = HostStore(host_slots, shape, on_host, pinned=self.device.type == "cuda")
         self.stored = StoredRows(layers, caches, layout, blocks, rotation, self.store)
-        self._disk = disk
+        self._disk = None if disk is None else DiskRows(disk, self.store, logger)
         self._rows_per_step = settings.rows_beside(config.scheduler_config.max_num_batched_tokens)
         self._bridge = settings.bridge
         self._open: deque[OpenLoad] = deque()
         self._loaded: set[str] = set()
         self._moved: list[tuple[Move, Rows]] = []
         self._failed_blocks: set[int] = set()
+        self._is_compared = False
         self._logger = logger
         self.report = WorkerReport()
 
@@ -98,15 +100,14 @@ class ReuseWorker:
 
         vLLM calls this before its forward only if a load must end in this step.
         """
-        try:
-            self._tend_disk(step)
-        except Exception:
-            self._logger.exception("reprise: segments are not read from disk any more")
-            self._disk = None
+        if self._disk is not None:
+            self._disk.tend(step, self.report)
         for request_id in step.aborted:
             self._abort(request_id)
         budget = self._rows_per_step
         for load in step.loads:
+            # rows that were reused cannot be compared with
+            self._is_compared = True
             if load.is_asynchronous:
                 self._open.append(self._begin(load))
             else:
@@ -143,6 +144,8 @@ class ReuseWorker:
     @torch.inference_mode()
     def save(self, step: ReuseStep) -> None:
         """Copies rows that this step has completed to host memory, then to disk."""
+        if step.saves and not self._is_compared:
+            self._compare_with_engine(step.saves[0])
         for save in step.saves:
             try:
                 if not self._failed_blocks.isdisjoint(save.blocks):
@@ -152,11 +155,9 @@ class ReuseWorker:
                 self._logger.exception("reprise: segments were not stored")
                 for piece in save.pieces:
                     self._lose(piece.slots, piece.owner)
-        for file in step.writes:
-            slots = torch.from_numpy(file.slots)
-            # where memory is short, the same step may have given them to another segment
-            if self._disk is not None and self.store.belong_to(slots, file.owner):
-                self._disk.write(file, self.store.state(slots))
+        if self._disk is not None:
+            for file in step.writes:
+                self._disk.write(file)
 
     def restore(self) -> None:
         """Reports what an earlier life of the engine left on disk."""
@@ -187,18 +188,27 @@ class ReuseWorker:
         report, self.report = self.report, WorkerReport()
         return report
 
+    def _compare_with_engine(self, save: Save) -> None:
+        self._is_compared = True
+        try:
+            compare_with_engine(self, save)
+        except Exception as error:
+            self._logger.exception("reprise: what is computed for reuse is not what vLLM computes")
+            self.report.refusals.append(str(error))
+
     def _begin(self, load: Load) -> OpenLoad:
         """Writes what is stored to the pages, at once: its slots may be another segment's in the next step."""
         tokens = torch.from_numpy(load.tokens).to(self.device)
-        opened = OpenLoad(load, tokens, as_blocks(load.blocks, self.device))
+        blocks = as_blocks(load.blocks, self.device)
         try:
-            opened.filled = self._fill(opened)
+            filled = self._fill(load, blocks)
         except Exception:
             self._logger.exception("reprise: a request's rows could not be reused, they are all computed")
-        return opened
+            filled = Filled.nothing(load.begin, load.end, self.device)
+        return OpenLoad(load, tokens, blocks, agree(self.pages, filled))
 
-    def _fill(self, opened: OpenLoad) -> Filled:
-        load, filled = opened.load, Filled.nothing(opened.load.begin, opened.load.end, self.device)
+    def _fill(self, load: Load, blocks: torch.Tensor) -> Filled:
+        filled = Filled.nothing(load.begin, load.end, self.device)
         held = []
         for piece in load.pieces:
             if self.stored.holds(piece, load.tokens[piece.start : piece.end]):
@@ -208,7 +218,7 @@ class ReuseWorker:
                 self.report.lost.add(piece.owner)
             # else its pages may have been handed out behind the claim, and this step's forward has written them
         if held:
-            self.stored.copy_to(opened.blocks, held)
+            self.stored.copy_to(blocks, held)
         return filled
 
     def _read(self, move: Move) -> Rows | None:
@@ -235,12 +245,10 @@ class ReuseWorker:
 
     def _choose(self, opened: OpenLoad) -> int:
         """Chooses the rows to compute; returns how many could have been computed in that time."""
-        load, filled = opened.load, opened.filled
+        load = opened.load
         opened.rows = torch.arange(load.begin, load.end, device=self.device)
-        if filled is None:
-            return 0
         try:
-            opened.rows = rows_to_compute(self.pages, load, opened.tokens, opened.blocks, filled, self._bridge)
+            opened.rows = rows_to_compute(self.pages, load, opened.tokens, opened.blocks, opened.filled, self._bridge)
         except Exception:
             self._logger.exception("reprise: a request's rows could not be chosen, they are all computed")
         return load.asking
@@ -260,21 +268,6 @@ class ReuseWorker:
             self._failed_blocks.update(load.blocks[load.begin // self._block_size : -(-load.end // self._block_size)])
             opened.rows = opened.rows[:0]
         return len(rows)
-
-    def _tend_disk(self, step: ReuseStep) -> None:
-        if self._disk is None:
-            return
-        for name in step.dropped_files:
-            self._disk.drop(name)
-        for file in step.fetches:
-            self._disk.start_read(file)
-        for file, state in self._disk.take_read():
-            if state is None:
-                self.report.lost.add(file.owner)
-                self.store.forget(torch.from_numpy(file.slots))
-            else:
-                self.store.load_state(torch.from_numpy(file.slots), file.owner, state)
-            self.report.fetched[file.name] += 1
 
     def _abort(self, request_id: str) -> None:
         for opened in list(self._open):
