@@ -3,9 +3,12 @@
 import errno
 import logging
 import os
+import shutil
+import stat
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -20,14 +23,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from listening import listening
 
+from reprise_vllm.reuse import segment_file
 from reprise_vllm.reuse.disk import DiskTier
-from reprise_vllm.reuse.messages import DiskFile
+from reprise_vllm.reuse.messages import DiskFile, digest_of
 
 LOGGER = logging.getLogger("vllm.reprise")
 
 
 def file_of(name: int, length: int = 8) -> DiskFile:
-    return DiskFile(name, np.arange(length), b"tenant", 64, (b"one", b"two"), False, name)
+    digest = digest_of(state_of(name, length)["tokens"].numpy())
+    return DiskFile(name, np.arange(length), b"tenant", 64, (b"one", b"two"), False, name, digest)
 
 
 def state_of(seed: int, length: int = 8) -> dict[str, torch.Tensor]:
@@ -57,8 +62,8 @@ def write(disk: DiskTier, *names: int) -> None:
         wait_for(disk.take_written)
 
 
-def read(disk: DiskTier, name: int) -> dict[str, torch.Tensor] | None:
-    disk.start_read(file_of(name))
+def read(disk: DiskTier, name: int, length: int = 8) -> dict[str, torch.Tensor] | None:
+    disk.start_read(file_of(name, length))
     ((file, state),) = wait_for(disk.take_read)
     assert file.name == name
     return state
@@ -122,6 +127,12 @@ def flip_a_bit(path: Path) -> None:
     path.write_bytes(data)
 
 
+def flip_a_bit_of_a_row(path: Path) -> None:
+    data, row = path.read_bytes(), state_of(5)["values"].numpy().tobytes()
+    place = data.index(row)
+    path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+
+
 def truncate(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-9])
 
@@ -141,9 +152,30 @@ def test_a_damaged_file_is_named_and_never_used(tmp_path, damage, caplog):
     (path,) = tmp_path.glob("*.safetensors")
     damage(path)
     with listening(caplog):
+        # whether its rows are whole is seen when they are read
+        assert {file.name for file, _ in tier(tmp_path).restore()} <= {5}
         assert read(disk, 5) is None
-        assert list(tier(tmp_path).restore()) == []
     assert path.name in caplog.text
+
+
+@pytest.mark.parametrize("damage", [truncate, empty, fill_with_noise])
+def test_a_file_without_a_whole_head_is_not_restored(tmp_path, damage):
+    write(tier(tmp_path), 5)
+    (path,) = tmp_path.glob("*.safetensors")
+    damage(path)
+    assert list(tier(tmp_path).restore()) == []
+
+
+def test_at_start_only_heads_and_tokens_are_read_and_a_damaged_row_is_found_when_it_is_fetched(tmp_path, caplog):
+    write(tier(tmp_path), 5)
+    (path,) = tmp_path.glob("*.safetensors")
+    flip_a_bit_of_a_row(path)
+    disk = tier(tmp_path)
+    ((file, tokens),) = disk.restore()
+    assert file.name == 5 and np.array_equal(tokens, state_of(5)["tokens"].numpy())
+    with listening(caplog):
+        assert read(disk, 5) is None
+    assert f"{path.name} is damaged and is not used" in caplog.text
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -194,13 +226,15 @@ def write_until_killed(folder: Path, first: int) -> None:
 
 
 def test_what_a_killed_process_had_half_written_is_cleared_away_once_nobody_can_be_writing_it(tmp_path):
-    old, fresh, other_rank = (tmp_path / name for name in ("7.0.partial", "8.0.partial", "7.1.partial"))
-    for path in (old, fresh, other_rank):
+    old, fresh, other_rank, not_ours = paths = [
+        tmp_path / name for name in (f"{7:020d}.0.partial", f"{8:020d}.0.partial", f"{7:020d}.1.partial", "7.0.partial")
+    ]
+    for path in paths:
         path.write_bytes(b"half")
-    for path in (old, other_rank):
-        os.utime(path, (0, 0))
+        if path != fresh:
+            os.utime(path, (0, 0))
     tier(tmp_path).close()
-    assert not old.exists() and fresh.exists() and other_rank.exists()
+    assert not old.exists() and fresh.exists() and other_rank.exists() and not_ours.exists()
 
 
 @pytest.mark.parametrize("other", [{"fingerprint": "another"}, {"rank": 1}])
@@ -234,7 +268,7 @@ def test_a_full_disk_is_said_once_and_leaves_no_part_of_a_file(tmp_path, monkeyp
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch, listening(caplog):
-        patch.setattr(Path, "write_bytes", full)
+        patch.setattr(segment_file, "_write_private", full)
         for name in range(3):
             disk.write(file_of(name), state_of(name))
         disk.close()
@@ -254,6 +288,127 @@ def test_a_dropped_segment_is_gone_even_if_its_write_was_under_way(tmp_path):
     disk.drop(2)
     disk.close()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_removed_is_said_and_costs_nothing_else(tmp_path, monkeypatch, caplog):
+    disk = tier(tmp_path)
+    write(disk, 1, 2, 3)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    with monkeypatch.context() as patch, listening(caplog):
+        patch.setattr(Path, "unlink", refuse)
+        disk.drop(1)
+        disk.drop(2)
+    assert caplog.text.count("Read-only file system") == 1
+    assert read(disk, 3) is not None
+    disk.close()
+
+
+def test_another_segments_file_that_was_copied_over_it_is_refused_by_name(tmp_path, caplog):
+    disk = tier(tmp_path)
+    disk.write(file_of(1, 8), state_of(1, 8))
+    disk.write(file_of(2, 12), state_of(2, 12))
+    wait_for(lambda: len(list(tmp_path.glob("*.safetensors"))) == 2)
+    one, other = sorted(tmp_path.glob("*.safetensors"))
+    shutil.copy(one, other)
+    with listening(caplog):
+        assert read(disk, 2, length=12) is None
+    assert f"{other.name} is out of date or another segment's" in caplog.text
+    disk.close()
+
+
+def test_a_read_that_fails_in_an_unforeseen_way_costs_its_file(tmp_path, monkeypatch, caplog):
+    disk = tier(tmp_path)
+    write(disk, 1)
+    with monkeypatch.context() as patch, listening(caplog):
+        patch.setattr(segment_file, "_checksum", lambda *_: 1 / 0)
+        assert read(disk, 1) is None
+    assert "cannot be read and is not used: division by zero" in caplog.text
+    assert read(disk, 1) is not None
+    disk.close()
+
+
+def test_the_writer_outlives_a_segment_that_cannot_be_written(tmp_path, caplog):
+    disk = tier(tmp_path)
+    shared = state_of(1)["keys"]
+    with listening(caplog):
+        # safetensors refuses tensors that share memory, by a RuntimeError
+        disk.write(file_of(1), {**state_of(1), "keys": shared, "again": shared})
+        write(disk, 2)
+    assert "segments cannot be written to" in caplog.text
+    disk.close()
+    assert {file.name for file, _ in tier(tmp_path).restore()} == {2}
+
+
+def test_closing_ends_though_a_write_does_not(tmp_path, monkeypatch, caplog):
+    disk = tier(tmp_path)
+    goes_on = threading.Event()
+    monkeypatch.setattr(segment_file, "_write_private", lambda *_: goes_on.wait(60))
+    for name in range(300):
+        disk.write(file_of(name), state_of(name))
+    begun = time.monotonic()
+    with listening(caplog):
+        disk.close(0.2)
+    assert time.monotonic() - begun < 10
+    assert "not all segments were written" in caplog.text
+    goes_on.set()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "backup-of-5.0.safetensors",
+        "5.0.safetensors",
+        f"{1 << 63:020d}.0.safetensors",
+        f"{(1 << 63) - 1:020d}.0.safetensors",
+        f"{5:020d}.00.safetensors",
+        "notes.txt",
+    ],
+)
+def test_a_file_whose_name_is_not_the_tiers_is_left_alone_and_said(tmp_path, name, caplog):
+    disk = tier(tmp_path)
+    write(disk, 5)
+    (path,) = tmp_path.glob("*.safetensors")
+    odd = tmp_path / name
+    shutil.copy(path, odd)
+    with listening(caplog):
+        assert [file.name for file, _ in tier(tmp_path).restore()] == [5]
+    assert f"is left alone: {name}" in caplog.text
+    assert odd.exists()
+
+
+def test_files_of_other_ranks_are_not_called_odd(tmp_path, caplog):
+    write(tier(tmp_path, rank=1), 5)
+    with listening(caplog):
+        assert list(tier(tmp_path).restore()) == []
+    assert "left alone" not in caplog.text
+
+
+def test_the_folder_and_its_files_are_their_users_alone(tmp_path):
+    folder = tmp_path / "segments"
+    before = os.umask(0)
+    try:
+        write(tier(folder), 5)
+    finally:
+        os.umask(before)
+    (path,) = folder.iterdir()
+    assert [stat.S_IMODE(one.stat().st_mode) for one in (folder, path)] == [0o700, 0o600]
+
+
+def test_a_folder_that_others_may_enter_is_said_and_left_as_it_is(tmp_path, caplog):
+    tmp_path.chmod(0o755)
+    with listening(caplog):
+        tier(tmp_path)
+    assert f"other users have access to {tmp_path}" in caplog.text
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
+
+
+def test_a_tilde_is_the_users_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    write(tier(Path("~/segments")), 5)
+    assert len(list((tmp_path / "segments").iterdir())) == 1
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from reprise_reuse.segments import Catalogue, Found, Segment
 from reprise_vllm.reuse.asked import Asked
-from reprise_vllm.reuse.messages import DiskFile, ReuseStep, WorkerReport
+from reprise_vllm.reuse.messages import DiskFile, ReuseStep, WorkerReport, digest_of
 
 
 class DiskSegments:
@@ -72,5 +72,5 @@ def file_of(segment: Segment) -> DiskFile:
     """How workers know a segment's file."""
     return DiskFile(
         segment.name, segment.slots, segment.namespace, segment.position, tuple(segment.prefixes), segment.is_exact,
-        segment.owner,
+        segment.owner, digest_of(segment.tokens),
     )  # fmt: skip

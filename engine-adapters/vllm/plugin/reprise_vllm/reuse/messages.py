@@ -1,5 +1,6 @@
 """What the scheduler's side tells the workers each step, and what they answer."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -85,6 +86,13 @@ class DiskFile:
     is_exact: bool
     owner: int
     """under which its slots are to be known"""
+    tokens_digest: bytes
+    """`digest_of` the tokens whose rows they are"""
+
+
+def digest_of(tokens: np.ndarray) -> bytes:
+    """Names tokens (int32 [n]), and how many they are."""
+    return hashlib.blake2b(tokens.tobytes(), digest_size=16).digest()
 
 
 @dataclass(slots=True)

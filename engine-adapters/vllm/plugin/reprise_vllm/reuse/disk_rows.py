@@ -1,0 +1,84 @@
+"""Rows that go from a worker's host memory to disk and come back."""
+
+from collections import Counter
+from logging import Logger
+
+import numpy as np
+import torch
+
+from reprise_reuse.host_store import HostStore
+from reprise_vllm.reuse.disk import DiskTier
+from reprise_vllm.reuse.messages import DiskFile, ReuseStep, WorkerReport
+from reprise_vllm.reuse.segment_file import State
+
+
+class DiskRows:
+    """
+    Does what the scheduler's side says of files.
+
+    Every fetch is answered, as fetched or as fetched and lost: requests wait for it. A fault costs the file that it is
+    about; where it is about none, the disk is given up, and whatever is fetched from then on is lost.
+    """
+
+    def __init__(self, tier: DiskTier, store: HostStore, logger: Logger) -> None:
+        self._tier = tier
+        self._store = store
+        self._logger = logger
+        self._fetching: dict[int, DiskFile] = {}
+        self._is_given_up = False
+
+    def restore(self) -> list[tuple[DiskFile, np.ndarray]]:
+        """What an earlier life of the engine left; nothing of it where that cannot be told."""
+        try:
+            return list(self._tier.restore())
+        except Exception:
+            self._logger.exception("reprise: no segments are restored from disk")
+            return []
+
+    def tend(self, step: ReuseStep, report: WorkerReport) -> None:
+        """Has files dropped and read, and puts what has been read into its slots."""
+        self._fetching.update({file.name: file for file in step.fetches})
+        for file, state in self._take_read(step):
+            del self._fetching[file.name]
+            if not self._put(file, state):
+                self._store.forget(torch.from_numpy(file.slots))
+                report.lost.add(file.owner)
+            report.fetched[file.name] += 1
+
+    def write(self, file: DiskFile) -> None:
+        """Has rows written, if they are still its segment's."""
+        slots = torch.from_numpy(file.slots)
+        # where memory is short, the same step may have given them to another segment
+        if not self._is_given_up and self._store.belong_to(slots, file.owner):
+            self._tier.write(file, self._store.state(slots))
+
+    def take_written(self) -> Counter[int]:
+        """Names of the segments that were written since."""
+        return self._tier.take_written()
+
+    def close(self) -> None:
+        """Writes what waits to be written."""
+        self._tier.close()
+
+    def _take_read(self, step: ReuseStep) -> list[tuple[DiskFile, State | None]]:
+        if not self._is_given_up:
+            try:
+                for name in step.dropped_files:
+                    self._tier.drop(name)
+                for file in step.fetches:
+                    self._tier.start_read(file)
+                return self._tier.take_read()
+            except Exception:
+                self._logger.exception("reprise: segments are neither read from disk nor written there any more")
+                self._is_given_up = True
+        return [(file, None) for file in self._fetching.values()]
+
+    def _put(self, file: DiskFile, state: State | None) -> bool:
+        if state is None:
+            return False
+        try:
+            self._store.load_state(torch.from_numpy(file.slots), file.owner, state)
+        except Exception:
+            self._logger.exception("reprise: a segment's rows cannot be taken from disk")
+            return False
+        return True

@@ -1,0 +1,96 @@
+"""A segment's rows in one file: what it says of itself, how it is checked, and who may read it."""
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import safe_open
+from safetensors.torch import save
+
+from reprise_vllm.reuse.messages import DiskFile, digest_of
+
+State = dict[str, torch.Tensor]
+"""as `HostStore.state` gives it"""
+_FORMAT = 2
+
+
+class RefusedError(Exception):
+    """A file that is not used; says why."""
+
+
+class SegmentFiles:
+    """Reads and writes files of one model in one set-up; others are refused."""
+
+    def __init__(self, fingerprint: str) -> None:
+        self._fingerprint = f"{_FORMAT} {fingerprint}"
+
+    def write(self, path: Path, file: DiskFile, state: State) -> None:
+        """Writes a new file that its user alone may read."""
+        told = {"fingerprint": self._fingerprint, **_told_of(file)}
+        sums = {"head": _checksum(told, {}), "checksum": _checksum(told, state)}
+        _write_private(path, save(state, metadata={**told, **sums}))
+
+    def read_head(self, path: Path, name: int) -> tuple[DiskFile, np.ndarray]:
+        """What a file says of its segment, and its tokens; the rows are not read, nor checked before `read` does."""
+        with safe_open(path, "pt") as opened:
+            told, _ = self._told_by(opened)
+            # the file is not to stay mapped for as long as its tokens are known
+            tokens = opened.get_tensor("tokens").numpy().copy()
+        digest = digest_of(tokens)
+        if told["tokens"] != digest.hex():
+            raise RefusedError("is damaged")
+        prefixes = tuple(bytes.fromhex(one) for one in told["prefixes"].split(","))
+        namespace, is_exact = bytes.fromhex(told["namespace"]), told["is_exact"] == "1"
+        slots = np.empty(0, np.int64)
+        return DiskFile(name, slots, namespace, int(told["position"]), prefixes, is_exact, name, digest), tokens
+
+    def read(self, path: Path, file: DiskFile) -> State:
+        """The rows of a segment, whole and as they are known."""
+        with safe_open(path, "pt") as opened:
+            told, checksum = self._told_by(opened)
+            if any(told[name] != value for name, value in _told_of(file).items()):
+                # written before its rows were replaced or averaged for the last time, or copied here
+                raise RefusedError("is out of date or another segment's")
+            state = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+        if checksum != _checksum(told, state):
+            raise RefusedError("is damaged")
+        return state
+
+    def _told_by(self, opened: Any) -> tuple[dict[str, str], str | None]:
+        """What a file says, checked, and the checksum of all of it."""
+        told = opened.metadata() or {}
+        if told.get("fingerprint") != self._fingerprint:
+            raise RefusedError("is of another model or set-up")
+        head, checksum = told.pop("head", None), told.pop("checksum", None)
+        if head != _checksum(told, {}):
+            raise RefusedError("is damaged")
+        return told, checksum
+
+
+def _told_of(file: DiskFile) -> dict[str, str]:
+    """What a file says of its segment."""
+    return {
+        "namespace": file.namespace.hex(),
+        "position": str(file.position),
+        "prefixes": ",".join(prefix.hex() for prefix in file.prefixes),
+        "is_exact": "1" if file.is_exact else "0",
+        "tokens": file.tokens_digest.hex(),
+    }
+
+
+def _checksum(told: dict[str, str], tensors: State) -> str:
+    state = hashlib.blake2b(repr(sorted(told.items())).encode(), digest_size=16)
+    for name in sorted(tensors):
+        tensor = tensors[name].contiguous()
+        state.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode())
+        state.update(tensor.view(torch.uint8).numpy().tobytes())
+    return state.hexdigest()
+
+
+def _write_private(path: Path, data: bytes) -> None:
+    # the data are a prompt's; a file or link that somebody has put there is not written to
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:
+        opened.write(data)
