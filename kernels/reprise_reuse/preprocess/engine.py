@@ -1,5 +1,6 @@
 """An engine with the plugin, over HTTP."""
 
+import http.client
 import json
 import re
 import time
@@ -8,12 +9,17 @@ import urllib.request
 from typing import Any
 
 _BUSY = re.compile(r"^vllm:num_requests_(?:running|waiting)(?:\{[^}]*\})? ([0-9.e+]+)$", re.MULTILINE)
+_TELLS_RUNNING = "vllm:num_requests_running"
 _PAUSE_SECONDS = 0.2
 _PATIENCE_SECONDS = 600
 
 
 class EngineError(Exception):
-    """An engine that cannot be used; says why."""
+    """An engine that fails; says how."""
+
+
+class NoEngineError(Exception):
+    """What answers is not the engine that was meant; says why."""
 
 
 class HttpEngine:
@@ -28,13 +34,25 @@ class HttpEngine:
             self._headers["authorization"] = f"Bearer {api_key}"
         self._only_idle = only_idle
 
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What decides whether the engine finds what it has computed: its URL, the model and the salt."""
+        return self._url, self._model or "", self._salt or ""
+
     def check(self) -> None:
-        """Raises `EngineError` unless the engine answers and serves the model."""
-        models = [one["id"] for one in json.loads(self._send("/v1/models"))["data"]]
-        if self._model is None:
-            self._model = models[0]
-        elif self._model not in models:
-            raise EngineError(f"{self._url} serves {', '.join(models)}, not {self._model}")
+        """Raises `EngineError` where the engine does not answer, `NoEngineError` unless it is one with the model."""
+        said = self._send("/v1/models")
+        try:
+            models = [one["id"] for one in json.loads(said)["data"]]
+        except (ValueError, TypeError, KeyError):
+            models = []
+        if not models:
+            raise NoEngineError(f"{self._url}/v1/models names no model: {' '.join(said[:200].split())}")
+        self._model = self._model or models[0]
+        if self._model not in models:
+            raise NoEngineError(f"{self._url} serves {', '.join(models)}, not {self._model}")
+        if self._only_idle and _TELLS_RUNNING not in self._send("/metrics"):
+            raise NoEngineError(f"--idle: {self._url}/metrics tells no {_TELLS_RUNNING}")
 
     def compute(self, prompt: str) -> None:
         """Returns when the engine has computed the prompt."""
@@ -57,9 +75,9 @@ class HttpEngine:
         request = urllib.request.Request(self._url + path, data, self._headers)
         try:
             with urllib.request.urlopen(request, timeout=_PATIENCE_SECONDS) as answer:
-                return answer.read().decode()
+                return answer.read().decode(errors="replace")
         except urllib.error.HTTPError as error:
             said = error.read(300).decode(errors="replace")
             raise EngineError(f"{self._url}{path} answers {error.code}: {said}") from error
-        except OSError as error:
+        except (OSError, http.client.HTTPException) as error:
             raise EngineError(f"{self._url} cannot be reached: {error}") from error

@@ -1,54 +1,88 @@
 """Has prompts of documents computed, and remembers which are done."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from reprise_reuse.preprocess.windows import Window
 
 
-class Done:
-    """Which prompts an engine has computed; a file with one digest a line, so that a later run goes on."""
+class StateError(Exception):
+    """A state that cannot be read or written; says which."""
 
-    def __init__(self, path: Path | None = None) -> None:
+
+class Done:
+    """
+    Which prompts an engine has computed; a file with one digest a line, so that a later run goes on.
+
+    One file may know of several engines: what one has computed the others have not.
+    """
+
+    def __init__(self, path: Path | None = None, key: Sequence[str] = ()) -> None:
+        """key: names the engine, and whatever else decides where it finds what it has computed"""
         self._path = path
-        self._digests = set(path.read_text().split()) if path is not None and path.exists() else set()
+        self._key = repr(tuple(key)).encode()
+        self._digests: dict[str, None] = {}
+        if path is None:
+            return
+        try:
+            # made now: that it cannot be is not to be found out behind the first prompt
+            with path.open("a+") as lines:
+                lines.seek(0)
+                self._digests = dict.fromkeys(lines.read().split())
+        except (OSError, UnicodeDecodeError) as error:
+            raise StateError(f"--state {path}: {error}") from error
 
     def holds(self, prompt: str) -> bool:
         """Whether this prompt was computed."""
-        return _digest(prompt) in self._digests
+        return self._digest(prompt) in self._digests
 
     def add(self, prompt: str) -> None:
         """This prompt was computed."""
-        self._digests.add(_digest(prompt))
-        if self._path is not None:
-            with self._path.open("a") as lines:
-                lines.write(_digest(prompt) + "\n")
+        self._digests[self._digest(prompt)] = None
+        self._write("a", [self._digest(prompt)])
+
+    def forget(self, prompts: Iterable[str]) -> None:
+        """These prompts are to be computed again."""
+        for prompt in prompts:
+            self._digests.pop(self._digest(prompt), None)
+        self._write("w", self._digests)
+
+    def _write(self, mode: str, digests: Iterable[str]) -> None:
+        if self._path is None:
+            return
+        try:
+            with self._path.open(mode) as lines:
+                lines.writelines(digest + "\n" for digest in digests)
+        except OSError as error:
+            raise StateError(f"--state {self._path}: {error}") from error
+
+    def _digest(self, prompt: str) -> str:
+        return hashlib.blake2b(self._key + b"\0" + prompt.encode(), digest_size=16).hexdigest()
+
+
+def prompts_of(windows: Iterable[Window], template: str, system: str) -> list[str]:
+    """The prompts of windows, each once; a document stands at `{}` of the template."""
+    prompts = (system + "".join(template.replace("{}", document) for document in window) for window in windows)
+    return list(dict.fromkeys(prompts))
 
 
 def preprocess(
-    windows: Sequence[Window],
+    prompts: Sequence[str],
     compute: Callable[[str], None],
-    template: str,
-    system: str,
     done: Done,
     say: Callable[[int, int], None] = lambda done, of: None,
 ) -> int:
-    """Has every window computed that is not done yet; returns how many were.
+    """Has every prompt computed that is not done yet; returns how many were.
 
     compute  has an engine compute a prompt by full attention, so that its segments are stored or averaged
     say      is told how many prompts of how many are done
     """
     computed = 0
-    for number, window in enumerate(windows, 1):
-        prompt = system + "".join(template.format(document) for document in window)
+    for number, prompt in enumerate(prompts, 1):
         if not done.holds(prompt):
             compute(prompt)
             done.add(prompt)
             computed += 1
-        say(number, len(windows))
+        say(number, len(prompts))
     return computed
-
-
-def _digest(prompt: str) -> str:
-    return hashlib.blake2b(prompt.encode(), digest_size=16).hexdigest()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reprise_reuse.__main__ import main
 from reprise_reuse.preprocess.corpus import CorpusError, read_corpus
-from reprise_reuse.preprocess.run import Done, preprocess
+from reprise_reuse.preprocess.run import Done, preprocess, prompts_of
 from reprise_reuse.preprocess.windows import random_windows, similar_windows
 
 
@@ -48,7 +48,7 @@ def test_similar_documents_stand_in_front_the_most_similar_next():
 
 
 def test_what_is_done_is_not_computed_again_by_a_later_run(tmp_path: Path):
-    windows = [["a", "b"], ["b", "c"], ["c", "a"]]
+    prompts = prompts_of([["a", "b"], ["b", "c"], ["c", "a"]], "<{}>", "system ")
     computed: list[str] = []
 
     def compute(prompt: str) -> None:
@@ -57,11 +57,9 @@ def test_what_is_done_is_not_computed_again_by_a_later_run(tmp_path: Path):
         computed.append(prompt)
 
     with pytest.raises(ConnectionError):
-        preprocess(windows, compute, "<{}>", "system ", Done(tmp_path / "state"))
+        preprocess(prompts, compute, Done(tmp_path / "state"))
     said: list[tuple[int, int]] = []
-    count = preprocess(
-        windows, computed.append, "<{}>", "system ", Done(tmp_path / "state"), lambda *told: said.append(told)
-    )
+    count = preprocess(prompts, computed.append, Done(tmp_path / "state"), lambda *told: said.append(told))
     assert computed == ["system <a><b>", "system <b><c>", "system <c><a>"]
     assert count == 1 and said == [(1, 3), (2, 3), (3, 3)]
 

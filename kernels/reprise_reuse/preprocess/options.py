@@ -1,0 +1,75 @@
+"""The options of `python -m reprise_reuse preprocess`, checked."""
+
+import argparse
+import importlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from reprise_reuse.preprocess.windows import Similar, Window, bm25, random_windows, similar_windows
+
+_LEAST = {"contexts": 1, "window": 2, "similar": 1}
+
+
+class OptionError(Exception):
+    """An option that cannot be used; says which, and what it may be."""
+
+
+def read_options(arguments: list[str] | None, about: str) -> argparse.Namespace:
+    """Returns the options; raises `OptionError`."""
+    options = _parse(arguments, about)
+    for name, least in _LEAST.items():
+        if getattr(options, name) < least:
+            raise OptionError(f"--{name} is {getattr(options, name)}, it must be a whole number from {least} on")
+    if "{}" not in options.template:
+        raise OptionError(f"--template is {options.template!r}, it must hold {{}} where the document stands")
+    if not options.engine.startswith(("http://", "https://")):
+        raise OptionError(f"--engine is {options.engine!r}, it must be an http or https URL")
+    return options
+
+
+def make_windows(documents: Sequence[str], options: argparse.Namespace) -> list[Window]:
+    """Which documents are computed together, as the options say; raises `OptionError`."""
+    if options.similar_by:
+        return similar_windows(documents, options.similar, _function_of(options.similar_by)(documents))
+    if options.neighbours == "random":
+        return random_windows(documents, options.contexts, options.window, options.seed)
+    try:
+        return similar_windows(documents, options.similar, bm25(documents))
+    except ImportError as error:
+        raise OptionError("--neighbours similar needs bm25s: pip install 'kernels[preprocess]'") from error
+
+
+def _function_of(place: str) -> Callable[[Sequence[str]], Similar]:
+    module, _, name = place.partition(":")
+    if not module or not name:
+        raise OptionError(f"--similar-by is {place!r}, it must be MODULE:FUNCTION")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise OptionError(f"--similar-by: {error}") from error
+
+
+def _parse(arguments: list[str] | None, about: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="reprise_reuse", description=about)
+    command = parser.add_subparsers(required=True).add_parser("preprocess", help=about)
+    command.add_argument("corpus", nargs="+", type=Path, help='JSONL of {"text"}, plain files, or folders of them')
+    command.add_argument("--engine", required=True, help="the engine's URL, as http://127.0.0.1:8000")
+    command.add_argument("--model", help="as the engine serves it; its only one by default")
+    command.add_argument("--api-key", help="sent as a bearer token")
+    command.add_argument("--salt", help="the cache salt under which requests will come; none by default")
+    command.add_argument("--neighbours", choices=["random", "similar"], default="random", help="what stands in front")
+    command.add_argument("--contexts", type=int, default=4, help="random: prompts for each document")
+    command.add_argument("--window", type=int, default=8, help="random: documents in a prompt")
+    command.add_argument("--similar", type=int, default=2, help="similar: neighbours in front of each document")
+    command.add_argument(
+        "--similar-by", metavar="MODULE:FUNCTION",
+        help="similar, by this function in place of words: of all documents it makes one that takes a document and a "
+        "number and returns so many others, the most similar first",
+    )  # fmt: skip
+    command.add_argument("--template", default="Document: {}\n\n", help="how a document stands in a prompt, at {}")
+    command.add_argument("--system", default="Answer the question from the documents.\n\n", help="what stands first")
+    command.add_argument("--state", type=Path, default=Path("preprocess.state"), help="what is done, to go on later")
+    command.add_argument("--again", action="store_true", help="compute what is done, too: the engine has forgotten it")
+    command.add_argument("--idle", action="store_true", help="compute only while the engine has nothing else to do")
+    command.add_argument("--seed", type=int, default=0)
+    return parser.parse_args(arguments)

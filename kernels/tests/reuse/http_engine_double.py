@@ -1,0 +1,78 @@
+"""A double of an engine's HTTP server: it computes nothing, and keeps what it is asked."""
+
+import json
+import threading
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass
+class Answer:
+    """What the double says at one path."""
+
+    body: str
+    status: int = 200
+
+
+@dataclass
+class HttpEngineDouble:
+    """Serves the model `double`. `with` starts and ends it."""
+
+    answers: dict[str, Answer] = field(
+        default_factory=lambda: {
+            "/v1/models": Answer(json.dumps({"data": [{"id": "double"}]})),
+            "/v1/completions": Answer("{}"),
+        }
+    )
+    running: list[int] = field(default_factory=list)
+    """how many requests `/metrics` tells, one a scrape; none at the end"""
+    asked: list[tuple[str, Any, dict[str, str]]] = field(default_factory=list)
+    """path, body and headers, in order"""
+
+    def __enter__(self) -> "HttpEngineDouble":
+        double = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                double.asked.append((self.path, None, dict(self.headers)))
+                self._say(double.metrics() if self.path == "/metrics" else double.answers.get(self.path))
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                double.asked.append((self.path, body, dict(self.headers)))
+                self._say(double.answers.get(self.path))
+
+            def _say(self, answer: Answer | None) -> None:
+                answer = answer or Answer("no such path", 404)
+                self.send_response(answer.status)
+                self.end_headers()
+                self.wfile.write(answer.body.encode())
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    @property
+    def prompts(self) -> list[str]:
+        """That were to be computed."""
+        return [body["prompt"] for path, body, _ in self.asked if path == "/v1/completions"]
+
+    def metrics(self) -> Answer:
+        """As vLLM tells them."""
+        if "/metrics" in self.answers:
+            return self.answers["/metrics"]
+        running = self.running.pop(0) if self.running else 0
+        labels = '{engine="0",model_name="double"}'
+        return Answer(f"vllm:num_requests_running{labels} {running}.0\nvllm:num_requests_waiting{labels} 0.0\n")

@@ -1,0 +1,189 @@
+"""`python -m reprise_reuse preprocess` against a double of an engine's server: what is asked, and what is said."""
+
+import builtins
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from http_engine_double import Answer, HttpEngineDouble
+
+from reprise_reuse.__main__ import main
+from reprise_reuse.preprocess import engine as http_engine
+
+DOCUMENTS = ["the first text", "the second text", "the third text"]
+
+
+@pytest.fixture
+def double() -> Iterator[HttpEngineDouble]:
+    with HttpEngineDouble() as double:
+        yield double
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    path = tmp_path / "corpus.jsonl"
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in DOCUMENTS))
+    return path
+
+
+class Run:
+    """Runs the command for a corpus and an engine."""
+
+    def __init__(self, corpus: Path, double: HttpEngineDouble, capsys: Any) -> None:
+        self._corpus, self._double, self._capsys = corpus, double, capsys
+        self.state = corpus.parent / "state"
+
+    def __call__(self, *options: str, engine: str | None = None) -> tuple[int, str, str]:
+        """Exit code, output and errors."""
+        given = ["--engine", engine or self._double.url, "--state", str(self.state), *options]
+        code = main(["preprocess", str(self._corpus), *given])
+        said = self._capsys.readouterr()
+        return code, said.out, said.err
+
+
+@pytest.fixture
+def run(corpus: Path, double: HttpEngineDouble, capsys: Any) -> Run:
+    return Run(corpus, double, capsys)
+
+
+def test_an_engine_is_asked_to_compute_each_prompt_by_full_attention(run, double):
+    code, said, _ = run("--salt", "tenant", "--api-key", "secret", "--contexts", "1", "--window", "3")
+    prompts = double.prompts
+    assert code == 0 and f"3 documents, {len(prompts)} prompts computed" in said
+    assert all(text in "".join(prompts) for text in DOCUMENTS)
+    _, body, headers = double.asked[-1]
+    assert body == {
+        "model": "double", "prompt": prompts[-1], "max_tokens": 1, "cache_salt": "tenant",
+        "kv_transfer_params": {"reprise": {"reuse": "off"}},
+    }  # fmt: skip
+    assert {name.lower(): value for name, value in headers.items()}["authorization"] == "Bearer secret"
+
+
+def test_with_idle_nothing_is_computed_while_the_engine_has_other_work(run, double, monkeypatch):
+    monkeypatch.setattr(http_engine, "_PAUSE_SECONDS", 0.001)
+    double.running = [1, 3, 0, 2]
+    assert run("--idle")[0] == 0
+    paths = [path for path, _, _ in double.asked]
+    assert paths[0] == "/v1/models"
+    # the first scrape asks whether the engine tells it at all
+    assert paths[1:8] == [*["/metrics"] * 3, "/v1/completions", *["/metrics"] * 2, "/v1/completions"]
+
+
+def test_a_failure_midway_is_one_line_and_the_next_run_goes_on(run, double):
+    double.answers["/v1/completions"] = Answer("out of memory", 500)
+    code, _, said = run()
+    assert code == 1
+    assert said == f"reprise_reuse: {double.url}/v1/completions answers 500: out of memory\n"
+    double.answers["/v1/completions"] = Answer("{}")
+    assert run()[0] == 0
+    computed = len(double.prompts)
+    code, said, _ = run()
+    assert code == 0 and len(double.prompts) == computed
+    assert f"0 prompts computed, {computed - 1} were before: --again computes them again" in said
+
+
+@pytest.mark.parametrize("other", ["url", "model", "salt"])
+def test_what_one_engine_model_or_salt_has_is_not_there_for_another(run, double, other):
+    double.answers["/v1/models"] = Answer(json.dumps({"data": [{"id": "double"}, {"id": "another"}]}))
+    assert run("--model", "double")[0] == 0
+    computed = len(double.prompts)
+    with HttpEngineDouble(double.answers) as second:
+        given = {
+            "url": (["--model", "double"], second.url),
+            "model": (["--model", "another"], None),
+            "salt": (["--model", "double", "--salt", "tenant"], None),
+        }
+        options, engine = given[other]
+        assert f" {computed} prompts computed" in run(*options, engine=engine)[1]
+    # of the first all is done
+    assert " 0 prompts computed" in run("--model", "double", engine=double.url + "/v1/")[1]
+    assert "tenant" not in run.state.read_text()
+
+
+def test_again_computes_all_and_goes_on_where_that_was_ended(run, double):
+    assert run()[0] == 0
+    computed = len(double.prompts)
+    assert f" {computed} prompts computed" in run("--again")[1]
+    double.answers["/v1/completions"] = Answer("gone", 500)
+    assert run("--again")[0] == 1
+    double.answers["/v1/completions"] = Answer("{}")
+    assert f" {computed} prompts computed" in run()[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--contexts", "0"], "--contexts is 0, it must be a whole number from 1 on"),
+        (["--window", "1"], "--window is 1, it must be a whole number from 2 on"),
+        (["--neighbours", "similar", "--similar", "0"], "--similar is 0, it must be a whole number from 1 on"),
+        (["--template", "{x}"], "--template is '{x}', it must hold {}"),
+        (["--template", "Document:"], "--template is 'Document:', it must hold {}"),
+        (["--similar-by", "embeddings"], "--similar-by is 'embeddings', it must be MODULE:FUNCTION"),
+        (["--similar-by", "no_such_module:find"], "--similar-by: No module named 'no_such_module'"),
+        (["--similar-by", "json:no_such_function"], "--similar-by: module 'json' has no attribute 'no_such_function'"),
+        (["--engine", "127.0.0.1:8000"], "--engine is '127.0.0.1:8000', it must be an http or https URL"),
+        (["--model", "large"], "serves double, not large"),
+    ],
+)
+def test_an_option_that_cannot_be_used_is_one_line(run, options, said):
+    code, _, errors = run(*options)
+    assert code == 2
+    assert errors.startswith("reprise_reuse: ") and said in errors and errors.count("\n") == 1
+
+
+def test_braces_in_a_template_are_themselves(run, double):
+    assert run("--template", '{"text": "{}"}')[0] == 0
+    assert f'{{"text": "{DOCUMENTS[0]}"}}' in "".join(double.prompts)
+
+
+@pytest.mark.parametrize("answer", ["<html>", "[]", '{"data": [3]}', '{"data": []}'])
+def test_what_is_no_engine_is_one_line(run, double, answer):
+    double.answers["/v1/models"] = Answer(answer)
+    code, _, errors = run()
+    assert code == 2
+    assert errors == f"reprise_reuse: {double.url}/v1/models names no model: {answer}\n"
+
+
+def test_idle_needs_an_engine_that_tells_what_it_does(run, double):
+    double.answers["/metrics"] = Answer("something_else 1")
+    code, _, errors = run("--idle")
+    assert code == 2
+    assert errors == f"reprise_reuse: --idle: {double.url}/metrics tells no vllm:num_requests_running\n"
+    assert double.prompts == []
+
+
+def test_a_missing_package_is_one_line(run, monkeypatch):
+    real = builtins.__import__
+
+    def without(name: str, *arguments: Any) -> Any:
+        if name == "bm25s":
+            raise ImportError("No module named 'bm25s'")
+        return real(name, *arguments)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    code, _, errors = run("--neighbours", "similar")
+    assert code == 2
+    assert errors == "reprise_reuse: --neighbours similar needs bm25s: pip install 'kernels[preprocess]'\n"
+
+
+@pytest.mark.parametrize("kind", ["folder", "below a file", "no text"])
+def test_a_state_that_cannot_be_used_is_one_line_before_anything_is_computed(run, double, tmp_path, kind):
+    (tmp_path / "file").write_bytes(b"\xff\xfe")
+    run.state = {"folder": tmp_path, "below a file": tmp_path / "file" / "state", "no text": tmp_path / "file"}[kind]
+    code, _, errors = run()
+    assert code == 2 and double.prompts == []
+    assert errors.startswith(f"reprise_reuse: --state {run.state}: ") and errors.count("\n") == 1
+
+
+def test_neighbours_are_found_by_a_function_of_the_users(run, double, tmp_path, monkeypatch):
+    (tmp_path / "my_embeddings.py").write_text(
+        "def make_find(documents):\n"
+        "    return lambda document, count: [one for one in documents if one != document][:count]\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    code, _, _ = run("--similar-by", "my_embeddings:make_find", "--similar", "1", "--template", "<{}>", "--system", "")
+    assert code == 0
+    first, second, third = (f"<{text}>" for text in DOCUMENTS)
+    assert double.prompts == [second + first, first + second, first + third]
