@@ -1,5 +1,7 @@
+import { encodeCbor } from '../block-hash/cbor.ts'
+import { encodePickle } from '../block-hash/pickle.ts'
 import { sglangBlockHashes } from '../block-hash/sglang-block-hash.ts'
-import { vllmBlockHashes, vllmDefaultSeed, vllmEventHash } from '../block-hash/vllm-block-hash.ts'
+import { type VllmHashOptions, vllmBlockHashes, vllmDefaultSeed, vllmEventHash } from '../block-hash/vllm-block-hash.ts'
 import type { BlockNaming } from './block-naming.ts'
 import { ContentNaming } from './content-naming.ts'
 import { HashNaming } from './hash-naming.ts'
@@ -7,6 +9,11 @@ import type { BlocksStored } from './kv-event.ts'
 
 /** Seeds that vLLM is run with: its own default, and what guides advise PYTHONHASHSEED to be. */
 const likelySeeds = [vllmDefaultSeed, '0', '42']
+const vllmConfigurations = likelySeeds.flatMap((seed) =>
+  [encodePickle, encodeCbor].flatMap((encode) =>
+    [true, false].map((isSaltTagged): VllmHashOptions => ({ seed, encode, isSaltTagged })),
+  ),
+)
 
 /**
  * The naming for an engine, by the first blocks that it reports as a prompt's beginning: by its own hashes where they
@@ -26,12 +33,10 @@ export function chooseNaming(event: BlocksStored): BlockNaming {
 function candidates(isRaw: boolean): BlockNaming['namesOfPrompt'][] {
   return [
     sglangBlockHashes,
-    ...likelySeeds.flatMap((seed) =>
-      [true, false].map((isSaltTagged): BlockNaming['namesOfPrompt'] => (tokens, blockSize, salt) => {
-        const hashes = vllmBlockHashes(tokens, blockSize, { seed, salt, isSaltTagged })
-        return hashes.map((digest) => (isRaw ? digest.toString('hex') : vllmEventHash(digest)))
-      }),
-    ),
+    ...vllmConfigurations.map((options): BlockNaming['namesOfPrompt'] => (tokens, blockSize, salt) => {
+      const hashes = vllmBlockHashes(tokens, blockSize, { ...options, salt })
+      return hashes.map((digest) => (isRaw ? digest.toString('hex') : vllmEventHash(digest)))
+    }),
   ]
 }
 

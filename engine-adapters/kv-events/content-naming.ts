@@ -7,7 +7,8 @@ const bytesPerToken = 4
 
 /**
  * Blocks are called by what is in them and in front of them, as the engine reports it: for engines whose hashes cannot
- * be computed here (vLLM's pickled or xxhash ones). A block whose parent is not known cannot be named.
+ * be computed here (vLLM's xxhash, or with a seed of its own). A block whose parent is not known cannot be named. What is
+ * reused at another position has a hash of its own there, and cannot be told from what is exact.
  */
 export class ContentNaming implements BlockNaming {
   readonly #names = new Map<BlockHash, BlockName>()

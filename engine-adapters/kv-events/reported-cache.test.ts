@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { encodePickle } from '../block-hash/pickle.ts'
 import { sglangBlockHashes } from '../block-hash/sglang-block-hash.ts'
 import { vllmBlockHashes, vllmDefaultSeed, vllmEventHash } from '../block-hash/vllm-block-hash.ts'
 import type { BlockHash, BlocksStored } from './kv-event.ts'
@@ -12,6 +13,8 @@ const opaque = (prompt: readonly number[], _size: number, salt?: string): bigint
   sglangBlockHashes(prompt, blockSize, `${salt}, and what only the engine knows`)
 const vllm = (prompt: readonly number[], size: number, salt?: string): bigint[] =>
   vllmBlockHashes(prompt, size, { seed: vllmDefaultSeed, salt }).map(vllmEventHash)
+const pickled = (prompt: readonly number[], size: number, salt?: string): bigint[] =>
+  vllmBlockHashes(prompt, size, { seed: vllmDefaultSeed, salt, encode: encodePickle }).map(vllmEventHash)
 
 function stored(hashes: readonly BlockHash[], from: number, more: Partial<BlocksStored> = {}): BlocksStored {
   return {
@@ -29,6 +32,7 @@ function stored(hashes: readonly BlockHash[], from: number, more: Partial<Blocks
 }
 
 describe.each([
+  ['vLLM', pickled],
   ['vLLM with sha256_cbor', vllm],
   ['SGLang', sglangBlockHashes],
   ['an engine whose hashes only it can compute', opaque],
@@ -94,6 +98,18 @@ test('an engine whose blocks can be told by their content only hides salts until
   expect(hidesSalts(opaque, nothing)).toBe(true)
   expect(hidesSalts(opaque)).toBe(false)
   expect(hidesSalts(vllm, nothing)).toBe(false)
+})
+
+test('what is reused at another position has true tokens and other hashes: where these are known it is not exact', () => {
+  for (const hashesOf of [pickled, vllm, opaque]) {
+    const cache = new ReportedCache(() => {})
+    expect(cache.trustsContent).toBe(false)
+    const hashes = hashesOf(tokens, blockSize, 'salt')
+    cache.apply(stored(hashes.slice(0, 1), 0))
+    cache.apply(stored([hashes[0]!, 77n, 78n], 1))
+    const held = cache.countHeld(cache.namesOfPrompt(tokens, 'salt')!)
+    expect([held, cache.trustsContent]).toEqual(hashesOf === opaque ? [3, true] : [1, false])
+  }
 })
 
 test('blocks behind one that was never heard of serve no prompt', () => {

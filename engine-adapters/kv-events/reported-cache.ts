@@ -36,9 +36,14 @@ export class ReportedCache {
     return { ...this.#blocks.counts, unnamed: this.#unnamed }
   }
 
+  /** Whether blocks are named by content, so that what is reused at another position is taken for exact. */
+  get trustsContent(): boolean {
+    return this.#naming instanceof ContentNaming
+  }
+
   /** Whether blocks of a salted prompt cannot be recognised: they are named by content, and no salt was ever told. */
   get hidesSalts(): boolean {
-    return this.#naming instanceof ContentNaming && !this.#tellsExtras
+    return this.trustsContent && !this.#tellsExtras
   }
 
   /** Takes in one event; `cleared` tells nobody. */
