@@ -112,7 +112,8 @@ reuse() {
     failed=1
     return 1
   }
-  run reuse-test 400 "$python" -m pytest -q -p no:cacheprovider -rs "$plugin/tests/test_reuse_in_engine.py" || return
+  run reuse-test 500 "$python" -m pytest -q -p no:cacheprovider -rs \
+    "$plugin"/tests/test_reuse_*.py "$plugin/tests/test_page_layouts.py" "$plugin/tests/test_disk.py" || return
   if [ -z "${MODEL:-}" ] || [ -z "${TRACE:-}" ]; then
     say "reuse is not timed: MODEL and TRACE are not both given"
     return

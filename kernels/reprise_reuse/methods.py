@@ -40,14 +40,19 @@ class Method(NamedTuple):
     """needs a whole prefill before it can choose: for measuring, of no use in serving"""
 
 
-def spread_or_prior(evidence: Evidence) -> torch.Tensor:
-    """The spread, and for tokens of one context only what tokens so near to their segment's start have on average."""
-    known = evidence.spread > 0
+def dependence(evidence: Evidence) -> torch.Tensor:
+    """How much tokens depend on what stands before their segment; float32 [n].
+
+    That is their spread, whose few contexts tell too little of a segment's first tokens, so these count more. Tokens of
+    one context have what tokens so near to their segment's start have on average.
+    """
     prior = 1 + 2 * torch.exp(-evidence.offset / 8)
+    known = evidence.spread > 0
     if not known.any():
         return prior
-    scale = evidence.spread[known].mean() / prior[known].mean()
-    return torch.where(known, evidence.spread, prior * scale)
+    weighed = evidence.spread * (evidence.offset + 1) ** -0.25
+    scale = weighed[known].mean() / prior[known].mean()
+    return torch.where(known, weighed, prior * scale)
 
 
 def favour_runs(score: torch.Tensor) -> torch.Tensor:
@@ -66,7 +71,7 @@ def favour_runs(score: torch.Tensor) -> torch.Tensor:
 
 
 def _attention_spread(evidence: Evidence) -> torch.Tensor:
-    return favour_runs(evidence.attention.sum(0) * spread_or_prior(evidence))
+    return favour_runs(evidence.attention.sum(0) * dependence(evidence))
 
 
 def _prophetkv(evidence: Evidence) -> torch.Tensor:
@@ -110,7 +115,7 @@ METHODS: dict[str, Method] = {
     "oracle": Method(_oracle, reads_question=True, is_reference=True),
 }
 """
-attention-spread  ours, the default: fused question attention times spread; neighbours of good tokens are favoured
+attention-spread  ours, the default: fused question attention times dependence; neighbours of good tokens are favoured
 prophetkv         ProphetKV, §4.2, equation 7: question attention summed over all layers
 fusionrag         FusionRAG, §3.2: question attention of the last layer
 epic              EPIC: the first tokens of each segment

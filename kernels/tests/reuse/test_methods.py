@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reprise_kernels.chunk_head.scores import chunk_head
-from reprise_reuse.methods import METHODS, Evidence, choose, favour_runs, spread_or_prior
+from reprise_reuse.methods import METHODS, Evidence, choose, dependence, favour_runs
 from reprise_reuse.runs import affordable, bridge, to_runs
 
 
@@ -40,12 +40,17 @@ def test_ours_weighs_attention_by_spread_and_by_the_distance_to_the_start_where_
     given = evidence(spread=torch.tensor([0.0, 2, 0, 4, 0, 2, 0, 4, 0, 2, 0, 4]))
     known = given.spread > 0
     scores = METHODS["attention-spread"].score(given)
-    weighed = given.attention.sum(0) * spread_or_prior(given)
-    torch.testing.assert_close(weighed[known], (given.attention.sum(0) * given.spread)[known])
-    torch.testing.assert_close(scores, favour_runs(weighed))
-    prior = spread_or_prior(given)
-    assert prior[0] > prior[2] > 0 and prior[0] == prior[4]
-    torch.testing.assert_close(spread_or_prior(evidence()), 1 + 2 * torch.exp(-evidence().offset / 8))
+    depend = dependence(given)
+    torch.testing.assert_close(scores, favour_runs(given.attention.sum(0) * depend))
+    torch.testing.assert_close(depend[known], (given.spread * (given.offset + 1) ** -0.25)[known])
+    # of one context, by the distance alone
+    assert depend[0] > depend[2] > 0 and depend[0] == depend[4]
+    torch.testing.assert_close(dependence(evidence()), 1 + 2 * torch.exp(-evidence().offset / 8))
+
+
+def test_of_equal_spread_the_tokens_nearer_to_their_segments_start_depend_on_more():
+    depend = dependence(evidence(spread=torch.ones(12)))
+    assert depend[0] > depend[1] > depend[2] > depend[3] and depend[4] == depend[0]
 
 
 @given(scores=st.lists(st.floats(0, 100, width=32), min_size=1, max_size=40))

@@ -1,4 +1,7 @@
-"""Every place where reuse relies on more of vLLM than its connector interface. Written for vLLM 0.32."""
+"""Where reuse relies on more of vLLM than its connector interface. Written for vLLM 0.32.
+
+Attention's metadata is made in `nested_forward.py`, keys are turned in `engine_rotation.py`, usage is told in `usage.py`.
+"""
 
 import hashlib
 import math
