@@ -125,6 +125,17 @@ test('events that do not name salts make the mirror degraded, which believes wha
   expect(predicted).toBe(reported)
 })
 
+test('where reuse at any position cannot be told from exact blocks, what was sent is believed, and that is said', async () => {
+  await startWith()
+  const warn = vi.spyOn(proxy.log, 'warn')
+  await ask('a')
+  await until(async () => expect(await mirror()).toMatchObject({ mode: 'exact', requests: 1 }))
+  engine.reusedTokens = 80
+  await ask('b')
+  await until(async () => expect(await mirror()).toMatchObject({ mode: 'degraded', requests: 2 }))
+  expect(warn.mock.calls).toEqual([[{ replica: 'engine' }, expect.stringContaining('reuses KV at any position')]])
+})
+
 test('a prompt is rendered once, however often it comes', async () => {
   await startWith()
   for (let i = 0; i < 3; i++) {

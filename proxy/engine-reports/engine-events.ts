@@ -46,6 +46,9 @@ const lossTexts: Readonly<Record<LossReason, string>> = {
 }
 const hiddenSalt =
   'requests with a cache salt are not found in the engine’s events, which do not name it (extra_keys): use a later version'
+const hiddenReuse =
+  'the engine reuses KV at any position and has hashes that cannot be computed here, so that what its events tell of is not ' +
+  'known to be exact: start it with --prefix-caching-hash-algo sha256 and without PYTHONHASHSEED, or let its plugin report'
 /** As many as are mirrored. */
 const maxRequests = 100_000
 
@@ -63,6 +66,7 @@ export class EngineEvents implements FollowedEvents {
   #counts = { tied: 0, untied: 0 }
   /** of the last request that was to be settled the engine did not tell the tokens, or what else its blocks are known by */
   #isBlind = false
+  #reuses = false
 
   constructor(options: EngineEventsOptions) {
     this.#options = options
@@ -80,6 +84,7 @@ export class EngineEvents implements FollowedEvents {
         this.#generation = randomUUID()
         this.#warnings.warn({ reason }, `the mirror begins anew: ${lossTexts[reason]}`)
         this.#cache.reset()
+        this.#reuses = false
         this.#clear()
       },
       onFault: (error) => this.#warnings.warn(toDetails(error), 'a message of the engine was not understood'),
@@ -115,11 +120,21 @@ export class EngineEvents implements FollowedEvents {
   /** How many tokens of a request that runs the engine can serve from blocks that it had before it was sent. */
   countHeld(request: RequestId): number {
     const { tokens, moment } = this.#sent.get(request) ?? {}
-    if (!tokens) return 0
+    if (!tokens || this.#hidesReuse) return 0
     const names = this.#namesOf(tokens)
     // the last token is always computed
     const most = Math.ceil(tokens.tokens.length / this.#cache.blockSize) - 1
     return Math.min(this.#cache.countHeld(names, moment), most) * this.#cache.blockSize
+  }
+
+  /** The engine has answered that it reused KV at another position. */
+  reused(): void {
+    this.#reuses = true
+  }
+
+  /** Whether its events tell of blocks that are not exact as of exact ones. */
+  get #hidesReuse(): boolean {
+    return this.#cache.trustsContent && (this.#reuses || this.#options.mirror.reuse !== undefined)
   }
 
   /** The engine has ended with a request. */
@@ -179,12 +194,13 @@ export class EngineEvents implements FollowedEvents {
     const { mirror } = this.#options
     const names = tokens ? this.#namesOf(tokens) : []
     const held = this.#cache.countHeld(names)
-    const isHidden = Boolean(tokens?.salt) && names.length > 0 && held === 0 && this.#cache.hidesSalts
+    const hidesSalt = Boolean(tokens?.salt) && names.length > 0 && held === 0 && this.#cache.hidesSalts
+    const isHidden = hidesSalt || this.#hidesReuse
     this.#isBlind = !tokens || isHidden
     // by now all that the engine holds of it has been heard of; what cannot be is believed as it was sent
     if (!isHidden) mirror.tokens.forget(request)
     if (tokens) mirror.report({ type: 'used', request, promptTokens: tokens.tokens.length })
-    if (isHidden) this.#warnings.warn({}, hiddenSalt)
+    if (isHidden) this.#warnings.warn({}, hidesSalt ? hiddenSalt : hiddenReuse)
     if (!tokens || isHidden) {
       this.#counts.untied += 1
       return

@@ -12,6 +12,8 @@ export interface FollowedEvents {
   learn(requests: readonly RequestId[], prompts: readonly AskedPrompt[] | undefined): void
   /** How many tokens of a request that runs the engine can serve from blocks that it had before it was sent. */
   countHeld(request: RequestId): number
+  /** The engine has answered that it reused KV at another position. */
+  reused(): void
   /** The engine has ended with requests. */
   ended(requests: readonly RequestId[]): void
   /** Nothing of requests reached the engine's cache. */

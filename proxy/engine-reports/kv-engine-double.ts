@@ -29,6 +29,8 @@ export class KvEngineDouble {
   readonly reported: number[] = []
   rendered = 0
   canRender = true
+  /** what answers say was reused at another position */
+  reusedTokens: number | undefined
   /** older versions do not, and list an event's fields by position */
   namesSalts = true
   /** how long an answer takes from when it is computed */
@@ -113,7 +115,7 @@ export class KvEngineDouble {
     const usage = {
       prompt_tokens: tokens.length,
       completion_tokens: 1,
-      prompt_tokens_details: { cached_tokens: cached * blockSize },
+      prompt_tokens_details: { cached_tokens: cached * blockSize, reused_tokens: this.reusedTokens },
     }
     return { id: 'x', object: 'chat.completion', choices: [{ index: 0, message: { content: 'Yes.' } }], usage }
   }

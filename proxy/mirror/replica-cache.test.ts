@@ -26,6 +26,7 @@ beforeEach(() => {
     learn: note('learn'),
     ended: note('ended'),
     failed: note('failed'),
+    reused: () => {},
     countHeld: () => heldByEvents,
     blockSize: 16,
     close: async () => {},

@@ -100,6 +100,7 @@ export class AnswerObserver implements ForwardObserver {
     const isRun = this.#isRun
     if (isRun) this.#observed.onRun()
     this.#feedBack(usage, isRun)
+    if (usage?.reusedTokens) this.#routed.replica.events?.reused()
     if (this.#status >= 400 || (this.#isSuccess && !isRun)) this.#observed.charge.settle(0)
     if (!usage) return
     this.#observed.charge.settle(usage.promptTokens)
