@@ -2,6 +2,8 @@ import type { ServerResponse } from 'node:http'
 import { pack } from 'msgpackr'
 import { afterEach, describe, expect, test } from 'vitest'
 import { Publisher } from 'zeromq'
+import { encodePickle } from '#engine-adapters/block-hash/pickle.ts'
+import { vllmBlockHashes, vllmDefaultSeed, vllmEventHash } from '#engine-adapters/block-hash/vllm-block-hash.ts'
 import { EventPublisherDouble } from '#engine-adapters/kv-events/publisher-double.ts'
 import { findExchange, type Recording, readRecordings } from '#engine-adapters/recorder/read-recorded.ts'
 import { findFreePort } from './demo/find-free-port.ts'
@@ -131,7 +133,7 @@ describe.each([only('vllm'), only('sglang')])('$engine, whose tokenizer takes ma
 
 describe("an engine's own events", () => {
   /** An event as both engines tell it. */
-  const stored = (hash: number): unknown => [
+  const stored = (hash: number | bigint): unknown => [
     1,
     [{ type: 'BlockStored', block_hashes: [hash], parent_block_hash: null, token_ids: [1, 2], block_size: 2 }],
     0,
@@ -162,6 +164,24 @@ describe("an engine's own events", () => {
     expect(find(report, 'replay')).toMatchObject({ level: 'ok' })
     expect(find(report, 'token_endpoint')).toMatchObject({ level: 'ok' })
     expect(toBeMended(report)).toEqual(['context_length'])
+  })
+
+  test('of an engine that reuses at any position are a warning where nothing tells what is exact', async () => {
+    const publisher = await startPublisher()
+    const recorded = findExchange(only('vllm'), 'doctor /metrics').answer.body
+    const reused = 'vllm:reprise_prompt_tokens_total{engine="0",kind="reused",model_name="m"} 80.0'
+    const metrics = { '/metrics': ok(`${recorded}\n${reused}\n`) }
+    let hash = 0
+    const report = await examineWith(publisher, () => publisher.publish(pack(stored(++hash))), metrics)
+    expect(find(report, 'events')).toMatchObject({
+      level: 'warning',
+      found: expect.stringContaining('reuses KV at any position'),
+      fix: expect.stringContaining('--prefix-caching-hash-algo sha256'),
+    })
+    // the first block of a prompt as vLLM hashes it by default
+    const known = vllmEventHash(vllmBlockHashes([1, 2], 2, { seed: vllmDefaultSeed, encode: encodePickle })[0]!)
+    const hashed = await examineWith(publisher, () => publisher.publish(pack(stored(known))), metrics)
+    expect(find(hashed, 'events').level).toBe('ok')
   })
 
   test('that nobody publishes are a warning with the flag, and the ports that were given', async () => {

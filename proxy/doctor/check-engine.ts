@@ -61,7 +61,8 @@ async function listenTo(
     signal.throwIfAborted()
     const heardOf = { heard, hasComputed: hasComputed(probes), isCaching, answersReplays: answers }
     const places = { eventsUrl: events, replayUrl: replay, publisher: facts.publisher }
-    return [...probes, ...judgeEvents({ kind, ...places, ...heardOf })]
+    const { reusesAnywhere } = facts
+    return [...probes, ...judgeEvents({ kind, reusesAnywhere, ...places, ...heardOf })]
   } finally {
     await watch.close()
   }

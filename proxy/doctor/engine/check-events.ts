@@ -11,6 +11,8 @@ export interface EventEvidence {
   /** where the engine says that it publishes */
   readonly publisher: EventPublisher | undefined
   readonly heard: HeardEvents
+  /** the engine reuses KV at any position */
+  readonly reusesAnywhere?: boolean | undefined
   /** undefined: not asked */
   readonly answersReplays: boolean | undefined
   /** the engine computed new prompts meanwhile */
@@ -22,7 +24,8 @@ export interface EventEvidence {
 /** Judges whether an engine's own cache events arrive, and whether missed ones can be had again. */
 export function judgeEvents(evidence: EventEvidence): Finding[] {
   const events = judgeArrival(evidence)
-  return events.level === 'ok' ? [events, judgeReplay(evidence)] : [events]
+  if (events.level !== 'ok') return [events]
+  return [judgeReuse(evidence) ?? events, judgeReplay(evidence)]
 }
 
 function judgeArrival(evidence: EventEvidence): Finding {
@@ -52,6 +55,15 @@ function judgeArrival(evidence: EventEvidence): Finding {
   }
   const found = `${eventsUrl}: arrive, ${blocks} stored ${blocks === 1 ? 'block was' : 'blocks were'} told of`
   return { check: 'events', level: 'ok', found }
+}
+
+/** What is reused has the tokens of exact blocks, and hashes of its own: these tell it apart where they are known. */
+function judgeReuse({ eventsUrl, heard, reusesAnywhere }: EventEvidence): Finding | undefined {
+  if (!reusesAnywhere || !heard.isByContent) return undefined
+  const found = `${eventsUrl}: arrive, but the engine reuses KV at any position and has hashes that cannot be computed here: nothing tells what is exact`
+  const fix =
+    'start vLLM with --prefix-caching-hash-algo sha256 and without PYTHONHASHSEED, or leave out events= and let its plugin report'
+  return { check: 'events', level: 'warning', found, fix }
 }
 
 function judgeReplay({ kind, eventsUrl, replayUrl, answersReplays }: EventEvidence): Finding {

@@ -16,6 +16,12 @@ test('of vLLM every rank that tells of its cache is one', () => {
   )
 })
 
+test('a vLLM that has counted what it reused, or did not, reuses at any position', () => {
+  const counted = 'vllm:reprise_prompt_tokens_total{engine="0",kind="cold"} 7.0\n'
+  expect(readVllmFacts(line(0) + counted)).toEqual({ caches: 1, reusesAnywhere: true })
+  expect(readVllmFacts('# TYPE vllm:reprise_prompt_tokens_total counter\n')).toEqual({})
+})
+
 test('whatever an engine answers with, reading it does not fail, and nothing is judged that it did not say', () => {
   fc.assert(fc.property(fc.string(), (metrics) => void expect(readVllmFacts(metrics)).toEqual({})))
   fc.assert(

@@ -14,6 +14,8 @@ export interface EngineFacts {
   readonly publisher?: EventPublisher | undefined
   /** what keeps, or takes over, blocks beside the GPU's cache */
   readonly otherTiers?: readonly string[] | undefined
+  /** vLLM's plugin has counted what it reuses at any position, or does not */
+  readonly reusesAnywhere?: boolean | undefined
 }
 
 /** The ports of the first rank. */
@@ -22,10 +24,13 @@ export interface EventPublisher {
   readonly replayPort: number | undefined
 }
 
-/** vLLM tells of the cache of every rank, one line each. */
+/** vLLM tells of the cache of every rank, one line each, and of reuse once it has served a request with it. */
 export function readVllmFacts(metrics: string): EngineFacts {
   const ranks = [...metrics.matchAll(/^vllm:cache_config_info\{[^\n]{0,16384}?\bengine="(\d{1,6})"/gm)]
-  return ranks.length === 0 ? {} : { caches: new Set(ranks.map(([, rank]) => rank)).size }
+  return {
+    caches: ranks.length === 0 ? undefined : new Set(ranks.map(([, rank]) => rank)).size,
+    reusesAnywhere: /^vllm:reprise_prompt_tokens_total\{/m.test(metrics) || undefined,
+  }
 }
 
 const sglangTiers = {

@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Subscriber } from 'zeromq'
+import { chooseNaming } from '#engine-adapters/kv-events/choose-naming.ts'
+import { ContentNaming } from '#engine-adapters/kv-events/content-naming.ts'
 import { decodeBatch } from '#engine-adapters/kv-events/decode-batch.ts'
 import { askReplay, readSequence } from '#engine-adapters/kv-events/replay-client.ts'
 
@@ -10,6 +12,8 @@ export interface HeardEvents {
   readonly batches: number
   /** blocks that were said to be stored */
   readonly blocks: number
+  /** the hashes of blocks cannot be computed here, so that these are named by content */
+  readonly isByContent: boolean
   /** events of kinds that are not known */
   readonly unknown: number
   /** why the last message could not be read */
@@ -26,7 +30,7 @@ const pollMilliseconds = 20
 export class EventWatch {
   readonly #socket: Subscriber
   readonly #reading: Promise<void>
-  #heard: HeardEvents = { isConnected: false, batches: 0, blocks: 0, unknown: 0, fault: undefined }
+  #heard: HeardEvents = { isConnected: false, batches: 0, blocks: 0, isByContent: false, unknown: 0, fault: undefined }
 
   constructor(eventsUrl: string) {
     this.#socket = new Subscriber({ receiveHighWaterMark: 0, linger: 0 })
@@ -73,11 +77,15 @@ export class EventWatch {
       if (readSequence(frames.at(-2)) === undefined) throw new Error('it has no sequence number')
       const { events, unknown } = decodeBatch(frames.at(-1)!)
       const blocks = events.reduce((sum, event) => sum + (event.type === 'stored' ? event.hashes.length : 0), 0)
-      const { batches } = this.#heard
+      const first = events.find(
+        (event) => event.type === 'stored' && event.parent === undefined && event.tokens.length > 0,
+      )
+      const { batches, isByContent } = this.#heard
       this.#heard = {
         ...this.#heard,
         batches: batches + 1,
         blocks: this.#heard.blocks + blocks,
+        isByContent: first?.type === 'stored' ? chooseNaming(first) instanceof ContentNaming : isByContent,
         unknown: this.#heard.unknown + unknown,
       }
     } catch (error) {
