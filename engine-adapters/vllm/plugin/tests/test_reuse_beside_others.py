@@ -123,5 +123,3 @@ def test_ranks_agree_on_what_is_missing_and_on_the_spread() -> None:
         assert agreed.spread.tolist() == [0, 5, 2, 1]
     alone = SimpleNamespace(ranks=1)
     assert agree(alone, ranks[0]) is ranks[0]
-
-

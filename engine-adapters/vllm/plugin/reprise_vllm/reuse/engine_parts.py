@@ -1,6 +1,7 @@
 """Where reuse relies on more of vLLM than its connector interface. Written for vLLM 0.32.
 
-Attention's metadata is made in `nested_forward.py`, keys are turned in `engine_rotation.py`, usage is told in `usage.py`.
+Attention's metadata is made in `nested_forward.py`, keys are turned in `engine_rotation.py`,
+usage is told in `usage.py`.
 """
 
 import hashlib
