@@ -45,7 +45,7 @@ def state_of(seed: int, length: int = 8) -> dict[str, torch.Tensor]:
 
 
 def tier(folder: Path, fingerprint: str = "model", rank: int = 0) -> DiskTier:
-    return DiskTier(folder, fingerprint, rank, LOGGER)
+    return DiskTier(folder, lambda: fingerprint, rank, LOGGER)
 
 
 def wait_for(condition: Callable[[], object], seconds: float = 10) -> object:
@@ -82,6 +82,28 @@ def test_what_was_written_comes_back_in_this_life_and_the_next(tmp_path):
     state = read(again, 7)
     assert all(torch.equal(state[name], tensor) for name, tensor in state_of(7).items())
     again.close()
+
+
+def test_what_is_written_behind_a_renewal_is_the_model_s_that_the_engine_has_by_then(tmp_path, monkeypatch):
+    models = iter(["first", "second"])
+    disk = DiskTier(tmp_path, lambda: next(models), 0, LOGGER)
+    may_write, real = threading.Event(), segment_file.SegmentFiles.write
+
+    def wait_and_write(*arguments: object) -> None:
+        may_write.wait()
+        real(*arguments)
+
+    monkeypatch.setattr(segment_file.SegmentFiles, "write", wait_and_write)
+    disk.write(file_of(1), state_of(1))
+    disk.write(file_of(2), state_of(2))
+    disk.renew()
+    disk.write(file_of(3), state_of(3))
+    may_write.set()
+    disk.close()
+    for model, names in (("first", {1, 2}), ("second", {3})):
+        again = tier(tmp_path, model)
+        assert {file.name for file, _ in again.restore()} == names
+        again.close()
 
 
 class Damaged(NamedTuple):

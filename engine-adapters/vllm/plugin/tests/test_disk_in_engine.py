@@ -14,6 +14,7 @@ import torch
 from listening import listening
 from reuse_model import ReusingEngine, make_model
 from reuse_prompts import QUESTION, SYSTEM, full_attention, said, tokens
+from safetensors import safe_open
 
 from reprise_reuse.segments import Segment
 from reprise_vllm.reuse.disk import DiskTier
@@ -85,6 +86,25 @@ def ask_for(engine: ReusingEngine, segment: Segment) -> None:
     assert said(answer) == said(full_attention(engine, moved))
 
 
+def models_of_files(engine: ReusingEngine, folder: Path) -> set[str]:
+    """Whose rows the files hold, once all that waited has been written or removed."""
+    disk = folder / "disk"
+    until = time.monotonic() + 20
+    while {path.name for path in disk.iterdir()} != {ODD, *names_on_disk(engine)}:
+        assert time.monotonic() < until
+        engine.ask([[1, 2, 3]])
+    models = set()
+    for name in names_on_disk(engine):
+        with safe_open(disk / name, "pt") as opened:
+            models.add(opened.metadata()["fingerprint"])
+    return models
+
+
+def names_on_disk(engine: ReusingEngine) -> set[str]:
+    segments = engine.reuse._catalogue._segments.values()
+    return {f"{one.name:020d}.0.safetensors" for one in segments if one.is_on_disk}
+
+
 def path_of(folder: Path, segment: Segment) -> Path:
     return folder / "disk" / f"{segment.name:020d}.0.safetensors"
 
@@ -92,6 +112,18 @@ def path_of(folder: Path, segment: Segment) -> Path:
 def test_an_odd_file_in_the_folder_does_not_switch_reuse_off(engine, folder):
     assert engine.reuse.is_ready and engine.reuse.refusal is None
     assert (folder / "disk" / ODD).exists()
+
+
+def test_files_of_other_weights_than_the_engine_was_started_with_are_told_apart(engine, folder):
+    fill(engine)
+    before = models_of_files(engine, folder)
+    weight = next(engine.worker.forward._model.parameters())
+    weight.data *= 2
+    assert engine.llm.reset_prefix_cache(reset_connector=True)
+    assert not engine.reuse._catalogue._segments
+    fill(engine)
+    after = models_of_files(engine, folder)
+    assert len(before) == len(after) == 1 and before != after
 
 
 def test_where_files_cannot_be_removed_the_others_are_read_as_before(engine, monkeypatch, caplog):

@@ -33,7 +33,7 @@ def store() -> HostStore:
 
 @pytest.fixture
 def tier(tmp_path: Path) -> DiskTier:
-    return DiskTier(tmp_path, "model", 0, LOGGER)
+    return DiskTier(tmp_path, lambda: "model", 0, LOGGER)
 
 
 @pytest.fixture
@@ -138,3 +138,16 @@ def test_rows_that_meanwhile_are_another_segments_are_not_written(rows, store, t
     rows.write(file_of(0))
     rows.close()
     assert not np.any([path.name.startswith(f"{0:020d}") for path in tmp_path.iterdir()])
+
+
+def test_what_is_being_read_when_the_store_is_emptied_is_lost(rows, store):
+    report = WorkerReport()
+    rows.tend(ReuseStep(fetches=[file_of(1)]), report)
+    rows.tend(ReuseStep(is_reset=True, fetches=[file_of(2)]), report)
+
+    def are_answered() -> bool:
+        rows.tend(ReuseStep(), report)
+        return len(report.fetched) == 2
+
+    until(are_answered)
+    assert report.lost == {1} and not is_there(store, 1) and is_there(store, 2)

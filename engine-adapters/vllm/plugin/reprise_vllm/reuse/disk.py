@@ -7,7 +7,7 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from logging import Logger
 from pathlib import Path
@@ -38,14 +38,16 @@ class DiskTier:
     the same rank. A file that fails is named, and its rows are computed again. A fault costs the file that it is about.
     """
 
-    def __init__(self, folder: Path, fingerprint: str, rank: int, logger: Logger) -> None:
+    def __init__(self, folder: Path, fingerprint: Callable[[], str], rank: int, logger: Logger) -> None:
+        """fingerprint: names the model as it is by now"""
         self._folder = folder.expanduser()
-        self._files = SegmentFiles(fingerprint)
+        self._fingerprint = fingerprint
+        self._files = SegmentFiles(fingerprint())
         self._rank = rank
         self._logger = logger
         self._make_folder()
         self._clear_away_partials()
-        self._waiting: queue.Queue[tuple[DiskFile, State] | None] = queue.Queue(_MOST_WAITING)
+        self._waiting: queue.Queue[tuple[SegmentFiles, DiskFile, State] | None] = queue.Queue(_MOST_WAITING)
         self._written: Counter[int] = Counter()
         self._pending: Counter[int] = Counter()
         self._dropped: set[int] = set()
@@ -65,10 +67,14 @@ class DiskTier:
             if restored is not None:
                 yield restored
 
+    def renew(self) -> None:
+        """The model may have got other weights; what waits to be written is still the former's."""
+        self._files = SegmentFiles(self._fingerprint())
+
     def write(self, file: DiskFile, state: State) -> None:
         """Has a segment written; where too many wait for that already it is not, and nobody waits."""
         try:
-            self._waiting.put_nowait((file, state))
+            self._waiting.put_nowait((self._files, file, state))
         except queue.Full:
             return
         with self._lock:
@@ -82,7 +88,7 @@ class DiskTier:
 
     def start_read(self, file: DiskFile) -> None:
         """Has a segment read; `take_read` gives it."""
-        self._reading.append((file, self._readers.submit(self._read, file)))
+        self._reading.append((file, self._readers.submit(self._read, self._files, file)))
 
     def take_read(self) -> list[tuple[DiskFile, State | None]]:
         """What has been read since; None where a file is missing, damaged or another model's."""
@@ -150,11 +156,11 @@ class DiskTier:
             with self._or_say_once("written to"):
                 self._write(*item)
 
-    def _write(self, file: DiskFile, state: State) -> None:
+    def _write(self, files: SegmentFiles, file: DiskFile, state: State) -> None:
         path = self._path(file.name)
         partial = path.with_suffix(_PARTIAL)
         try:
-            self._files.write(partial, file, state)
+            files.write(partial, file, state)
             with self._lock:
                 if file.name in self._dropped:
                     return
@@ -168,10 +174,10 @@ class DiskTier:
                     self._dropped.discard(file.name)
             partial.unlink(missing_ok=True)
 
-    def _read(self, file: DiskFile) -> State | None:
+    def _read(self, files: SegmentFiles, file: DiskFile) -> State | None:
         path = self._path(file.name)
         with self._or_refuse(path):
-            return self._files.read(path, file)
+            return files.read(path, file)
         return None
 
     @contextlib.contextmanager

@@ -25,6 +25,7 @@ class DiskRows:
         self._store = store
         self._logger = logger
         self._fetching: dict[int, DiskFile] = {}
+        self._outdated: set[int] = set()
         self._is_given_up = False
 
     def restore(self) -> list[tuple[DiskFile, np.ndarray]]:
@@ -37,12 +38,15 @@ class DiskRows:
 
     def tend(self, step: ReuseStep, report: WorkerReport) -> None:
         """Has files dropped and read, and puts what has been read into its slots."""
+        if step.is_reset:
+            self._renew()
         self._fetching.update({file.name: file for file in step.fetches})
         for file, state in self._take_read(step):
             del self._fetching[file.name]
-            if not self._put(file, state):
+            if file.name in self._outdated or not self._put(file, state):
                 self._store.forget(torch.from_numpy(file.slots))
                 report.lost.add(file.owner)
+                self._outdated.discard(file.name)
             report.fetched[file.name] += 1
 
     def write(self, file: DiskFile) -> None:
@@ -59,6 +63,14 @@ class DiskRows:
     def close(self) -> None:
         """Writes what waits to be written."""
         self._tier.close()
+
+    def _renew(self) -> None:
+        self._outdated.update(self._fetching)
+        try:
+            self._tier.renew()
+        except Exception:
+            self._logger.exception("reprise: whose rows files hold cannot be told: none are read or written any more")
+            self._is_given_up = True
 
     def _take_read(self, step: ReuseStep) -> list[tuple[DiskFile, State | None]]:
         if not self._is_given_up:

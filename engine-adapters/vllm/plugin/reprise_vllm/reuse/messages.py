@@ -99,7 +99,7 @@ def digest_of(tokens: np.ndarray) -> bytes:
 class ReuseStep:
     """All that workers do for reuse in one step.
 
-    In this order: moves are read; dropped files, fetches, loads, moves are written, saves, writes.
+    In this order: moves are read; a reset, dropped files, fetches, loads, moves are written, saves, writes.
     """
 
     moves: list[Move] = field(default_factory=list)
@@ -110,12 +110,15 @@ class ReuseStep:
     dropped_files: list[int] = field(default_factory=list)
     aborted: list[str] = field(default_factory=list)
     """requests whose loads nobody waits for any more"""
+    is_reset: bool = False
+    """whether all that is stored has been forgotten since the last step: the model may have got other weights"""
 
     @property
     def is_empty(self) -> bool:
         return not (
             self.moves or self.loads or self.saves or self.fetches or self.writes or self.dropped_files or self.aborted
-        )
+            or self.is_reset
+        )  # fmt: skip
 
 
 class RepriseMetadata(KVConnectorMetadata):

@@ -206,6 +206,7 @@ class ReuseScheduler:
         """Forgets what is stored, as `/reset_prefix_cache` asks."""
         self._catalogue.clear()
         self._continuations.clear()
+        self._step.is_reset = True
 
     # ---- conversations
 

@@ -88,7 +88,7 @@ def start_worker(
             rank,
             config.parallel_config.tensor_parallel_size,
         )
-        disk = DiskTier(Path(settings.disk), fingerprint_of(parts.model, *facts), rank, logger)
+        disk = DiskTier(Path(settings.disk), lambda: fingerprint_of(parts.model, *facts), rank, logger)
     slots = slots_in(settings.host_bytes, _row_shape(spec, cache_config, settings))
     return ReuseWorker(config, spec, cache_config.num_blocks, caches, parts, settings, slots, disk, logger)
 
