@@ -15,43 +15,43 @@ TOKENS = [0, 1, 23, 24, 255, 256, 65535, 65536, 151643, *range(1000, 1063)]
 def record_vllm() -> dict:
     from importlib.metadata import version
 
-    from vllm.utils.hashing import sha256_cbor
+    from vllm.utils.hashing import get_hash_fn_by_name
     from vllm.v1.core import kv_cache_utils as utils
 
     cases = []
-    for seed, salt, block_size in [
-        (None, None, 16),
-        (None, "pepper", 16),
-        ("0", None, 16),
-        ("0", "Bäume", 32),
-        ("42", "a" * 64, 8),
+    for algorithm, seed, salt, block_size in [
+        ("sha256_cbor", None, None, 16),
+        ("sha256_cbor", None, "pepper", 16),
+        ("sha256_cbor", "0", None, 16),
+        ("sha256_cbor", "0", "Bäume", 32),
+        ("sha256_cbor", "42", "a" * 64, 8),
+        ("sha256", None, None, 16),
+        ("sha256", None, None, 3),
+        ("sha256", "0", "Bäume", 32),
+        ("sha256", "42", "a" * 300, 8),
     ]:
         os.environ.pop("PYTHONHASHSEED", None)
         if seed is not None:
             os.environ["PYTHONHASHSEED"] = seed
-        utils.init_none_hash(sha256_cbor)
+        hash_function = get_hash_fn_by_name(algorithm)
+        utils.init_none_hash(hash_function)
         hashes, before = [], None
         for start in range(0, len(TOKENS) - block_size + 1, block_size):
-            request = SimpleNamespace(
-                mm_features=[], lora_request=None, cache_salt=salt, prompt_embeds=None
-            )
-            extra, _ = utils.generate_block_hash_extra_keys(
-                request, start, start + block_size, 0
-            )
-            before = utils.hash_block_tokens(
-                sha256_cbor, before, TOKENS[start : start + block_size], extra
-            )
+            request = SimpleNamespace(mm_features=[], lora_request=None, cache_salt=salt, prompt_embeds=None)
+            extra, _ = utils.generate_block_hash_extra_keys(request, start, start + block_size, 0)
+            before = utils.hash_block_tokens(hash_function, before, TOKENS[start : start + block_size], extra)
             hashes.append(before.hex())
         cases.append(
-            dict(
-                seed=utils.get_none_hash_seed(),
-                salt=salt,
-                block_size=block_size,
-                tokens=TOKENS,
-                hashes=hashes,
-            )
+            {
+                "algorithm": algorithm,
+                "seed": utils.get_none_hash_seed(),
+                "salt": salt,
+                "block_size": block_size,
+                "tokens": TOKENS,
+                "hashes": hashes,
+            }
         )
-    return dict(version=version("vllm").split("+")[0], cases=cases)
+    return {"version": version("vllm").split("+")[0], "cases": cases}
 
 
 def record_sglang() -> dict:
