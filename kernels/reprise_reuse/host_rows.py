@@ -1,5 +1,7 @@
 """How rows of keys or values lie in host memory: as the pages hold them, in eight bits, or in four."""
 
+from collections.abc import Sequence
+
 import torch
 
 
@@ -7,7 +9,7 @@ class PlainRows:
     """Rows [layers, slots, heads, head size] in the type of the pages: what was put comes back bit by bit."""
 
     def __init__(self, shape: tuple[int, int, int, int], dtype: torch.dtype, *, pinned: bool) -> None:
-        self._rows = torch.empty(shape, dtype=dtype, pin_memory=pinned)
+        self._rows = _take_memory(shape, dtype, pinned=pinned)
 
     def put(self, layer: int, slots: torch.Tensor, rows: torch.Tensor) -> None:
         """Writes rows [n, heads, head size] of one layer to slots (int64 [n])."""
@@ -41,8 +43,8 @@ class CodedRows:
         self._bits, self._dtype = bits, dtype
         self._group = _group(bits, head_size)
         self._largest = 2 ** (bits - 1) - 1
-        self._codes = torch.empty((*slots, head_size * bits // 8), dtype=torch.uint8, pin_memory=pinned)
-        self._scales = torch.empty((*slots, head_size // self._group), dtype=torch.bfloat16, pin_memory=pinned)
+        self._codes = _take_memory((*slots, head_size * bits // 8), torch.uint8, pinned=pinned)
+        self._scales = _take_memory((*slots, head_size // self._group), torch.bfloat16, pinned=pinned)
 
     @staticmethod
     def bytes_of(bits: int, head_size: int) -> int:
@@ -88,6 +90,11 @@ class CodedRows:
 
 
 HostRows = PlainRows | CodedRows
+
+
+def _take_memory(shape: Sequence[int], dtype: torch.dtype, *, pinned: bool) -> torch.Tensor:
+    # written at once: the system gives memory when it is first written, and no request is to wait for that
+    return torch.zeros(shape, dtype=dtype, pin_memory=pinned)
 
 
 def _gather(rows: torch.Tensor, slots: torch.Tensor, device: torch.device) -> torch.Tensor:
