@@ -3,9 +3,13 @@
 import random
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
+import torch
 from reuse_model import BLOCK, ReusingEngine, make_model
 from reuse_prompts import FIRST, OTHER, SYSTEM, difference, full_attention, prompt, said, tokens
+
+from reprise_vllm.reuse.messages import Move
 
 PAGES = 100 * BLOCK
 ROW = 2 * 2 * 32 * 4 + 20
@@ -116,3 +120,18 @@ def test_no_answer_ever_has_rows_of_another_text(engine, seed):
             assert said(answer)[:4] == said(right)
     assert engine.reuse.refusal is None
     assert engine.counts()["segments", "lost"] == 0
+
+
+def test_of_two_segments_that_go_to_one_slot_in_a_step_the_later_one_is_held(engine):
+    """Where host memory is short, what has just left the pages leaves for what leaves them behind it."""
+    stored, store = engine.worker.stored, engine.worker.store
+    earlier = Move(np.array([1, 2], np.int32), np.array([10, 11]), np.array([7, 8]), 0, 501)
+    later = Move(np.array([3, 4], np.int32), np.array([40, 41]), np.array([8, 9]), 5, 502)
+    rows = stored.read([earlier, later])
+    stored.put([earlier, later], rows)
+    assert store.owners[7:10].tolist() == [501, 502, 502] and store.tokens[7:10].tolist() == [1, 3, 4]
+    kept = torch.tensor([0, 2, 3])
+    for layer, (keys, values) in enumerate(rows):
+        held_keys, held_values = store.get(layer, torch.tensor([7, 8, 9]))
+        assert torch.equal(held_keys, keys[kept]) and torch.equal(held_values, values[kept])
+    store.forget(torch.tensor([7, 8, 9]))

@@ -76,18 +76,26 @@ class StoredRows:
                 keys = self._rotation.turn(keys, tables)
             layer.impl.do_kv_cache_update(layer, keys, values, cache, at)
 
-    def read(self, move: Move) -> Rows | None:
-        """Returns all rows of a segment that lies in pages; None if they hold something else."""
-        if not self._are_unchanged(move.pages):
-            return None
-        slots = torch.from_numpy(move.pages).to(self._device)
+    def can_read(self, move: Move) -> bool:
+        """Whether the pages still hold the segment that is to be moved."""
+        return self._are_unchanged(move.pages)
+
+    def read(self, moves: Sequence[Move]) -> Rows:
+        """Returns all rows of segments that lie in pages, one segment behind the other."""
+        slots = torch.from_numpy(_joined([move.pages for move in moves])).to(self._device)
         return [self._layout.read_slots(cache, slots) for cache in self._caches]
 
-    def put(self, move: Move, rows: Rows) -> None:
-        """Writes what `read` has returned to host memory."""
-        slots = torch.from_numpy(move.slots)
-        positions = torch.arange(move.position, move.position + len(slots), dtype=torch.int32)
-        self._store.begin(slots, move.owner, torch.from_numpy(move.tokens), positions)
+    def put(self, moves: Sequence[Move], rows: Rows) -> None:
+        """Writes what `read` has returned to host memory; of moves to the same slot the last one's row stays."""
+        for move in moves:
+            positions = torch.arange(move.position, move.position + len(move.slots), dtype=torch.int32)
+            self._store.begin(torch.from_numpy(move.slots), move.owner, torch.from_numpy(move.tokens), positions)
+        slots = torch.from_numpy(_joined([move.slots for move in moves]))
+        owners = torch.from_numpy(np.repeat([move.owner for move in moves], [len(move.slots) for move in moves]))
+        stay = self._store.owners[slots] == owners
+        if not stay.all():
+            slots = slots[stay]
+            rows = [(keys[stay.to(keys.device)], values[stay.to(values.device)]) for keys, values in rows]
         for index, (keys, values) in enumerate(rows):
             self._store.put(index, slots, keys, values)
 

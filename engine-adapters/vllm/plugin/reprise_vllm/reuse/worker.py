@@ -1,7 +1,7 @@
 """The workers' side of reuse: fills a request's pages, and keeps rows in host memory."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from logging import Logger
@@ -83,7 +83,7 @@ class ReuseWorker:
         self._bridge = settings.bridge
         self._open: deque[OpenLoad] = deque()
         self._loaded: set[str] = set()
-        self._moved: list[tuple[Move, Rows]] = []
+        self._moving: tuple[list[Move], Rows] | None = None
         self._failed_blocks: set[int] = set()
         self._is_compared = False
         self._logger = logger
@@ -92,7 +92,10 @@ class ReuseWorker:
     @torch.inference_mode()
     def prepare(self, step: ReuseStep) -> None:
         """Reads the rows that leave their pages, before anything of the step is written."""
-        self._moved = [(move, rows) for move in step.moves if (rows := self._read(move)) is not None]
+        moves = [move for move in step.moves if self._is_there(move)]
+        if moves:
+            with self._or_lose(moves):
+                self._moving = moves, self.stored.read(moves)
 
     @torch.inference_mode()
     def begin_step(self, step: ReuseStep) -> None:
@@ -113,10 +116,10 @@ class ReuseWorker:
             else:
                 budget -= self.load_now(load)
         # a load may still have read the slots that are written now
-        moved, self._moved = self._moved, []
-        for move, rows in moved:
-            with self._or_lose(move.slots, move.owner):
-                self.stored.put(move, rows)
+        if self._moving is not None:
+            (moves, rows), self._moving = self._moving, None
+            with self._or_lose(moves):
+                self.stored.put(moves, rows)
         self.go_on(max(budget, 1))
 
     @torch.inference_mode()
@@ -221,22 +224,22 @@ class ReuseWorker:
             self.stored.copy_to(blocks, held)
         return filled
 
-    def _read(self, move: Move) -> Rows | None:
-        rows = None
-        with self._or_lose(move.slots, move.owner):
-            rows = self.stored.read(move)
-        if rows is None:
+    def _is_there(self, move: Move) -> bool:
+        with self._or_lose([move]):
+            if self.stored.can_read(move):
+                return True
             self._lose(move.slots, move.owner)
-        return rows
+        return False
 
     @contextmanager
-    def _or_lose(self, slots: np.ndarray | None, owner: int) -> Iterator[None]:
+    def _or_lose(self, moves: Sequence[Move]) -> Iterator[None]:
         """What cannot be stored is not to be used."""
         try:
             yield
         except Exception:
-            self._logger.exception("reprise: a segment was not stored")
-            self._lose(slots, owner)
+            self._logger.exception("reprise: segments were not stored")
+            for move in moves:
+                self._lose(move.slots, move.owner)
 
     def _lose(self, slots: np.ndarray | None, owner: int) -> None:
         if slots is not None:
