@@ -385,6 +385,7 @@ def test_closing_ends_though_a_write_does_not(tmp_path, monkeypatch, caplog):
         "5.0.safetensors",
         f"{1 << 63:020d}.0.safetensors",
         f"{(1 << 63) - 1:020d}.0.safetensors",
+        f"{1 << 62:020d}.0.safetensors",
         f"{5:020d}.00.safetensors",
         "notes.txt",
     ],
@@ -399,6 +400,21 @@ def test_a_file_whose_name_is_not_the_tiers_is_left_alone_and_said(tmp_path, nam
         assert [file.name for file, _ in tier(tmp_path).restore()] == [5]
     assert f"is left alone: {name}" in caplog.text
     assert odd.exists()
+
+
+@pytest.mark.parametrize(
+    "make", [os.mkfifo, lambda path: path.symlink_to(path.with_name("elsewhere"))], ids=["pipe", "link"]
+)
+def test_what_is_no_plain_file_is_refused_by_name_and_not_waited_for(tmp_path, make, caplog):
+    disk = tier(tmp_path)
+    write(disk, 5)
+    (path,) = tmp_path.glob("*.safetensors")
+    path.rename(path.with_name("elsewhere"))
+    make(path)
+    with listening(caplog):
+        assert read(disk, 5) is None
+        assert list(tier(tmp_path).restore()) == []
+    assert caplog.text.count(f"{path.name} is no plain file and is not used") == 2
 
 
 def test_files_of_other_ranks_are_not_called_odd(tmp_path, caplog):

@@ -1,6 +1,7 @@
 """A worker's rows on disk: each fetch is answered, and a fault costs the file that it is about."""
 
 import logging
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,7 @@ from reprise_reuse.rotation import KeyRotation
 from reprise_vllm.reuse.disk import DiskTier
 from reprise_vllm.reuse.disk_rows import DiskRows
 from reprise_vllm.reuse.messages import DiskFile, ReuseStep, WorkerReport, digest_of
+from reprise_vllm.reuse.segment_file import SegmentFiles
 
 LOGGER = logging.getLogger("vllm.reprise")
 LENGTH = 8
@@ -140,10 +142,18 @@ def test_rows_that_meanwhile_are_another_segments_are_not_written(rows, store, t
     assert not np.any([path.name.startswith(f"{0:020d}") for path in tmp_path.iterdir()])
 
 
-def test_what_is_being_read_when_the_store_is_emptied_is_lost(rows, store):
+def test_what_is_being_read_when_the_store_is_emptied_is_lost(rows, store, monkeypatch):
+    may_read, real = threading.Event(), SegmentFiles.read
+
+    def wait_and_read(*arguments: object) -> object:
+        may_read.wait()
+        return real(*arguments)
+
+    monkeypatch.setattr(SegmentFiles, "read", wait_and_read)
     report = WorkerReport()
     rows.tend(ReuseStep(fetches=[file_of(1)]), report)
     rows.tend(ReuseStep(is_reset=True, fetches=[file_of(2)]), report)
+    may_read.set()
 
     def are_answered() -> bool:
         rows.tend(ReuseStep(), report)

@@ -336,6 +336,35 @@ def test_another_question_about_the_same_documents_has_its_own_rows_chosen(engin
     assert engine.tokens_by_kind()["recomputed"] > 90
 
 
+def test_a_question_that_fills_no_block_is_another_question(engine):
+    # its first turn ends a few tokens behind a block
+    first = OTHER[: len(OTHER) - len(OTHER) % BLOCK - BLOCK + 5]
+    engine.ask([FIRST])
+    engine.ask([first], {"reuse": 0.2}, tokens=1)
+    engine.tokens_by_kind()
+    engine.ask([[*first[:-5], *tokens(80, 6)]], {"reuse": 0.2})
+    assert engine.tokens_by_kind()["recomputed"] > 90
+
+
+def test_exact_pages_are_found_before_those_of_an_approximate_turn(engine):
+    after_reused_turn(engine)
+    expected = full_attention(engine, OTHER)
+    engine.ask([OTHER], {"reuse": "off"})
+    engine.tokens_by_kind()
+    answer = engine.ask([OTHER], {"reuse": 0.2})[0]
+    counts = engine.tokens_by_kind()
+    assert counts["reused"] == 0 and counts["exact"] >= len(OTHER) - BLOCK
+    assert said(answer) == said(expected) and difference(answer, expected) < 1e-3
+
+
+def test_what_was_all_computed_again_is_never_counted_as_reused(engine):
+    engine.ask([FIRST])
+    for wish in ({"reuse": 1}, {"reuse": 1}, {"reuse": 1.0}):
+        engine.tokens_by_kind()
+        engine.ask([OTHER], wish, tokens=40)
+        assert engine.tokens_by_kind()["reused"] == 0
+
+
 @pytest.mark.parametrize(
     ("wish", "salt"),
     [({"reuse": "off"}, "t"), ({"reuse": 1.0}, "t"), ({"reuse": 0.5}, "t"), ({"reuse": 0.2}, "another tenant")],

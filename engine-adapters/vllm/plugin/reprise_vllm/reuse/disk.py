@@ -21,8 +21,8 @@ from reprise_vllm.reuse.segment_file import RefusedError, SegmentFiles, State
 _SUFFIX = ".safetensors"
 _PARTIAL = ".partial"
 _OURS = re.compile(r"(?P<name>[0-9]{20})\.(?P<rank>0|[1-9][0-9]*)(?P<suffix>\.safetensors|\.partial)")
-_LARGEST_NAME = 1 << 62
-"""names are nanoseconds since 1970, int64; those to come are counted on from the largest that is found"""
+_YEAR = 365 * 24 * 3600 * 10**9
+"""names are nanoseconds since 1970, and are counted on from the largest that is found; none is so far ahead of today"""
 _LONGEST_WRITE = 600
 """seconds after which nobody can still be writing a file"""
 _LONGEST_CLOSE = 30
@@ -132,9 +132,10 @@ class DiskTier:
     def _names(self) -> list[int]:
         """Names of the segments that this rank has files of; what no rank writes is left alone, and said."""
         names, others = [], []
+        largest = time.time_ns() + _YEAR
         for path in sorted(self._folder.iterdir()):
             ours = _OURS.fullmatch(path.name)
-            if ours is None or int(ours["name"]) > _LARGEST_NAME:
+            if ours is None or int(ours["name"]) > largest:
                 others.append(path.name)
             elif (ours["rank"], ours["suffix"]) == (str(self._rank), _SUFFIX):
                 names.append(int(ours["name"]))

@@ -17,6 +17,7 @@ import torch
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
+    from vllm.v1.core.block_pool import BlockPool
     from vllm.v1.kv_cache_interface import AttentionSpec, KVCacheConfig
     from vllm.v1.request import Request
 
@@ -217,6 +218,11 @@ def make_private(request: "Request", block: int) -> None:
         request.block_hashes[:] = [*exact[:-1], seed]
         request.update_block_hashes()
         request.block_hashes[block - 1] = exact[-1]
+
+
+def is_cached(pool: "BlockPool | None", block_hash: bytes) -> bool:
+    """Whether vLLM's prefix cache holds a block of this hash; False where it cannot be told."""
+    return pool is not None and pool.get_cached_block(block_hash, [0]) is not None
 
 
 def go_on_from(request: "Request", hashes: Sequence[bytes]) -> None:

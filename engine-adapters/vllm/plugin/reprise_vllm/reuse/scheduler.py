@@ -14,7 +14,7 @@ from reprise_vllm.reuse.asked import Asked, Limits, prompt_of
 from reprise_vllm.reuse.claims import Claim, make_claim, piece_of
 from reprise_vllm.reuse.continuations import Continuations, Turn
 from reprise_vllm.reuse.disk_segments import DiskSegments, file_of
-from reprise_vllm.reuse.engine_parts import go_on_from, make_private, public_hashes
+from reprise_vllm.reuse.engine_parts import go_on_from, is_cached, make_private, public_hashes
 from reprise_vllm.reuse.messages import Load, ReuseStep, WorkerReport
 from reprise_vllm.reuse.page_tier import PageTier
 from reprise_vllm.reuse.settings import ReuseSettings
@@ -45,7 +45,8 @@ class ReuseScheduler:
         )
         self._pages = PageTier(self._catalogue, limits.block_size)
         self._storing = Storing(self._catalogue, self._pages, settings.contexts, line_ends)
-        self._continuations = Continuations(limits.device_blocks)
+        self._continuations = Continuations(limits.device_blocks, limits.block_size)
+        self._pool: BlockPool | None = None
         self._logger = logger
         self._asked: dict[str, Asked] = {}
         self._step = ReuseStep()
@@ -68,6 +69,7 @@ class ReuseScheduler:
 
         With a disk they are copied at once instead: what is only in the pages would be lost when the engine ends.
         """
+        self._pool = pool
         if not self._limits.disk_tokens:
             self._pages.watch(pool)
 
@@ -164,10 +166,7 @@ class ReuseScheduler:
         if asked.is_late:
             self._step.aborted.append(request.request_id)
         if asked.exact_tokens is not None and asked.private_from is not None:
-            private_from = asked.private_from // self._limits.block_size
-            ratio = min(asked.wish.ratio, asked.earlier.ratio if asked.earlier else 1)
-            turn = Turn(list(request.block_hashes), len(asked.public), private_from, asked.exact_tokens, ratio)
-            self._continuations.remember(public_hashes(request, asked.public, asked.salt), turn)
+            self._remember(asked)
 
     def heard(self, report: WorkerReport) -> None:
         """What workers have said."""
@@ -210,10 +209,25 @@ class ReuseScheduler:
 
     # ---- conversations
 
+    def _remember(self, asked: Asked) -> None:
+        """Has a prompt that goes on from this one find its pages."""
+        request, blocks = asked.request, len(asked.public)
+        ratio = min(asked.wish.ratio, asked.earlier.ratio if asked.earlier else 1)
+        # what was all computed again is as full attention has it; going on from it would be counted as reuse
+        if ratio < 1:
+            turn = Turn(
+                list(request.block_hashes), blocks, request.prompt_token_ids[blocks * self._limits.block_size :],
+                asked.private_from // self._limits.block_size, asked.exact_tokens, ratio,
+            )  # fmt: skip
+            self._continuations.remember(public_hashes(request, asked.public, asked.salt), turn)
+
     def _go_on(self, asked: Asked) -> None:
-        """Has a prompt that begins with an approximate turn looked up under the hashes of that turn's blocks."""
-        known = self._continuations.find(asked.public, asked.wish.ratio)
-        if known is not None:
+        """Has a prompt that begins with an approximate turn looked up under the hashes of that turn's blocks.
+
+        Not where as much of it is in vLLM's cache by full attention.
+        """
+        known = self._continuations.find(asked.public, asked.request.prompt_token_ids, asked.wish.ratio)
+        if known is not None and not is_cached(self._pool, asked.public[known[1] - 1]):
             asked.earlier, blocks = known
             asked.exact_tokens = asked.earlier.exact_tokens
             asked.private_from = asked.earlier.private_from * self._limits.block_size

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ class SegmentFiles:
 
     def read_head(self, path: Path, name: int) -> tuple[DiskFile, np.ndarray]:
         """What a file says of its segment, and its tokens; the rows are not read, nor checked before `read` does."""
-        with safe_open(path, "pt") as opened:
+        with _opened(path) as opened:
             told, _ = self._told_by(opened)
             # the file is not to stay mapped for as long as its tokens are known
             tokens = opened.get_tensor("tokens").numpy().copy()
@@ -49,7 +50,7 @@ class SegmentFiles:
 
     def read(self, path: Path, file: DiskFile) -> State:
         """The rows of a segment, whole and as they are known."""
-        with safe_open(path, "pt") as opened:
+        with _opened(path) as opened:
             told, checksum = self._told_by(opened)
             if any(told[name] != value for name, value in _told_of(file).items()):
                 # written before its rows were replaced or averaged for the last time, or copied here
@@ -68,6 +69,13 @@ class SegmentFiles:
         if head != _checksum(told, {}):
             raise RefusedError("is damaged")
         return told, checksum
+
+
+def _opened(path: Path) -> Any:
+    # a pipe would be waited for, and a link leads out of the folder
+    if not stat.S_ISREG(path.lstat().st_mode):
+        raise RefusedError("is no plain file")
+    return safe_open(path, "pt")
 
 
 def _told_of(file: DiskFile) -> dict[str, str]:

@@ -35,6 +35,8 @@ def read_wish(params: Any, settings: ReuseSettings, prompt_tokens: int) -> Wish:
     malformed = Wish(settings.ratio, stock_because="malformed_wish")
     if not isinstance(given, dict):
         return malformed
+    # clients often send null for what is not set
+    given = {name: value for name, value in given.items() if value is not None}
     borders = _read_spans(given.get("spans", []), prompt_tokens)
     if borders is None or not given.keys() <= {"reuse", "spans"}:
         return malformed
@@ -73,7 +75,9 @@ def _read_spans(spans: Any, prompt_tokens: int) -> Collection[int] | None:
         return None
     borders = set()
     for span in spans:
-        if not isinstance(span, list) or len(span) != 2 or not all(type(one) is int and one >= 0 for one in span):
+        if not isinstance(span, list) or len(span) != 2 or not all(type(one) is int for one in span):
+            return None
+        if not 0 <= span[0] <= span[1] <= prompt_tokens:
             return None
         borders.update(span)
     return borders
