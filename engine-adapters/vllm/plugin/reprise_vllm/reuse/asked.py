@@ -62,6 +62,20 @@ class Asked:
     is_counted: bool = False
     is_stored: bool = False
 
+    def turn(self, block_size: int) -> Turn | None:
+        """What a later prompt may go on from; None where nothing of it is approximate.
+
+        What was all computed again is as full attention has it, and going on from it would be counted as reuse.
+        """
+        ratio = min(self.wish.ratio, self.earlier.ratio if self.earlier else 1)
+        if self.exact_tokens is None or self.private_from is None or ratio == 1:
+            return None
+        blocks = len(self.public)
+        return Turn(
+            list(self.request.block_hashes), blocks, self.request.prompt_token_ids[blocks * block_size :],
+            self.private_from // block_size, self.exact_tokens, ratio,
+        )  # fmt: skip
+
 
 def prompt_of(request: "Request") -> np.ndarray:
     """The tokens of the request's prompt; int32 [n]."""

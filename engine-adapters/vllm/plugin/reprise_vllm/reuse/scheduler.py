@@ -12,7 +12,7 @@ from reprise_reuse.segments import Catalogue, Found
 from reprise_vllm.cache_watcher import Reuse
 from reprise_vllm.reuse.asked import Asked, Limits, prompt_of
 from reprise_vllm.reuse.claims import Claim, make_claim, piece_of
-from reprise_vllm.reuse.continuations import Continuations, Turn
+from reprise_vllm.reuse.continuations import Continuations
 from reprise_vllm.reuse.disk_segments import DiskSegments, file_of
 from reprise_vllm.reuse.engine_parts import go_on_from, is_cached, make_private, public_hashes
 from reprise_vllm.reuse.messages import Load, ReuseStep, WorkerReport
@@ -165,8 +165,9 @@ class ReuseScheduler:
             return
         if asked.is_late:
             self._step.aborted.append(request.request_id)
-        if asked.exact_tokens is not None and asked.private_from is not None:
-            self._remember(asked)
+        turn = asked.turn(self._limits.block_size)
+        if turn is not None:
+            self._continuations.remember(public_hashes(request, asked.public, asked.salt), turn)
 
     def heard(self, report: WorkerReport) -> None:
         """What workers have said."""
@@ -208,18 +209,6 @@ class ReuseScheduler:
         self._step.is_reset = True
 
     # ---- conversations
-
-    def _remember(self, asked: Asked) -> None:
-        """Has a prompt that goes on from this one find its pages."""
-        request, blocks = asked.request, len(asked.public)
-        ratio = min(asked.wish.ratio, asked.earlier.ratio if asked.earlier else 1)
-        # what was all computed again is as full attention has it; going on from it would be counted as reuse
-        if ratio < 1:
-            turn = Turn(
-                list(request.block_hashes), blocks, request.prompt_token_ids[blocks * self._limits.block_size :],
-                asked.private_from // self._limits.block_size, asked.exact_tokens, ratio,
-            )  # fmt: skip
-            self._continuations.remember(public_hashes(request, asked.public, asked.salt), turn)
 
     def _go_on(self, asked: Asked) -> None:
         """Has a prompt that begins with an approximate turn looked up under the hashes of that turn's blocks.
