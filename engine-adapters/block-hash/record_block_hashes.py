@@ -27,6 +27,7 @@ def record_vllm() -> dict:
         ("sha256_cbor", "42", "a" * 64, 8),
         ("sha256", None, None, 16),
         ("sha256", None, None, 3),
+        ("sha256", None, "Bäume", 32),
         ("sha256", "0", "Bäume", 32),
         ("sha256", "42", "a" * 300, 8),
     ]:

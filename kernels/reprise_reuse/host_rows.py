@@ -93,8 +93,10 @@ HostRows = PlainRows | CodedRows
 
 
 def _take_memory(shape: Sequence[int], dtype: torch.dtype, *, pinned: bool) -> torch.Tensor:
-    # written at once: the system gives memory when it is first written, and no request is to wait for that
-    return torch.zeros(shape, dtype=dtype, pin_memory=pinned)
+    if pinned:
+        return torch.empty(shape, dtype=dtype, pin_memory=True)
+    # the system gives other memory when it is first written: now, so that no request waits for it
+    return torch.zeros(shape, dtype=dtype)
 
 
 def _gather(rows: torch.Tensor, slots: torch.Tensor, device: torch.device) -> torch.Tensor:

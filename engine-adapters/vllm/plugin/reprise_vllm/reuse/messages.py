@@ -115,10 +115,8 @@ class ReuseStep:
 
     @property
     def is_empty(self) -> bool:
-        return not (
-            self.moves or self.loads or self.saves or self.fetches or self.writes or self.dropped_files or self.aborted
-            or self.is_reset
-        )  # fmt: skip
+        told = (self.moves, self.loads, self.saves, self.fetches, self.writes, self.dropped_files, self.aborted)
+        return not any(told) and not self.is_reset
 
 
 class RepriseMetadata(KVConnectorMetadata):

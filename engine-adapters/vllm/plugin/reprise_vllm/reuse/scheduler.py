@@ -213,7 +213,7 @@ class ReuseScheduler:
     def _go_on(self, asked: Asked) -> None:
         """Has a prompt that begins with an approximate turn looked up under the hashes of that turn's blocks.
 
-        Not where as much of it is in vLLM's cache by full attention.
+        If vLLM's cache holds as much of it by full attention, it is looked up as it is.
         """
         known = self._continuations.find(asked.public, asked.request.prompt_token_ids, asked.wish.ratio)
         if known is not None and not is_cached(self._pool, asked.public[known[1] - 1]):

@@ -39,9 +39,10 @@ class StoredRows:
         """Whether the rows of these tokens (int32 [n]) are still what was stored: asked before any of them is used."""
         if piece.pages is None:
             return self._store.holds(torch.from_numpy(piece.slots), piece.owner, torch.from_numpy(tokens))
-        return self._are_unchanged(piece.pages)
+        return self.are_unchanged(piece.pages)
 
-    def _are_unchanged(self, pages: np.ndarray) -> bool:
+    def are_unchanged(self, pages: np.ndarray) -> bool:
+        """Whether these slots of the engine's cache (int64 [n]) still hold what was stored there."""
         slots = torch.from_numpy(pages).to(self._device)
         keys, _ = self._layout.read_slots(self._caches[-1], slots)
         return torch.equal(fingerprints(keys), self._stored_keys[slots])
@@ -75,10 +76,6 @@ class StoredRows:
             if tables is not None:
                 keys = self._rotation.turn(keys, tables)
             layer.impl.do_kv_cache_update(layer, keys, values, cache, at)
-
-    def can_read(self, move: Move) -> bool:
-        """Whether the pages still hold the segment that is to be moved."""
-        return self._are_unchanged(move.pages)
 
     def read(self, moves: Sequence[Move]) -> Rows:
         """Returns all rows of segments that lie in pages, one segment behind the other."""

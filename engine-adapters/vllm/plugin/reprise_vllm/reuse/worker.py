@@ -226,7 +226,7 @@ class ReuseWorker:
 
     def _is_there(self, move: Move) -> bool:
         with self._or_lose([move]):
-            if self.stored.can_read(move):
+            if self.stored.are_unchanged(move.pages):
                 return True
             self._lose(move.slots, move.owner)
         return False
