@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs npm scripts one after another, the later ones too where one fails, and sums up: which failed, how long each took, and
-# what was skipped. A suite says what it skips in lines that begin with SKIPPED.
+# Runs npm scripts one after another, the later ones too where one fails, and sums up: which failed, how long each took,
+# what was skipped, and which tests failed. A suite says what it skips in lines that begin with SKIPPED, and what failed in
+# lines that begin with FAIL or FAILED.
 # usage: run-suites.sh SUITE…
 set -uo pipefail
 
@@ -11,11 +12,15 @@ if [ -t 1 ]; then export FORCE_COLOR=1; fi
 summary=()
 failed=()
 skipped=()
+broken=()
 for suite in "$@"; do
   began=$SECONDS
   if npm run --silent "$suite" 2>&1 | tee "$logs/$suite"; then outcome=passed; else
     outcome=FAILED
     failed+=("$suite")
+    # vitest's and pytest's, colours taken away
+    mapfile -t lines < <(sed 's/\x1b\[[0-9;]*m//g' "$logs/$suite" | grep -aE '^ *(FAIL|FAILED) |^(Assertion|Type|Syntax|Range)?Error: |^E  ' | head -40)
+    broken+=("${lines[@]/#/$suite: }")
   fi
   mapfile -t lines < <(grep -a '^SKIPPED' "$logs/$suite")
   skipped+=("${lines[@]/#/$suite: }")
@@ -23,7 +28,7 @@ for suite in "$@"; do
 done
 
 printf '%s\n' '' "suites:" "${summary[@]}"
-for line in "${skipped[@]}"; do echo "  $line"; done
+for line in "${skipped[@]}" "${broken[@]}"; do echo "  $line"; done
 if [ ${#failed[@]} -gt 0 ]; then
   echo "failed: ${failed[*]}" >&2
   exit 1

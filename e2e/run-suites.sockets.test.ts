@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
-test('every suite runs though one fails, and the summary names what failed and what was skipped', () => {
+test('every suite runs though one fails, and the summary names what failed, test by test, and what was skipped', () => {
   const folder = mkdtempSync(join(tmpdir(), 'reprise-suites-'))
   const scripts = {
-    broken: 'echo one is wrong; exit 3',
+    broken: "echo one is wrong; printf '\\033[31m FAIL \\033[0m x.test.ts > is right\\nError: it is not\\n'; exit 3",
     lacking: "echo 'SKIPPED the tests of Redis: there is no redis-server'",
     whole: 'echo all is well',
   }
@@ -30,5 +30,7 @@ test('every suite runs though one fails, and the summary names what failed and w
     ' lacking passed N s 1 skipped',
     ' whole passed N s 0 skipped',
     ' lacking: SKIPPED the tests of Redis: there is no redis-server',
+    ' broken: FAIL x.test.ts > is right',
+    ' broken: Error: it is not',
   ])
 })

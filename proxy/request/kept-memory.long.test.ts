@@ -49,8 +49,11 @@ test('a decision leaves next to nothing that only a full collection removes', ()
   decideAll()
   collect()
   decideAll()
-  const before = oldBytes()
-  decideAll()
-  const left = (oldBytes() - before) / decisions
-  expect(left).toBeLessThan(4_000)
+  // code is compiled now and then, and is old at once; what a decision leaves, it leaves every time
+  const left = Array.from({ length: 5 }, () => {
+    const before = oldBytes()
+    decideAll()
+    return (oldBytes() - before) / decisions
+  })
+  expect(Math.min(...left)).toBeLessThan(4_000)
 })
