@@ -9,7 +9,7 @@ import torch
 from reuse_model import BLOCK, ReusingEngine, make_model
 from reuse_prompts import FIRST, OTHER, SYSTEM, difference, full_attention, prompt, said, tokens
 
-from reprise_vllm.reuse.messages import Move
+from reprise_vllm.reuse.messages import Load, Move, Piece, ReuseStep, Save
 
 PAGES = 100 * BLOCK
 ROW = 2 * 2 * 32 * 4 + 20
@@ -122,16 +122,34 @@ def test_no_answer_ever_has_rows_of_another_text(engine, seed):
     assert engine.counts()["segments", "lost"] == 0
 
 
-def test_of_two_segments_that_go_to_one_slot_in_a_step_the_later_one_is_held(engine):
+@pytest.mark.parametrize("at_once", [True, False])
+def test_of_two_segments_that_go_to_one_slot_in_a_step_the_later_one_is_held(engine, at_once):
     """Where host memory is short, what has just left the pages leaves for what leaves them behind it."""
     stored, store = engine.worker.stored, engine.worker.store
     earlier = Move(np.array([1, 2], np.int32), np.array([10, 11]), np.array([7, 8]), 0, 501)
     later = Move(np.array([3, 4], np.int32), np.array([40, 41]), np.array([8, 9]), 5, 502)
     rows = stored.read([earlier, later])
-    stored.put([earlier, later], rows)
+    if at_once:
+        stored.move([earlier, later])
+    else:
+        stored.put([earlier, later], rows)
     assert store.owners[7:10].tolist() == [501, 502, 502] and store.tokens[7:10].tolist() == [1, 3, 4]
     kept = torch.tensor([0, 2, 3])
     for layer, (keys, values) in enumerate(rows):
         held_keys, held_values = store.get(layer, torch.tensor([7, 8, 9]))
         assert torch.equal(held_keys, keys[kept]) and torch.equal(held_values, values[kept])
     store.forget(torch.tensor([7, 8, 9]))
+
+
+@pytest.mark.parametrize("read_slot, owner", [(8, -1), (9, 503)])
+def test_what_a_load_of_the_step_reads_is_not_written_before_it(engine, read_slot, owner):
+    worker = engine.worker
+    pages, slots, ids = np.array([10, 11]), np.array([7, 8]), np.array([1, 2], np.int32)
+    worker.stored.save(Save(ids, [], [Piece(0, 2, None, 503, pages=pages)]))
+    read = Piece(0, 1, np.array([read_slot]), 504)
+    load = Load("a", ids, [], 0, 1, [read], [], 0, "none", is_asynchronous=False)
+    worker.prepare(ReuseStep(moves=[Move(ids, pages, slots, 0, 503)], loads=[load]))
+    assert worker.store.owners[slots].tolist() == [owner, owner]
+    worker.begin_step(ReuseStep())
+    assert worker.store.owners[slots].tolist() == [503, 503]
+    worker.store.forget(torch.from_numpy(slots))

@@ -77,24 +77,27 @@ class StoredRows:
                 keys = self._rotation.turn(keys, tables)
             layer.impl.do_kv_cache_update(layer, keys, values, cache, at)
 
+    def move(self, moves: Sequence[Move]) -> None:
+        """Writes the rows of segments that lie in pages to host memory; of moves to one slot the last one's row stays.
+
+        A layer at a time, so that what is read is written while the processor's cache still holds it.
+        """
+        slots, staying = self._take_slots(moves)
+        pages = self._pages_of(moves)[staying.to(self._device)]
+        for index, cache in enumerate(self._caches):
+            self._store.put(index, slots, *self._layout.read_slots(cache, pages))
+
     def read(self, moves: Sequence[Move]) -> Rows:
-        """Returns all rows of segments that lie in pages, one segment behind the other."""
-        slots = torch.from_numpy(_joined([move.pages for move in moves])).to(self._device)
-        return [self._layout.read_slots(cache, slots) for cache in self._caches]
+        """Returns all rows that `move` would write, one segment behind the other, for `put` to write them later."""
+        pages = self._pages_of(moves)
+        return [self._layout.read_slots(cache, pages) for cache in self._caches]
 
     def put(self, moves: Sequence[Move], rows: Rows) -> None:
-        """Writes what `read` has returned to host memory; of moves to the same slot the last one's row stays."""
-        for move in moves:
-            positions = torch.arange(move.position, move.position + len(move.slots), dtype=torch.int32)
-            self._store.begin(torch.from_numpy(move.slots), move.owner, torch.from_numpy(move.tokens), positions)
-        slots = torch.from_numpy(_joined([move.slots for move in moves]))
-        owners = torch.from_numpy(np.repeat([move.owner for move in moves], [len(move.slots) for move in moves]))
-        stay = self._store.owners[slots] == owners
-        if not stay.all():
-            slots = slots[stay]
-            rows = [(keys[stay.to(keys.device)], values[stay.to(values.device)]) for keys, values in rows]
+        """Writes what `read` has returned of these moves, as `move` does."""
+        slots, staying = self._take_slots(moves)
+        staying = staying.to(self._device)
         for index, (keys, values) in enumerate(rows):
-            self._store.put(index, slots, keys, values)
+            self._store.put(index, slots, keys[staying], values[staying])
 
     def save(self, save: Save) -> None:
         """Stores rows of a request that have been computed: copies them, or remembers what their pages hold."""
@@ -106,6 +109,19 @@ class StoredRows:
         pieces = [piece for piece in save.pieces if piece.pages is None]
         if pieces:
             self._copy_to_host(save, pieces)
+
+    def _pages_of(self, moves: Sequence[Move]) -> torch.Tensor:
+        return torch.from_numpy(_joined([move.pages for move in moves])).to(self._device)
+
+    def _take_slots(self, moves: Sequence[Move]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Gives each slot to the last move to it; returns the slots of all rows that stay, and their places; int64."""
+        for move in moves:
+            positions = torch.arange(move.position, move.position + len(move.slots), dtype=torch.int32)
+            self._store.begin(torch.from_numpy(move.slots), move.owner, torch.from_numpy(move.tokens), positions)
+        slots = torch.from_numpy(_joined([move.slots for move in moves]))
+        owners = torch.from_numpy(np.repeat([move.owner for move in moves], [len(move.slots) for move in moves]))
+        staying = (self._store.owners[slots] == owners).nonzero()[:, 0]
+        return slots[staying], staying
 
     def _copy_to_host(self, save: Save, pieces: Sequence[Piece]) -> None:
         blocks = as_blocks(save.blocks, self._device)

@@ -91,11 +91,15 @@ class ReuseWorker:
 
     @torch.inference_mode()
     def prepare(self, step: ReuseStep) -> None:
-        """Reads the rows that leave their pages, before anything of the step is written."""
+        """Takes the rows that leave their pages to host memory, before the step writes these pages."""
         moves = [move for move in step.moves if self._is_there(move)]
-        if moves:
-            with self._or_lose(moves):
+        if not moves:
+            return
+        with self._or_lose(moves):
+            if _meet(moves, step.loads):
                 self._moving = moves, self.stored.read(moves)
+            else:
+                self.stored.move(moves)
 
     @torch.inference_mode()
     def begin_step(self, step: ReuseStep) -> None:
@@ -115,7 +119,7 @@ class ReuseWorker:
                 self._open.append(self._begin(load))
             else:
                 budget -= self.load_now(load)
-        # a load may still have read the slots that are written now
+        # a load has still read the slots that are written now
         if self._moving is not None:
             (moves, rows), self._moving = self._moving, None
             with self._or_lose(moves):
@@ -277,3 +281,11 @@ class ReuseWorker:
             if opened.load.request_id == request_id:
                 self._open.remove(opened)
                 self._loaded.add(request_id)
+
+
+def _meet(moves: Sequence[Move], loads: Sequence[Load]) -> bool:
+    """Whether a load reads slots of host memory that a move is to write."""
+    loaded = [piece.slots for load in loads for piece in load.pieces if piece.slots is not None]
+    if not loaded:
+        return False
+    return bool(np.isin(np.concatenate([move.slots for move in moves]), np.concatenate(loaded)).any())
