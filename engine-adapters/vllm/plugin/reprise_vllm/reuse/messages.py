@@ -99,8 +99,8 @@ def digest_of(tokens: np.ndarray) -> bytes:
 class ReuseStep:
     """All that workers do for reuse in one step.
 
-    In this order: moves are read; a reset, dropped files, fetches, loads, moves are written, saves, writes. Where no load
-    reads what a move writes, moves are written at once.
+    In this order: moves are read; a reset, dropped files, fetches, loads, moves are written, saves, writes. Moves are
+    written at once where no load reads what they write.
     """
 
     moves: list[Move] = field(default_factory=list)
