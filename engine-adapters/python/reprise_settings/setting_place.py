@@ -1,11 +1,17 @@
 """One place in which an operator says settings."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
 Settings = TypeVar("Settings")
+
+
+def hint_at(setting: object, known: Sequence[str]) -> str:
+    """Returns what somebody may have meant by a setting that is not known."""
+    near = get_close_matches(str(setting), known, 1)
+    return f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +36,7 @@ class SettingPlace:
         known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
         for setting in given:
             if setting not in known:
-                near = get_close_matches(str(setting), known, 1)
-                hint = f"; did you mean {near[0]}?" if near else f"; known are {', '.join(known)}"
-                raise self.error(f"{self.path_of(setting)} is no setting{hint}")
+                raise self.error(f"{self.path_of(setting)} is no setting; {hint_at(setting, known)}")
         return kind(**given)
 
     def read_if_given(self, kind: type[Settings], given: Any) -> Settings | None:

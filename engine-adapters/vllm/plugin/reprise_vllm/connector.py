@@ -14,6 +14,7 @@ from vllm.logger import init_logger
 
 from reprise_vllm.cache_watcher import Reuse
 from reprise_vllm.hotness.eviction import REPORT, HotEviction, start_eviction, wants_hotness
+from reprise_vllm.known_settings import warn_of_unknown
 from reprise_vllm.reuse.engine_parts import remember_runner
 from reprise_vllm.reuse.messages import RepriseMetadata, WorkerReport
 from reprise_vllm.reuse.side import SchedulerSide, WorkerSide, read_settings
@@ -80,6 +81,8 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         self._facts: dict[str, Any] = {}
         """what snapshots say of the engine"""
         extra = self._kv_transfer_config.kv_connector_extra_config
+        if role is KVConnectorRole.SCHEDULER:
+            warn_of_unknown(extra, logger)
         self._wants_hotness = wants_hotness(extra) and role is KVConnectorRole.SCHEDULER
         pages = settings_of(vllm_config)
         self._answers = PrivateAnswers(pages, logger) if pages and role is KVConnectorRole.SCHEDULER else None

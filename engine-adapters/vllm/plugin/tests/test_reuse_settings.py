@@ -1,12 +1,17 @@
 """What operators and requests ask of reuse, and what they are told where it cannot be had."""
 
 import builtins
+import logging
 from types import SimpleNamespace
 
 import pytest
+import torch
 
+from reprise_reuse.host_store import RowShape
+from reprise_vllm.known_settings import warn_of_unknown
 from reprise_vllm.reuse.settings import ReuseSettingError, ReuseSettings
 from reprise_vllm.reuse.side import read_settings
+from reprise_vllm.reuse.start import tokens_in
 from reprise_vllm.reuse.wishes import namespace_of, read_wish
 
 
@@ -44,6 +49,20 @@ def test_a_setting_that_cannot_be_used_is_named(given, said):
     with pytest.raises(ReuseSettingError) as raised:
         read_settings({"reuse": given})
     assert str(raised.value).startswith(said)
+
+
+def test_a_key_that_nobody_reads_is_named(caplog):
+    warn_of_unknown({"resue": True, "reuse": True, "pages": {}, "eviction": "stock"}, logging.getLogger("told"))
+    said = "reprise: kv_connector_extra_config.resue is no setting of RepriseConnector; did you mean reuse?"
+    assert [record.getMessage() for record in caplog.records] == [said]
+
+
+@pytest.mark.parametrize("tier", ["host_bytes", "disk_bytes"])
+def test_memory_in_which_no_segment_finds_room_is_named(tier):
+    row = RowShape(layers=2, heads=2, head_size=32, dtype=torch.float32)
+    assert tokens_in(tier, 8 * row.bytes, row) == 8
+    with pytest.raises(ReuseSettingError, match=rf"^reuse\.{tier} is 100, it must be 8352 at least: a token .* 1044"):
+        tokens_in(tier, 100, row)
 
 
 def test_a_missing_package_is_named(monkeypatch):

@@ -14,7 +14,7 @@ from reprise_vllm.reuse.engine_parts import (
     load_tokenizer,
     model_parts,
 )
-from reprise_vllm.reuse.settings import ReuseSettings
+from reprise_vllm.reuse.settings import ReuseSettingError, ReuseSettings
 
 if TYPE_CHECKING:
     import torch
@@ -32,7 +32,6 @@ def start_scheduler(
     config: "VllmConfig", cache_config: "KVCacheConfig", settings: ReuseSettings, logger: Logger
 ) -> "ReuseScheduler | None":
     """The scheduler's side; None, with a line that says why, where this engine cannot reuse."""
-    from reprise_reuse.host_store import slots_in
     from reprise_reuse.work import RowWork
     from reprise_vllm.reuse.asked import Limits
     from reprise_vllm.reuse.scheduler import ReuseScheduler
@@ -48,8 +47,8 @@ def start_scheduler(
     config.kv_transfer_config.kv_load_failure_policy = "recompute"
     row = _row_shape(spec, cache_config, settings)
     limits = Limits(
-        host_tokens=slots_in(settings.host_bytes, row),
-        disk_tokens=slots_in(settings.disk_bytes, row) if settings.disk else 0,
+        host_tokens=tokens_in("host_bytes", settings.host_bytes, row),
+        disk_tokens=tokens_in("disk_bytes", settings.disk_bytes, row) if settings.disk else 0,
         rows_per_step=settings.rows_beside(config.scheduler_config.max_num_batched_tokens),
         block_size=spec.block_size,
         ranks=config.parallel_config.tensor_parallel_size,
@@ -97,6 +96,20 @@ def line_ends(tokenizer: Any) -> frozenset[int]:
     """The tokens that end with a line's end; none where there is no tokeniser."""
     vocabulary: Mapping[str, int] = tokenizer.get_vocab() if tokenizer is not None else {}
     return frozenset(token for text, token in vocabulary.items() if text.endswith(_LINE_END))
+
+
+def tokens_in(setting: str, budget: int, row: "RowShape") -> int:
+    """How many tokens a budget of bytes holds; raises `ReuseSettingError` where not one segment finds room."""
+    from reprise_reuse.host_store import slots_in
+    from reprise_reuse.segments import MIN_STORED
+
+    tokens = slots_in(budget, row)
+    if tokens < MIN_STORED:
+        raise ReuseSettingError(
+            f"reuse.{setting} is {budget}, it must be {MIN_STORED * row.bytes} at least: a token of this model takes "
+            f"{row.bytes} bytes, a segment has {MIN_STORED} tokens or more"
+        )
+    return tokens
 
 
 def _row_shape(spec: "AttentionSpec", cache_config: "KVCacheConfig", settings: ReuseSettings) -> "RowShape":
