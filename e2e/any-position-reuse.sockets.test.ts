@@ -96,7 +96,7 @@ describe('what a request wishes', () => {
 describe('an engine that reuses at any position', () => {
   let emulator: Emulator
 
-  /** A proxy in front of emulators, and when it has heard of them. */
+  /** Starts a proxy in front of an emulator and waits until its mirror is exact. */
   async function start(reuse: number | undefined): Promise<void> {
     const adminPort = await findFreePort()
     const callbackUrl = `http://127.0.0.1:${adminPort}/v1/replicas/gpu-0`
@@ -205,7 +205,7 @@ describe('of two engines', () => {
   const long = ['a', 'b', 'c', 'd'].map((letter) => `${letter}, and more of it. `.repeat(150))
   const asReceived = { headers: { 'x-reprise-options': 'reorder=off' } }
 
-  /** Where a request goes whose blocks were processed by gpu-0, and whose first one gpu-1 holds as it stands there. */
+  /** Returns the replica chosen for a request: gpu-0 has processed all its blocks, gpu-1 holds the first as prefix. */
   async function chooseBetween(reuse: unknown): Promise<string | null> {
     const engines = await Promise.all([startRecordingEngineDouble(), startRecordingEngineDouble()])
     for (const engine of engines) close.push(() => engine.close())

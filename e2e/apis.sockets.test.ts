@@ -18,7 +18,7 @@ afterEach(async () => {
   proxy = emulator = engine = undefined
 })
 
-/** The text of a prompt with documents of these names. */
+/** Returns the text of a prompt with the named documents. */
 function promptOf(question: string, names: string): string {
   const { messages } = documentRequest(question, names) as { messages: { content: string }[] }
   return messages[1]!.content
@@ -28,11 +28,11 @@ interface Api {
   readonly name: string
   readonly path: string
   body(prompt: string, stream: boolean): Json
-  /** the prompt in a body as it reached the engine */
+  /** the prompt in a body that reached the engine */
   promptIn(body: Json): string
   /** the text of an answer that is not streamed */
   textOf(answer: never): string
-  /** the piece of text in an event of a stream */
+  /** the text in one event of a stream */
   pieceOf(event: never): string | undefined
   /** how a stream ends */
   readonly end: RegExp
@@ -96,7 +96,7 @@ const apis: Api[] = [
     body: (text, stream) => ({ sampling_params: { max_new_tokens: 4 }, stream, text }),
     promptIn: ({ text }) => text as string,
     textOf: ({ text }: { text: string }) => text,
-    // every message repeats the text so far: the pieces are told by the test
+    // every event repeats the text so far; the test splits it into pieces
     pieceOf: ({ text }: { text: string }) => text,
     end: /"finish_reason":\{"type":"length","length":4\}.*\n\ndata: \[DONE\]\n\n$/,
   },
@@ -104,7 +104,7 @@ const apis: Api[] = [
 
 const answer = 'This is canned text'
 
-/** The proxy in front of an emulator that speaks this API: the embedded one, or SGLang's for its own. */
+/** Starts a proxy in front of an emulator that speaks this API: the embedded one, or SGLang's for /generate. */
 async function startFor({ path }: Api): Promise<RunningProxy> {
   if (path !== '/generate') return startReporting()
   emulator = await startEmulator({
@@ -117,7 +117,7 @@ async function startFor({ path }: Api): Promise<RunningProxy> {
   return startTestProxy({ url: emulator.url, kind: 'sglang' })
 }
 
-/** The proxy in front of the embedded emulator, whose first report, a snapshot, is over. */
+/** Starts a proxy in front of the embedded emulator and waits until the emulator's first report, a snapshot, is in. */
 async function startReporting(): Promise<RunningProxy> {
   const started = await startTestProxy()
   await (await postJson(started.url + chat.path, chat.body('A prompt of its own. '.repeat(20), false))).text()
@@ -172,7 +172,7 @@ describe.each(apis)('$name', (api) => {
     })
     expect(second.headers.get('x-reprise-skipped')).toBeNull()
     expect(Number(second.headers.get('x-reprise-predicted-cached-tokens'))).toBeGreaterThan(100)
-    // two blocks of about 90 tokens and what stands in front of them
+    // two blocks of about 90 tokens each, and the text before them
     expect((await metricOf(proxy.adminUrl, cachedTokens)) - before).toBeGreaterThan(200)
     if (!stream) {
       expect(api.textOf(JSON.parse(text) as never)).toBe(answer)

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
 
-/** Who may import whom; a folder may always import itself, by relative paths. */
+/** The folders each folder may import; every folder may import from itself, by relative paths. */
 const allowed = {
   index: [],
   scheduler: ['index'],
@@ -14,7 +14,10 @@ const allowed = {
 } as const
 const core = ['index', 'scheduler'] as const
 
-/** Which rooms of its folder a room may import, besides itself and the folder's root; of the proxy, those that others stand on. */
+/**
+ * The rooms (subfolders) of its folder that each room may import, besides itself and the folder's root. For the proxy,
+ * only the rooms that others build on are listed.
+ */
 const floors = {
   index: {
     columns: [],
@@ -61,7 +64,7 @@ const floors = {
   },
 } as const
 
-/** How many sources a room may have before it needs rooms of its own. */
+/** A room with more source files than this must be divided into rooms. */
 const largestRoom = 15
 const isBesideSources = (path: string): boolean => /(\.(test|fixture|contract)|-double)\.ts$/.test(path)
 
@@ -82,7 +85,7 @@ test.each(Object.entries(allowed))('%s imports only what it may', (folder, other
     const isTest = /\.(test|contract|bench)\.ts$/.test(path)
     for (const specifier of importsOf(text)) {
       const crossing = /^#([\w-]+)\//.exec(specifier)?.[1]
-      // a test of the index or the scheduler may show how the two work together
+      // any test may import the index, for example to show how scheduler and index work together
       const may = isTest ? [...others, 'index'] : others
       if (crossing !== undefined)
         expect({ path, specifier, ok: may.includes(crossing as never) }).toMatchObject({ ok: true })
@@ -144,7 +147,7 @@ test.each(core)('%s is synchronous, and has no clock, no chance and no input or 
       expect({ path, forbidden: forbidden.source, found: forbidden.test(text) }).toMatchObject({ found: false })
     }
     const packages = importsOf(text).filter((specifier) => !/^[.#]/.test(specifier))
-    // both compute and do nothing else
+    // both only compute: no clock, no I/O
     const allowed = ['node:crypto', 'murmurhash3js-revisited']
     expect({ path, packages: packages.filter((name) => !allowed.includes(name)) }).toMatchObject({ packages: [] })
   }
@@ -158,7 +161,7 @@ test('only the one door to a replica’s cache and what other proxies tell chang
 })
 
 test('the proxy asks an engine’s adapter, and compares no kinds of engines', () => {
-  // the emulator on the command line is told which engine to be, and doctor tells what it sees of each
+  // exceptions: the command line selects the engine to emulate, and doctor reports on each kind of engine
   const may = ['proxy/cli.ts', 'proxy/doctor/']
   const comparing = sourcesOf('proxy')
     .filter(({ path }) => !/\.(test|fixture)\.ts$/.test(path) && !may.some((start) => path.startsWith(start)))

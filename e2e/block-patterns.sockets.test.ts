@@ -27,7 +27,7 @@ async function restart(patterns: Config['blocks']['patterns'], patternMillisecon
 }
 
 const own = { name: 'own', pattern: '^@@ (?<label>\\S+)\\n(?<block>[^@]+)', flags: 'm' }
-/** Blocks in a form that nobody but this user has. */
+/** A prompt whose blocks have a form that only this user's pattern finds. */
 const text = (names: string): string =>
   `Read this.\n${[...names].map((name) => `@@ ${name}.txt\n${longBlock(name)}\n`).join('')}@@\nWhat is it?`
 
@@ -48,7 +48,7 @@ describe('blocks.patterns', () => {
     expect(known.headers.get('x-reprise-blocks')).toBe('3')
     expect(known.headers.get('x-reprise-moved')).toBe('2')
     const sent = contentsIn(engine.requests.at(-1))[0]!
-    // labels that do not count belong to their blocks
+    // labels that are not numbered move with their blocks
     expect([...sent.matchAll(/@@ (\w)\.txt\n(\w): /g)].map(([, label, block]) => label! + block)).toEqual([
       'AA',
       'BB',
@@ -61,7 +61,7 @@ describe('blocks.patterns', () => {
 
   test('that run wild cost a request their time limit and nothing else, and are counted', async () => {
     await restart([{ name: 'wild', pattern: '(?<block>(a+)+)$', flags: 'm' }], 40)
-    // one is enough to keep a thread busy until the end of days
+    // one such prompt would keep a thread busy practically forever
     const body = `{"messages":[{"role":"user","content":"${'a'.repeat(60)}!"}], "seed":1.0}`
     for (let i = 1; i <= 2; i++) {
       const response = await postJson(`${proxy.url}/v1/chat/completions`, body)
@@ -70,7 +70,7 @@ describe('blocks.patterns', () => {
       expect(await metricOf(proxy.adminUrl, 'reprise_fail_open_total{reason="pattern_timeout"}')).toBe(i)
     }
     await postJson(`${proxy.url}/v1/chat/completions`, body)
-    // a pattern that never works is switched off at last
+    // a pattern that keeps timing out is switched off in the end
     expect(await metricOf(proxy.adminUrl, 'reprise_fail_open_total{reason="pattern_off"}')).toBe(1)
     expect((await postJson(`${proxy.url}/v1/chat/completions`, body)).status).toBe(200)
     expect(await metricOf(proxy.adminUrl, 'reprise_fail_open_total{reason="pattern_timeout"}')).toBe(3)

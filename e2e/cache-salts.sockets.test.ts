@@ -39,7 +39,7 @@ test.each(['vllm', 'sglang'] as const)(
       `"cache_salt":"x","cache\\u005fsalt":${stolen},`,
     ]) {
       const sent = await send('attacker', members)
-      // what a parser takes that lets the last count, as Python's does
+      // the value seen by a parser for which the last duplicate counts, such as Python's
       expect(JSON.parse(sent).cache_salt).toMatch(/^[\w-]{43}$/)
       expect(JSON.parse(sent).cache_salt).not.toBe(victim)
     }

@@ -79,7 +79,7 @@ describe('the callback protocol', () => {
   test('an evicted request is cut in the index; unknown ids are counted and ignored', async () => {
     await snapshot('g1', 0)
     await send('r-1', 'a'.repeat(400), 'b'.repeat(400))
-    // the engine counted 8 prompt tokens: half of them leaves the first block
+    // the engine counted 8 prompt tokens; the 5 still cached cover only the first block
     await events('g1', 1, { type: 'evicted', request_id: 'r-1', cached_tokens: 5, tier: 'gpu' })
     await events('g1', 2, { type: 'evicted', request_id: 'nobody', cached_tokens: 1 })
     expect(await mirror()).toMatchObject({ requests: 1, unknown_requests: 1 })

@@ -6,8 +6,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readChunks } from '#proxy/chunks/read-chunks.ts'
 
 /*
- * The exports of docs/chunks.md, as they stand there, on stores with two texts. What cannot be imported is skipped by its
- * name; REPRISE_EXPORTS_PYTHON names a Python that has langchain-core, llama-index-core, haystack-ai and chromadb.
+ * Runs the exports of docs/chunks.md, word for word, on stores with two texts. Those whose package cannot be imported
+ * are skipped by name; REPRISE_EXPORTS_PYTHON names a Python with langchain-core, llama-index-core, haystack-ai and
+ * chromadb.
  */
 
 const python = process.env.REPRISE_EXPORTS_PYTHON ?? 'python3'
@@ -15,7 +16,7 @@ const documented = readFileSync(join(import.meta.dirname, '../docs/chunks.md'), 
 const texts = ['First text of a corpus that is exported here.', 'Second text, with "quotes" and\nlines of its own.']
 const texted = JSON.stringify(texts)
 
-/** How a store is made in which an export finds the texts. */
+/** For each export, the module it needs and the Python code that makes a store with the texts. */
 const stores: Readonly<Record<string, { module: string; make: string }>> = {
   LangChain: {
     module: 'langchain_core',
@@ -48,7 +49,7 @@ docs.add(ids=["a", "b"], documents=${texted}, embeddings=[[1.0, 0.0], [0.0, 1.0]
   },
 }
 
-/** The command below the comment that begins with this name. */
+/** Returns the command below the comment that begins with this name. */
 function commandOf(name: string): string {
   const [, command] = new RegExp(`^# ${name}\\b.*\\n(.+)$`, 'm').exec(documented) ?? []
   return command!.replace(/^python3 /, `'${python}' `)

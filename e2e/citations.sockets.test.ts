@@ -33,7 +33,7 @@ afterEach(async () => {
 const names = 'ABCDEFGHIJKL'
 const backwards = [...names].reverse().join('')
 
-/** A prompt of twelve documents in each API's words. */
+/** Returns a request body with these documents in the format of the API at `path`. */
 function bodyFor(path: string, documents: string): object {
   const chat = documentRequest('q', documents) as { messages: { content: string }[] }
   const text = chat.messages[1]!.content
@@ -47,7 +47,7 @@ function bodyFor(path: string, documents: string): object {
   return bodies[path]!
 }
 
-/** Asks for twelve documents that stand the other way round at the engine: its `[1]` is the caller's `[12]`. */
+/** Asks with twelve documents in the reverse of the order the engine holds: its `[1]` is the caller's `[12]`. */
 async function ask(
   path: string,
   respond: (response: ServerResponse) => void,
@@ -63,7 +63,7 @@ async function ask(
   return response
 }
 
-/** Writes an answer a byte at a time. */
+/** Writes an answer one byte at a time. */
 async function writeByBytes(response: ServerResponse, type: string, bytes: Buffer): Promise<void> {
   response.socket!.setNoDelay(true)
   response.writeHead(200, { 'content-type': type })
@@ -74,7 +74,7 @@ async function writeByBytes(response: ServerResponse, type: string, bytes: Buffe
   response.end()
 }
 
-// as sent, and as received; the label of the last piece is cut in two
+// as sent by the engine, and as received by the client; the last label is cut in two
 const pieces = ['Ärger 🙂 in [', '1', '], [2, 3]', ' and [12', '] – 文档 [1', '2].']
 const mapped = ['Ärger 🙂 in [', '12', '], [11, 10]', ' and [1', '] – 文档 [1', '].']
 
@@ -87,7 +87,7 @@ const streams: [string, StreamOf][] = [
   ['/generate', generate],
 ]
 
-/** Answers that are not streamed: the text, and beside it what looks like citations and is none. */
+/** Answers that are not streamed: the text, and other fields with lookalikes of citations. */
 const bodies: Record<string, (text: string) => string> = {
   '/v1/chat/completions': (text) =>
     `{ "id":"[1]", "seed": 12345678901234567890, "choices":[{"index":0,"message":{"role":"assistant","reasoning_content":"[1]","content":${JSON.stringify(text)},"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\\"at\\":[1]}"}}]}}], "usage":{"prompt_tokens":3,"completion_tokens":1}}`,
@@ -111,7 +111,7 @@ describe('citations are mapped back', () => {
     expect(response.headers.get('content-type')).toBe('text/event-stream')
     expect(await response.text()).toBe(streamOf(mapped))
     expect(await metricOf(proxy.adminUrl, 'reprise_citations_remapped_total')).toBeGreaterThanOrEqual(5)
-    // an engine may encode what a client accepts, and what is encoded cannot be read
+    // otherwise the engine might encode the answer, and citations in encoded text cannot be mapped
     expect(engine.requests.at(-1)!.headers['accept-encoding']).toBe('identity')
     expect(engine.requests[0]!.headers['accept-encoding']).not.toBe('identity')
   })
@@ -175,7 +175,7 @@ describe('an answer goes to the client byte for byte', () => {
     ['br', brotliCompressSync(body)],
   ])('when the engine encodes it as %s whatever it was asked for, which is counted', async (encoding, bytes) => {
     const client = await connectRaw(proxy.url)
-    // a first request, so that there is something to move
+    // a first request, so that the next one has blocks to move
     await (await ask('/v1/chat/completions', writeBody)).text()
     engine.answer((answer) => {
       answer.writeHead(200, {
@@ -221,11 +221,11 @@ test('an answer that breaks off gives all there was of it, and is seen to break 
   client.write(rawPost('/v1/chat/completions', { ...bodyFor('/v1/chat/completions', `${backwards}Z`), stream: true }))
   const received = Buffer.from(await client.ended, 'latin1').toString()
   expect(received).toContain('\r\n\r\n')
-  // chunked: without the last chunk nobody takes it for whole
+  // without the last chunk of a chunked body, no client takes it for complete
   expect(received).not.toMatch(/\r\n0\r\n\r\n$/)
   const text = [...received.matchAll(/"delta":\{"content":"((?:[^"\\]|\\.)*)"/g)].map(([, piece]) => piece).join('')
   expect(text).toContain('Ärger 🙂 in [12], [11, 10] and [1')
-  // what was held back in the hope of more comes as it came
+  // text held back while waiting for the rest of a citation is passed on unchanged
   expect(received).toContain('] – 文档 [1')
 })
 

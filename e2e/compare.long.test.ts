@@ -19,7 +19,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true })
 })
 
-/** A trace of questions about six of twelve documents each, in ever other orders, with their right answers. */
+/** Writes a trace of questions with their right answers, each about six of twelve documents in varying order. */
 function writeTrace(count: number): string {
   const texts = documents(12)
   const blocks = texts.map((text, i) => JSON.stringify({ id: `d${i}`, text }))
@@ -100,7 +100,7 @@ describe('on an engine that says the same to every prompt', () => {
     const whole = JSON.parse((await compare(...options)).stdout) as Comparison
     const lines = readFileSync(results, 'utf8').split('\n')
     expect(linesOf(results)).toHaveLength(1 + 3 * 12)
-    // broken off in the middle of a line of the last pass
+    // cut off in the middle of a line of the last pass
     writeFileSync(results, `${lines.slice(0, 30).join('\n')}\n${lines[30]!.slice(0, 20)}`)
     const resumed = JSON.parse((await compare(...options)).stdout) as Comparison
     expect(resumed.passes.map(({ cached_tokens, changed }) => [cached_tokens, changed])).toEqual(
@@ -119,7 +119,7 @@ describe('on an engine that says the same to every prompt', () => {
   })
 })
 
-/** An engine that is wrong wherever an annotation tells it of another order. */
+/** Starts an engine double that answers wrongly whenever the prompt has an annotation about the original order. */
 function startMisledEngineDouble(): Promise<Server> {
   const server = createServer((incoming, outgoing) => {
     if (incoming.method === 'GET') return outgoing.end(JSON.stringify({ data: [{ id: 'm' }] }))

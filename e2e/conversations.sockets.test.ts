@@ -18,7 +18,7 @@ interface Answer {
 }
 
 const page = 16
-/** what a retriever finds for five questions in a row: every turn knows some of it already */
+/** what a retriever finds for five questions in a row: every later turn repeats some documents */
 const retrieved = ['ABCD', 'CBEA', 'FADG', 'GEHB', 'IHFC']
 const system = (documentRequest('', '') as { messages: Message[] }).messages[0]!
 
@@ -41,7 +41,7 @@ async function ask(proxy: RunningProxy, messages: readonly Message[]): Promise<A
   }
 }
 
-/** Lives through turns of the conversation, which go on from those before. */
+/** Sends turns of the conversation, each continuing from the ones before. */
 async function converse(
   proxy: RunningProxy,
   messages: Message[],
@@ -77,22 +77,22 @@ describe('a conversation with an engine that caches', () => {
   })
 
   test('has all of its past cached in every turn, as was predicted to a tenth', async () => {
-    // how many tokens characters are is learnt from the engine's answers, an eighth at a time
+    // the ratio of characters to tokens is learnt from the engine's answers, an eighth of the way each time
     for (let i = 0; i < 32; i++) await ask(proxy, [{ role: 'system', content: `Another ${i}.` }, question(0, 'ABCD')])
     const messages = [system]
     const answers = await converse(proxy, messages)
     for (const [turn, { promptTokens, cachedTokens, predictedTokens }] of answers.entries()) {
       const before = answers[turn - 1]
       if (before) {
-        // the engine keeps whole pages
+        // the engine caches whole pages only
         expect(cachedTokens).toBeGreaterThanOrEqual(before.promptTokens - page)
         expect(cachedTokens).toBeGreaterThan(before.cachedTokens)
-        // characters are counted here, tokens there
+        // the proxy counts characters, the engine tokens
         expect(Math.abs(predictedTokens - cachedTokens)).toBeLessThanOrEqual(page + cachedTokens / 10)
       }
       expect(cachedTokens).toBeLessThan(promptTokens)
     }
-    // nine documents of about 190 tokens, not nineteen
+    // nine documents of about 190 tokens each, not nineteen
     expect(answers.at(-1)!.promptTokens).toBeLessThan(9 * 230)
   })
 
@@ -102,7 +102,7 @@ describe('a conversation with an engine that caches', () => {
     const again = await ask(proxy, messages.slice(0, -1))
     expect(again.promptTokens).toBe(answers[4]!.promptTokens)
     expect(again.cachedTokens).toBeGreaterThanOrEqual(again.promptTokens - 2 * page)
-    // the third question is worded anew
+    // the third question is reworded
     const edited = [...messages.slice(0, 5), question(2, retrieved[2]!, 'what else')]
     const after = await ask(proxy, edited)
     expect(after.cachedTokens).toBeGreaterThanOrEqual(answers[1]!.promptTokens - page)
@@ -128,7 +128,7 @@ describe('a conversation as it reaches the engine', () => {
   beforeEach(async () => {
     engine = await startRecordingEngineDouble()
     proxy = await startTestProxy({ url: engine.url })
-    // the engine holds other orders of the same documents, behind the same system prompt
+    // the engine holds the same documents in another order, after the same system prompt
     await ask(proxy, [system, question(9, 'DCBA')])
   })
 
@@ -139,7 +139,7 @@ describe('a conversation as it reaches the engine', () => {
 
   const sentLast = (): string[] => contentsIn(engine.requests.at(-1))
 
-  /** Every document once, and all else as the client wrote it. */
+  /** Expects every document exactly once, and all other text as the client wrote it. */
   function expectComplete(sent: readonly string[], messages: readonly Message[]): void {
     expect(sent).toHaveLength(messages.length)
     const [whole, received] = [sent.join('\n'), messages.map(({ content }) => content).join('\n')]
@@ -163,9 +163,9 @@ describe('a conversation as it reaches the engine', () => {
       expectComplete(sentLast(), messages.slice(0, -1))
       before = sentLast()
     }
-    // the first turn went in the order that the engine held
+    // the first turn was sent in the order the engine held
     expect(namesIn(before[1]!)).toBe('DCBA')
-    // sent again: the same to the byte
+    // repeating the request sends the same bytes
     await ask(proxy, messages.slice(0, -1))
     expect(engine.requests.at(-1)!.body).toEqual(engine.requests.at(-2)!.body)
   })
@@ -181,7 +181,7 @@ describe('a conversation as it reaches the engine', () => {
       expect(sentLast().slice(0, shared.length)).toEqual(shared)
       expectComplete(sentLast(), [...messages, question(2, names, 'another')])
     }
-    // back to the first branch, one turn on
+    // back to the first branch, one turn further
     const first = [...messages, question(2, 'HGA', 'another'), { role: 'assistant', content: 'so' }, question(3, 'BI')]
     await ask(proxy, first)
     expect(sentLast().slice(0, branches[0]!.length)).toEqual(branches[0])

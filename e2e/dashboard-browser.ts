@@ -4,26 +4,26 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { type BrowserContext, chromium } from 'playwright-core'
 
-/** A browser of its own, with nothing remembered. */
+/** A separate browser with an empty profile. */
 export interface TestBrowser {
   readonly context: BrowserContext
   readonly close: () => Promise<void>
 }
 
-/** Where Chromium is installed; undefined when it is not (e2e/setup-tests.sh installs it). */
+/** The path of Chromium; undefined if it is not installed (e2e/setup-tests.sh installs it). */
 export const chromiumPath: string | undefined = (process.env.PATH ?? '')
   .split(delimiter)
   .flatMap((folder) => ['chromium', 'chromium-browser', 'google-chrome'].map((name) => join(folder, name)))
   .find((path) => existsSync(path))
 
-/** Starts Chromium without a window. It asks nothing of anyone but the pages it is told to open. */
+/** Starts headless Chromium. It connects to nothing but the pages it is told to open. */
 export async function startTestBrowser(options: { colorScheme?: 'light' | 'dark' } = {}): Promise<TestBrowser> {
   const profile = mkdtempSync(join(tmpdir(), 'reprise-browser-'))
   const quiet = ['component-update', 'background-networking', 'sync'].map((feature) => `--disable-${feature}`)
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: chromiumPath!,
     headless: true,
-    // what a person sees of them is tested
+    // tests check the scrollbars that a user sees
     ignoreDefaultArgs: ['--hide-scrollbars'],
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', ...quiet],
     viewport: { width: 1360, height: 1000 },

@@ -6,7 +6,7 @@ import { postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
 
 /*
  * `node --import tsx e2e/dashboard-screenshot.ts [MINUTES] [FILE]`: sends made-up requests through a proxy with two
- * engine emulators for some minutes, and pictures its dashboard.
+ * engine emulators for some minutes, then takes a screenshot of its dashboard.
  */
 
 const [minutes = '10', file = 'docs/plots/dashboard.png'] = process.argv.slice(2)
@@ -14,7 +14,7 @@ const words = 'river harbour ledger copper orchard signal valley lantern archive
 const [topics, blocksPerTopic] = [30, 8]
 
 let state = 7
-/** Marsaglia's xorshift: the same requests every time. */
+/** Marsaglia's xorshift, so that the requests are the same every time. */
 function random(): number {
   state ^= state << 13
   state ^= state >>> 17
@@ -25,7 +25,7 @@ function random(): number {
 const textOf = (block: number): string =>
   `Note ${block}. ${Array.from({ length: 90 + (block % 7) * 30 }, (_, i) => words[(block * 31 + i * 17 + i * i * block) % words.length]).join(' ')}`
 
-/** Blocks of one topic, popular ones more often, with a few from elsewhere. */
+/** Picks blocks mostly of one topic, popular topics more often, with a few from elsewhere. */
 function retrieve(): string[] {
   const topic = Math.floor(random() ** 2 * topics)
   const pick = (): number =>
@@ -58,7 +58,7 @@ const engines = await Promise.all(
 const proxy = await startTestProxy(undefined, { engines, adminListen: { host: '127.0.0.1', port: adminPort } })
 const until = Date.now() + Number(minutes) * 60_000
 for (let i = 0; Date.now() < until; i++) {
-  // those that leave are part of the picture
+  // clients that leave early are part of the picture
   ask(proxy.url, `Question ${i}: what about ${words[i % words.length]}?`).catch(() => {})
   await delay(120 + 240 * random())
 }

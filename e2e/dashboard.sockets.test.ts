@@ -186,7 +186,7 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in Chromium', () => {
     await page.click('#explain button[type=submit]')
     await page.locator('#summary', { hasText: 'unchanged: unexpected_shape' }).waitFor()
     await page.selectOption('#api', '')
-    // nothing of it was sent
+    // none of it was sent to the engine
     expect((await stats()).outcomes).toEqual({ finished: 8 })
   })
 
@@ -199,7 +199,7 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in Chromium', () => {
     expect(await drawn.getAttribute('aria-label')).toBe('Order as sent, by place received: 3, 1, 2')
     expect(await drawn.textContent()).toContain('The Seine rises')
     expect(await page.locator('#notes').textContent()).toContain('priority order: [2] > [3] > [1]')
-    // nothing of it was sent, or remembered: without the earlier request it stays as it is
+    // none of it was sent or remembered: without the earlier request nothing moves
     expect((await stats()).outcomes).toEqual(before)
     await page.fill('#earlier', '')
     await page.click('#explain button[type=submit]')
@@ -288,7 +288,7 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in Chromium', () => {
   })
 })
 
-/** The admin listener as it looks from another machine: only with the token. */
+/** Starts a server that guards the admin listener as for another machine: it requires the token. */
 async function startGuarded(token: string): Promise<Server> {
   const server = createServer((request, response) => {
     if (request.url !== '/' && request.headers.authorization !== `Bearer ${token}`) {

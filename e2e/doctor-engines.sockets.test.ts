@@ -24,7 +24,7 @@ interface Answer {
 const notFound: Answer = { status: 404, body: '{"detail":"Not Found"}' }
 const ok = (body: unknown): Answer => ({ status: 200, body: typeof body === 'string' ? body : JSON.stringify(body) })
 
-/** Answers by paths with what an engine of a version has answered; `computed` is called for each completion. */
+/** Replays an engine's recorded answers by path, except for `changes` and `refuse`. Calls `computed` per completion. */
 async function startReplay(
   recording: Recording,
   changes: Readonly<Record<string, Answer>> = {},
@@ -49,7 +49,7 @@ async function startReplay(
   return double.url
 }
 
-/** Tells the doctor's probes apart by what they are salted with. */
+/** Returns a function that identifies the doctor's probes by their salts. */
 function nameChats(): (body: Buffer) => string {
   const seen = new Map<string, number>()
   return (body) => {
@@ -69,13 +69,13 @@ const pages = { vllm: 32, sglang: 16 }
 const toBeMended = (report: Parameters<typeof levelsOf>[0]): string[] =>
   report.findings.filter(({ level, check }) => level !== 'ok' && check !== 'mirror').map(({ check }) => check)
 
-/** What SGLang says of how it was started, with some of it changed. */
+/** Returns SGLang's recorded /server_info with `changes` applied. */
 function sglangInfo(changes: Record<string, unknown>): Record<string, Answer> {
   const info = JSON.parse(findExchange(only('sglang'), 'doctor /server_info').answer.body) as Record<string, unknown>
   return { '/server_info': ok({ ...info, ...changes }) }
 }
 
-/** What is to be mended in an engine that was started without it, by configuration. */
+/** The findings expected per engine and recorded configuration: check, level and the flag that its fix names. */
 const expected = {
   vllm: {
     reporting: {},
@@ -102,7 +102,7 @@ describe.each(titled)('what %s has answered', (_, recording) => {
     const faults: Record<string, readonly [string, string]> = expected[kind][configuration as 'plain']
     const report = await examine(`${await startReplay(recording)},kind=${kind}`)
     expect(find(report, 'kind').found).toContain(version)
-    // the recorded engines read 512 tokens
+    // the recorded engines have a context of only 512 tokens
     expect(toBeMended(report).toSorted()).toEqual(['context_length', ...Object.keys(faults)].toSorted())
     for (const [check, [level, flag]] of Object.entries(faults)) {
       expect(find(report, check)).toMatchObject({ level, fix: expect.stringContaining(flag) })
@@ -132,7 +132,7 @@ describe.each([only('vllm'), only('sglang')])('$engine, whose tokenizer takes ma
 })
 
 describe("an engine's own events", () => {
-  /** An event as both engines tell it. */
+  /** A stored-block event in the form both engines publish. */
   const stored = (hash: number | bigint): unknown => [
     1,
     [{ type: 'BlockStored', block_hashes: [hash], parent_block_hash: null, token_ids: [1, 2], block_size: 2 }],
@@ -178,7 +178,7 @@ describe("an engine's own events", () => {
       found: expect.stringContaining('reuses KV at any position'),
       fix: expect.stringContaining('--prefix-caching-hash-algo sha256'),
     })
-    // the first block of a prompt as vLLM hashes it by default
+    // the hash of a prompt's first block with vLLM's default seed and encoding
     const known = vllmEventHash(vllmBlockHashes([1, 2], 2, { seed: vllmDefaultSeed, encode: encodePickle })[0]!)
     const hashed = await examineWith(publisher, () => publisher.publish(pack(stored(known))), metrics)
     expect(find(hashed, 'events').level).toBe('ok')
@@ -188,7 +188,7 @@ describe("an engine's own events", () => {
     const [eventsPort, replayPort] = [await findFreePort(), await findFreePort()]
     const publisher = { eventsUrl: `tcp://127.0.0.1:${eventsPort}`, replayUrl: `tcp://127.0.0.1:${replayPort}` }
     const silence = async (): Promise<void> => {}
-    // each waits for a publisher
+    // in parallel, because each waits for a publisher
     const [report, publishes, silent] = await Promise.all([
       examineWith(publisher, silence),
       examineWith(publisher, silence, {}, 'sglang'),

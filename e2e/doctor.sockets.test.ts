@@ -27,9 +27,9 @@ async function emulate(kind: 'vllm' | 'sglang'): Promise<string> {
 type Json = Record<string, unknown>
 
 interface DoubleOptions {
-  /** bodies of GET by path; all others are 404 */
+  /** bodies of GET answers by path; all other paths are 404 */
   pages?: Record<string, unknown>
-  /** answers a completion: its status and body */
+  /** returns the status and body for a completion */
   complete?: (body: Json) => [number, Json]
   /** answers every request itself */
   respond?: (response: ServerResponse) => void
@@ -40,7 +40,7 @@ const usageOf = (cached: number | undefined): Json => ({
   usage: { prompt_tokens: 500, ...(cached === undefined ? {} : { prompt_tokens_details: { cached_tokens: cached } }) },
 })
 
-/** Stands in for an engine that cannot be had otherwise: badly configured, of another make, or broken. */
+/** Stands in for engines not otherwise available: badly configured, of another make, or broken. */
 async function startDouble(options: DoubleOptions): Promise<RecordingEngineDouble> {
   const double = await startRecordingEngineDouble(0, true)
   closers.push(() => double.close())
@@ -58,7 +58,7 @@ async function startDouble(options: DoubleOptions): Promise<RecordingEngineDoubl
   return double
 }
 
-/** Answers as a cache does that holds whole prompts by `keyOf`. */
+/** Answers like an engine whose cache holds whole prompts under the key `keyOf`. */
 function remember(keyOf: (body: Json) => string, cached = 496): (body: Json) => [number, Json] {
   const seen = new Set<string>()
   return (body) => {
@@ -101,7 +101,7 @@ describe('an engine that works', () => {
     expect(find(wrong, 'kind')).toMatchObject({ level: 'fatal', fix: expect.stringContaining('kind=sglang') })
     const missing = await examine(url)
     expect(find(missing, 'kind')).toMatchObject({ level: 'warning', fix: expect.stringContaining('kind=sglang') })
-    // as the proxy, which adds no salt without a kind
+    // no check of the salt, because without a kind the proxy adds none
     expect(levelsOf(missing)).not.toHaveProperty('cache_salt')
   })
 })
@@ -115,7 +115,7 @@ describe('an engine that is badly configured', () => {
       fix: expect.stringContaining('--enable-prompt-tokens-details'),
     })
     expect(report.fatal).toBe(0)
-    // the greeting, the prompt, two repeats, and another salt
+    // the greeting, the prompt, two repeats, and the prompt with another salt
     expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(5)
   })
 
@@ -211,7 +211,7 @@ describe('what is no engine', () => {
       found: expect.stringContaining('ECONNREFUSED'),
       fix: expect.stringContaining('nothing listens'),
     })
-    // the prompt is checked all the same
+    // the prompt is checked nevertheless
     expect(Object.keys(levelsOf(report))).toEqual(['engine', 'blocks', 'mirror'])
   })
 
@@ -279,7 +279,7 @@ describe('keys', () => {
 })
 
 describe('a running proxy', () => {
-  /** Whose engine reports, or not, between one look at it and the next. */
+  /** Starts a proxy double whose engine reports, or does not, between one query and the next. */
   async function startMirror(mode: string, isReporting = mode === 'exact'): Promise<RecordingEngineDouble> {
     let sequence = 7
     return startDouble({
@@ -312,7 +312,7 @@ describe('a running proxy', () => {
       found: expect.stringContaining('nobody reported while this engine computed'),
       fix: expect.stringContaining(`REPRISE_CALLBACK_URL=${adminUrl}/v1/replicas/gpu-1`),
     })
-    // an engine that is not there has computed nothing that could be reported
+    // an unreachable engine has computed nothing to report
     expect(find(await examine('http://127.0.0.1:9', { adminUrl }), 'mirror').level).toBe('ok')
   })
 

@@ -3,10 +3,10 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Stands in for an engine where a test must see that each answer belongs to its request: it answers with its markers. */
+/** An engine double that answers with a request's markers, so that a test can check that each answer belongs to it. */
 export interface EchoingEngineDouble {
   readonly url: string
-  /** requests answered whole */
+  /** number of requests answered completely */
   readonly answered: number
   close(): Promise<void>
 }
@@ -15,14 +15,14 @@ export interface EchoingEngineDouble {
 const marker = /<<\d+\.\d+>>/g
 
 /**
- * Answers every request with all the markers in its last message, in order, and with those of the messages before;
- * streams them piece by piece with pauses, so that many answers are under way at once.
+ * Answers every request with all markers of its last message, in order, and those of the earlier messages. Streams them
+ * in pieces with pauses, so that many answers are in flight at once.
  */
 export async function startEchoingEngineDouble(): Promise<EchoingEngineDouble> {
   let answered = 0
   const server = createServer((incoming, response) => {
     const chunks: Buffer[] = []
-    // a client that goes away is part of what is tested
+    // tests include clients that disconnect
     incoming.on('error', () => {})
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
     incoming.on('end', async () => {

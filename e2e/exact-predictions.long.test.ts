@@ -23,7 +23,7 @@ async function mirror(): Promise<MirrorState> {
   return replicas[0]!
 }
 
-/** An emulator that reports to the proxy, in a cache of about six of the prompts below. */
+/** Starts an emulator that reports to the proxy, with a cache for about six of the prompts below. */
 async function start(kind: 'vllm' | 'sglang', prefillTokensPerSecond = 20_000): Promise<void> {
   const port = await findFreePort()
   proxy = await startTestProxy({ url: `http://127.0.0.1:${port}`, kind, id: 'gpu-0' })
@@ -38,7 +38,7 @@ async function start(kind: 'vllm' | 'sglang', prefillTokensPerSecond = 20_000): 
     callbackUrl,
   })
   await vi.waitFor(async () => expect((await mirror()).mode).toBe('exact'), { timeout: 5_000 })
-  // until the engine has said how large its pages are
+  // predictions are exact once the engine has reported its page size
   const isExact = async (): Promise<void> => {
     const { predicted, cached } = await ask('Warm?', ['warm '.repeat(100)], false)
     expect(cached).toBeGreaterThan(50)
@@ -47,7 +47,7 @@ async function start(kind: 'vllm' | 'sglang', prefillTokensPerSecond = 20_000): 
   await vi.waitFor(isExact, { timeout: 10_000, interval: 100 })
 }
 
-/** The same numbers every time. */
+/** Yields pseudo-random numbers that are the same every time. */
 function* numbers(seed: number): Generator<number, never> {
   for (let state = seed; ; ) {
     state = (state * 48_271) % 2_147_483_647
@@ -57,7 +57,7 @@ function* numbers(seed: number): Generator<number, never> {
 
 const words = 'alpha river Ünicode 42 the of retrieval, engine; "cache" block — token\n'.split(' ')
 
-/** Texts of 20 to 220 words that begin alike, so that prompts part in the middle of a page. */
+/** Returns texts of 20 to 220 words that begin alike, so that prompts diverge in the middle of a page. */
 function documents(random: Generator<number, never>, count: number): string[] {
   const word = (): string => words[Math.floor(random.next().value * words.length)]!
   return Array.from({ length: count }, (_, i) => {
@@ -117,7 +117,7 @@ test.each(['vllm', 'sglang'] as const)(
 
 test('an engine that begins its answer and is silent then keeps nobody waiting for the head', async () => {
   await start('vllm', 1_000)
-  // a prefill of seconds behind a head that comes at once
+  // the head arrives at once, but the prefill takes seconds
   const answer = fetch(`${proxy.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

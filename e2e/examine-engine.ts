@@ -3,7 +3,7 @@ import type { DoctorOptions } from '#proxy/doctor/doctor-options.ts'
 import type { DoctorReport, Finding } from '#proxy/doctor/finding.ts'
 import { runDoctor } from '#proxy/doctor/run-doctor.ts'
 
-/** What `reprise doctor --engine ENGINE` finds. */
+/** Runs the checks of `reprise doctor --engine ENGINE` and returns its report. */
 export function examine(engine: string, options: Partial<DoctorOptions> = {}): Promise<DoctorReport> {
   return runDoctor(
     {
@@ -20,12 +20,12 @@ export function examine(engine: string, options: Partial<DoctorOptions> = {}): P
   )
 }
 
-/** Every check with its level, in the order of the report. */
+/** Returns every check with its level, in the order of the report. */
 export function levelsOf({ findings }: DoctorReport): Record<string, string> {
   return Object.fromEntries(findings.map(({ check, level }) => [check, level]))
 }
 
-/** What a check found. */
+/** Returns the finding of a check. */
 export function find({ findings }: DoctorReport, check: string): Finding {
   return findings.find((finding) => finding.check === check)!
 }

@@ -1,22 +1,22 @@
-/** What an engine says that reuses KV wherever its tokens stand, doing a share of the work again. */
+/** What an engine reports if it reuses KV at any position and recomputes a share of it. */
 export interface AnyPositionReuse {
-  /** the share where a request does not say */
+  /** the share if a request names none */
   readonly ratio: number
-  /** the least that a request can ask for */
+  /** the smallest share that a request can ask for */
   readonly minRatio: number
-  /** the most */
+  /** the largest */
   readonly maxRatio: number
 }
 
-/** What a request wishes of such an engine: that it reuses nothing so, or the share to compute again. */
+/** What a request wishes: no reuse at any position (`off`), or the share to recompute. */
 export type ReuseWish = 'off' | number
 
-/** The wish as the engine grants it. */
+/** The wish as the engine grants it, clamped to its bounds. */
 export function grantedWish({ minRatio, maxRatio }: AnyPositionReuse, wish: ReuseWish): ReuseWish {
   return wish === 'off' ? wish : Math.min(Math.max(wish, minRatio), maxRatio)
 }
 
-/** The share of that work which the engine does again for a request; undefined: it reuses nothing for it. */
+/** The share that the engine recomputes for a request; undefined: it reuses nothing at any position. */
 export function recomputedShare(reuse: AnyPositionReuse | undefined, wish: ReuseWish | undefined): number | undefined {
   if (!reuse) return undefined
   const granted = wish === undefined ? reuse.ratio : grantedWish(reuse, wish)

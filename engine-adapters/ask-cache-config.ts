@@ -3,7 +3,7 @@ import { type CacheSize, toCacheSize } from './cache-config.ts'
 import type { EngineAdapter } from './engine-adapter.ts'
 import type { EngineClient } from './engine-client.ts'
 
-/** Asks an engine how large its cache's pages are and what it holds; undefined when it does not say. Never rejects. */
+/** Asks an engine for its cache's page size and capacity; undefined if it does not say. Never rejects. */
 export async function askCacheSize(
   engine: Pick<EngineClient, 'send'>,
   { cacheSources }: EngineAdapter,

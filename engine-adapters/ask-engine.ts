@@ -1,11 +1,11 @@
 import type { EngineClient } from './engine-client.ts'
 
-/** A question of ours to an engine, beside the requests it serves. */
+/** A question of ours to an engine, in addition to the requests it serves. */
 export interface EngineQuestion {
   readonly path: string
-  /** JSON to post; undefined: the page is got */
+  /** JSON to post; undefined: a GET request */
   readonly json?: string
-  /** names and values in turn */
+  /** names and values, alternating */
   readonly headers?: readonly string[]
 }
 
@@ -15,10 +15,10 @@ export interface EngineText {
   readonly text: string
 }
 
-/** More than the tokens of any prompt, and than any engine has to say of itself. */
+/** More than the tokens of any prompt need, or an engine's description of itself. */
 const longestAnswer = 64 * 1024 * 1024
 
-/** Asks an engine something; undefined when there is no whole answer before the signal aborts. Never rejects. */
+/** Asks an engine something; undefined if no complete answer arrives before the signal aborts. Never rejects. */
 export function askEngine(
   engine: Pick<EngineClient, 'send'>,
   question: EngineQuestion,

@@ -16,7 +16,7 @@ test("vLLM's metrics say whether prefix caching is on, how large a page is and h
 })
 
 test('the size of the cache is read where vLLM says it (0.32.0), less the block that is kept empty', () => {
-  // as `vllm serve --block-size 32 --num-gpu-blocks-override 100` says it, in part
+  // part of what `vllm serve --block-size 32 --num-gpu-blocks-override 100` reports
   const labels =
     '_block_size_resolved="True",block_size="32",cache_hit_alignment_tokens="None",effective_attention_block_size="32",enable_prefix_caching="True",engine="0",hash_block_size="None",kv_cache_dtype_skip_layers="[]",kv_cache_max_concurrency="1.5625",kv_cache_memory_bytes="1073741824",kv_cache_size_tokens="3200",num_cpu_blocks="None",num_gpu_blocks="100",num_gpu_blocks_override="100",user_specified_block_size="True"'
   expect(readVllmCacheConfig(metrics(labels))).toEqual({ isEnabled: true, pageTokens: 32, capacityTokens: 3168 })

@@ -1,4 +1,4 @@
-/** What an engine says of its own prefix cache; undefined is what it does not say. */
+/** What an engine reports about its own prefix cache; undefined: not reported. */
 export interface CacheConfig {
   readonly isEnabled?: boolean | undefined
   readonly reportsCachedTokens?: boolean | undefined
@@ -6,28 +6,28 @@ export interface CacheConfig {
   readonly capacityTokens?: number | undefined
 }
 
-/** How large the pages of an engine's cache are, and how much it holds, where it says so. */
+/** The page size of an engine's cache, and its capacity if the engine reports it. */
 export interface CacheSize {
-  /** what is cached is cached in whole pages of so many tokens */
+  /** the cache holds whole pages of this many tokens */
   readonly pageTokens: number
   /** running requests included */
   readonly capacityTokens: number | undefined
 }
 
-/** What mirrors need of an engine's description of its cache; undefined without a page size, or where it caches nothing. */
+/** The part of a cache's description that mirrors need; undefined without a page size, or if nothing is cached. */
 export function toCacheSize(config: CacheConfig | undefined): CacheSize | undefined {
   if (config?.pageTokens === undefined || config.isEnabled === false) return undefined
   return { pageTokens: config.pageTokens, capacityTokens: config.capacityTokens }
 }
 
-/** Reads vLLM's `vllm:cache_config_info` out of its metrics; undefined when it is not there. */
+/** Reads vLLM's `vllm:cache_config_info` from its metrics; undefined if it is missing. */
 export function readVllmCacheConfig(metrics: string): CacheConfig | undefined {
   const line = /^vllm:cache_config_info\{([^\n]{0,16384})\}/m.exec(metrics)?.[1]
   if (line === undefined) return undefined
   const labels = new Map([...line.matchAll(/(\w{1,80})="([^"\\]{0,400})"/g)].map(([, name, value]) => [name, value]))
   const pageTokens = toNumber(labels.get('block_size'))
   const pages = toNumber(labels.get('num_gpu_blocks'))
-  // layers of several kinds share the pages: then the product says too much
+  // if layers of several kinds share the pages, the product is too large
   const tokens = toNumber(labels.get('kv_cache_size_tokens')) ?? (pageTokens && pages && pageTokens * pages)
   const enabled = labels.get('enable_prefix_caching')?.toLowerCase()
   return {
@@ -38,7 +38,7 @@ export function readVllmCacheConfig(metrics: string): CacheConfig | undefined {
   }
 }
 
-/** Reads SGLang's `/server_info`; undefined when it is something else. */
+/** Reads SGLang's `/server_info`; undefined if it is something else. */
 export function readSglangCacheConfig(serverInfo: unknown): CacheConfig | undefined {
   const info = serverInfo as Record<string, unknown> | null | undefined
   if (typeof info?.disable_radix_cache !== 'boolean' && typeof info?.page_size !== 'number') return undefined

@@ -2,11 +2,11 @@ import type { RequestId } from '#index/context-block.ts'
 import type { CacheConfig } from './cache-config.ts'
 import type { PromptApi } from './prompt-api.ts'
 
-/** What kind of engine stands behind a URL: how requests are tagged, and what may be added to them. */
+/** The kind of engine at a URL decides how requests are tagged and what may be added to them. */
 export const engineKinds = ['vllm', 'sglang', 'openai'] as const
 export type EngineKind = (typeof engineKinds)[number]
 
-/** What a request is tagged with, so that the engine's reports can be tied to it and tenants share no cache. */
+/** Tags for a request, so that the engine's reports can be matched to it and tenants share no cache. */
 export interface RequestTags {
   readonly headers: Readonly<Record<string, string>>
   /** members of the body to set */
@@ -19,56 +19,56 @@ export type BodyMembers = Readonly<Record<string, unknown>>
 /** The prompts of one request. */
 export interface SentPrompts {
   readonly count: number
-  /** an API took them as a list, be it of one */
+  /** whether the API took them as a list, even a list of one */
   readonly isList: boolean
   /** the member `rid` of the body */
   readonly rid?: unknown
 }
 
-/** A request to the engine whose answer tells the tokens of a prompt. */
+/** A request to the engine that is answered with the tokens of a prompt. */
 export interface TokenQuestion {
   readonly path: string
   readonly body: BodyMembers
 }
 
-/** A page on which an engine tells of its cache. */
+/** A page on which an engine describes its cache. */
 export interface CacheSource {
   readonly path: string
   readonly read: (text: string) => CacheConfig | undefined
 }
 
-/** All that depends on the kind of engine. */
+/** Everything that depends on the kind of engine. */
 export interface EngineAdapter {
   readonly kind: EngineKind
-  /** whether `cached_tokens` of an answer to several prompts are those of all of them */
+  /** whether `cached_tokens` of an answer to several prompts is the sum over all of them */
   readonly countsCachedOfAll: boolean
   /** whether a prefix is evicted as a whole node, not page by page */
   readonly evictsInWhole: boolean
-  /** whether its cache can be followed by KV events, and tokens of prompts be asked for */
+  /** whether its cache can be followed through KV events, and it answers questions for the tokens of prompts */
   readonly publishesEvents: boolean
-  /** whether its plugin can reuse KV at any position, and tells how */
+  /** whether its plugin can reuse KV at any position, and reports how */
   readonly canReuseAnywhere: boolean
-  /** the member that hands a wish to its plugin of page selection, on these APIs; undefined: there is none */
+  /** the member that passes a wish to its page selection plugin on this API; undefined: there is none */
   pagesMember(api: PromptApi): string | undefined
   /** the APIs on which `cache_salt` keeps tenants apart */
   readonly salts: readonly PromptApi[]
-  /** where it tells of its cache, the newer place first; none: it does not */
+  /** where it describes its cache, the newer place first; empty: nowhere */
   readonly cacheSources: readonly CacheSource[]
-  /** `members`: those that the body has, of which none is taken away */
+  /** `members`: what the body already has; no member is removed */
   tagRequest(request: RequestId, cacheSalt: string, members?: BodyMembers): RequestTags
-  /** Whether a request to this path asks for inference, or about it; all else controls the engine or tells of others. */
+  /** Whether a request to this path is inference or asks about it. Others control the engine or reveal others. */
   isInference(path: string): boolean
-  /** Whether the engine looks into its cache for a request with these members. */
+  /** Whether the engine looks up a request with these members in its cache. */
   readsCache(members: BodyMembers): boolean
-  /** The id that a body gives its request in the engine's own way; undefined: none. */
+  /** The request id that a body sets in the engine's own way; undefined: none. */
   idIn(members: BodyMembers): string | undefined
   /** What the engine's reports call the prompts of one request. */
   promptIds(request: RequestId, prompts: SentPrompts): RequestId[]
   /**
-   * What the engine's reports call the first prompt of a request that it answers under an id of its own; undefined where
-   * they keep the id it was given.
+   * What the engine's reports call the first prompt of a request if the engine answered under an id it made itself;
+   * undefined if the reports keep the id it was given.
    */
   reportedName(api: PromptApi, answerId: string): RequestId | undefined
-  /** The ways to ask for the tokens of a request's prompts, the surest first; none: it has no answer to it. */
+  /** The ways to ask for the tokens of a request's prompts, the most reliable first; empty: the engine has no answer. */
   tokenQuestions(api: PromptApi, path: string, members: BodyMembers): TokenQuestion[]
 }

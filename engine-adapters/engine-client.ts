@@ -3,13 +3,13 @@ import { buildConnector, type Dispatcher, Pool } from 'undici'
 
 /** A request for the engine. */
 export interface EngineRequest {
-  /** path and query as the client wrote them */
+  /** path and query as the client sent them */
   readonly path: string
   readonly method: string
-  /** names and values in turn */
+  /** names and values, alternating */
   readonly headers: string[]
   readonly body: Buffer | Readable | null
-  /** the protocol to go on in, if the engine agrees */
+  /** the protocol to switch to, if the engine agrees */
   readonly upgrade?: string | null
 }
 
@@ -17,27 +17,27 @@ export interface EngineRequest {
 export interface EngineClient {
   readonly url: string
   send(request: EngineRequest, handler: Dispatcher.DispatchHandler): void
-  /** New connections show and trust these certificates; those that are open stay. */
+  /** New connections present and trust these certificates; open connections stay. */
   setTls(tls: EngineTls | undefined): void
   close(): Promise<void>
 }
 
-/** How an engine behind https is recognised, and what is shown to it; certificates are in PEM. */
+/** How an https engine is authenticated, and which certificate we present; certificates are in PEM. */
 export interface EngineTls {
-  /** whom to trust, instead of the system's authorities */
+  /** the authorities to trust, instead of the system's */
   readonly ca?: Buffer
   readonly cert?: Buffer
   readonly key?: Buffer
-  /** the name that the engine's certificate has to bear */
+  /** the name that the engine's certificate must have */
   readonly serverName?: string
 }
 
-/** What Node takes of a head unless it is told otherwise, 16 KiB, is less than what cookies and tokens come to. */
+/** Node's default limit for heads, 16 KiB, is too small for some cookies and tokens. */
 export const largestHead: number = 64 * 1024
 
 /**
- * Opens a pool of connections to an engine. No timeouts but for connecting: how long a prefill or a pause between
- * tokens may take is not ours to say.
+ * Opens a pool of connections to an engine. Only connecting has a timeout: how long a prefill or a pause between
+ * tokens may take is not for us to decide.
  */
 export function createEngineClient(url: string, tls?: EngineTls): EngineClient {
   const { origin, pathname } = new URL(url)
@@ -46,7 +46,7 @@ export function createEngineClient(url: string, tls?: EngineTls): EngineClient {
   const pool = new Pool(origin, {
     pipelining: 1,
     maxHeaderSize: largestHead,
-    // vLLM's server closes idle connections after 5 s; far enough below them for a process that is held up for a second
+    // vLLM's server closes idle connections after 5 s; these stay below that even if the process stalls for a second
     keepAliveTimeout: 2_000,
     keepAliveMaxTimeout: 4_000,
     headersTimeout: 0,
@@ -58,7 +58,7 @@ export function createEngineClient(url: string, tls?: EngineTls): EngineClient {
     send: ({ path, method, headers, body, upgrade = null }, handler) => {
       pool.dispatch({ path: prefix + path, method, headers, body, upgrade }, handler)
     },
-    // the sessions of those before go with their connector: a session that is resumed shows no certificate
+    // a new connector also drops the old TLS sessions: a resumed session presents no certificate
     setTls: (renewed) => {
       connect = createConnector(renewed)
     },

@@ -10,7 +10,7 @@ test.each(engineKinds)('%s answers what applications ask', (kind) => {
   expect(answered).toEqual(inference.filter((path) => !path.includes('%')))
 })
 
-// of the routes that vLLM 0.32 and SGLang 0.5.23 list, those that concern other users
+// the routes of vLLM 0.32 and SGLang 0.5.23 that affect other users
 const control = [
   '/reset_prefix_cache',
   '/reset_mm_cache',

@@ -1,4 +1,4 @@
-/** What every engine answers at: the APIs that are rewritten, and what OpenAI's clients ask besides. */
+/** Paths of every engine: the APIs that are rewritten, and what OpenAI's clients request in addition. */
 const common = [
   '/v1/chat/completions',
   '/v1/completions',
@@ -16,16 +16,16 @@ const common = [
 ]
 
 /**
- * Whether a path asks for inference: one of those that every engine answers at, or of `own`, to the letter (`matchesPath`
- * says what `*` is). What is not listed resets and flushes caches, aborts requests of others, loads weights and adapters,
- * profiles, puts the engine to sleep, or tells of all that it does: vLLM 0.32 and SGLang 0.5.23 have some 40 such paths,
- * and new ones with each release.
+ * Returns whether a path is inference: it matches, to the letter, a path of every engine or one of `own` (`matchesPath`
+ * defines `*`). Other paths reset and flush caches, abort requests of other users, load weights and adapters, profile,
+ * put the engine to sleep, or reveal everything it does: vLLM 0.32 and SGLang 0.5.23 have some 40 such paths, and each
+ * release adds new ones.
  */
 export function isInferencePath(own: readonly string[], path: string): boolean {
   return [...common, ...own].some((listed) => matchesPath(listed, path))
 }
 
-/** Whether a path, without its query, is the listed one; a `*` at the end stands for one part or more of a plain path. */
+/** Whether a path, without its query, is the listed one. A final `*` stands for one or more plain path segments. */
 export function matchesPath(listed: string, path: string): boolean {
   if (!listed.endsWith('*')) return path === listed
   const front = listed.slice(0, -1)

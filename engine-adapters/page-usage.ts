@@ -1,14 +1,14 @@
-/** What a vLLM that selects pages read of a context while it decoded, summed over the steps of an answer. */
+/** Pages of its context that a vLLM with page selection read while decoding, summed over the steps of an answer. */
 export interface PageUsage {
   readonly listed: number
-  /** there were; as many as listed where every step read its whole context */
+  /** pages of the whole context; equal to `listed` if every step read all of it */
   readonly all: number
-  /** times that pages were chosen, and those of them for which the model's uncertainty was the reason */
+  /** how often pages were chosen; `backtracks`: how often because the model was uncertain */
   readonly choices: number
   readonly backtracks: number
 }
 
-/** As usage has it. */
+/** The same counts as an answer's usage names them. */
 export interface PageDetails {
   readonly listed_pages: number
   readonly all_pages: number
@@ -20,7 +20,7 @@ export function toPageDetails({ listed, all, choices, backtracks }: PageUsage): 
   return { listed_pages: listed, all_pages: all, page_choices: choices, page_backtracks: backtracks }
 }
 
-/** Of the details of usage; undefined where an engine does not tell all of it, or what cannot be. */
+/** Reads the details of usage; undefined if a count is missing or the counts are impossible. */
 export function readPageUsage(details: Readonly<Record<string, unknown>>): PageUsage | undefined {
   const { listed_pages: listed, all_pages: all, page_choices: choices, page_backtracks: backtracks } = details
   if (!isCount(listed) || !isCount(all) || !isCount(choices) || !isCount(backtracks)) return undefined

@@ -1,11 +1,11 @@
-/** What decides nothing about a prompt's tokens, and what a question for them must not ask for. */
+/** Members without influence on a prompt's tokens, and members that a question for tokens must not have. */
 const besidePrompt = new Set(
   'rid request_id stream stream_options temperature top_p top_k min_p seed n best_of max_tokens max_completion_tokens max_output_tokens min_tokens stop logprobs top_logprobs prompt_logprobs presence_penalty frequency_penalty repetition_penalty user metadata store sampling_params cache_salt priority'.split(
     ' ',
   ),
 )
 
-/** The members of a body that decide about its prompt. */
+/** The members of a body that determine its prompt. */
 export function promptOnly(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).filter(([name]) => !besidePrompt.has(name)))
 }

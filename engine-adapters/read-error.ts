@@ -1,4 +1,4 @@
-/** Why an engine did not do what it was asked. */
+/** Why an engine refused or failed a request. */
 export interface EngineError {
   readonly message: string
   /** the engine's own number or word for it, mostly the HTTP status again */
@@ -9,14 +9,14 @@ type Json = Record<string, unknown>
 
 /**
  * Reads an engine's error in any of the shapes that vLLM and SGLang answer with: OpenAI's and Anthropic's `error`,
- * SGLang's flat `object: "error"`, and their web framework's `detail`. Undefined when the text is no error.
+ * SGLang's flat `object: "error"`, and their web framework's `detail`. Returns undefined if the text is not an error.
  */
 export function readEngineError(text: string): EngineError | undefined {
   const answer = readObject(text)
   if (!answer) return undefined
   const { error, detail } = answer
   if (isObject(error) && typeof error.message === 'string') return toError(error.message, error.code)
-  // `"error": null` is part of OpenAI's Responses, which are none
+  // OpenAI's Responses contain `"error": null` without being errors
   if (typeof error === 'string') return toError(error, undefined)
   if (answer.object === 'error' && typeof answer.message === 'string') return toError(answer.message, answer.code)
   if (typeof detail === 'string') return toError(detail, undefined)
@@ -27,7 +27,7 @@ function toError(message: string, code: unknown): EngineError {
   return { message, code: typeof code === 'number' || typeof code === 'string' ? code : undefined }
 }
 
-/** One of the faults that a body's check has found. */
+/** The text of one fault found in a body's validation. */
 function wordOf(fault: unknown): string {
   if (!isObject(fault)) return String(fault)
   const place = Array.isArray(fault.loc) ? `${fault.loc.join('.')}: ` : ''
@@ -39,7 +39,7 @@ function readObject(text: string): Json | undefined {
     const value: unknown = JSON.parse(text)
     return isObject(value) ? value : undefined
   } catch {
-    // a page or a plain text: whoever asks shows it as it is
+    // an HTML page or plain text: the caller shows it as it is
     return undefined
   }
 }

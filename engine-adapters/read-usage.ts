@@ -2,26 +2,26 @@ import { createParser } from 'eventsource-parser'
 import { type PageUsage, readPageUsage, sumOfPages } from './page-usage.ts'
 import { readEngineError } from './read-error.ts'
 
-/** What an engine says it did for a request. */
+/** What an engine reports it did for a request. */
 export interface Usage {
   readonly promptTokens: number
-  /** undefined when the engine does not report it */
+  /** undefined if the engine does not report it */
   readonly cachedTokens: number | undefined
-  /** taken over from another position, and not computed again; undefined when the engine does no such thing */
+  /** reused from another position without being recomputed; undefined if the engine never does that */
   readonly reusedTokens: number | undefined
-  /** of the answer's steps; undefined when they read their whole context, or the engine does not tell */
+  /** for the answer's steps; undefined if they read their whole context, or the engine does not report it */
   readonly pages?: PageUsage | undefined
   readonly completionTokens: number | undefined
 }
 
-/** Usage stands in the last events of a stream; this much of its end is kept. */
+/** Usage is in the last events of a stream; this many bytes of its end are kept. */
 const streamTail = 16 * 1024
-/** SGLang's Messages tell of the prompt in the first event alone, as a refused `/generate` tells its error there. */
+/** SGLang's Messages report the prompt's usage only in the first event; a refused `/generate` has its error there. */
 const streamHead = 4 * 1024
-/** A longer answer that is not streamed is not searched for usage. */
+/** An answer longer than this that is not streamed is not searched for usage. */
 const longestBody = 4 * 1024 * 1024
 
-/** Watches an answer go by and finds the usage in it. Costs a push per chunk; nothing is parsed before the end. */
+/** Finds the usage in an answer as it passes through. Costs a push per chunk; nothing is parsed before the end. */
 export class UsageReader {
   readonly #isStream: boolean
   readonly #head: Buffer[] = []
@@ -47,7 +47,7 @@ export class UsageReader {
     }
   }
 
-  /** The usage of the answer, once it is whole; undefined when it holds none. */
+  /** The usage of the answer, once it is complete; undefined if it has none. */
   read(): Usage | undefined {
     const text = Buffer.concat(this.#chunks).toString()
     if (!this.#isStream) return readUsage(text)
@@ -56,7 +56,7 @@ export class UsageReader {
     return isWhole(usage) ? usage : undefined
   }
 
-  /** Whether a stream that began with success holds nothing but an error: the engine has not run the request. */
+  /** Whether a stream with a success status begins with an error: the engine has not run the request. */
   get isRefusal(): boolean {
     if (!this.#isStream) return false
     const [first] = eventsOf(Buffer.concat(this.#head).toString())
@@ -79,7 +79,7 @@ function eventsOf(stream: string): string[] {
   return events
 }
 
-/** What the events of a stream tell together: each may tell a part, and the later ones know more. */
+/** Merges the usage in a stream's events. Each event may report a part; later events override earlier ones. */
 function readEvents(stream: string): Partial<Usage> | undefined {
   let usage: Partial<Usage> | undefined
   for (const data of eventsOf(stream)) {
@@ -89,7 +89,7 @@ function readEvents(stream: string): Partial<Usage> | undefined {
   return usage
 }
 
-/** The last event of a stream may be longer than what is kept of it: responses repeat the whole answer in it. */
+/** Finds usage in a cut-off last event: Responses repeat the whole answer in it, so it may exceed the kept bytes. */
 function readCutUsage(stream: string): Partial<Usage> | undefined {
   const [last] = [...stream.matchAll(/"usage":\s?\{(?:[^{}]|\{[^{}]*\})*\}/g)].slice(-1)
   return last && readParts(`{${last[0]}}`)
@@ -111,14 +111,14 @@ function readParts(json: string): Partial<Usage> | undefined {
   try {
     answer = JSON.parse(json)
   } catch {
-    // the engine's answer is passed on whatever it is; only its usage stays unknown
+    // the engine's answer is passed on regardless; only its usage stays unknown
     return undefined
   }
   if (Array.isArray(answer)) return sumOf(answer.map(readOne))
   return readOne(answer)
 }
 
-/** The usage of one answer: OpenAI's and Anthropic's `usage`, in streams also of the answer within; SGLang's meta_info. */
+/** Reads the usage of one answer: OpenAI's and Anthropic's `usage`, in streams also nested; SGLang's `meta_info`. */
 function readOne(answer: Json | null): Partial<Usage> | undefined {
   const inner = toObject(answer?.response) ?? toObject(answer?.message)
   const usage = toObject(answer?.usage) ?? toObject(inner?.usage) ?? toObject(answer?.meta_info)
@@ -127,11 +127,11 @@ function readOne(answer: Json | null): Partial<Usage> | undefined {
   const input = toCount(usage.input_tokens)
   const details = toObject(usage.prompt_tokens_details) ?? toObject(usage.input_tokens_details) ?? usage
   const cached = toCount(details.cached_tokens) ?? toCount(usage.cache_read_input_tokens)
-  // Anthropic's input tokens are those that were neither read from the cache nor written to it
+  // Anthropic's input tokens exclude those read from the cache or written to it
   const apart = (toCount(usage.cache_read_input_tokens) ?? 0) + (toCount(usage.cache_creation_input_tokens) ?? 0)
   const prompt = total ?? (input === undefined ? undefined : input + apart)
   const completion = toCount(usage.completion_tokens) ?? toCount(usage.output_tokens)
-  // of a prompt that is told of, all is told; an event without one adds to what is known
+  // an event that reports the prompt reports everything; any other only adds the completion
   if (prompt !== undefined) {
     const [reusedTokens, pages] = [toCount(details.reused_tokens), readPageUsage(details)]
     const told = { promptTokens: prompt, cachedTokens: cached, reusedTokens, completionTokens: completion }
@@ -140,7 +140,7 @@ function readOne(answer: Json | null): Partial<Usage> | undefined {
   return completion === undefined ? {} : { completionTokens: completion }
 }
 
-/** The usage of several prompts that were sent as one. */
+/** The usage of several prompts that were sent as one request. */
 function sumOf(usages: readonly (Partial<Usage> | undefined)[]): Usage | undefined {
   if (usages.length === 0 || !usages.every(isWhole)) return undefined
   return usages.reduce((sum, usage) => ({

@@ -11,7 +11,7 @@ const named = complete.map((recording) => [`${recording.engine} ${recording.vers
 
 function readUsageOf({ answer }: RecordedExchange): Usage | undefined {
   const reader = new UsageReader(answer.headers['content-type'] ?? '')
-  // in pieces, as it came
+  // in pieces, as it arrived
   for (let at = 0; at < answer.body.length; at += 300) reader.push(Buffer.from(answer.body.slice(at, at + 300)))
   return reader.read()
 }
@@ -22,7 +22,7 @@ function isRefusal({ answer }: RecordedExchange): boolean {
   return reader.isRefusal
 }
 
-/** All tokens of full pages in front of the last token. */
+/** The tokens in full pages before the last token. */
 const cacheable = (promptTokens: number, page: number): number => Math.floor((promptTokens - 1) / page) * page
 const pages = { vllm: 32, sglang: 16 }
 
@@ -74,7 +74,7 @@ describe.each(named)('%s, with everything switched on', (_, recording) => {
   test('an answer to several prompts counts what was cached of all, where the adapter says so', () => {
     const { promptTokens } = readUsageOf(findExchange(recording, 'completion'))!
     const { cachedTokens } = readUsageOf(findExchange(recording, 'completions of two prompts'))!
-    // the first of both was cached, the second is too short to be
+    // the first was cached; the second is too short to be
     const all = cacheable(promptTokens, page)
     expect(cachedTokens).toBe(adapterFor(recording.engine).countsCachedOfAll ? all : 0)
   })

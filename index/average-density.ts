@@ -1,9 +1,9 @@
-/** English prose is about four characters a token; replaced by the first report. */
+/** English prose has about four characters per token. The first report replaces this. */
 const initialTokensPerCharacter = 0.25
-/** So many of the last reports the average follows. */
+/** The running average covers about this many of the latest reports. */
 const averagedReports = 8
 
-/** How many tokens a character takes, by what engines reported lately of prompts that they counted. */
+/** Average tokens per character, based on the prompt token counts that engines reported lately. */
 export class AverageDensity {
   #tokensPerCharacter = initialTokensPerCharacter
   #reports = 0
@@ -12,7 +12,7 @@ export class AverageDensity {
     return this.#tokensPerCharacter
   }
 
-  /** Takes in what one prompt turned out to be. */
+  /** Adds the density of one counted prompt to the average. */
   note(tokensPerCharacter: number): void {
     this.#reports += 1
     this.#tokensPerCharacter +=

@@ -11,28 +11,30 @@ export interface SentContext {
   readonly ends: readonly number[]
 }
 
-/** A prompt as it went to the engine. Sizes are in characters (UTF-16 units): the engine's tokens are unknown to us. */
+/**
+ * A prompt as sent to the engine. Sizes are in characters (UTF-16 units) because we do not know the engine's tokens.
+ */
 export interface SentPrompt {
   readonly contexts: readonly SentContext[]
-  /** identities of the prompt's prefixes that end where a block begins or ends, shortest first */
+  /** identities of the prompt's prefixes, cut wherever a block begins or ends, shortest first */
   readonly prefixes: readonly ScopeId[]
-  /** where each of these prefixes ends, in characters */
+  /** end of each of these prefixes, in characters */
   readonly ends: readonly number[]
   readonly length: number
 }
 
 /** A prompt as a mirror keeps it. */
 export interface MirroredPrompt extends Pick<SentPrompt, 'contexts' | 'ends' | 'length'> {
-  /** of its prefixes the symbols (prefix-symbol.ts) */
+  /** symbols of its prefixes (prefix-symbol.ts) */
   readonly symbols: readonly number[]
 }
 
-/** A prompt as another proxy has written it down. */
+/** A prompt as recorded by another proxy. */
 export interface SharedPrompt extends Omit<MirroredPrompt, 'contexts'> {
   readonly contexts: readonly SharedContext[]
 }
 
-/** One context of it: its blocks need no names to be looked up by. */
+/** One context of a shared prompt. Its blocks may be digests, which can be looked up without building their names. */
 export interface SharedContext extends Omit<SentContext, 'blocks'> {
   readonly blocks: Context | Digests
 }
@@ -40,22 +42,24 @@ export interface SharedContext extends Omit<SentContext, 'blocks'> {
 /** What changes our belief about one replica's cache. */
 export type CacheEvent =
   | { readonly type: 'sent'; readonly request: RequestId; readonly prompt: SentPrompt }
-  /** the engine refused the request, or was never reached: nothing of it was cached */
+  /** the engine refused the request or was never reached, so nothing was cached */
   | { readonly type: 'failed'; readonly request: RequestId }
   | { readonly type: 'used'; readonly request: RequestId; readonly promptTokens: number }
   /** `cachedTokens`: length of the request's longest prefix that is still cached */
   | { readonly type: 'stored' | 'evicted'; readonly request: RequestId; readonly cachedTokens: number }
-  /** `forgetsDemand`: what was asked for is forgotten as well, as after a start */
+  /** `forgetsDemand`: also forget the demand history, as after a restart */
   | { readonly type: 'cleared'; readonly forgetsDemand?: true }
-  /** what another proxy believes of a request; `prompt` counts where it is not mirrored here, without one it is left out */
+  /**
+   * another proxy's belief about a request; `prompt` is used only for one not mirrored here, which is ignored without
+   */
   | {
       readonly type: 'shared'
       readonly request: RequestId
       readonly prompt?: SharedPrompt | undefined
       readonly heldLength: number
       readonly tokensPerCharacter: number | undefined
-      /** when it was sent, as `CacheMirror.noteTime` notes it */
+      /** when it was sent, in the unit of `CacheMirror.noteTime` */
       readonly at: number
-      /** so long ago that it says nothing about what is asked for now */
+      /** sent so long ago that it says nothing about current demand */
       readonly isLongPast?: boolean
     }

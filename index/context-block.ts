@@ -7,23 +7,23 @@ declare const scopeId: unique symbol
 
 /** Identity of a context block: a hash of its content, never of its label or place. */
 export type BlockId = string & { readonly [blockId]: true }
-/** The id under which an engine knows one request. */
+/** The id by which an engine knows a request. */
 export type RequestId = string & { readonly [requestId]: true }
 
-/** What tells requests apart: their ids, or whole numbers. */
+/** Identifies a request: its id, or an integer. */
 export type RequestKey = RequestId | number
 /** One engine process. */
 export type ReplicaId = string & { readonly [replicaId]: true }
-/** Identity of everything that stands in front of a context: only contexts behind equal text can share a prefix. */
+/** Identity of all the text before a context. Only contexts after equal text can share a prefix. */
 export type ScopeId = string & { readonly [scopeId]: true }
 
 /** The blocks of one request in order, best first as the caller ranked them. */
 export type Context = readonly BlockId[]
 
 /**
- * Content hash of a block: equal content gives equal ids, and nothing is normalised. 128 bits of SHA-256,
- * because a chosen collision would let one document stand in for another (and MurmurHash3 in JavaScript is
- * 30 times slower: 338 µs against 10 µs for 16 KB).
+ * Content hash of a block. Equal content gives equal ids, and nothing is normalised. It is 128 bits of SHA-256 because
+ * a chosen collision would let one document replace another. MurmurHash3 in JavaScript would also be 30 times slower:
+ * 338 µs against 10 µs for 16 KB.
  */
 export function toBlockId(content: string): BlockId {
   // UTF-8 turns every lone surrogate into the same replacement character
@@ -31,8 +31,8 @@ export function toBlockId(content: string): BlockId {
   return `~${digestOf(JSON.stringify(content))}` as BlockId
 }
 
-/** Identity of a text: 128 bits of its SHA-256. */
+/** Identity of a text: the first 128 bits of its SHA-256. */
 export function digestOf(text: string): ScopeId {
-  // cut as bytes: a piece of a string would keep all of it in memory
+  // slice the bytes: a substring would keep the whole string in memory
   return hash('sha256', text, 'buffer').toString('base64url', 0, 16) as ScopeId
 }

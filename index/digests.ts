@@ -3,14 +3,14 @@ import type { BlockId, Context } from './context-block.ts'
 const digestBytes = 16
 const digestLetters = 22
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-/** by character code: what a letter of base64url stands for; −1: it is none */
+/** by character code: value of a base64url letter; −1 if it is not one */
 const letterValues = new Int8Array(128).fill(-1)
 for (let value = 0; value < letters.length; value++) letterValues[letters.charCodeAt(value)] = value
 
-/** Four words of 32 bits that stand for a digest, the first bytes first. */
+/** A digest as four 32-bit words, big-endian. */
 type DigestWords = Int32Array
 
-/** Reads the digest that a name is, base64url of 16 bytes, into `words`; false: it is none. */
+/** Decodes a name (base64url of 16 bytes) into `words`. Returns false if it is not a digest. */
 export function readDigest(name: string, words: DigestWords): boolean {
   if (name.length !== digestLetters) return false
   let [bits, count, at] = [0, 0, 0]
@@ -27,11 +27,11 @@ export function readDigest(name: string, words: DigestWords): boolean {
       bits = value & ((1 << count) - 1)
     }
   }
-  // the last letter has four bits that stand for nothing
+  // the last letter has four unused bits, which must be 0
   return bits === 0
 }
 
-/** Digests that lie in bytes, at equal distances: names that need not be made to be looked up. */
+/** Digests stored in a buffer at equal distances. They can be looked up without building their names. */
 export class Digests {
   readonly length: number
   readonly #bytes: Buffer
@@ -45,7 +45,7 @@ export class Digests {
     this.length = length
   }
 
-  /** One of the four words of a digest. */
+  /** Returns one of the four words of digest `i`. */
   wordOf(i: number, word: number): number {
     const at = this.#start + i * this.#distance + 4 * word
     const bytes = this.#bytes
@@ -58,7 +58,7 @@ export class Digests {
   }
 }
 
-/** Blocks by name. */
+/** Returns the blocks as names. */
 export function namesOf(blocks: Context | Digests): Context {
   return blocks instanceof Digests ? Array.from({ length: blocks.length }, (_, i) => blocks.nameOf(i)) : blocks
 }

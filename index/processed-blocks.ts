@@ -1,21 +1,21 @@
 import type { BlockId, Context, ReplicaId } from './context-block.ts'
 
-/** One life of a replica: what was processed in an earlier one is gone. */
+/** One lifetime of a replica. Whatever it processed in an earlier one is gone. */
 interface Life {
   readonly replica: ReplicaId
-  /** itself: most blocks are processed by one replica alone, and need no list of their own */
+  /** this life only: most blocks are processed by a single replica, so they share this list */
   readonly alone: readonly Life[]
 }
 
 /**
- * Which replicas have processed each block, and which was the last to, for agent-aware routing (ContextPilot §7.2).
- * Tenants never meet. Bounded by the number of blocks; those that were not processed for the longest time go first.
- * O(replicas) per block.
+ * Which replicas have processed each block, and which did so last, for agent-aware routing (ContextPilot §7.2). Tenants
+ * are kept apart. The number of blocks is bounded; the least recently processed ones are dropped first. O(replicas) per
+ * block.
  */
 export class ProcessedBlocks {
   readonly #maxBlocks: number
   readonly #lives = new Map<ReplicaId, Life>()
-  /** by block; the last to process it stands last */
+  /** by block; the replica that processed it last is at the end */
   readonly #by = new Map<string, readonly Life[]>()
 
   constructor(maxBlocks: number) {
@@ -27,7 +27,7 @@ export class ProcessedBlocks {
     return this.#by.size
   }
 
-  /** A replica processes a tenant's blocks. */
+  /** Records that a replica processes a tenant's blocks. */
   note(replica: ReplicaId, tenant: string, blocks: Context): void {
     const life = this.#lifeOf(replica)
     for (const block of blocks) {
@@ -42,13 +42,13 @@ export class ProcessedBlocks {
     }
   }
 
-  /** Whether a replica has processed a tenant's block. */
+  /** Returns whether a replica has processed a tenant's block. */
   has(replica: ReplicaId, tenant: string, block: BlockId): boolean {
     const life = this.#lives.get(replica)
     return life !== undefined && (this.#by.get(keyOf(tenant, block))?.includes(life) ?? false)
   }
 
-  /** Of a tenant's blocks, the sum of the sizes of those that each replica was the last to process. */
+  /** Returns, for each replica, the total size of the given blocks that it was the last to process. */
   sizesOn(tenant: string, blocks: Context, sizes: readonly number[]): ReadonlyMap<ReplicaId, number> {
     const sums = new Map<ReplicaId, number>()
     for (const [i, block] of blocks.entries()) {
@@ -59,7 +59,7 @@ export class ProcessedBlocks {
     return sums
   }
 
-  /** A replica has lost all it held: it was cleared, or began anew. */
+  /** Forgets everything a replica processed, because it was cleared or restarted. */
   forget(replica: ReplicaId): void {
     this.#lives.delete(replica)
   }
@@ -79,7 +79,7 @@ export class ProcessedBlocks {
   }
 }
 
-/** No block id has a space in it. */
+/** The key is unambiguous because block ids contain no spaces. */
 function keyOf(tenant: string, block: string): string {
   return `${block} ${tenant}`
 }

@@ -35,7 +35,7 @@ const program = new Command('reprise')
   .description('lets an LLM engine reuse the context it already holds')
   .version(readVersion())
   .exitOverride()
-  // commander puts what was probably meant on a line of its own
+  // commander puts its suggestion on a separate line
   .configureOutput({ outputError: (text, write) => write(`${text.trim().replaceAll('\n', ' ')}\n`) })
 
 addServeFlags(
@@ -108,7 +108,7 @@ try {
   process.exit(error.exitCode)
 }
 
-/** Help is no answer to a command that does not exist: without it, commander says which was meant. */
+/** Drops `--help` after an unknown command: without it, commander suggests which command was meant. */
 function withoutHelpOfNothing(argv: readonly string[]): string[] {
   const [, , name = '-'] = argv
   const isKnown = name.startsWith('-') || name === 'help' || program.commands.some((command) => command.name() === name)
@@ -116,14 +116,14 @@ function withoutHelpOfNothing(argv: readonly string[]): string[] {
 }
 
 async function serve(flags: ServeFlags): Promise<void> {
-  // requests wait for full collections; of a heap that grows slowly V8 makes one each time it has grown by a tenth
+  // requests wait for full garbage collections, and V8 runs one each time a slowly growing heap has grown by a tenth
   setFlagsFromString('--heap-growing-percent=100')
   const file = flags.config ?? (process.env.REPRISE_CONFIG || undefined)
   const source = createConfigSource({ file, environment: process.env, flags: toFlagLayer(flags) })
   const loaded = source.load()
   const live = new LiveConfig(source, loaded)
   checkEngines(loaded.settings.engines.length, flags.emulate ?? false)
-  // most of what there is to load: other commands, and what is wrong with this one, need none of it
+  // loaded late because it is most of the code: other commands, and usage errors of this one, do not need it
   const { startProxy } = await import('./main.ts')
   const proxy = await startProxy(live.config)
   live.onReload((config) => proxy.reload(config))
@@ -137,7 +137,7 @@ async function serve(flags: ServeFlags): Promise<void> {
   stopOnSignals(() => proxy.close())
 }
 
-/** Canned text is only answered to those who ask for it. */
+/** Throws unless there is either an engine or `--emulate`: canned text is an explicit choice. */
 function checkEngines(count: number, isEmulated: boolean): void {
   if (count > 0 && isEmulated) {
     throw new ConfigError('--emulate stands in for an engine, and one is named: leave out either of them.', 2)
@@ -173,7 +173,7 @@ function announce(addresses: Record<string, string>): void {
   process.stdout.write(`${JSON.stringify({ event: 'listening', ...addresses })}\n`)
 }
 
-/** The first signal lets requests in flight end; the second does not. */
+/** The first signal lets requests in flight finish; the second exits at once. */
 function stopOnSignals(close: () => Promise<void>): void {
   let isClosing = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import { readNumber } from './config/read-arguments.ts'
 
-/** Makes wrong usage of what a reader of arguments throws. */
+/** Turns what a reader of arguments throws into commander's usage error. */
 export function argument<T>(read: (text: string) => T): (text: string) => T {
   return (text) => {
     try {

@@ -25,20 +25,20 @@ import { SharedConversationStore } from './store/shared-conversation-store.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 
 const conversationBytes = 64 * 1024 * 1024
-/** How long the end waits for what Redis has not been told yet. */
+/** How long shutdown waits for pending writes to Redis. */
 const flushMilliseconds = 2_000
 
 /** A pipeline whose configuration can change while it runs. */
 export interface LivePipeline {
   readonly pipeline: Pipeline
-  /** Takes on a new configuration; throws, and stays as it was, when it cannot. */
+  /** Applies a new configuration. Throws if it cannot, and then keeps the old one. */
   reload(config: Config): void
-  /** Connects to Redis and begins to share what is known with other proxies; waits no longer for it than this. */
+  /** Connects to Redis, waiting at most this long, and begins to share state with other proxies. */
   connect(longestMilliseconds: number): Promise<void>
   close(): Promise<void>
 }
 
-/** Puts together what requests go through. Throws a ConfigError when keys or patterns cannot be used. */
+/** Builds the pipeline that requests go through. Throws a ConfigError if keys or patterns cannot be used. */
 export function createPipeline(
   config: Config,
   parts: Pick<Pipeline, 'replicas' | 'processed' | 'chunks' | 'telemetry' | 'log'> & {
@@ -87,12 +87,12 @@ export function createPipeline(
     },
     reload: (next) => {
       const nextTenancy = createLiveTenancy(next, keyStore)
-      // last of what may throw: a thread of its own begins with it
+      // the last step that may throw, because it starts a thread
       const renewed = createPatterns(next, telemetry, log)
       tenancy = nextTenancy
       void patterns?.close()
       patterns = renewed
-      // whether keys are asked for is the store's to say: a reload never lets everyone in
+      // the store decides whether keys are required: a reload never lets everyone in
       keyStore.reload(next.keys)
       settings = toSettings(next, keyStore)
       if (!settings.keepsWords) telemetry.words.clear()
@@ -115,7 +115,7 @@ export function createPipeline(
   }
 }
 
-/** What becomes of the loss of all that an engine held. */
+/** Records each loss of an engine's whole cache: in the gain, and for a restart in the log. */
 function watchLosses(mirror: ReplicaMirror, gain: Gain, log: Log): void {
   const { replica } = mirror
   mirror.onCleared = () => gain.lost(replica)
@@ -133,7 +133,7 @@ function setLimits({ all }: Pipeline['replicas'], config: Config): void {
   }
 }
 
-/** Throws a ConfigError when the folder cannot be written to. */
+/** Throws a ConfigError if the folder cannot be written to. */
 function createRecorder({ record }: Config, log: Log): Recorder | undefined {
   if (!record) return undefined
   const onFault = (error: unknown): void =>

@@ -2,7 +2,7 @@ import { createMetrics, type Metrics } from './metrics.ts'
 import type { ReplicaSet } from './replicas/replica-set.ts'
 import type { HotBlocks } from './telemetry/hot-blocks/hot-blocks.ts'
 
-/** What else than the replicas gauges are read from. */
+/** Sources of gauges other than the replicas. */
 export interface OtherSources {
   readonly version: string
   readonly hot: Pick<HotBlocks, 'load'>
@@ -10,7 +10,7 @@ export interface OtherSources {
   readonly redis: { readonly connection: { readonly isUp: boolean } } | undefined
 }
 
-/** Metrics whose gauges are read from the replicas and the other sources. */
+/** Creates metrics whose gauges are read from the replicas and the other sources. */
 export function createReplicaMetrics(
   replicas: ReplicaSet,
   { version, hot, knownChunks, redis }: OtherSources,

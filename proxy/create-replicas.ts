@@ -19,10 +19,10 @@ import { HealthState } from './replicas/health-state.ts'
 import { Replica } from './replicas/replica.ts'
 import { Admission, type AdmissionLimits } from './request/admission.ts'
 
-/** Blocks of each replica's requests that are remembered, for each request: few have as many. */
+/** Blocks that a mirror remembers per remembered request, on average; few requests have this many. */
 const blocksPerRequest = 80
 
-/** A replica for each engine; `tls` by place. */
+/** Creates a replica for each engine; `tls` is in the order of the engines. */
 export function createReplicas(
   engines: readonly EngineConfig[],
   config: Config,
@@ -47,7 +47,7 @@ export function createReplicas(
   })
 }
 
-/** What makes empty mirrors, as configured; those of one maker learn from each other how many tokens texts have. */
+/** Returns a factory of empty mirrors, as configured. Its mirrors share what they learn about tokens per text. */
 export function createMirrors(config: Config): () => CacheMirror {
   const createIndex = createOrdering(config)
   const average = new AverageDensity()
@@ -56,7 +56,7 @@ export function createMirrors(config: Config): () => CacheMirror {
   return () => new CacheMirror({ ...bounds, secret: randomInt(2 ** 31) }, createIndex, average)
 }
 
-/** How many requests a replica takes, as configured. */
+/** How many requests a replica accepts, as configured. */
 export function toAdmissionLimits(config: Config): AdmissionLimits {
   return {
     windowMilliseconds: config.groupWindowMilliseconds,
@@ -65,7 +65,7 @@ export function toAdmissionLimits(config: Config): AdmissionLimits {
   }
 }
 
-/** When a replica is given up for a while, as configured. */
+/** When a replica is taken out of use for a while, as configured. */
 export function toBreakerOptions({ breaker }: Config): Partial<BreakerOptions> {
   return { failuresInARow: breaker.failures, openMilliseconds: breaker.openSeconds * 1000 }
 }
@@ -75,7 +75,7 @@ function createOrdering({
   maxDisplacement,
 }: Config): (blocks: SharedBlocks) => OrderingIndex<MirroredRequest> {
   if (ordering === 'paper') return () => new PaperOrdering()
-  // of all scopes together
+  // shared by all scopes
   const history = new HistoryWindow()
   return (blocks) => new PrefixOrdering({ blocks, history, maxDisplacement })
 }

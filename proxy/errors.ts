@@ -1,6 +1,6 @@
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 
-/** Every error of ours, with its status. The engine's own errors are passed on and are not in this table. */
+/** Every error of the proxy, with its status. The engine's own errors are passed on and are not in this table. */
 export const statusOf = {
   invalid_body: 400,
   unauthorized: 401,
@@ -29,7 +29,7 @@ const anthropicTypes: Readonly<Record<number, string>> = {
   504: 'timeout_error',
 }
 
-/** An answer of ours in place of the engine's. The message says what was wrong and what to do, in one line. */
+/** An answer of the proxy instead of the engine's. The message says what was wrong and what to do, in one line. */
 export class ProxyError extends Error {
   readonly code: ErrorCode
   readonly headers: Readonly<Record<string, string>>
@@ -45,7 +45,7 @@ export class ProxyError extends Error {
     return statusOf[this.code]
   }
 
-  /** The body in the shape of the API that was called, OpenAI's where it has none of its own. */
+  /** The body in the error format of the called API: Anthropic's for Messages, otherwise OpenAI's. */
   toBody(api?: PromptApi): string {
     const { message, code, status } = this
     if (api === 'messages') {
@@ -61,7 +61,7 @@ export function anthropicTypeOf(status: number): string {
   return anthropicTypes[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
 }
 
-/** The error to answer with: what is not ours to explain is an `internal_error`. */
+/** The error to answer with: anything but a ProxyError becomes an `internal_error`. */
 export function toProxyError(error: unknown): ProxyError {
   if (error instanceof ProxyError) return error
   return new ProxyError('internal_error', 'The proxy failed.', { cause: error })

@@ -4,23 +4,23 @@ import { LineWriter } from './telemetry/line-writer.ts'
 
 export type Log = Logger
 
-/** There is one stderr, however many logs are written to it. */
+/** One writer for stderr, shared by all logs. */
 let stderr: LineWriter | undefined
 
-/** JSON lines on stderr; never any text of a prompt. */
+/** Creates a log of JSON lines on stderr, never with any text of a prompt. */
 export function createLog(level: string): Log {
   stderr ??= openStderr()
   return pino({ level, base: null, serializers: { error: describeError } }, stderr)
 }
 
-/** Resolves when what was logged is written, as far as it can be. */
+/** Resolves when everything logged so far is written, if it can be written at all. */
 export async function logWritten(): Promise<void> {
   await stderr?.written()
 }
 
 function openStderr(): LineWriter {
   const writer = new LineWriter(2)
-  // Node makes a pipe non-blocking when it is first asked for, and whatever else writes there must not end the process
+  // this first access makes Node set a pipe to non-blocking; errors of other writers must not end the process
   process.stderr.on('error', () => {})
   process.on('exit', () => writer.flush())
   return writer

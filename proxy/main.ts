@@ -30,37 +30,37 @@ import { readVersion } from './telemetry/read-version.ts'
 import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts'
 import { createTracing } from './telemetry/tracing/create-tracing.ts'
 
-/** How long a client may take to send its request: a callback that stalls would hold up those behind it. */
+/** How long a client may take to send its request. A stalled callback would hold up the callbacks after it. */
 const requestUploadSeconds = 300
 const callbackUploadSeconds = 10
-/** Blocks of which the replicas are remembered that processed them: about 25 MB. */
+/** For this many blocks, the proxy remembers which replicas processed them: about 25 MB. */
 const processedBlocks = 200_000
-/** How long the start waits for Redis, so that the first request finds what was sent before it. */
+/** How long startup waits for Redis, so that the first request finds what was sent earlier. */
 const redisStartMilliseconds = 2_000
 
 /** A running proxy. */
 export interface RunningProxy {
   readonly url: string
   readonly adminUrl: string
-  /** the embedded emulator's URL, when it is the engine */
+  /** the embedded emulator's URL, if it is the engine */
   readonly emulatorUrl: string | undefined
   readonly log: Log
-  /** Takes on what `reloadable` names of a new configuration, and reads certificates again. */
+  /** Applies the settings of a new configuration that `reloadable` names, and reads certificates again. */
   reload(config: Config): void
-  /** Takes requests for the configured delay, then no more, lets those in flight end within their time, and stops. */
+  /** Accepts requests for the configured delay, then refuses new ones, gives those in flight their time, and stops. */
   close(): Promise<void>
 }
 
-/** Builds a proxy from its configuration and starts it: the one place where everything is put together. */
+/** Builds a proxy from its configuration and starts it. This is the one place where everything is wired together. */
 export async function startProxy(config: Config): Promise<RunningProxy> {
-  // before anything listens: a certificate that cannot be read ends the start
+  // before anything listens: startup fails if a certificate cannot be read
   const tls = readCertificates(config)
   const log = createLog(config.logLevel)
-  // loaded where it is configured: the client takes 20 MB
+  // loaded only if configured: the client takes 20 MB
   const redis = config.redis && (await import('./redis/create-shared-redis.ts')).createSharedRedis(config.redis, log)
   const drain = { isLeaving: false, isDraining: false }
   let current = config
-  // the emulator has to be told where its callbacks go before there is an engine to build the rest on
+  // the emulator needs its callback URL before there is an engine to build the rest on
   const adminApp = new Deferred<Hono<ServerEnv>>()
   const logsRequests = (): boolean => current.logRequests
   const onUnread = (unread: UnreadRequest): unknown => logsRequests() && logUnread(log, unread)
@@ -104,7 +104,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
     emulatorUrl: emulator?.url,
     log,
     reload: (next) => {
-      // those that it began with; what cannot be read leaves everything as it was
+      // the files named at startup; if one cannot be read, nothing changes
       const renewed = readCertificates(config)
       live.reload(next)
       current = next
@@ -123,7 +123,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   }
 }
 
-/** Serves what comes while balancers learn of the end; after that requests are refused. */
+/** Keeps serving for `seconds`, while load balancers notice the shutdown; then requests are refused. */
 async function leave(
   drain: { isLeaving: boolean; isDraining: boolean },
   data: Listener,
@@ -137,7 +137,7 @@ async function leave(
   drain.isDraining = true
 }
 
-/** What ends once no request is in flight. */
+/** What is stopped once no request is in flight. */
 interface Running {
   readonly upkeep: { close(): void }
   readonly live: LivePipeline
@@ -158,7 +158,7 @@ async function stopAll({ upkeep, live, replicas, emulator, admin, history, traci
   await tracing?.close()
 }
 
-/** What a proxy is started with, for the log. */
+/** Logs warnings and what the proxy was started with. */
 function logStart(log: Log, config: Config, engines: readonly EngineConfig[], started: object): void {
   for (const warning of findWarnings(config)) log.warn(warning)
   const listed = engines.map(({ id, kind, url }) => ({ id, kind, url: withoutPassword(url) }))
@@ -176,7 +176,7 @@ function readCertificates({ tls, engines }: Config): Certificates {
 }
 
 const embeddedId = 'emulator'
-/** It shares the event loop of the proxy; its model takes no prompt of a megabyte. */
+/** The emulator shares the proxy's event loop, and its model takes no prompt of a megabyte. */
 const embeddedBodyBytes = 2 * 1024 * 1024
 
 function embeddedEngine({ url }: Emulator): EngineConfig {
@@ -184,7 +184,7 @@ function embeddedEngine({ url }: Emulator): EngineConfig {
 }
 
 async function startEmbedded(adminUrl: string, log: Log): Promise<Emulator> {
-  // loaded where it is asked for: its tokeniser alone takes 20 MB
+  // loaded only if needed: its tokeniser alone takes 20 MB
   const { startEmulator } = await import('#engine-adapters/emulator/emulator.ts')
   const warn = (message: string): void => log.warn(message)
   const callbackUrl = `${adminUrl}/v1/replicas/${embeddedId}`

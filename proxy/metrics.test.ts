@@ -52,7 +52,7 @@ test('every metric of the contract is there by its name', async () => {
       ].map((name) => `reprise_${name}`),
     ),
   )
-  // all of them are ours to name
+  // all have our prefix
   expect(names.filter((name) => !name!.startsWith('reprise_'))).toEqual([])
 })
 
@@ -102,7 +102,7 @@ test('a replica is in one state at a time, and one that is gone in none', async 
   expect(text.match(/reprise_replica_state\{.*/g)).toEqual(['reprise_replica_state{replica="a",state="draining"} 1'])
 })
 
-/** What promtool's linter asks of names, types and help texts. */
+/** Checks what promtool's linter requires of names, types and help texts. */
 function lint(text: string): string[] {
   const helps = new Set([...text.matchAll(/^# HELP (\S+) \S/gm)].map(([, name]) => name))
   return [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = '', type = '']) => {

@@ -4,7 +4,7 @@ import { createPageMetrics, type PageMetrics } from './telemetry/page-metrics.ts
 
 export type { MetricSources } from './telemetry/collected-metrics.ts'
 
-/** What is measured (CONTRACT §5); the text for Prometheus comes from `registry`. All label values are words of ours. */
+/** What is measured (CONTRACT §5); `registry` writes the text for Prometheus. We define all label values. */
 export interface Metrics {
   readonly registry: Registry
   readonly requests: Counter<'route' | 'outcome'>
@@ -46,10 +46,10 @@ const waitSeconds = [0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 
 const tokenSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const divergentTokens = [0, 16, 64, 256, 1024, 4096, 16384]
 
-/** Gauges of prom-client that are named as counters: their sums, which are there by type as well. */
+/** Gauges of prom-client that are named like counters. They are sums of gauges that also exist by type. */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
 
-/** Why requests are forwarded as received, and what else fails without being seen. */
+/** Why requests are forwarded as received, and other faults that no client sees. */
 const failOpenReasons = [
   'answer_rewriter',
   'answer_too_large',
@@ -70,7 +70,7 @@ const failOpenReasons = [
   'ambiguous_turn',
 ]
 
-/** Creates the metrics, and those of the process, in a registry of their own. */
+/** Creates our metrics and those of the process in a new registry. */
 export function createMetrics(sources: MetricSources): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'reprise_' })
@@ -136,7 +136,7 @@ type MeasureMaker = <Label extends string = never>(
   ...labelNames: Label[]
 ) => Histogram<Label>
 
-/** What prompts were, to engines and to us. */
+/** Counts of prompt tokens, as engines report them and as we predict them. */
 function tokenMetrics(
   count: CountMaker,
 ): Pick<
@@ -182,7 +182,7 @@ function tokenMetrics(
   }
 }
 
-/** What is known of requests by the replica that answered them; the sums have names of their own. */
+/** Metrics of requests by the replica that answered them; the totals have separate names. */
 export interface ReplicaMetrics {
   readonly requests: Counter<'replica' | 'outcome'>
   readonly promptTokens: Counter<'replica'>
@@ -204,7 +204,7 @@ function replicaMetrics(count: CountMaker, measure: MeasureMaker): ReplicaMetric
   }
 }
 
-/** What is told of known chunks. */
+/** Metrics of known chunks. */
 function chunkMetrics(
   count: CountMaker,
 ): Pick<Metrics, 'chunksLearned' | 'chunksIgnored' | 'chunksMatched' | 'chunkLists'> {
@@ -220,7 +220,7 @@ function chunkMetrics(
   }
 }
 
-/** What makes metrics in a registry, by their names without what all have in front. */
+/** Functions that make metrics in a registry, named without the common prefix. */
 function makersIn(registry: Registry): { readonly count: CountMaker; readonly measure: MeasureMaker } {
   const registers = [registry]
   return {
@@ -230,7 +230,7 @@ function makersIn(registry: Registry): { readonly count: CountMaker; readonly me
   }
 }
 
-/** What has not happened yet is 0, and not unknown: a rate needs a value to begin from. */
+/** Reports what has not happened yet as 0, not as missing: a rate needs a value to start from. */
 function beginAtZero(metrics: Metrics): Metrics {
   metrics.cachedTokens.inc({ source: 'engine' }, 0)
   for (const action of ['kept', 'moved', 'deduplicated']) metrics.blocks.inc({ action }, 0)

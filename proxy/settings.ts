@@ -5,15 +5,15 @@ import type { RequestOptions } from './request/call/request-options.ts'
 import type { Mode } from './reuse/decision.ts'
 import type { Wording } from './reuse/wording.ts'
 
-/** What can change while the proxy runs. */
+/** Settings that can change while the proxy runs. */
 export interface Settings {
   readonly mode: Mode
-  /** for requests that do not say */
+  /** defaults for requests that do not set them */
   readonly options: RequestOptions
   readonly wording: Wording
-  /** blocks are moved only where that saves more than the annotation takes */
+  /** whether blocks are moved only if that saves more than the annotation costs */
   readonly mustPay: boolean
-  /** what becomes of fields that only rank blocks */
+  /** how to treat fields that only rank blocks */
   readonly volatileFields: VolatileFields
   readonly bodyLimit: number
   /** how much of one request is rewritten */
@@ -23,20 +23,20 @@ export interface Settings {
   /** silence after which a stream gets a comment; 0: never */
   readonly keepAliveMilliseconds: number
   readonly hygiene: HygieneSettings
-  /** what applications put between documents, and no engine sees; empty: nothing */
+  /** text that applications put between documents and that no engine sees; empty: none */
   readonly separator: string
-  /** whether inputs of embeddings and reranks are learned, and up to which size of a request */
+  /** whether inputs of embeddings and reranks are learned, and up to which request size */
   readonly learning: { readonly isOn: boolean; readonly bodyBytes: number }
   /** whether the log may hold text of prompts */
   readonly logPrompts: boolean
-  /** whether first words of blocks are kept, for the control plane */
+  /** whether the first words of blocks are kept for the control plane */
   readonly keepsWords: boolean
   /** whether each request has a line in the log */
   readonly logRequests: boolean
   /** paths of the engine that bearers of a key may use besides inference */
   readonly allowedPaths: readonly string[]
-  /** whether the caller's API key was meant for us and is not for the engine */
+  /** whether the caller's API key is meant for us and must not reach the engine */
   readonly keepsClientKey: boolean
-  /** behind the cache salts of tenants */
+  /** the secret from which the cache salts of tenants are derived */
   readonly saltSecret: string | undefined
 }

@@ -7,7 +7,7 @@ type Warned = Pick<
   'engines' | 'keys' | 'trustedPeers' | 'tenantsFrom' | 'saltSecret' | 'adminListen' | 'adminToken'
 >
 
-/** What an operator is to know at the start, a line each; nothing that keeps the proxy from running. */
+/** What an operator should know at startup, one line each. None of it keeps the proxy from running. */
 export function findWarnings(config: Warned): string[] {
   const { keys, tenantsFrom, saltSecret, adminListen, adminToken } = config
   const hasKeys = asksForKeys(keys)
@@ -20,7 +20,7 @@ export function findWarnings(config: Warned): string[] {
   return warnings.filter((warning) => typeof warning === 'string')
 }
 
-/** What is said of a proxy without keys, at the start and by doctor. */
+/** The warning for a proxy without keys, given at startup and by doctor. */
 export const bearersWarning: string =
   'No API keys are configured: whatever bearer a client shows is a tenant of its own, and tenants share no cache, so that equal ' +
   'prompts under two bearers are computed twice. Where all may share: tenants.from: none. Else configure keys, or tenants.from: header.'

@@ -3,7 +3,7 @@ import type { EngineAdapter } from '#engine-adapters/engine-adapter.ts'
 import { promptApis } from '#engine-adapters/prompt-api.ts'
 import type { Config } from './config/config.ts'
 
-/** What an operator is to know whose tenants are not kept apart by their engine; undefined when they are. */
+/** The warning for an operator whose engines do not keep tenants apart; undefined if they do. */
 export function sharedCacheWarning({
   engines,
   keys,
@@ -19,7 +19,7 @@ export function sharedCacheWarning({
   )
 }
 
-/** Whether salts keep tenants apart on some of its APIs, and not on others. */
+/** Whether salts keep tenants apart on some of the engine's APIs, but not on all. */
 function dropsSalts({ salts }: EngineAdapter): boolean {
   return salts.length > 0 && salts.length < promptApis.length
 }

@@ -1,6 +1,6 @@
-/** What left longer ago than this counts for little. */
+/** Time constant: departures longer ago than this count little. */
 const memoryMilliseconds = 10_000
-/** Until more is known, one request is taken to leave in a second. */
+/** Until more is known, assume that one request leaves per second. */
 const prior = { requests: 1, milliseconds: 1_000 }
 
 /** How fast waiting requests have been leaving lately. Time is an argument: any monotonic clock in milliseconds. */
@@ -9,24 +9,24 @@ export class DrainRate {
   #milliseconds = prior.milliseconds
   #updated = 0
 
-  /** Something waits again: the time in which nothing did says nothing about the rate. */
+  /** Call when something waits again: the time in which nothing waited must not affect the rate. */
   resume(now: number): void {
     this.#updated = now
   }
 
-  /** So many requests have left at this time. */
+  /** Records that `requests` have left at time `now`. */
   note(requests: number, now: number): void {
     this.#fade(now)
     this.#requests += requests
   }
 
-  /** How long so many requests will take to leave, in milliseconds. */
+  /** Estimates how long `requests` will take to leave, in milliseconds. */
   timeFor(requests: number, now: number): number {
     this.#fade(now)
     return (requests * this.#milliseconds) / this.#requests
   }
 
-  /** Both what left and the time it took fade alike: their ratio is the rate from the first moment on. */
+  /** Decays the departures and the elapsed time equally, so that their ratio is the rate from the start. */
   #fade(now: number): void {
     const elapsed = Math.max(0, now - this.#updated)
     this.#updated = now

@@ -1,9 +1,9 @@
-/** The requests that an engine has been given, and the tokens it has yet to prefill for them. O(1). */
+/** The requests at an engine, and the tokens it has yet to prefill for them. Every operation is O(1). */
 export class EngineSlots<T> {
   readonly #held = new Map<T, number>()
   #tokens = 0
 
-  /** How many requests the engine has. */
+  /** Number of requests at the engine. */
   get taken(): number {
     return this.#held.size
   }
@@ -13,13 +13,13 @@ export class EngineSlots<T> {
     return this.#tokens
   }
 
-  /** The engine is given a request. */
+  /** Records that a request goes to the engine. */
   take(request: T, tokens: number): void {
     this.#held.set(request, tokens)
     this.#tokens += tokens
   }
 
-  /** The engine has begun to answer a request: its prompt is prefilled. */
+  /** Records that a request's prompt is prefilled, because the engine has begun to answer it. */
   prefilled(request: T): void {
     const tokens = this.#held.get(request)
     if (tokens === undefined) return
@@ -27,7 +27,7 @@ export class EngineSlots<T> {
     this.#tokens -= tokens
   }
 
-  /** A request has ended; false when the engine does not have it. */
+  /** Frees the slot of a request that has ended. Returns false if the engine does not have it. */
   free(request: T): boolean {
     this.prefilled(request)
     return this.#held.delete(request)

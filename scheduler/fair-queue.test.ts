@@ -6,7 +6,7 @@ interface Named extends FairRequest {
   readonly name: string
 }
 
-/** Costs are what the tests say. */
+/** Options with which a request costs exactly its tokens. */
 const exact = { quantum: 100, leastCost: 1, mostCost: 1_000_000, agingMilliseconds: 1_000 }
 
 function request(name: string, tokens: number, rest: Partial<Named> = {}): Named {
@@ -110,7 +110,7 @@ const operation = fc.oneof(
   { weight: 2, arbitrary: fc.record({ slots: fc.nat(4), after: fc.nat(20) }) },
 )
 
-/** A queue beside a plain set of what should be waiting in it. */
+/** A queue, together with a plain set of what should be waiting in it. */
 class CheckedQueue {
   readonly queue = new FairQueue<Named>(exact)
   readonly waiting = new Set<Named>()
@@ -181,7 +181,7 @@ test('of two tenants that always wait, none gets a quantum and twice the largest
           const [ran] = queue.release(0, 1).run
           const tenant = ran!.tenant as keyof typeof left
           left[tenant] -= 1
-          // from then on one of them does not always wait
+          // from here on one of the two tenants has nothing waiting
           if (left.a === 0 || left.b === 0) break
           lead.push(lead.at(-1)! + { a: 1, b: -1, c: 0 }[tenant] * ran!.tokens)
         }
@@ -206,7 +206,7 @@ test('within a tenant equal priorities run as they came, and a lower one is over
       run.forEach((earlier, i) => {
         for (const later of run.slice(i + 1)) {
           if (earlier.tenant !== later.tenant || earlier.sequence < later.sequence) continue
-          // `earlier` arrived behind `later` and ran before it
+          // `earlier` arrived after `later` and ran before it
           expect(later.priority!).toBeGreaterThan(earlier.priority!)
           expect(earlier.at - later.at).toBeLessThan((later.priority! - earlier.priority!) * exact.agingMilliseconds)
         }

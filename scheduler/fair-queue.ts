@@ -1,30 +1,30 @@
 import { IndexedHeap } from './indexed-heap.ts'
 import { Ring } from './ring.ts'
 
-/** A request that waits for its turn among those of all tenants. */
+/** A request in the fair queue. */
 export interface FairRequest {
   readonly tenant: string
-  /** prompt tokens that the engine will have to prefill for it */
+  /** prompt tokens that the engine has to prefill */
   readonly tokens: number
-  /** lower runs sooner, within its tenant; 0 when it does not say */
+  /** lower runs sooner, within its tenant; default: 0 */
   readonly priority?: number
-  /** when it is no longer wanted, on the queue's clock */
+  /** when it expires, on the queue's clock */
   readonly deadline?: number
 }
 
-/** How a fair queue shares. */
+/** Parameters of a fair queue. */
 export interface FairQueueOptions {
-  /** tokens that a tenant may run in one turn */
+  /** tokens that a tenant may run per turn */
   readonly quantum: number
-  /** the least a request counts as, in tokens: what is cached whole still takes the engine's time */
+  /** the minimum cost of a request, in tokens: even a fully cached prompt takes engine time */
   readonly leastCost: number
-  /** the most a request counts as, in tokens: bounds the rounds it waits for */
+  /** the maximum cost of a request, in tokens, which bounds the number of rounds it waits */
   readonly mostCost: number
-  /** waiting for so long weighs as much as one step of priority */
+  /** waiting this long counts as one step of priority */
   readonly agingMilliseconds: number
 }
 
-/** Sharing by which nobody waits for more than a few short requests of another tenant, and large ones go on as fast. */
+/** With these, nobody waits for more than a few short requests of another tenant, and large requests are not slowed. */
 export const fairQueueDefaults: FairQueueOptions = {
   quantum: 1_024,
   leastCost: 256,
@@ -32,11 +32,11 @@ export const fairQueueDefaults: FairQueueOptions = {
   agingMilliseconds: 1_000,
 }
 
-/** Priorities beyond this count as this: 100 steps are 100 s of waiting, by default. */
+/** Priorities are clamped to ±100. By default 100 steps equal 100 s of waiting. */
 const extremePriority = 100
 
 interface Order {
-  /** priority and arrival in one: as all age alike, the order of two never changes */
+  /** combines priority and arrival; all requests age equally, so the order of two never changes */
   readonly rank: number
   readonly sequence: number
 }
@@ -51,16 +51,16 @@ interface Entry<T> extends Order {
 interface Tenant<T> {
   readonly name: string
   readonly waiting: IndexedHeap<Entry<T>>
-  /** tokens it may still run in this turn, saved from turns that were too short for its next request */
+  /** tokens it may still run, including those left over from turns that were too short for its next request */
   deficit: number
 }
 
 /**
- * Deficit round robin between tenants by prompt tokens (Shreedhar and Varghese 1995), by priority and age within one.
- * Of two tenants that both always had something waiting, neither is ever served more tokens than the other by as much as
- * the quantum plus twice the largest request, or plus it once if counted from when neither had anything saved. Pure
- * and synchronous: time is an argument, any monotonic clock in milliseconds. O(log n), and amortised one step per
- * quantum of a request's tokens.
+ * Deficit round robin between tenants by prompt tokens (Shreedhar and Varghese 1995); by priority and age within a
+ * tenant. If two tenants always have something waiting, the tokens served to them differ by less than the quantum plus
+ * twice the largest request. Counted from when neither had a deficit saved, they differ by less than the quantum plus
+ * the largest request. Pure and synchronous: time is an argument, from any monotonic clock in milliseconds. O(log n),
+ * plus an amortised step per quantum of a request's tokens.
  */
 export class FairQueue<T extends FairRequest> {
   readonly #options: FairQueueOptions
@@ -68,7 +68,7 @@ export class FairQueue<T extends FairRequest> {
   readonly #tenants = new Map<string, Tenant<T>>()
   readonly #round = new Ring<Tenant<T>>()
   readonly #deadlines = new IndexedHeap<Entry<T>>((a, b) => a.deadline < b.deadline)
-  /** whether the tenant whose turn it is has been given its quantum */
+  /** whether the tenant at the head of the round has received its quantum for this turn */
   #hasQuantum = false
   #sequence = 0
 
@@ -76,17 +76,17 @@ export class FairQueue<T extends FairRequest> {
     this.#options = { ...fairQueueDefaults, ...options }
   }
 
-  /** How many requests wait. */
+  /** Number of waiting requests. */
   get depth(): number {
     return this.#entries.size
   }
 
-  /** The next time at which a request is no longer wanted. */
+  /** The earliest deadline of a waiting request; undefined if none has one. */
   get nextDeadline(): number | undefined {
     return this.#deadlines.first?.deadline
   }
 
-  /** Takes a request in; no request may be in it twice. */
+  /** Adds a request, which must not be in the queue. */
   add(request: T, now: number): void {
     const { agingMilliseconds } = this.#options
     const priority = Math.max(-extremePriority, Math.min(extremePriority, request.priority ?? 0))
@@ -103,14 +103,14 @@ export class FairQueue<T extends FairRequest> {
     if (request.deadline !== undefined) this.#deadlines.add(entry)
   }
 
-  /** Takes a request out that is no longer wanted; false when it is not waiting. */
+  /** Removes a request that is no longer wanted. Returns false if it is not waiting. */
   remove(request: T): boolean {
     const entry = this.#entries.get(request)
     if (entry) this.#drop(entry)
     return entry !== undefined
   }
 
-  /** What leaves now: all whose deadline has come, and as many others as there are slots, in the order to run them. */
+  /** Removes and returns all expired requests, and up to `slots` others in the order to run them. */
   release(now: number, slots: number): { readonly run: T[]; readonly expired: T[] } {
     const expired: T[] = []
     for (let first = this.#deadlines.first; first && first.deadline <= now; first = this.#deadlines.first) {
@@ -144,7 +144,7 @@ export class FairQueue<T extends FairRequest> {
     this.#deadlines.remove(entry)
     tenant.waiting.remove(entry)
     if (tenant.waiting.size > 0) return
-    // who has nothing waiting saves nothing: it would be a burst later
+    // a tenant with nothing waiting keeps no deficit, which would allow a burst later
     if (this.#round.head === tenant) this.#hasQuantum = false
     this.#round.remove(tenant)
     this.#tenants.delete(tenant.name)
@@ -152,7 +152,7 @@ export class FairQueue<T extends FairRequest> {
 
   #costOf({ tokens }: T): number {
     const { leastCost, mostCost } = this.#options
-    // not Math.max: what is no number must not be charged as one
+    // not Math.max: NaN must cost leastCost
     return tokens >= leastCost ? Math.min(tokens, mostCost) : leastCost
   }
 

@@ -1,21 +1,21 @@
 import { scheduleDepthFirst } from './schedule-depth-first.ts'
 import type { SearchPath } from './search-path.ts'
 
-/** A request that waits for others to be grouped with. */
+/** A request that waits to be grouped with others. */
 export interface WaitingRequest {
   readonly searchPath: SearchPath
-  /** lower runs sooner; 0 when it does not say */
+  /** lower runs sooner; default: 0 */
   readonly priority?: number
   /** when it must have left, on the window's clock */
   readonly deadline?: number
 }
 
 /**
- * The bounded waiting window of the scheduler (ContextPilot §5.2 online): requests that arrive while the engine is
- * busy are collected for at most `windowMilliseconds`, or up to the first deadline among them, and leave together: by
- * priority, and within a priority in depth-first order of the index. With an idle engine nothing waits, and as all
- * leave when the window closes, none is starved, whatever its priority. Time is an argument: any monotonic clock in
- * milliseconds.
+ * The bounded waiting window of the scheduler (ContextPilot §5.2 online). Requests that arrive while the engine is busy
+ * are collected for at most `windowMilliseconds`, or until the first deadline among them. They leave together: by
+ * priority, and within a priority in depth-first order of the index. Nothing waits while the engine is idle. No request
+ * starves, whatever its priority, because all leave when the window closes. Time is an argument, from any monotonic
+ * clock in milliseconds.
  */
 export class GroupWindow<T extends WaitingRequest> {
   readonly #capacity: number
@@ -29,22 +29,22 @@ export class GroupWindow<T extends WaitingRequest> {
     this.#capacity = capacity
   }
 
-  /** How many requests wait. */
+  /** Number of waiting requests. */
   get depth(): number {
     return this.#waiting.size
   }
 
-  /** When the window closes; undefined while nothing waits. */
+  /** The time at which the window closes; undefined while nothing waits. */
   get closesAt(): number | undefined {
     return this.#waiting.size === 0 ? undefined : this.#closesAt
   }
 
-  /** Windows that open from now on are so long. */
+  /** Sets the length of windows that open from now on. */
   resize(windowMilliseconds: number): void {
     this.#windowMilliseconds = windowMilliseconds
   }
 
-  /** Takes a request in; false when the window is full. */
+  /** Adds a request. Returns false if the window is full. */
   add(request: T, now: number): boolean {
     if (this.#waiting.size >= this.#capacity) return false
     if (this.#waiting.size === 0) {
@@ -56,7 +56,7 @@ export class GroupWindow<T extends WaitingRequest> {
     return true
   }
 
-  /** Takes a request out again that is no longer wanted; false when it is not in it. */
+  /** Removes a request that is no longer wanted. Returns false if it is not waiting. */
   remove(request: T): boolean {
     if (!this.#waiting.delete(request)) return false
     if (request.deadline !== undefined) {
@@ -66,11 +66,11 @@ export class GroupWindow<T extends WaitingRequest> {
     return true
   }
 
-  /** The requests that leave now, in the order to run them: all when the window has closed or the engine is idle. */
+  /** Returns all requests in the order to run them if the window has closed or the engine is idle; otherwise none. */
   release(now: number, engineIsIdle: boolean): T[] {
     const closesAt = this.closesAt
     if (closesAt === undefined || (now < closesAt && !engineIsIdle)) return []
-    // the sort is stable: within a priority the order of the index stays
+    // the sort is stable, so the order of the index is kept within a priority
     const released = scheduleDepthFirst([...this.#waiting], ({ searchPath }) => searchPath).sort(
       (a, b) => (a.priority ?? 0) - (b.priority ?? 0),
     )

@@ -1,4 +1,4 @@
-/** A binary heap from which anything can be taken, wherever it is. Every operation is O(log n). */
+/** A binary heap from which any item can be removed. Every operation is O(log n). */
 export class IndexedHeap<T> {
   readonly #isBefore: (a: T, b: T) => boolean
   readonly #items: T[] = []
@@ -8,23 +8,23 @@ export class IndexedHeap<T> {
     this.#isBefore = isBefore
   }
 
-  /** How many items are in it. */
+  /** Number of items. */
   get size(): number {
     return this.#items.length
   }
 
-  /** The item that is before all others. */
+  /** The item that comes before all others; undefined if the heap is empty. */
   get first(): T | undefined {
     return this.#items[0]
   }
 
-  /** Takes an item in; no item may be in it twice. */
+  /** Adds an item, which must not be in the heap. */
   add(item: T): void {
     this.#items.push(item)
     this.#rise(item, this.#items.length - 1)
   }
 
-  /** Takes an item out; false when it is not in it. */
+  /** Removes an item. Returns false if it is not in the heap. */
   remove(item: T): boolean {
     const place = this.#places.get(item)
     if (place === undefined) return false
@@ -34,7 +34,7 @@ export class IndexedHeap<T> {
     return true
   }
 
-  /** Puts an item at a place or as far above it as it belongs. */
+  /** Puts an item at a place and moves it up as far as it belongs. */
   #rise(item: T, from: number): void {
     let place = from
     while (place > 0) {
@@ -46,7 +46,7 @@ export class IndexedHeap<T> {
     this.#put(item, place)
   }
 
-  /** Makes room for an item below a place, as far as it belongs there; returns where. */
+  /** Moves children up until an item fits below `from`. Returns the free place. */
   #sink(item: T, from: number): number {
     let place = from
     for (;;) {

@@ -1,7 +1,7 @@
 /**
- * The room of a queue, shared between tenants: a tenant may take a place as long as it holds fewer than are still free.
- * So one tenant alone fills half of the queue at most, n of them an (n + 1)-th each, and whoever comes anew finds a
- * place unless the queue is full of many (dynamic thresholds, Choudhury and Hahne 1998). O(1).
+ * The places of a queue, shared between tenants. A tenant may take a place if it holds fewer places than are free
+ * (dynamic thresholds, Choudhury and Hahne 1998). So a single tenant fills at most half of the queue, and n tenants
+ * fill 1 / (n + 1) each. A new tenant finds a place unless many others fill the queue. O(1).
  */
 export class QueueRoom {
   readonly #held = new Map<string, number>()
@@ -12,17 +12,17 @@ export class QueueRoom {
     this.#capacity = capacity
   }
 
-  /** How many places are taken. */
+  /** Number of places taken. */
   get taken(): number {
     return this.#taken
   }
 
-  /** Changes how many places there are; who is in it stays, even if that is too many. */
+  /** Changes the number of places. Places already taken stay taken, even if there are now too many. */
   resize(capacity: number): void {
     this.#capacity = capacity
   }
 
-  /** Takes a place for a tenant; false when it may have none. */
+  /** Takes a place for a tenant. Returns false if it may not have one. */
   take(tenant: string): boolean {
     const held = this.#held.get(tenant) ?? 0
     if (held >= this.#capacity - this.#taken) return false
@@ -31,7 +31,7 @@ export class QueueRoom {
     return true
   }
 
-  /** Gives back a place that was taken. */
+  /** Returns a tenant's place. */
   give(tenant: string): void {
     const held = this.#held.get(tenant) ?? 0
     if (held === 0) return

@@ -4,22 +4,22 @@ interface Link<T> {
   after: Link<T>
 }
 
-/** Things that have their turn one after the other, over and over. Every operation is O(1). */
+/** Items that take turns in round-robin order. Every operation is O(1). */
 export class Ring<T> {
   readonly #links = new Map<T, Link<T>>()
   #head: Link<T> | undefined
 
-  /** How many items are in it. */
+  /** Number of items. */
   get size(): number {
     return this.#links.size
   }
 
-  /** Whose turn it is. */
+  /** The item whose turn it is; undefined if the ring is empty. */
   get head(): T | undefined {
     return this.#head?.item
   }
 
-  /** Takes an item in as the last of the round; it must not be in it. */
+  /** Adds an item at the end of the round; it must not be in the ring. */
   add(item: T): void {
     const link = { item } as Link<T>
     link.before = this.#head?.before ?? link
@@ -30,7 +30,7 @@ export class Ring<T> {
     this.#links.set(item, link)
   }
 
-  /** Takes an item out; if it was its turn, it is that of the next. */
+  /** Removes an item. If it was its turn, the turn passes to the next. */
   remove(item: T): void {
     const link = this.#links.get(item)
     if (!link) return
@@ -40,7 +40,7 @@ export class Ring<T> {
     if (this.#head === link) this.#head = link.after === link ? undefined : link.after
   }
 
-  /** Passes the turn to the next. */
+  /** Passes the turn to the next item. */
   turn(): void {
     this.#head = this.#head?.after
   }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { scheduleContexts } from './schedule-contexts.ts'
 
 test('Figure 7: C6, C3, C7, C8 run as C6, C8, C3, C7', () => {
-  // the search paths of Figure 6: C6 and C8 below C4, C3 below C5, C7 on its own
+  // the search paths of Figure 6: C6 and C8 are below C4, C3 is below C5, and C7 is alone
   const paths = new Map([
     ['C6', [0, 0, 2]],
     ['C3', [0, 1]],

@@ -1,9 +1,9 @@
 import { comparePaths, groupByBranch, type SearchPath } from './search-path.ts'
 
 /**
- * Search-path grouping (ContextPilot, Algorithm 5): groups requests by the first element of their search path, runs
- * longer paths first within a group and larger groups first. Paths of equal length run in the order of the tree, as the
- * authors' code has it (Algorithm 5 leaves it open); equals stay in their order. A request with an empty path shares
+ * Search-path grouping (ContextPilot, Algorithm 5): groups requests by the first element of their search path. Larger
+ * groups run first, and longer paths run first within a group. Paths of equal length run in tree order, as in the
+ * authors' code (Algorithm 5 does not specify it). Equal paths keep their order. A request with an empty path shares
  * nothing and is a group of its own. O(N log N).
  */
 export function scheduleContexts<T>(requests: readonly T[], pathOf: (request: T) => SearchPath): T[] {

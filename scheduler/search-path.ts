@@ -1,7 +1,9 @@
-/** Where a request stands in the index: the slot at each level; the first may name the tree as well. */
+/** The position of a request in the index: the slot at each level. The first element may also name the tree. */
 export type SearchPath = readonly (string | number)[]
 
-/** Groups requests by the first element of their search paths (Algorithm 5, phase 1); one without any is on its own. */
+/**
+ * Groups requests by the first element of their search paths (Algorithm 5, phase 1). An empty path is its own group.
+ */
 export function groupByBranch<T>(requests: readonly T[], pathOf: (request: T) => SearchPath): T[][] {
   const groups = new Map<unknown, T[]>()
   for (const request of requests) {
@@ -13,7 +15,7 @@ export function groupByBranch<T>(requests: readonly T[], pathOf: (request: T) =>
   return [...groups.values()]
 }
 
-/** Order of a depth-first walk: slot by slot, a node before what is below it. For paths of one tree. */
+/** Compares paths of one tree in depth-first order: slot by slot, a node before its descendants. */
 export function comparePaths(a: SearchPath, b: SearchPath): number {
   for (let level = 0; level < a.length && level < b.length; level++) {
     const [x, y] = [a[level]!, b[level]!]

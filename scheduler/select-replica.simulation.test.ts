@@ -1,15 +1,17 @@
 import { expect, test } from 'vitest'
 import { type ReplicaCandidate, type SelectionOptions, selectReplica } from './select-replica.ts'
 
-/** Requests of groups that share a prefix, served by replicas that prefill one after the other and forget by age. */
+/**
+ * Request groups, each sharing a prefix. The replicas prefill one request at a time and evict the least recently used.
+ */
 interface Fleet {
   readonly replicas: number
   readonly groups: number
-  /** groups whose prefix a replica can hold */
+  /** number of group prefixes that a replica can hold */
   readonly held: number
-  /** share of the requests that belong to one group */
+  /** additional share of the requests that go to group 0 */
   readonly hot: number
-  /** requests a second, of all replicas together */
+  /** requests per second to the whole fleet */
   readonly arrivals: number
 }
 
@@ -40,7 +42,7 @@ class SimulatedReplica {
     }
   }
 
-  /** Returns how long the request takes to be prefilled, waiting included. */
+  /** Returns the time until the request is prefilled, including waiting. */
   run(group: number, now: number): number {
     const tokens = prompt - (this.#held.delete(group) ? shared : 0)
     this.#held.set(group, true)
@@ -51,7 +53,7 @@ class SimulatedReplica {
   }
 }
 
-/** The mean time to the first token, in seconds. */
+/** Returns the mean time to first token, in seconds. */
 function simulate({ replicas, groups, held, hot, arrivals }: Fleet, choose: Choice): number {
   const fleet = Array.from({ length: replicas }, (_, i) => new SimulatedReplica(`replica ${i}`, held))
   let seed = 7
@@ -82,9 +84,9 @@ const leastLoaded: Choice = (candidates, turn) =>
   )
 const byGroup: Choice = (candidates, _turn, group) => group % candidates.length
 
-/** All groups fit into the caches of the fleet, but not into that of one replica. */
+/** All groups fit into the fleet's caches together, but not into one replica's cache. */
 const even: Fleet = { replicas: 4, groups: 200, held: 50, hot: 0, arrivals: 14.5 }
-/** One group is more than a replica can serve. */
+/** One group has more requests than a replica can serve. */
 const skewed: Fleet = { ...even, hot: 0.6, held: 100, arrivals: 16 }
 
 test('prefixes stay where they are held: as fast as a fixed place for each, many times as fast as going by load', () => {

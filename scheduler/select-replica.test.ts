@@ -71,7 +71,7 @@ const candidates = fc
     fc.constantFrom(1, 100, 10_000),
   )
   .map(([promptTokens, all, step]) =>
-    // steps make ties likely
+    // rounding to steps makes ties likely
     all.map(
       ([cached, load, inFlight, processed], i): ReplicaCandidate => ({
         replica: `replica ${i}`,
@@ -106,7 +106,7 @@ test('who is chosen stays so with less load, fewer requests, more cached or more
         processedTokens: chosen.processedTokens + change,
       }
       for (const [name, value] of Object.entries(better)) {
-        // among equals the turn decides, and becoming better alone must not lose it
+        // the turn decides between equals, and an improvement must not lose it
         const improved = all.with(place, { ...chosen, [name]: value })
         expect({ name, place: selectReplica(improved, chosenBy) }).toEqual({ name, place })
       }

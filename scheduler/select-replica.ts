@@ -1,33 +1,35 @@
-/** What is known of one replica for one request; all tokens are tokens of prefill. */
+/** What we know about one replica for one request. All tokens are prefill tokens. */
 export interface ReplicaCandidate {
   readonly replica: string
-  /** of the request */
+  /** length of the request's prompt */
   readonly promptTokens: number
-  /** of these, what the replica is believed to have cached */
+  /** how many of these the replica is believed to have cached */
   readonly predictedCachedTokens: number
-  /** of the others, what it is expected to take over from another position and not to compute again; undefined: it cannot */
+  /** how many of the rest it is expected to reuse from another position; undefined if it cannot do so */
   readonly predictedReusedTokens?: number | undefined
-  /** what the replica has yet to prefill before this request: at the engine, and waiting for it */
+  /** tokens to prefill before this request, both at the engine and queued for it */
   readonly inFlightTokens: number
-  /** requests at the replica */
+  /** number of requests at the replica */
   readonly inFlight: number
-  /** tokens of the request's blocks that this replica was the last to process, wherever they stood */
+  /** tokens in those of the request's blocks that this replica was the last to process, at any position */
   readonly processedTokens: number
 }
 
-/** How the terms are weighed; all are tokens, or tokens per token. */
+/** Weights of the cost terms, in tokens or tokens per token. */
 export interface SelectionOptions {
-  /** what a token ahead of a request counts, against one of its own: waiting costs one request, a copy costs all */
+  /**
+   * cost of a token ahead of the request relative to one of its own: a wait delays one request, a copy costs them all
+   */
   readonly loadWeight: number
-  /** what a request at the engine costs others beside its prefill, by being decoded */
+  /** cost to other requests of decoding a request at the engine, in addition to its prefill */
   readonly requestTokens: number
-  /** what a token of a block that was processed before is worth */
+  /** value of a token in a block that the replica processed before */
   readonly processedWeight: number
-  /** the most that all processed blocks together are worth, in tokens of the request's own */
+  /** maximum total value of all processed blocks, in tokens of the request's own */
   readonly processedBound: number
-  /** a replica whose load is above the least by more than this is not chosen, whatever it has cached */
+  /** a replica is not chosen if its load exceeds the lowest load by more than this, whatever it has cached */
   readonly imbalance: number
-  /** rises by one per request: who has the turn among equals */
+  /** increases by one per request; breaks ties round-robin */
   readonly turn: number
 }
 
@@ -42,16 +44,16 @@ export const selectionDefaults: SelectionOptions = {
 }
 
 /**
- * The place of the replica where a request costs least; -1 without candidates. The cost, in tokens of prefill, is
+ * Returns the index of the replica where a request costs least; -1 without candidates. The cost, in prefill tokens, is
  *
  *     promptTokens − predictedCachedTokens − predictedReusedTokens    the request's own
  *   + loadWeight × (inFlightTokens + requestTokens × inFlight)      what is ahead of it
  *   − min(processedBound, processedWeight × processedTokens)        agent-aware routing (ContextPilot §7.2)
  *
- * The last term keeps a block with the replica that processed it before when little else tells them apart: it never
- * outweighs a difference of more than `processedBound` tokens; of a replica that reuses at any position what such a block
- * saves is counted as its own, and the term is left out. Of equal costs the one with the fewest requests is
- * chosen, then by turn in the order of their names, so that equals share alike. The order of the candidates plays no part.
+ * The last term keeps a block with the replica that processed it before if the replicas are otherwise nearly equal. It
+ * never outweighs a difference of more than `processedBound` tokens. It is omitted for a replica that reuses blocks at
+ * any position, because the first line already counts what such blocks save. Ties go to the replica with the fewest
+ * requests, then round-robin in name order, so that equals share the load. The order of the candidates does not matter.
  */
 export function selectReplica(
   candidates: readonly ReplicaCandidate[],

@@ -5,19 +5,19 @@ import { createBodies } from './rag-bodies.ts'
 import { runOpenLoop } from './send-load.ts'
 import { type ChildServer, startChildServer } from './start-child-server.ts'
 
-/** How fast a proxy takes in what an engine reports, and what that does to requests. */
+/** How fast a proxy processes an engine's reports, and how they affect requests. */
 export interface CallbackFigures {
   readonly requests: number
-  /** posted one after the other, as fast as they are taken */
+  /** posted one after another, as fast as the proxy accepts them */
   readonly evictionsPerSecond: number
-  /** CPU of the proxy for one, in microseconds; undefined where the system does not tell */
+  /** the proxy's CPU time per eviction, in microseconds; undefined if the system does not report it */
   readonly cpuMicroseconds: number | undefined
   /** evictions a second while requests were measured */
   readonly pacedPerSecond: number
-  /** p99 of requests while nothing is reported, and meanwhile, in milliseconds */
+  /** p99 of requests in milliseconds: while nothing is reported, and during reports */
   readonly quietP99: number
   readonly busyP99: number
-  /** from the batch that shows a gap to a mirror that is exact, in milliseconds */
+  /** from the batch that reveals a gap until the mirror is exact again, in milliseconds */
   readonly repairMilliseconds: number
 }
 
@@ -25,15 +25,15 @@ const mirrored = 4_000
 const eventsPerPost = 1_000
 const unpacedPosts = 400
 const pacedEventsPerSecond = 100_000
-/** Quiet and busy in turns: a machine's moods meet both. */
+/** Quiet and busy rounds alternate, so that variations in the machine's speed affect both. */
 const rounds = 6
 const secondsPerRound = 5
 const requestsPerSecond = 100
-/** as the engine counts a body */
+/** the prompt tokens the engine counts in each body */
 const promptTokens = 6_000
 const shape = { bytes: 24_000, blocks: 15 }
 
-/** Posts reports about requests that were really sent, and measures requests beside them. */
+/** Posts reports about requests that were actually sent, and measures other requests at the same time. */
 export async function benchCallbacks(): Promise<CallbackFigures> {
   const engine = await startChildServer(['--import', 'tsx', 'e2e/bench/instant-engine-double.ts'])
   const listen = ['--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0']
@@ -110,12 +110,12 @@ async function measureBeside(
   return { pacedPerSecond, quietP99: toPercentiles(quiet).p99, busyP99: toPercentiles(busy).p99 }
 }
 
-/** Reports as the plugins do: batches of a thousand, each request losing its tail by and by, then stored anew. */
+/** Reports in batches of a thousand, as the plugins do: each request loses its tail in steps, then is stored again. */
 class Reporter {
   readonly #pool: Pool
   #sequence = 0
   #batch = 0
-  /** each request is cut four times, and stored again as a whole */
+  /** each request is cut four times, then stored again whole */
   readonly #batches = [4_500, 3_000, 1_500, 0, promptTokens].flatMap((tokens) =>
     Array.from({ length: mirrored / eventsPerPost }, (_, part) => ({
       evictions: tokens < promptTokens ? eventsPerPost : 0,
@@ -140,7 +140,7 @@ class Reporter {
     return evictions
   }
 
-  /** A hundred thousand evictions a second, or as many as are taken; how many they were. */
+  /** Posts 100,000 evictions per second, or as many as the proxy accepts. Returns the rate per second. */
   async keepPosting(isOver: () => boolean): Promise<number> {
     const begun = performance.now()
     let evictions = 0

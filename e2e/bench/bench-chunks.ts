@@ -3,18 +3,18 @@ import { findKnownLists } from '#proxy/chunks/find-known-lists.ts'
 import { bytesPerChunk, ChunkTable } from '#proxy/chunks/table/chunk-table.ts'
 import { FoldedText } from '#proxy/chunks/table/folded-text.ts'
 
-/** What known chunks cost. */
+/** What known chunks cost in time and memory. */
 export interface ChunkFigures {
   readonly known: number
   readonly text: string
-  /** chunks that were found in it */
+  /** number of chunks found in the text */
   readonly matched: number
-  /** milliseconds: half of the look-ups took no longer, and the one that was disturbed least */
+  /** look-up times in milliseconds: the median and the minimum */
   readonly p50: number
   readonly fastest: number
-  /** of all columns and tables */
+  /** size of all columns and tables */
   readonly bytes: number
-  /** microseconds to add one, its text being there */
+  /** microseconds to add one chunk whose text is already in memory */
   readonly adding: number
 }
 
@@ -25,7 +25,7 @@ const words = 'the of system river capital engine cache prefix token model value
 )
 const scopes = ['*', '=default']
 
-/** Measures the look-up of 240 KB of unknown text, and of as much that is nothing but known chunks of about 1,200 characters. */
+/** Measures look-ups in 240 KB of unknown text, and in 240 KB made only of known chunks of about 1,200 characters. */
 export function* benchChunks(counts: readonly number[]): Generator<ChunkFigures> {
   for (const known of counts) {
     const table = new ChunkTable(known)
@@ -72,7 +72,7 @@ function measure(
 function fill(next: () => string): string {
   let text = next()
   while (text.length < characters) text += `\n\n${next()}`
-  // flat, as what was read from JSON is
+  // makes a flat string, like one parsed from JSON
   return Buffer.from(text).toString()
 }
 

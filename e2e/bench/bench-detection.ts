@@ -2,21 +2,21 @@ import { findContextLists } from '#proxy/prompt/forms/find-context-lists.ts'
 import { hostileTexts } from '#proxy/prompt/forms/hostile-texts.fixture.ts'
 import { createBodies } from './rag-bodies.ts'
 
-/** How long finding the blocks of a text takes. */
+/** How long it takes to find the blocks in a text. */
 export interface DetectionFigures {
   readonly text: string
   /** characters */
   readonly size: number
-  /** lists that were found */
+  /** number of lists found */
   readonly lists: number
-  /** milliseconds: of several runs the one that was disturbed least */
+  /** milliseconds: the minimum of several runs */
   readonly fastest: number
 }
 
 const hostileSize = 5_000_000
 const runs = 5
 
-/** Measures finding in an ordinary prompt and in hostile texts of 5 MB. */
+/** Measures block detection in an ordinary prompt and in hostile texts of 5 MB. */
 export function* benchDetection(): Generator<DetectionFigures> {
   const { messages } = JSON.parse(createBodies({ bytes: 240_000, blocks: 15 })().toString())
   yield measure('15 documents, 240 KB', messages[1].content)

@@ -10,22 +10,22 @@ import { type BenchTrace, meanRatio, readBenchTrace } from './run-policy.ts'
 import { sayMachine } from './say-machine.ts'
 
 /*
- * `npm run bench:evictions -- [--limit REQUESTS] [--order POLICY] FOLDER…`: which prefixes a cache gives up first, on traces, at 16 sizes of the cache, and
- * what a host behind it brings. Prints Markdown tables.
+ * `npm run bench:evictions -- [--limit REQUESTS] [--order POLICY] FOLDER…`: compares eviction policies on traces, at 16
+ * cache sizes, and measures what a host-memory tier adds. Prints Markdown tables.
  */
 
 const capacities = 16
-/** The lengths of BBH: its questions, and answers as its exemplars have them. */
+/** Token lengths of BBH: those of its questions, and answers as long as those of its exemplars. */
 const settings: ReplaySettings = { ...replayDefaults, systemTokens: 0, questionTokens: 110, answerTokens: 158 }
 const { values, positionals: folders } = parseArgs({
   allowPositionals: true,
   options: { limit: { type: 'string' }, order: { type: 'string' } },
 })
-/** Few-shot prompts have an order of their own; of retrieved blocks `reprise` makes prefixes. */
+/** The default suits few-shot prompts, whose order is fixed; for retrieved blocks, `reprise` forms prefixes. */
 const order = (values.order ?? 'rank') as OrderingName
 const ratio = (share: number): string => share.toFixed(4)
 
-/** Log-spaced, from the longest prompt to what holds nearly all that is shared. */
+/** Log-spaced sizes, from the longest prompt and its answer up to the total of all distinct blocks. */
 function sizesFor({ requests }: BenchTrace): number[] {
   const layout = new PromptLayout(requests, settings)
   const lengths = requests.map((request) => layout.lengthOf(request))
@@ -72,7 +72,10 @@ function printSizes(trace: BenchTrace): number {
   return closest.size
 }
 
-/** The ablation of the paper: eviction (E), admission and promotion (A+P), and both; and all that is evicted moved. */
+/**
+ * The ablation of the paper: eviction (E), admission and promotion (A+P), and both; also with everything evicted
+ * admitted to the host.
+ */
 function printAblation({ name, requests }: BenchTrace, capacityTokens: number): void {
   const host = { hostTokens: capacityTokens }
   const rows: readonly (readonly [label: string, settings: Partial<ReplaySettings>])[] = [

@@ -3,7 +3,7 @@ import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
 import { benchIndex, corpusFor, sendOrdered, timeMicroseconds, toRequestId } from './bench-index.ts'
 import { type Percentiles, toPercentiles } from './percentiles.ts'
 
-/** Search, order and insert of one request where a tree is badly shaped, in microseconds. */
+/** Time to search, order and insert one request in a badly shaped tree, in microseconds. */
 export interface GrowthFigures extends Percentiles {
   readonly shape: string
   readonly size: string
@@ -11,7 +11,7 @@ export interface GrowthFigures extends Percentiles {
 
 const measured = 1_000
 
-/** What one request costs in the shapes in which a careless search would stall. */
+/** Measures one request in the tree shapes that would stall a careless search. */
 export function* benchGrowth(): Generator<GrowthFigures> {
   for (const contexts of [10_000, 100_000]) {
     const corpus = { ...corpusFor(contexts), hotBlocks: 4 }
@@ -26,7 +26,7 @@ export function* benchGrowth(): Generator<GrowthFigures> {
   }
 }
 
-/** All requests begin with the same block and go on with blocks of their own. */
+/** All requests begin with the same block and share no other. */
 function benchWideNode(children: number): Percentiles {
   const index = new PrefixOrdering()
   const sizes = new Array<number>(15).fill(2_000)
@@ -43,7 +43,7 @@ function benchWideNode(children: number): Percentiles {
   )
 }
 
-/** The hundred requests behind the first `levels` are measured. */
+/** Measures the hundred requests after the first `levels`. */
 function benchChain(levels: number): Percentiles {
   const index = new PrefixOrdering()
   const blocks = Array.from({ length: levels + 100 }, (_, i) => toBlockId(`turn ${i}`))

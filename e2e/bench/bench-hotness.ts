@@ -3,25 +3,25 @@ import { hashText } from '#index/hotness/murmur-hash.ts'
 
 const count = 1_000_000
 
-/** What the hotness filter costs, in nanoseconds an operation, and how it fills. */
+/** What the hotness filter costs, in nanoseconds per operation, and how full it gets. */
 export interface HotnessFigures {
   readonly insert: number
   readonly touch: number
   readonly miss: number
-  /** to hash the id of a block, which is done once for all of them */
+  /** to hash a block id, which is done once for all these operations */
   readonly hash: number
   readonly bytes: number
   readonly load: number
-  /** the longest insertion, which doubles the filter, in milliseconds */
+  /** the longest insertion that doubled the filter, in milliseconds */
   readonly doubling: number
-  /** how full it was when it doubled, at least */
+  /** the lowest load at which it doubled */
   readonly leastLoad: number
-  /** of what was never noted, the share that is found */
+  /** the share of ids that were never noted but are found */
   readonly falsePositives: number
   readonly falsePositivesGrown: number
 }
 
-/** Fills one filter that has room for a million, and one that grows from 1,024. */
+/** Fills one filter that has room for a million, and one that grows from its default size. */
 export function benchHotness(): HotnessFigures {
   const ids = (name: string): string[] => Array.from({ length: count }, (_, i) => `${name}${i}`.padStart(22, 'x'))
   const [own, others] = [ids('a'), ids('b')]
@@ -30,7 +30,7 @@ export function benchHotness(): HotnessFigures {
     hashes = Uint32Array.from(own, (id) => hashText(id))
   })
   const strange = Uint32Array.from(others, (id) => hashText(id))
-  // in another order than they were inserted in
+  // in a different order than they were inserted
   const shuffled = hashes.map((_, i) => hashes[(i * 7_919) % count]!)
   let filter = new HotnessFilter()
   const insert = timePerItem(() => {
@@ -77,7 +77,7 @@ function growFrom(hashes: Uint32Array): { filter: HotnessFilter; doubling: numbe
   return { filter, doubling, leastLoad }
 }
 
-/** Time of the processor, the shortest of four runs: others may use the machine. */
+/** CPU time per item, in nanoseconds: the shortest of four runs, since other programs may use the machine. */
 function timePerItem(run: () => void): number {
   const times = Array.from({ length: 4 }, () => {
     const begin = process.cpuUsage()

@@ -3,7 +3,7 @@ import type { OrderingIndex } from '#index/ordering/ordering-index.ts'
 import { type Corpus, createDraw } from './draw-contexts.ts'
 import { type Percentiles, toPercentiles } from './percentiles.ts'
 
-/** Search, order and insert of one request, in microseconds. */
+/** Time to search, order and insert one request, in microseconds. */
 export interface IndexFigures extends Percentiles {
   readonly stored: number
   readonly nodes: number
@@ -11,7 +11,7 @@ export interface IndexFigures extends Percentiles {
 
 const measured = 20_000
 
-/** Fills an index and measures what one more request costs; the oldest is removed for each that is added. */
+/** Fills an index and measures what one more request costs; for each one added, the oldest is removed. */
 export function benchIndex(index: OrderingIndex, stored: number, corpus: Corpus): IndexFigures {
   const draw = createDraw(corpus)
   const sizes = new Array<number>(corpus.blocksPerContext).fill(2_000)
@@ -32,7 +32,7 @@ export function corpusFor(contexts: number, blocksPerContext = 15): Corpus {
   return { blocks: contexts / 2, blocksPerContext }
 }
 
-/** What the proxy does with a request: orders it, and holds it as it is sent. */
+/** Does what the proxy does with a request: orders it, then inserts it as sent. */
 export function sendOrdered(
   index: OrderingIndex,
   context: Context,
@@ -51,7 +51,7 @@ export function timeMicroseconds(work: () => void): number {
   return Number(process.hrtime.bigint() - started) / 1000
 }
 
-/** As long as an id the proxy gives. */
+/** Makes an id as long as those the proxy assigns. */
 export function toRequestId(number: number): RequestId {
   return `00000000-0000-4000-8000-${String(number).padStart(12, '0')}` as RequestId
 }

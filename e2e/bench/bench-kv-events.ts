@@ -3,19 +3,19 @@ import { EventSubscriber } from '#engine-adapters/kv-events/event-subscriber.ts'
 import { ReportedCache } from '#engine-adapters/kv-events/reported-cache.ts'
 import { startChildServer } from './start-child-server.ts'
 
-/** How fast an engine's own events are read, decoded and taken in. */
+/** How fast an engine's own events are read, decoded and applied. */
 export interface KvEventFigures {
   readonly blocks: number
-  /** stored and removed */
+  /** blocks stored and removed */
   readonly blocksPerSecond: number
-  /** CPU for one, in microseconds */
+  /** CPU time per block, in microseconds */
   readonly cpuMicroseconds: number
 }
 
-/** How long a batch that was lost holds up those behind it. */
+/** How long a lost batch delays the batches after it. */
 export interface KvRepairFigures {
   readonly gaps: number
-  /** the longest time between two batches, which are published every 20 ms, in milliseconds */
+  /** the longest time between two batches, in milliseconds; they are published every 20 ms */
   readonly longestMilliseconds: number
 }
 
@@ -38,7 +38,7 @@ export async function benchKvEvents(): Promise<KvEventFigures> {
   return { blocks, blocksPerSecond: blocks / seconds, cpuMicroseconds: (user + system) / blocks }
 }
 
-/** Loses a batch now and then, which has to be had by a replay before those behind it are taken. */
+/** Loses a batch now and then; it must be replayed before later batches are applied. */
 export async function benchKvRepair(): Promise<KvRepairFigures> {
   let last: number | undefined
   let longest = 0
@@ -55,12 +55,12 @@ export async function benchKvRepair(): Promise<KvRepairFigures> {
 }
 
 interface Watcher {
-  /** The first batch has come. */
+  /** called after the first batch */
   onFirst?(): void
   onBatch?(subscriber: EventSubscriber): void
 }
 
-/** Follows so many batches to their end; how many blocks they told of after the first. */
+/** Follows the given number of batches to their end. Returns how many blocks were reported after the first batch. */
 async function follow([count, lost]: readonly [number, number], watcher: Watcher): Promise<number> {
   const publisher = ['--import', 'tsx', 'e2e/bench/kv-publisher-double.ts', String(count), String(lost)]
   const { url: eventsUrl, adminUrl: replayUrl, stop } = await startChildServer(publisher)

@@ -4,25 +4,25 @@ import { type BodyShape, createBodies } from './rag-bodies.ts'
 import { runClosedLoop, runOpenLoop } from './send-load.ts'
 import type { Side, Sides } from './start-sides.ts'
 
-/** What a request takes at a constant rate, on one way to the engine, in milliseconds. */
+/** How long requests take at a constant rate, over one path to the engine, in milliseconds. */
 export interface LatencyFigures {
   readonly shape: BodyShape
   readonly side: string
   readonly latency: Percentiles
-  /** more than the direct way took; undefined for that way itself */
+  /** in addition to the direct path; undefined for the direct path itself */
   readonly added: Percentiles | undefined
-  /** CPU of the proxy for one request; undefined where there is none or the system does not tell */
+  /** the proxy's CPU time per request; undefined without a proxy, or if the system does not report it */
   readonly cpu: number | undefined
 }
 
-/** Requests a second. */
+/** Requests per second. */
 export const rate = 100
 const rounds = 3
 const secondsPerRound = 5
-/** So many that V8 has compiled what runs for every request: after 300 a request of 1 KB still costs twice the CPU. */
+/** Enough for V8 to compile what runs per request: after 300, a request of 1 KB still costs twice the CPU. */
 const warmUp = 3_000
 
-/** Measures bodies of one shape on all ways in turns, so that what the machine does besides hits them alike. */
+/** Measures bodies of one shape on all paths in turn, so that other load on the machine affects them alike. */
 export async function benchLatency(sides: Sides, shape: BodyShape): Promise<LatencyFigures[]> {
   const all = [sides.direct, ...sides.proxies]
   const runs = all.map((side) => ({ side, durations: [] as number[], cpu: 0 }))

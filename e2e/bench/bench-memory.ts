@@ -3,19 +3,19 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { IndexFigures } from './bench-index.ts'
 
-/** What an index of so many contexts costs and takes. */
+/** The time and memory that an index costs. */
 export interface MemoryFigures extends IndexFigures {
-  /** growth of the heap and of the arrays beside it, in bytes */
+  /** growth of the heap and of the array buffers outside it, in bytes */
   readonly held: number
-  /** what the index says of itself */
+  /** the index's own estimate */
   readonly bytes: number
 }
 
 const script = join(import.meta.dirname, 'index-memory.ts')
 
-/** Measures an index in a process of its own, which has nothing else on its heap. */
+/** Measures an index in a separate process, which has nothing else on its heap. */
 export async function benchMemory(contexts: number, blocksPerContext: number): Promise<MemoryFigures> {
-  // Node's own limit may be 2 GB
+  // Node's default heap limit may be 2 GB
   const flags = ['--expose-gc', '--max-old-space-size=6144', '--import', 'tsx']
   const args = [...flags, script, String(contexts), String(blocksPerContext)]
   const { stdout } = await promisify(execFile)(process.execPath, args)

@@ -9,19 +9,19 @@ import { runClosedLoop, runOpenLoop } from './send-load.ts'
 import type { Sharing } from './sent-prompts.ts'
 import { startChildServer } from './start-child-server.ts'
 
-/** What a mirror takes of memory. */
+/** The memory that a mirror takes. */
 export interface MirrorMemory {
   readonly requests: number
   readonly bytes: number
-  /** what it says of itself */
+  /** the mirror's own estimate */
   readonly estimate: number
 }
 
-/** What it takes to load a mirror from Redis. */
+/** What loading a mirror from Redis costs. */
 export interface MirrorLoad {
   readonly requests: number
   readonly seconds: number
-  /** the longest that the event loop stood still */
+  /** the longest time the event loop was blocked */
   readonly blockedMilliseconds: number
 }
 
@@ -30,12 +30,12 @@ const secondsPerRound = 5
 const warmUp = 200
 const shape = { bytes: 24_000, blocks: 15 } as const
 
-/** Measures the memory of a mirror in a process of its own. */
+/** Measures the memory of a mirror in a separate process. */
 export function benchMirrorMemory(requests: number, sharing: Sharing): Promise<MirrorMemory> {
   return runScript<MirrorMemory>('mirror-memory.ts', String(requests), sharing)
 }
 
-/** Writes a mirror of so many requests to a Redis, and loads it in another process. */
+/** Writes a mirror of `requests` requests to a Redis, then loads it in another process. */
 export async function benchMirrorLoad(requests: number): Promise<MirrorLoad> {
   const redis = await startRedis()
   try {
@@ -46,7 +46,7 @@ export async function benchMirrorLoad(requests: number): Promise<MirrorLoad> {
   }
 }
 
-/** What requests take through a proxy without Redis, with one, and with one that is stopped. */
+/** Measures the latency of requests through a proxy without Redis, with Redis, and with a stopped Redis. */
 export async function benchMirrorLatency(): Promise<{ without: Percentiles; up: Percentiles; stopped: Percentiles }> {
   const redis = await startRedis()
   const engine = await startChildServer(['--import', 'tsx', 'e2e/bench/instant-engine-double.ts'])
@@ -67,7 +67,7 @@ export async function benchMirrorLatency(): Promise<{ without: Percentiles; up: 
   }
 }
 
-/** In turns, so that what the machine does besides hits all alike; while Redis is stopped at last. */
+/** Alternates between the three, so that other load on the machine affects all alike; the stopped Redis comes last. */
 async function measure(
   redis: RunningRedis,
   plain: Pool,

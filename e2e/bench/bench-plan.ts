@@ -9,7 +9,7 @@ export interface PlanFigures {
   readonly contexts: number
   readonly blocks: string
   readonly reprise: number
-  /** the paper's index over the batch (Algorithm 4); undefined where it would take too long */
+  /** the paper's index over the batch (Algorithm 4); undefined if it would take too long */
   readonly paper: number | undefined
 }
 
@@ -33,7 +33,7 @@ export function* benchPlan(): Generator<PlanFigures> {
 }
 
 function timeReprise(batch: readonly Context[]): number {
-  // blocks of many sizes, as they are: equal ones make equal savings, and those are decided by age
+  // varied block sizes, as in practice: equal sizes give equal savings, and age breaks such ties
   const sizeOf = (id: string): number => 100 + ((id.charCodeAt(0) * 64 + id.charCodeAt(1)) % 997)
   const sized = batch.map((context) => ({ context, sizes: context.map(sizeOf) }))
   return time(() => planContexts(sized))

@@ -14,14 +14,14 @@ import { printTable, report } from './print-table.ts'
 import { sayMachine } from './say-machine.ts'
 
 /*
- * `npm run bench:reuse -- FOLDER…`: traces through the proxy to an emulator that reuses KV at any position, with blocks
- * moved where that saves more than the annotation costs, always, and never. Prints Markdown tables.
+ * `npm run bench:reuse -- FOLDER…`: sends traces through the proxy to an emulator that reuses KV at any position.
+ * Blocks are moved only if that saves more than the annotation costs, always, or never. Prints Markdown tables.
  */
 
 const policies = ['by the rule', 'always', 'never'] as const
 type Policy = (typeof policies)[number]
 const ratios = [0.15, 0]
-/** Callbacks have arrived by then: nothing of a table depends on how fast they are. */
+/** Long enough for callbacks to arrive, so that no table depends on their speed. */
 const settleMilliseconds = 15
 
 interface Sums {
@@ -31,7 +31,7 @@ interface Sums {
   moved: number
 }
 
-/** Sends all requests, one after the other, and adds up what the engine says. */
+/** Sends all requests one after another and adds up the usage the engine reports. */
 async function run(turns: readonly Turn[], reuse: number, policy: Policy): Promise<Sums> {
   const { proxy, close } = await startSide(reuse, policy === 'always')
   const headers: Record<string, string> = policy === 'never' ? { 'x-reprise-options': 'reorder=off' } : {}
@@ -55,7 +55,7 @@ interface Usage {
   prompt_tokens_details: { cached_tokens: number; reused_tokens?: number }
 }
 
-/** A proxy in front of an emulator, and when it has heard of it; caches never evict. */
+/** Starts a proxy in front of an emulator whose caches never evict, and waits until its mirror is exact. */
 async function startSide(
   reuse: number,
   hidesReuse: boolean,
@@ -77,7 +77,7 @@ async function startSide(
   return { proxy, close }
 }
 
-/** Passes an engine's reports on to the proxy; without what it says of reuse the proxy moves blocks as for any engine. */
+/** Relays an engine's reports to the proxy. `hidesReuse` drops `reuse`, so that blocks move as for any engine. */
 async function startRelay(adminPort: number, hidesReuse: boolean): Promise<Server> {
   const server = createServer(async (incoming, response) => {
     const { reuse, ...rest } = JSON.parse(await readText(incoming)) as Record<string, unknown>

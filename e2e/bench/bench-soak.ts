@@ -5,11 +5,11 @@ import { runClosedLoop } from './send-load.ts'
 import { startChildServer } from './start-child-server.ts'
 import { startReprise } from './start-sides.ts'
 
-/** How much the proxy holds after so many requests. */
+/** How much memory the proxy holds after `requests` requests. */
 export interface SoakFigures {
   readonly requests: number
   readonly perSecond: number
-  /** least and most of the samples of this part of the run, in bytes */
+  /** the smallest and largest sample in this part of the run, in bytes */
   readonly least: number
   readonly most: number
 }
@@ -18,7 +18,7 @@ const parts = 20
 const concurrency = 8
 const samplesEvery = 250
 
-/** Sends requests, most of 1 KB, a tenth of 24 KB and a fiftieth of 240 KB, no two alike, and watches the memory. */
+/** Sends requests, no two alike, and watches memory: most are of 1 KB, a tenth of 24 KB and a fiftieth of 240 KB. */
 export async function* benchSoak(requests = 200_000): AsyncGenerator<SoakFigures> {
   const engine = await startChildServer(['--import', 'tsx', 'e2e/bench/instant-engine-double.ts'])
   const reprise = await startReprise(engine.url)

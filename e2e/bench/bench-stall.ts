@@ -10,41 +10,41 @@ import { stallShapes } from './stall-shapes.ts'
 import { type ChildServer, startChildServer } from './start-child-server.ts'
 import { startReprise } from './start-sides.ts'
 
-/** What one proxy does for others while requests of one shape and size come in. Times are in milliseconds. */
+/** How one proxy serves other requests while large ones of one shape and size arrive. Times are in milliseconds. */
 export interface StallOfProxy {
   readonly slowestHealth: number
-  /** of other requests, the 99th percentile above the one without any of this shape */
+  /** how much the 99th percentile of other requests grows over that without large requests */
   readonly added: number
-  /** the longest turn of its event loop, by the time that it computed: undefined where the system does not tell */
+  /** the longest turn of its event loop, in CPU time; undefined if the system does not report it */
   readonly longestTurn: number | undefined
 }
 
-/** The same of reprise, and of the least that a proxy in Node does. */
+/** The figures for reprise and for a minimal proxy in Node. */
 export interface StallFigures {
   readonly shape: string
   readonly megabytes: number
-  /** from its first byte to the end of its answer, for each megabyte */
+  /** time from the request's first byte to the end of its answer, per megabyte */
   readonly perMegabyte: number
-  /** why it was not rewritten */
+  /** why the request was not rewritten */
   readonly skipped: string
   readonly reprise: StallOfProxy
   readonly plain: StallOfProxy
 }
 
-/** Megabytes; the largest stays below the default limit of a body. */
+/** In megabytes; the largest stays below the default body limit. */
 export const sizes: readonly number[] = [0.2, 1, 4, 16, 64]
 const largest = 66_000_000
-/** Of one shape and size, one behind the other. */
+/** Requests per shape and size, sent one after another. */
 const sentEach = 3
 const othersPerSecond = 100
 const baselineSeconds = 3
 const warmUpSeconds = 10
 const healthMilliseconds = 10
-/** Others are under way before what is large comes, and behind it. */
+/** Other requests run this long before the large ones begin and after they end. */
 const settleMilliseconds = 200
 const others = createBodies({ bytes: 8_000, blocks: 5 })
 
-/** A proxy, and where it is asked for its health. */
+/** A proxy, with one pool for requests and one for health checks. */
 interface Watched {
   readonly server: ChildServer
   readonly pool: Pool
@@ -52,9 +52,9 @@ interface Watched {
 }
 
 /**
- * Sends requests that ask as much of the proxy as they can, beside ordinary ones at a constant rate, and asks for its
- * health all the while; then the same through the least that a proxy in Node does. Engine, proxies and the sender of what
- * is large are processes of their own. `only`: shapes whose names hold one of these.
+ * Sends requests that are as demanding as possible, alongside ordinary ones at a constant rate and health checks; then
+ * does the same through a minimal proxy in Node. The engine, the proxies and the sender of the large requests are
+ * separate processes. `only`: if given, just the shapes whose names contain one of these strings.
  */
 export async function* benchStall(only: readonly string[] = []): AsyncGenerator<StallFigures> {
   const engine = await startChildServer(['--import', 'tsx', 'e2e/bench/instant-engine-double.ts'])
@@ -90,13 +90,13 @@ function toWatched(server: ChildServer): Watched {
   return { server, pool: new Pool(server.url), health: new Pool(server.adminUrl ?? server.url) }
 }
 
-/** The 99th percentile of ordinary requests. */
+/** Returns the 99th percentile of ordinary requests sent without large ones. */
 async function runAlone({ pool }: Watched): Promise<number> {
   const durations = await runOpenLoop(pool, others, { perSecond: othersPerSecond, seconds: baselineSeconds })
   return toPercentiles(durations).p99
 }
 
-/** Sends the large bodies, and meanwhile ordinary requests, whose 99th percentile is `alone` without them. */
+/** Sends the large bodies together with ordinary requests, whose 99th percentile without them is `alone`. */
 async function sendBeside(
   { server, pool, health }: Watched,
   sender: ChildProcess,
@@ -119,12 +119,12 @@ async function order(sender: ChildProcess, what: BodyOrder | SendOrder): Promise
   return report
 }
 
-/** What goes on until it is stopped. */
+/** An activity that runs until it is stopped. */
 interface Watch<Result> {
   stop(): Promise<Result>
 }
 
-/** Asks again and again; one that takes long does not hide those that would have come meanwhile. */
+/** Checks health at a fixed interval; a slow check does not delay the next ones. */
 function watchHealth(pool: Pool): Watch<number> {
   let slowest = 0
   const asked = repeat(healthMilliseconds, async () => {

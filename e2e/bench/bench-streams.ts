@@ -3,25 +3,25 @@ import { cpuPerUnit, cpuSeconds, residentBytes } from './process-usage.ts'
 import { createBodies } from './rag-bodies.ts'
 import type { Side, Sides } from './start-sides.ts'
 
-/** What streams cost on one way to the engine. */
+/** What streams cost over one path to the engine. */
 export interface StreamFigures extends StreamResult {
   readonly plan: StreamPlan
   readonly side: string
-  /** CPU of the proxy for one event, in microseconds */
+  /** the proxy's CPU time per event, in microseconds */
   readonly cpu: number | undefined
-  /** what the proxy held in memory before, and at most meanwhile, in bytes */
+  /** the proxy's memory before the run, and its peak during it, in bytes */
   readonly memoryBefore: number | undefined
   readonly memoryPeak: number | undefined
 }
 
-/** One stream at full speed, a loaded engine's worth of streams, and very many open at once. */
+/** One stream at full speed; as many streams as a loaded engine serves; very many open at once. */
 export const streamPlans: readonly StreamPlan[] = [
   { streams: 1, events: 20_000, interval: 0 },
   { streams: 50, events: 500, interval: 10 },
   { streams: 2_000, events: 20, interval: 500 },
 ]
 
-/** Measures one plan on all ways to the engine. */
+/** Measures one plan over all paths to the engine. */
 export async function benchStreams({ direct, proxies }: Sides, plan: StreamPlan): Promise<StreamFigures[]> {
   const figures: StreamFigures[] = []
   for (const side of [direct, ...proxies]) {

@@ -3,13 +3,13 @@ import { type BodyShape, createBodies } from './rag-bodies.ts'
 import { runClosedLoop } from './send-load.ts'
 import type { Sides } from './start-sides.ts'
 
-/** What a proxy on one core can take. */
+/** The throughput of a proxy on one core. */
 export interface ThroughputFigures {
   readonly side: string
   readonly perSecond: number
-  /** milliseconds a request; undefined where the system does not tell */
+  /** the proxy's CPU time per request, in milliseconds; undefined if the system does not report it */
   readonly cpu: number | undefined
-  /** whether the proxy had one core to itself, and client and engine the others */
+  /** whether the proxy had one core to itself, and client and engine shared the rest */
   readonly isPinned: boolean
 }
 
@@ -17,7 +17,7 @@ const concurrency = 16
 const warmUpSeconds = 3
 const seconds = 10
 
-/** Measures each proxy with as many requests as it takes, on one core where the system can pin it to one. */
+/** Measures how many requests each proxy can handle, pinned to one core if the system can do so. */
 export async function benchThroughput({ enginePid, proxies }: Sides, shape: BodyShape): Promise<ThroughputFigures[]> {
   const nextBody = createBodies(shape, 2)
   const figures: ThroughputFigures[] = []

@@ -13,7 +13,7 @@ import {
 } from './run-policy.ts'
 import { sayMachine } from './say-machine.ts'
 
-/* `npm run bench:traces -- FOLDER…`: all policies of `reprise replay` on traces, in one run. Prints Markdown tables. */
+/* `npm run bench:traces -- FOLDER…`: runs all policies of `reprise replay` on traces. Prints Markdown tables. */
 
 const capacities = [
   ['unlimited cache', Number.POSITIVE_INFINITY],
@@ -99,7 +99,7 @@ function printDisplacements(traces: readonly BenchTrace[]): void {
   )
 }
 
-/** Algorithm 5 against depth-first order, for the same orders of the same requests. */
+/** Compares Algorithm 5 with depth-first order, on the same requests with the same block orders. */
 function printSchedules(traces: readonly BenchTrace[]): void {
   report('schedules …')
   const batch = [16_384, 65_536].flatMap((capacityTokens) =>

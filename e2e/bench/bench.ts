@@ -15,9 +15,9 @@ import { printTable, report } from './print-table.ts'
 import { sayMachine } from './say-machine.ts'
 
 /*
- * `npm run bench`: what reprise itself costs. Prints Markdown tables, as docs/benchmarks.md holds them.
- * `npm run bench -- index plan` runs only these parts, `npm run bench -- soak`,
- * `stall` and `mirror-redis` those that are not among the usual ones, `npm run bench -- 'stall:text parts'` one shape of it.
+ * `npm run bench`: measures what reprise itself costs. Prints Markdown tables, as found in docs/benchmarks.md. `npm run
+ * bench -- index plan` runs only these parts. The parts `soak`, `stall` and `mirror-redis` run only when named. `npm
+ * run bench -- 'stall:text parts'` runs a single shape of `stall`.
  */
 
 const us = (duration: number): string => `${duration.toFixed(1)} µs`
@@ -138,7 +138,7 @@ const usual = {
 }
 const asked = process.argv.slice(2).map((name) => name.replace(/^stall:.*/, 'stall'))
 const shapes = process.argv.flatMap((name) => (name.startsWith('stall:') ? [name.slice('stall:'.length)] : []))
-// some take minutes, or a redis-server: only when they are asked for
+// the last three take minutes or need a redis-server, so they run only when named
 const parts = { ...usual, soak: printSoak, stall: () => printStall(shapes), 'mirror-redis': printMirrorRedis }
 const wanted = asked.length > 0 ? asked : Object.keys(usual)
 if (wanted.every((name) => name in parts)) {

@@ -1,16 +1,16 @@
 import { type BlockId, type Context, toBlockId } from '#index/context-block.ts'
 
-/** What contexts are drawn from. */
+/** The corpus that contexts are drawn from. */
 export interface Corpus {
   readonly blocks: number
   readonly blocksPerContext: number
-  /** so many blocks more, each of which is in every second context, in front; default: none */
+  /** this many additional blocks, each at the front of a context with probability 1/2; default: none */
   readonly hotBlocks?: number
 }
 
 /**
- * Draws contexts of different blocks, so that few blocks are in many contexts and most in few, as retrieval does:
- * block k has a weight of 1 / (k + 10) (Zipf). Always the same sequence.
+ * Draws contexts of distinct blocks. As in retrieval, a few blocks are in many contexts and most are in few: block k
+ * has a weight of 1 / (k + 10) (Zipf). The sequence is always the same.
  */
 export function createDraw({ blocks, blocksPerContext, hotBlocks = 0 }: Corpus): () => Context {
   const cumulative = new Float64Array(blocks)

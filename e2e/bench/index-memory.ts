@@ -2,13 +2,13 @@ import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
 import { benchIndex, corpusFor } from './bench-index.ts'
 
 /*
- * `node --expose-gc --import tsx e2e/bench/index-memory.ts CONTEXTS BLOCKS`: the memory of an index, in a process of its
- * own. Prints the figures of `benchIndex`, what it holds and what the index says of itself, as JSON.
+ * `node --expose-gc --import tsx e2e/bench/index-memory.ts CONTEXTS BLOCKS`: measures the memory of an index in a
+ * separate process. Prints as JSON the figures of `benchIndex`, the memory held, and the index's own estimate.
  */
 
-/** Objects, and the numbers that lie in arrays beside the heap. */
+/** Returns the bytes of all objects, and of the array buffers outside the heap. */
 function heldBytes(): number {
-  // what the first run frees may hold what the second one can free
+  // objects freed by one collection may have kept alive what only the next can free
   for (let i = 0; i < 3; i++) globalThis.gc!()
   const { heapUsed, arrayBuffers } = process.memoryUsage()
   return heapUsed + arrayBuffers
@@ -16,13 +16,13 @@ function heldBytes(): number {
 
 const [contexts, blocksPerContext] = process.argv.slice(2).map(Number) as [number, number]
 
-/** Code and feedback of the compiler are not the index's memory. */
+/** Compiled code and type feedback do not count as the index's memory, so they are created first. */
 function warmUp(): void {
   benchIndex(new PrefixOrdering(), 1_000, corpusFor(1_000))
 }
 
 warmUp()
-// what the frame of a call held is free only after it
+// values held by a stack frame can be collected only after the call has returned
 await new Promise((resolve) => setImmediate(resolve))
 const before = heldBytes()
 const index = new PrefixOrdering()

@@ -2,9 +2,9 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /*
- * Stands in for an engine that takes no time, in a process of its own: what is measured in front of it is the proxy.
- * `POST` is answered at once; with a header `x-bench-events: N` by a stream of so many events, one write each, with
- * `x-bench-interval: MS` in between. `x-bench-prompt-tokens: N`: how many tokens it says the prompt had.
+ * Stands in for an engine that takes no time, in a separate process, so that only the proxy in front of it is measured.
+ * Answers `POST` at once. The header `x-bench-events: N` requests a stream of N events, one write each, with
+ * `x-bench-interval: MS` between them. `x-bench-prompt-tokens: N` sets the number of prompt tokens it reports.
  */
 
 const usageOf = (prompt: number): string =>
@@ -22,13 +22,13 @@ function stream(response: ServerResponse, events: number, interval: number): voi
       response.end(last)
       return
     }
-    // as an engine would: no faster than it is read
+    // like an engine, writes no faster than the reader reads
     const isTaken = response.write(event)
     if (!isTaken) response.once('drain', writeNext)
     else if (interval === 0) setImmediate(writeNext)
     else setTimeout(writeNext, interval)
   }
-  // streams that begin together do not write together for ever
+  // spreads out streams that begin together, so that they do not keep writing at the same moments
   setTimeout(writeNext, Math.random() * interval)
 }
 

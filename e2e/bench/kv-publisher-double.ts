@@ -2,8 +2,8 @@ import { pack } from 'msgpackr'
 import { EventPublisherDouble } from '#engine-adapters/kv-events/publisher-double.ts'
 
 /*
- * Publishes the cache events of an engine that is full, in a process of its own: each batch stores 32 blocks of 16 tokens,
- * as vLLM 0.32 tells of them, and removes the 32 that were stored longest ago. Begins when it is asked for a replay.
+ * Publishes the cache events of a full engine, in a separate process: each batch stores 32 blocks of 16 tokens, in vLLM
+ * 0.32's format, and removes the 32 oldest. Begins once a replay is requested.
  */
 
 const [batches, lostEvery] = process.argv.slice(2).map(Number)
@@ -33,6 +33,6 @@ while (publisher.asked.length === 0) await new Promise((resolve) => setTimeout(r
 await new Promise((resolve) => setTimeout(resolve, 500))
 for (const [i, payload] of payloads.entries()) {
   await publisher.publish(payload, { isLost: lostEvery! > 0 && i % lostEvery! === lostEvery! - 2 })
-  // an engine has steps: with pauses a gap is repaired before the next
+  // an engine works in steps; with such pauses a gap is repaired before the next one
   if (lostEvery! > 0) await new Promise((resolve) => setTimeout(resolve, 20))
 }

@@ -11,8 +11,9 @@ import { waitFor } from '../redis-server.ts'
 import { createPrompts } from './sent-prompts.ts'
 
 /*
- * `node --import tsx e2e/bench/mirror-load.ts write|load URL REQUESTS`: writes a mirror of so many requests to a Redis, or
- * loads it as a proxy that joins does. Prints how long it took and for how long the event loop stood still, as JSON.
+ * `node --import tsx e2e/bench/mirror-load.ts write|load URL REQUESTS`: writes a mirror of REQUESTS requests to a
+ * Redis, or loads it as a joining proxy does. Prints as JSON how long it took and the longest time the event loop was
+ * blocked.
  */
 
 const [what, url, count] = [process.argv[2], process.argv[3]!, Number(process.argv[4])]
@@ -30,7 +31,7 @@ const shared = new SharedMirror({
   namespace: 'bench',
   ttlSeconds: 86_400,
   proxy: redis.proxy,
-  // as if a few hundred a second had been sent
+  // as if a few hundred requests had been sent per second
   wallClock: () => {
     asked += 1
     return 1_700_000_000_000 + 4 * asked

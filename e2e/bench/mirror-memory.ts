@@ -4,8 +4,8 @@ import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
 import { createPrompts, type Sharing } from './sent-prompts.ts'
 
 /*
- * `node --expose-gc --import tsx e2e/bench/mirror-memory.ts REQUESTS SHARING`: the memory of a mirror with all that
- * orders by it, in a process of its own: what grows on the heap and beside it. Prints JSON.
+ * `node --expose-gc --import tsx e2e/bench/mirror-memory.ts REQUESTS SHARING`: measures the memory of a mirror with its
+ * ordering indexes, in a separate process: the growth of the heap and of array buffers outside it. Prints JSON.
  */
 
 function memoryUsed(): number {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'undici'
 
-/** How many streams of what; `interval` in milliseconds, 0: as fast as the engine writes. */
+/** How many streams to open, and of what kind; `interval` is in milliseconds, 0: as fast as the engine writes. */
 export interface StreamPlan {
   readonly streams: number
   readonly events: number
@@ -11,14 +11,14 @@ export interface StreamPlan {
 /** What arrived. */
 export interface StreamResult {
   readonly events: number
-  /** pieces in which they arrived: several events in one are cheaper for everybody */
+  /** chunks in which the events arrived; several events in one chunk cost less */
   readonly pieces: number
-  /** most streams that were open at once */
+  /** the most streams open at once */
   readonly mostOpen: number
   readonly seconds: number
 }
 
-/** Connections opened a second: no faster than a listening socket's queue of newcomers is emptied. */
+/** Connections opened per second: no faster than the server empties its accept queue. */
 const opensPerSecond = 1_000
 
 /** Opens streams and reads them all to their end. */
@@ -54,7 +54,7 @@ export async function openStreams(
   return { ...result, seconds: (performance.now() - begun) / 1_000 }
 }
 
-/** Events end with an empty line; the engine's hold no other line breaks. */
+/** Counts events by line breaks: each ends with an empty line, and the engine's events contain no others. */
 function countEvents(piece: Buffer): number {
   let lines = 0
   for (let at = piece.indexOf(10); at >= 0; at = piece.indexOf(10, at + 1)) lines += 1

@@ -4,9 +4,9 @@ import { pipeline } from 'node:stream/promises'
 import { Pool } from 'undici'
 
 /*
- * `node --import tsx e2e/bench/plain-node-proxy.ts URL`: the least that a proxy in Node does. Bytes go on to one engine as
- * they come, and those of the answer back; nothing is read, logged or counted. What it costs no proxy in Node can cost less.
- * It answers `/healthz` itself.
+ * `node --import tsx e2e/bench/plain-node-proxy.ts URL`: a minimal proxy in Node. It forwards bytes to one engine as
+ * they arrive, and those of the answer back; it parses, logs and counts nothing. No proxy in Node can cost less. It
+ * answers `/healthz` itself.
  */
 
 const engine = new Pool(process.argv[2]!)

@@ -4,14 +4,14 @@ import { printTable, report, say } from './print-table.ts'
 const requests = Number(process.env.REPRISE_BENCH_MIRRORED ?? 1_000_000)
 const asked = { bytes: 600, seconds: 20, blockedMilliseconds: 50, addedMilliseconds: 5 }
 
-/** Prints what a mirror of a million requests costs, in memory and shared through a real redis-server. */
+/** Prints what a mirror of a million requests costs: in memory, and shared through a real redis-server. */
 export async function printMirrorRedis(): Promise<void> {
   const rows: string[][] = []
   for (const [sharing, words] of [
     ['zipf', 'drawn by a Zipf distribution from a tenth as many blocks as requests'],
     ['apart', 'no two prompts share a block'],
   ] as const) {
-    // what nothing is shared of takes some gigabytes
+    // prompts that share nothing take some gigabytes, so fewer of them are measured
     const memory = await benchMirrorMemory(sharing === 'zipf' ? requests : requests / 5, sharing)
     const bytes = memory.bytes / memory.requests
     const estimate = `its own estimate ${(memory.estimate / memory.requests).toFixed(0)}`

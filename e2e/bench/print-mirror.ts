@@ -12,7 +12,7 @@ const leastBlocks = 200_000
 const mostAdded = 2
 const mostRepair = 2_000
 
-/** Prints how fast what engines report is taken in, and how soon what was lost on the way is mended. */
+/** Prints how fast engine reports are processed, and how soon lost ones are repaired. */
 export async function printMirror(): Promise<void> {
   const callbacks = await benchCallbacks()
   report('  callbacks')

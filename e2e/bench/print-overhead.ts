@@ -18,7 +18,7 @@ const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`
 const maybe = (figure: number | undefined, show: (figure: number) => string): string =>
   figure === undefined ? '-' : show(figure)
 
-/** Prints what the proxy adds to a request, beside the direct way and nginx as a plain proxy. */
+/** Prints what the proxy adds to a request, compared with the direct path, nginx and a minimal proxy in Node. */
 export async function printOverhead(): Promise<void> {
   const sides = await startSides()
   try {

@@ -1,7 +1,7 @@
 import { benchStall, type StallOfProxy } from './bench-stall.ts'
 import { printTable, report } from './print-table.ts'
 
-/** Prints what large requests cost others; of these shapes, or of all. */
+/** Prints how large requests affect others. `only`: shapes to measure; empty: all. */
 export async function printStall(only: readonly string[]): Promise<void> {
   const rows: string[][] = []
   for await (const { shape, megabytes, skipped, perMegabyte, reprise, plain } of benchStall(only)) {

@@ -18,17 +18,17 @@ const markdown = {
   'right-mid': '',
 }
 
-/** What a benchmark found, on stdout. */
+/** Prints a result to stdout. */
 export function say(text: string): void {
   process.stdout.write(`${text}\n`)
 }
 
-/** How far a benchmark is, on stderr. */
+/** Prints progress to stderr. */
 export function report(text: string): void {
   process.stderr.write(`${text}\n`)
 }
 
-/** A title and a table in Markdown, as docs/benchmarks.md holds them. */
+/** Prints a title and a Markdown table, in the format of docs/benchmarks.md. */
 export function printTable(title: string, head: readonly string[], rows: readonly (readonly string[])[]): void {
   const table = new Table({ chars: markdown, style: { head: [], border: [] } })
   table.push(

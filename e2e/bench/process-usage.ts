@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 
-/** CPU time a process has used, user and system, in seconds; undefined where there is no /proc. */
+/** Returns the CPU time a process has used, user and system, in seconds; undefined if not on Linux. */
 export function cpuSeconds(pid: number): number | undefined {
   if (process.platform !== 'linux') return undefined
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -12,19 +12,19 @@ export function cpuSeconds(pid: number): number | undefined {
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
 }
 
-/** What a process holds in memory, in bytes; undefined where there is no /proc. */
+/** Returns the resident memory of a process, in bytes; undefined if not on Linux. */
 export function residentBytes(pid: number): number | undefined {
   if (process.platform !== 'linux') return undefined
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) * 1024
 }
 
-/** CPU time since a reading, spread over `units`, in units of `1 / scale` seconds. */
+/** Returns the CPU time since the reading `before`, divided by `units`, in units of `1 / scale` seconds. */
 export function cpuPerUnit(pid: number, before: number | undefined, units: number, scale: number): number | undefined {
   const after = cpuSeconds(pid)
   return before === undefined || after === undefined ? undefined : ((after - before) * scale) / units
 }
 
-/** Gives a process the first CPU and the others the rest; undefined where that cannot be done. Call the result to undo. */
+/** Pins a process to the first CPU and the others to the rest. Returns a function to undo it; undefined on failure. */
 export function pinToOneCpu(pid: number, others: readonly number[]): (() => void) | undefined {
   const last = cpus().length - 1
   if (last < 1) return undefined

@@ -1,6 +1,6 @@
-/** What a request for the benchmark looks like. */
+/** The shape of a benchmark request. */
 export interface BodyShape {
-  /** about how long its body is */
+  /** approximate length of its body */
   readonly bytes: number
   /** 0: a plain question, nothing to reuse */
   readonly blocks: number
@@ -13,7 +13,7 @@ const words =
     ' ',
   )
 
-/** Chance that is the same in every run (mulberry32). */
+/** Creates a random generator that is the same in every run (mulberry32). */
 export function createChance(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -24,7 +24,7 @@ export function createChance(seed: number): (below: number) => number {
   }
 }
 
-/** Chat requests of one shape, no two alike; with blocks as retrieval returns them: by topic, overlapping, in any order. */
+/** Creates distinct chat requests of one shape, with blocks as from retrieval: by topic, overlapping, in any order. */
 export function createBodies({ bytes, blocks }: BodyShape, seed = 1): () => Buffer {
   const chance = createChance(seed)
   const size = blocks === 0 ? 0 : Math.max(8, Math.floor((bytes - 220) / blocks) - 42)
@@ -45,7 +45,7 @@ export function createBodies({ bytes, blocks }: BodyShape, seed = 1): () => Buff
   }
 }
 
-/** Most blocks are of one topic, popular topics more often; no block twice; in no order. */
+/** Picks distinct blocks in no order: most are of one topic, and popular topics are more frequent. */
 function pickBlocks(chance: (below: number) => number, blocks: number): number[] {
   const topics = Math.floor(corpusSize / topicSize)
   const topic = Math.min(chance(topics), chance(topics))
@@ -57,7 +57,7 @@ function pickBlocks(chance: (below: number) => number, blocks: number): number[]
   return [...picked]
 }
 
-/** Text in lines, of exactly `size` characters; every tenth document has typography beyond ASCII, as the web has. */
+/** Returns text in lines, of `size` characters; every tenth document has non-ASCII typography, as on the web. */
 function documentText(k: number, size: number): string {
   const chance = createChance(k + 1_000)
   let text = k % 10 === 3 ? `“No. ${k}” — ` : `No. ${k}: `

@@ -14,7 +14,7 @@ export interface BenchTrace {
   readonly requests: readonly ReplayRequest[]
 }
 
-/** What a policy found and took on a trace. */
+/** The hit ratio of a policy on a trace, and the time it took. */
 export interface PolicyFigures extends Percentiles {
   readonly hitRatio: number
   readonly planSeconds: number
@@ -27,11 +27,11 @@ export async function readBenchTrace(folder: string): Promise<BenchTrace> {
   return { name, requests: toReplayRequests(requests) }
 }
 
-/** Runs a trace eight times and times the last five: the first are the compiler's, as a trace is short. */
+/** Runs a trace eight times and times the last five; a trace is short, so the first runs warm up the compiler. */
 export function runPolicy(trace: BenchTrace, policy: OrderingName, settings: Settings): PolicyFigures {
   const runs = Array.from({ length: 8 }, () => replayTrace(trace.requests, policy, { ...defaults, ...settings }))
   const timed = runs.slice(-5).map(({ microseconds }) => microseconds)
-  // offline, every request is charged an equal share
+  // offline, the planning time is divided equally among the requests, so the sum is the time to plan
   const plans = timed.map((microseconds) => microseconds.reduce((sum, share) => sum + share, 0) / 1e6)
   return {
     hitRatio: toRatio(runs[0]!.cachedTokens, runs[0]!.promptTokens),
@@ -45,14 +45,14 @@ export function hitRatioOf({ requests }: BenchTrace, policy: OrderingName, setti
   return toRatio(cachedTokens, promptTokens)
 }
 
-/** The share of the prompt tokens that was seen before, at any position. */
+/** Returns the share of the prompt tokens that were seen before, at any position. */
 export function boundOf({ requests }: BenchTrace): number {
   const layout = new PromptLayout(requests, defaults)
   const promptTokens = requests.reduce((sum, request) => sum + layout.lengthOf(request), 0)
   return toRatio(countSeenBefore(requests, defaults), promptTokens)
 }
 
-/** The geometric mean over the traces of one policy's figures to another's. */
+/** Returns the geometric mean, over the traces, of one policy's figures divided by another's. */
 export function meanRatio(ratios: readonly number[], to: readonly number[]): number {
   return Math.exp(ratios.reduce((sum, ratio, at) => sum + Math.log(ratio / to[at]!), 0) / ratios.length)
 }

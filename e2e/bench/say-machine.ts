@@ -1,7 +1,7 @@
 import { cpus } from 'node:os'
 import { say } from './print-table.ts'
 
-/** The line above all tables: when and on what they were measured. */
+/** Prints the line above all tables: the date, the machine and the Node version. */
 export function sayMachine(): void {
   const day = new Date().toISOString().slice(0, 10)
   say(`${day}, ${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}\n`)

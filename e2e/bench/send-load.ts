@@ -14,8 +14,8 @@ export async function sendRequest(pool: Pool, body: Buffer): Promise<void> {
 }
 
 /**
- * Sends at a constant rate, however long answers take; the durations, in milliseconds, count from the moment a request
- * was due, so that one that had to wait for a slow one before it is not forgiven.
+ * Sends at a constant rate, however long answers take. Durations, in milliseconds, count from the moment a request was
+ * due, so that time spent waiting behind a slow request is included.
  */
 export async function runOpenLoop(
   pool: Pool,
@@ -35,7 +35,7 @@ export async function runOpenLoop(
   return durations
 }
 
-/** Keeps `concurrency` requests under way until `isOver`, which is asked with the number sent; returns that number. */
+/** Keeps `concurrency` requests in flight until `isOver(sent)`. Returns the number of requests sent. */
 export async function runClosedLoop(
   pool: Pool,
   nextBody: () => Buffer,
@@ -53,7 +53,7 @@ export async function runClosedLoop(
   return sent
 }
 
-/** Timers are late by up to a millisecond, which is more than what is measured: the last bit is waited for awake. */
+/** Timers can be a millisecond late, which is more than what is measured, so the last two milliseconds are polled. */
 async function waitUntil(due: number): Promise<void> {
   const coarse = due - performance.now() - 2
   if (coarse > 0) await delay(coarse)

@@ -3,16 +3,16 @@ import { type BlockId, digestOf, type RequestId, toBlockId } from '#index/contex
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { createDraw } from './draw-contexts.ts'
 
-/** `zipf`: few blocks in many prompts, as retrieval has it; `apart`: no two prompts share a block. */
+/** `zipf`: a few blocks are in many prompts, as in retrieval; `apart`: no two prompts share a block. */
 export type Sharing = 'zipf' | 'apart'
 
 const blocksPerPrompt = 15
 const charactersPerBlock = 2_000
-/** Of so many blocks prompts are drawn, for each hundred of them. */
+/** Distinct blocks to draw from, per hundred prompts. */
 const blocksPerHundred = 10
 const scope = digestOf('You answer from the documents.')
 
-/** Prompts of 15 blocks as a proxy sends them: ordered by what the mirror holds, with ids as long as a proxy gives. */
+/** Creates prompts of 15 blocks as a proxy sends them: ordered by the mirror, with ids as long as a proxy's. */
 export function createPrompts(
   mirror: CacheMirror,
   requests: number,
@@ -52,7 +52,7 @@ function toPrompt(blocks: readonly BlockId[], sizes: readonly number[]): SentPro
   }
 }
 
-/** As vLLM knows a chat of the proxy. */
+/** Makes an id in vLLM's form for a chat request of the proxy. */
 function toPromptId(number: number): RequestId {
   return `chatcmpl-00000000-0000-4000-8000-${String(number).padStart(12, '0')}` as RequestId
 }

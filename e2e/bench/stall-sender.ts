@@ -2,23 +2,23 @@ import { Pool } from 'undici'
 import { pathOf, stallShapes } from './stall-shapes.ts'
 
 /*
- * The child of `bench -- stall` that sends the large bodies, so that writing them holds up no measurement. Its parent
- * says which body, and then to whom: `{shape, bytes}` and `{url, times}`. It answers each line with one.
+ * The child process of `bench -- stall` that sends the large bodies, so that writing them delays no measurement. Its
+ * parent sends it `{shape, bytes}` to prepare a body, then `{url, times}` to send it. It answers each message with one.
  */
 
-/** The body that is sent next. */
+/** The body to prepare. */
 export interface BodyOrder {
   readonly shape: string
   readonly bytes: number
 }
 
-/** Where it is sent, one behind the other. */
+/** Where to send the prepared body, and how many times, one after another. */
 export interface SendOrder {
   readonly url: string
   readonly times: number
 }
 
-/** How long one took, from its first byte to the end of its answer, and why it was not rewritten. */
+/** The mean time from a request's first byte to the end of its answer, and why the last one was not rewritten. */
 export interface SentReport {
   readonly milliseconds: number
   readonly skipped: string

@@ -1,7 +1,7 @@
-/** Writes a request body of about so many bytes. */
+/** Writes a request body of about `bytes` bytes. */
 export type StallShape = (bytes: number) => Buffer
 
-/** Bodies that ask as much of a proxy as their size allows, each in another way. */
+/** Bodies that are as demanding for a proxy as their size allows, each in a different way. */
 export const stallShapes: Readonly<Record<string, StallShape>> = {
   'tiny messages': (bytes) => chat(repeat('{"role":"user","content":"h"}', bytes)),
   'text parts': (bytes) => userContent(repeat('{"type":"text","text":"h"}', bytes)),
@@ -26,7 +26,7 @@ export const stallShapes: Readonly<Record<string, StallShape>> = {
   'token ids': (bytes) => Buffer.from(`{"model":"m","prompt":[${repeat((i) => String(i % 50_000), bytes)}]}`),
 }
 
-/** Where a body of this shape is sent. */
+/** Returns the path that bodies of this shape are sent to. */
 export function pathOf(shape: string): string {
   return shape === 'token ids' ? '/v1/completions' : '/v1/chat/completions'
 }
@@ -61,7 +61,7 @@ function tool(place: number): string {
   })
 }
 
-/** Documents of about 14 KB each that differ. */
+/** Returns distinct documents of at most about 14 KB each. */
 function documents(bytes: number, seed = 0): string {
   const size = Math.min(14_000, bytes / 2)
   return repeat((i) => `<document index="${i + 1}">\n${paragraph(seed * 1_000 + i, size)}\n</document>`, bytes, '\n')
@@ -75,7 +75,7 @@ function paragraph(seed: number, bytes: number): string {
   )
 }
 
-/** Items, joined, until they are about so long. */
+/** Joins items until the result is about `bytes` long. */
 function repeat(item: string | ((place: number) => string), bytes: number, separator = ','): string {
   const items: string[] = []
   for (let [length, i] = [0, 0]; length < bytes; i++) {

@@ -5,25 +5,25 @@ import { createInterface } from 'node:readline'
 
 const watchTurns = join(import.meta.dirname, 'watch-turns.mjs')
 
-/** A server in a process of its own. */
+/** A server in a separate process. */
 export interface ChildServer {
   readonly url: string
-  /** where the control plane is, of a proxy */
+  /** the control plane's URL, if the server is a proxy */
   readonly adminUrl: string | undefined
   readonly pid: number
-  /** of a watched one: the longest turn of its event loop since this was asked last, in milliseconds of computing */
+  /** for a watched server: the longest turn of its event loop since the last call, in milliseconds of CPU time */
   longestTurn(): Promise<number | undefined>
   stop(): void
 }
 
 /** How a server is started. */
 export interface ChildOptions {
-  /** what it writes to stderr, such as its log, is thrown away */
+  /** discard what it writes to stderr, such as its log */
   readonly isQuiet?: boolean
   readonly isWatched?: boolean
 }
 
-/** Starts `node …args` and waits for the line that says where it listens; it ends with this process. */
+/** Starts `node …args` and waits for the line that says where it listens. It is killed when this process exits. */
 export async function startChildServer(
   args: readonly string[],
   { isQuiet = false, isWatched = false }: ChildOptions = {},

@@ -8,13 +8,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { findFreePort } from '../demo/find-free-port.ts'
 import type { ChildServer } from './start-child-server.ts'
 
-/** Starts nginx as a plain proxy, in one process, as it would stand in front of an engine; undefined without nginx. */
+/** Starts nginx as a plain single-process proxy in front of an engine. Returns undefined if nginx is not installed. */
 export async function startNginx(engineUrl: string): Promise<ChildServer | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'reprise-bench-nginx-'))
   const port = await findFreePort()
   const file = join(folder, 'nginx.conf')
   writeFileSync(file, configuration(folder, port, new URL(engineUrl).host))
-  // a user's path often lacks the folder that nginx is installed in
+  // a user's PATH often lacks the folder where nginx is installed
   const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/usr/local/sbin` }
   const child = spawn('nginx', ['-p', folder, '-c', file, '-e', 'stderr'], {
     stdio: ['ignore', 'ignore', 'inherit'],

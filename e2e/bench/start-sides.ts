@@ -3,24 +3,24 @@ import { report } from './print-table.ts'
 import { type ChildOptions, type ChildServer, startChildServer } from './start-child-server.ts'
 import { startNginx } from './start-nginx.ts'
 
-/** One way to the engine. */
+/** One path to the engine. */
 export interface Side {
   readonly name: string
-  /** the process in between; undefined: none */
+  /** the proxy process; undefined for the direct path */
   readonly pid: number | undefined
   readonly pool: Pool
 }
 
-/** The same engine, which takes no time, reached directly, through nginx, through the least that Node does, and through reprise. */
+/** The same instant engine, reached directly, through nginx, through a minimal proxy in Node, and through reprise. */
 export interface Sides {
   readonly enginePid: number
   readonly direct: Side
-  /** reprise comes last; nginx is left out where it is not installed */
+  /** reprise comes last; nginx is left out if it is not installed */
   readonly proxies: readonly Side[]
   stop(): Promise<void>
 }
 
-/** Starts the engine and all proxies, each in a process of its own. */
+/** Starts the engine and all proxies, each in a separate process. */
 export async function startSides(): Promise<Sides> {
   const engine = await startChildServer(['--import', 'tsx', 'e2e/bench/instant-engine-double.ts'])
   const nginx = await startNginx(engine.url)
@@ -42,7 +42,7 @@ export async function startSides(): Promise<Sides> {
   }
 }
 
-/** Starts `reprise serve` in front of an engine, as it is out of the box: it logs each request. */
+/** Starts `reprise serve` in front of an engine with default settings, so it logs each request. */
 export function startReprise(engineUrl: string, options: ChildOptions = {}): Promise<ChildServer> {
   const listen = ['--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0']
   return startChildServer(['bin/reprise', 'serve', ...listen, '--engine', `${engineUrl},kind=vllm`], {

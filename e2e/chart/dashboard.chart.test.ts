@@ -25,7 +25,7 @@ const { panels } = JSON.parse(readFileSync(join(chart, 'files', 'dashboard.json'
 const queries = panels.flatMap(({ title, targets }) =>
   targets.map(({ expr, legendFormat }): [string, string, string] => [`${title}: ${legendFormat}`, expr, legendFormat]),
 )
-/** What is counted only where something has failed. */
+/** Counters that exist only after a failure. */
 const faults = ['reprise_fail_open_total', 'reprise_retries_total']
 const labels = { namespace: 'ai', pod: 'r-reprise-1' }
 

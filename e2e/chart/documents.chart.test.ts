@@ -35,7 +35,7 @@ test('the page’s install command is one that Helm takes', () => {
 describe('the notes after an installation', () => {
   let folder: string
 
-  // Helm renders them for an installation alone, which needs a cluster: here they stand in a ConfigMap
+  // Helm renders the notes only during an installation, which needs a cluster; here a ConfigMap holds them
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'reprise-notes-'))
     cpSync(chart, folder, { recursive: true })

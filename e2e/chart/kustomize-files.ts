@@ -3,10 +3,12 @@ import type { Container, PodSpec } from '../pod/pod-spec.ts'
 import { find, render } from './render.ts'
 
 const note = "# Written by the chart's tests (kustomize.chart.test.ts) from charts/reprise: change it there.\n"
-/** What a Deployment that is there already has decided itself. */
+/** Arguments that an existing Deployment already sets itself. */
 const decided = /^--(host|port)=/
 
-/** The files of charts/kustomize/`kind`, by name: what the chart puts beside an engine, as patches for a Deployment. */
+/**
+ * Returns the files of charts/kustomize/`kind` by name: what the chart adds to an engine, as patches for a Deployment.
+ */
 export function kustomizeFiles(kind: 'vllm' | 'sglang'): Record<string, string> {
   const values = { mode: 'sidecar', engine: { kind, image: { repository: kind, tag: 'any' }, model: 'any' } }
   const manifests = render(values, { release: 'reprise' })
@@ -25,7 +27,7 @@ export function kustomizeFiles(kind: 'vllm' | 'sglang'): Record<string, string> 
 function toPatch(spec: PodSpec, { env = [], lifecycle, volumeMounts = [] }: Container): object {
   const ours = (name: string): boolean => name.startsWith('reprise')
   const engine = {
-    // the name of the engine's container: write the one that yours has
+    // placeholder: the user replaces it with the name of their engine's container
     name: 'engine',
     env: env.filter(({ name }) => name === 'PYTHONPATH' || name.startsWith('REPRISE_')),
     lifecycle,

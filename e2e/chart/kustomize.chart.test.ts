@@ -11,7 +11,7 @@ import { hasTool, root, toolPath } from './tools/tool-path.ts'
 
 const components = join(root, 'charts', 'kustomize')
 
-/** A Deployment that somebody has. */
+/** A Deployment that a user already has. */
 const existing = (kind: string): object => ({
   apiVersion: 'apps/v1',
   kind: 'Deployment',

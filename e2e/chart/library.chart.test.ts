@@ -9,7 +9,7 @@ import { chart } from './tools/tool-path.ts'
 let folder: string
 let manifests: Manifest[]
 
-// a chart of somebody's own that depends on this one
+// a user's own chart that depends on this one
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'reprise-parent-'))
   cpSync(join(import.meta.dirname, 'fixtures', 'parent'), folder, { recursive: true })

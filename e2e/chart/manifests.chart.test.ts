@@ -163,7 +163,7 @@ test('a Kubernetes without native sidecars is refused', () => {
   expect(() => render(exampleValues('vllm'), { kubernetes: '1.28.9' })).toThrow(/incompatible with Kubernetes v1\.28/)
 })
 
-/** The settings that reprise has of the rendered configuration file; throws what it would end with. */
+/** Returns the settings reprise loads from the rendered configuration file. Throws the error that would stop it. */
 function loadRendered(values: Values): object {
   const folder = mkdtempSync(join(tmpdir(), 'reprise-chart-'))
   const file = join(folder, 'reprise.yaml')
@@ -181,7 +181,9 @@ function judgePods(pods: readonly object[]): string {
 
 const compiled = new Map<string, ValidateFunction>()
 
-/** Of Kubernetes' own kinds the schema of a version, without unknown keys; of the Prometheus operator's that of its CRD. */
+/**
+ * Returns the schema of the CRD for the Prometheus operator's kinds, else that of `version`, strict about unknown keys.
+ */
 function schemaOf({ apiVersion, kind }: Manifest, version: string): ValidateFunction {
   const key = `${version} ${apiVersion} ${kind}`
   const known = compiled.get(key)
@@ -209,10 +211,10 @@ function readCrd(kind: string): object {
   return { ...closed(crd.spec.versions[0]!.schema.openAPIV3Schema), $id: kind }
 }
 
-/** The operator drops keys that it does not know without a word: here they are faults. */
+/** Forbids unknown keys, which the operator would silently drop. */
 function closed(schema: object): object {
   if (Array.isArray(schema)) return schema.map((element) => (typeof element === 'object' ? closed(element) : element))
-  // Go's way to ignore case is not JavaScript's
+  // JavaScript does not support Go's inline flag to ignore case
   const kept = Object.entries(schema).filter(([key, value]) => !(key === 'pattern' && String(value).includes('(?i)')))
   const entries = kept.map(([key, value]) => [key, typeof value === 'object' && value !== null ? closed(value) : value])
   const isGroup = 'properties' in schema && 'type' in schema && Object.keys(schema.properties as object).length > 1

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { parse, parseAllDocuments } from 'yaml'
 import { chart, toolPath } from './tools/tool-path.ts'
 
-/** What Kubernetes would be given. */
+/** A rendered Kubernetes manifest. */
 export interface Manifest {
   readonly apiVersion: string
   readonly kind: string
@@ -25,7 +25,7 @@ export interface RenderOptions {
   readonly kubernetes?: string
 }
 
-/** What Helm makes of values; throws what Helm says of values that it refuses. */
+/** Renders the chart with Helm. Throws Helm's message if it refuses the values. */
 export function render(values: Values, options: RenderOptions = {}): Manifest[] {
   const { chart: folder = chart, release = 'r', kubernetes = '1.33.0' } = options
   const args = ['template', release, folder, '--namespace', 'ai', '--kube-version', kubernetes, '-f', '-']
@@ -40,12 +40,12 @@ export function render(values: Values, options: RenderOptions = {}): Manifest[] 
     .filter((manifest) => manifest !== null)
 }
 
-/** Values of the examples in ci/, by name. */
+/** Returns the values of the named example in ci/. */
 export function exampleValues(name: string): Values {
   return parse(readFileSync(join(chart, 'ci', `${name}-values.yaml`), 'utf8')) as Values
 }
 
-/** Values over values, as Helm lays them. */
+/** Merges `over` into `under`, as Helm does. */
 export function mergeValues(under: Values, over: Values): Values {
   const merged: Record<string, unknown> = { ...under }
   for (const [key, value] of Object.entries(over)) {
@@ -59,7 +59,7 @@ function isMap(value: unknown): value is Values {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The one manifest of a kind, and of a name where there are several. */
+/** Finds the only manifest of a kind; if there are several, the one with the given name. */
 export function find(manifests: readonly Manifest[], kind: string, name?: string): Manifest {
   const found = manifests.filter(
     (manifest) => manifest.kind === kind && (name ?? manifest.metadata.name) === manifest.metadata.name,
@@ -68,7 +68,7 @@ export function find(manifests: readonly Manifest[], kind: string, name?: string
   return found[0]!
 }
 
-/** What stands at a path: keys between dots, `[0]` in a list, `[name=x]` the element whose `name` is x. */
+/** Returns the value at a path: keys between dots, `[0]` for a list index, `[name=x]` for the element named x. */
 export function at(value: unknown, path: string): unknown {
   const steps = path.match(/\[[^\]]+\]|[^.[\]]+/g) ?? []
   return steps.reduce<unknown>((current, step) => {

@@ -8,16 +8,16 @@ import { exampleValues, find, render } from './render.ts'
 import { hasTool, toolPath } from './tools/tool-path.ts'
 
 const labels = 'namespace="ai",pod="r-reprise-1"'
-/** What the rules of another release would have: they must not be looked at. */
+/** Labels of another release's series, which the rules must ignore. */
 const foreign = 'namespace="ai",pod="other-1"'
 
 interface Case {
   readonly alert: string
-  /** series and their values once a minute */
+  /** series with one value per minute */
   readonly series: Readonly<Record<string, string>>
-  /** when it is looked at */
+  /** when the alert is evaluated */
   readonly at: string
-  /** the labels of the alerts that fire beside those of the rule, or none fires */
+  /** labels of the firing alert in addition to the rule's; undefined: none fires */
   readonly fires?: Readonly<Record<string, string>>
 }
 
@@ -26,7 +26,7 @@ const scraped = { [`reprise_build_info{${labels}}`]: '1x3000' }
 const busy = (outcome: string, step: number): Record<string, string> => ({
   [`reprise_requests_total{${labels},route="chat_completions",outcome="${outcome}"}`]: `0+${step}x3000`,
 })
-/** 120,000 prompt tokens a minute, of them a share cached on the first day and another one on the second. */
+/** 120,000 prompt tokens per minute, of which `first` are cached on the first day and `second` on the second. */
 const tokens = (first: number, second: number): Record<string, string> => ({
   [`reprise_prompt_tokens_total{${labels}}`]: '0+120000x3000',
   [`reprise_cached_tokens_total{${labels},source="engine"}`]: `0+${first}x1440 ${first * 1440 + second}+${second}x1500`,
@@ -128,7 +128,7 @@ describe.runIf(hasTool('bin', 'promtool'))('the alert', () => {
     const spec = find(render(exampleValues('everything')), 'PrometheusRule').spec as { groups: [{ rules: Rule[] }] }
     rules = spec.groups[0].rules
     writeFileSync(join(folder, 'rules.yaml'), stringify(spec))
-    // what is written for people is not compared
+    // annotations are text for people and are not compared
     const bare = { groups: [{ name: 'bare', rules: rules.map(({ annotations: _, ...rule }) => rule) }] }
     writeFileSync(join(folder, 'bare.yaml'), stringify(bare))
   })

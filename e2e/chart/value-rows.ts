@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { exampleValues, type Values } from './render.ts'
 
-/** Values that a row is set over. */
+/** The base values that a row modifies. */
 export const bases: Readonly<Record<'gateway' | 'vllm' | 'sglang' | 'everything', Values>> = {
   gateway: exampleValues('gateway'),
   vllm: exampleValues('vllm'),
@@ -9,7 +9,9 @@ export const bases: Readonly<Record<'gateway' | 'vllm' | 'sglang' | 'everything'
   everything: exampleValues('everything'),
 }
 
-/** A value; what it is set over; where it shows in which object, and what stands there then. */
+/**
+ * A value's path, the base it modifies, the value itself, where it shows in which object, and what is expected there.
+ */
 export type Row = readonly [path: string, base: keyof typeof bases, value: unknown, where: string, expected: unknown]
 
 const template = 'Deployment spec.template.'
@@ -273,7 +275,7 @@ export const rows: readonly Row[] = [
   ['test.apiKey.key', 'everything', key, 'Pod spec.containers[0].env[name=API_KEY]', secretOf('reprise-test', key)],
 ]
 
-/** Values that show only with another one beside them. */
+/** Values that take effect only together with another value. */
 export const pairs: readonly (readonly [...Row, beside: Values])[] = [
   ['mode', 'gateway', 'sidecar', `${proxy}args[0]`, undefined, { engine: bases.vllm.engine }],
   [

@@ -11,7 +11,7 @@ const chart = join(import.meta.dirname, '..', '..', 'charts', 'reprise')
 const validate = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(valuesSchema())
 const values = parse(readFileSync(join(chart, 'values.yaml'), 'utf8')) as Record<string, unknown>
 
-/** The paths of all keys below a value; lists and what Kubernetes checks are leaves. */
+/** Returns the paths of all keys below a value; lists and values that Kubernetes checks are leaves. */
 function pathsOf(schema: SchemaNode, path: readonly string[] = []): string[] {
   return Object.entries(schema.properties ?? {}).flatMap(([key, below]) => [
     [...path, key].join('.'),
@@ -37,7 +37,7 @@ function errorsOf(change: object): string[] {
   const faults = (validate.errors ?? []).map(
     ({ instancePath, params }) => `${instancePath} ${'additionalProperty' in params ? params.additionalProperty : ''}`,
   )
-  // each choice of an `anyOf` has its own error
+  // each alternative of an `anyOf` reports its own error
   return [...new Set(faults)]
 }
 
@@ -50,7 +50,7 @@ test('the published schema is the one that the product’s settings make: `npm r
 test('the default values fit it, and every key of it has a default that can be read in values.yaml', () => {
   expect(errorsOf({})).toEqual([])
   const { config: _, engines: __, global: ___, ...own } = (valuesSchema() as SchemaNode).properties!
-  // whether it is on is told by any of its settings
+  // `plugin.reuse` has no defaults: setting any of its values switches it on
   const isDefault = (path: string): boolean => valueAt(path) !== undefined || path.startsWith('plugin.reuse.')
   expect(pathsOf({ properties: own }).filter((path) => !isDefault(path))).toEqual([])
 })

@@ -4,7 +4,7 @@ import { environmentNames } from '#proxy/config/sources/read-environment.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Settings that the chart's `config` does not take, and what says the same. */
+/** Settings that the chart's `config` does not accept, and the values to use instead. */
 export const setByTheChart: Readonly<Record<string, string>> = {
   listen: 'listenHost, ports.data',
   admin: 'listenHost, ports.admin, secrets.adminToken',
@@ -23,7 +23,7 @@ const text = { type: 'string' }
 const name = { type: 'string', minLength: 1 }
 const flag = { type: 'boolean' }
 const share = { type: 'number', minimum: 0 }
-// what Kubernetes itself checks
+// Kubernetes itself checks what these contain
 const map = { type: 'object' }
 const texts = { type: 'object', additionalProperties: { type: 'string' } }
 const list = { type: 'array' }
@@ -47,9 +47,9 @@ function only(properties: Readonly<Record<string, Json>>): Json {
   return { type: 'object', additionalProperties: false, properties }
 }
 
-/** Variables that the chart's own values set. */
+/** Environment variables that the chart sets from its own values. */
 const variablesOfTheChart = /^REPRISE_(CONFIG|LISTEN|ADMIN|ADMIN_LISTEN|ENGINES)$/
-/** Variables of a container of ours: what looks like a setting and is none would end its start. */
+/** Environment variables of our containers; an unknown variable that looks like a setting would stop the start. */
 const ownEnv = listOf({
   type: 'object',
   required: ['name'],
@@ -142,7 +142,7 @@ const secrets = only({
 })
 
 const redis = only({
-  // with a password it would stand in the ConfigMap
+  // no password: it would end up in the ConfigMap
   url: { type: 'string', pattern: '^(rediss?(\\+sentinel|\\+cluster)?://[^@]+)?$' },
   existingSecret: text,
   key: name,
@@ -206,7 +206,7 @@ const workload: Record<string, Json> = {
   topologySpread: only({ enabled: flag, constraints: list }),
 }
 
-/** What the chart's values may be: its own, and the product's configuration where the two overlap. */
+/** Returns the schema of the chart's values: its own, and those taken over from the product's configuration. */
 export function valuesSchema(): Json {
   const { api_key: _, ...item } = configSchema.properties!.engines!.items!.properties!
   return {
@@ -241,13 +241,13 @@ export function valuesSchema(): Json {
       networkPolicy,
       metrics,
       test: only({ model: text, apiKey: secret }),
-      // Helm gives it to every chart that another one depends on
+      // Helm passes it to every chart that another one depends on
       global: map,
     }),
   }
 }
 
-/** A setting's schema for values: nothing is filled in from it, and what the chart sets is left out. */
+/** Converts a setting's schema to one for values: without defaults, and without the settings that the chart sets. */
 function toValues(schema: SettingSchema, path = ''): Json {
   const { default: _, $comment: __, format: ___, properties, items, ...rest } = schema
   const kept = Object.entries(properties ?? {}).filter(([key]) => !((path ? `${path}.${key}` : key) in setByTheChart))
@@ -264,7 +264,9 @@ function toValues(schema: SettingSchema, path = ''): Json {
   }
 }
 
-/** Helm's regular expressions look neither ahead nor back; what a pattern of the product that does would refuse is refused at its start. */
+/**
+ * Helm's regular expressions have no lookaround or backreferences; such patterns are checked only when reprise starts.
+ */
 const unknownToHelm = /\(\?(?:[=!]|<[=!])|\\[1-9]/
 
 function withoutMeta({ $schema: _, title: __, pattern, ...rest }: Json & { readonly pattern?: string }): Json {

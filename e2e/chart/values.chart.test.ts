@@ -17,7 +17,7 @@ test.each([...rows, ...pairs])('%s', (path, base, value, where, expected, beside
   expect(after).not.toEqual(before)
 })
 
-/** What stands in an object: `Kind[/name] path`; behind ` > `, in the YAML that stands there. */
+/** Reads a value from an object: `Kind[/name] path`. A path after ` > ` leads into the YAML text found there. */
 function read(values: Values, where: string): unknown {
   const [, kind, name, path, inside] = /^(\w+)(?:\/([\w-]+))?(?: ([^>]+?))?(?: > (.+))?$/.exec(where)!
   const manifests = render(values)
@@ -30,7 +30,7 @@ function read(values: Values, where: string): unknown {
 
 test('every value has a row', () => {
   const { global: _, ...own } = (valuesSchema() as Node).properties!
-  // settings of reuse are passed on together
+  // the settings of reuse are passed on as one object
   const plugin = { properties: { ...own.plugin!.properties, reuse: {} } }
   const leaves = leavesOf({ properties: { ...own, plugin, config: {}, engines: {} } })
   const tested = [...rows, ...pairs].map(([path]) => path)

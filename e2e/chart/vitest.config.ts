@@ -3,7 +3,7 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config'
 
 const minute = 60_000
 
-// `npm run test:chart`; pods take processors of their own, so one file at a time
+// `npm run test:chart`; pods use much CPU, so one file runs at a time
 const config: ViteUserConfig = defineConfig({
   test: {
     name: 'chart',

@@ -6,22 +6,22 @@ import { DemoError } from './demo-error.ts'
 const TAIL_LINES = 15
 const GRACE_MS = 10_000
 
-/** A process of the demo's own, with everything it starts in turn. */
+/** A child process of the demo, with everything it starts in turn. */
 export interface Child {
   readonly stdout: Interface
   /** The last lines it wrote, for an error message. */
   readonly tail: () => string
-  /** Resolves when the process is gone; rejects when it could not be started. */
+  /** Resolves when the process has exited; rejects if it could not be started. */
   readonly ended: Promise<void>
   readonly stop: () => Promise<void>
 }
 
-/** The demo's processes; whatever ends the demo ends them too. */
+/** The demo's child processes; whatever ends the demo ends them too. */
 export class Children {
   readonly #running = new Set<ChildProcess>()
 
   start(command: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env): Child {
-    // a process group of its own, so that an engine's workers go with it
+    // its own process group, so that an engine's workers are killed with it
     const child = spawn(command, args, { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
     const ended = this.#watch(child)
     const stdout = createInterface(child.stdout)
@@ -35,7 +35,7 @@ export class Children {
     return { stdout, tail: () => lines.join('\n'), ended, stop: () => stopGroup(child, ended) }
   }
 
-  /** Runs a command to its end with all its output on our stderr; throws when it fails. */
+  /** Runs a command to its end with all its output on our stderr. Throws if it fails. */
   async run(command: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<void> {
     const child = spawn(command, args, { env, detached: true, stdio: ['ignore', 2, 2] })
     await this.#watch(child).catch((cause: Error) => {
@@ -47,18 +47,18 @@ export class Children {
   #watch(child: ChildProcess): Promise<void> {
     this.#running.add(child)
     const ended = waitForEnd(child).finally(() => this.#running.delete(child))
-    // whoever waits for the child sees its failure; nobody may be waiting when it comes
+    // avoids an unhandled rejection: those who await `ended` see the failure, but there may be none yet
     ended.catch(() => undefined)
     return ended
   }
 
-  /** Asks all to end and waits; one that does not, as vLLM while it loads, is killed. */
+  /** Asks all processes to end and waits. One that does not end, such as vLLM while loading, is killed. */
   async stopAll(): Promise<void> {
     const stopped = [...this.#running].map((child) => stopGroup(child, waitForEnd(child)))
     await Promise.allSettled(stopped)
   }
 
-  /** For the last moment of this process, when nothing can be waited for any more. */
+  /** Kills all at once: for this process's exit, when it can no longer wait for anything. */
   killAll(): void {
     for (const child of this.#running) signalGroup(child, 'SIGKILL')
   }
@@ -69,11 +69,11 @@ async function waitForEnd(child: ChildProcess): Promise<void> {
 }
 
 async function stopGroup(child: ChildProcess, ended: Promise<void>): Promise<void> {
-  // the first process only: vLLM frees its shared memory when it ends its workers itself
+  // only the first process: vLLM frees its shared memory if it ends its workers itself
   child.kill('SIGTERM')
   const impatience = setTimeout(() => signalGroup(child, 'SIGKILL'), GRACE_MS)
   await ended.finally(() => clearTimeout(impatience))
-  // whoever of the group is left was forgotten, or is just ending
+  // any process left in the group was forgotten or is about to end
   signalGroup(child, 'SIGTERM')
 }
 
@@ -82,6 +82,6 @@ function signalGroup(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
   try {
     process.kill(-child.pid, signal)
   } catch {
-    // the group is gone already
+    // the group has already exited
   }
 }

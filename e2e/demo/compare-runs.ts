@@ -1,7 +1,7 @@
 import Table from 'cli-table3'
 import type { RunSummary } from './summarize-run.ts'
 
-/** The same workload, sent straight to the engine and through the proxy. */
+/** The same workload, sent directly to the engine and through the proxy. */
 export interface Comparison {
   readonly direct: RunSummary
   readonly reprise: RunSummary
@@ -24,7 +24,7 @@ const ROWS: readonly Row[] = [
   { label: 'total time', read: (summary) => summary.seconds * 1000, show: toDuration },
 ]
 
-/** The comparison as a table for people. */
+/** Renders the comparison as a table for people. */
 export function renderTable({ direct, reprise }: Comparison): string {
   const table = new Table({
     head: ['', 'direct', 'through reprise', 'ratio'],
@@ -38,7 +38,7 @@ export function renderTable({ direct, reprise }: Comparison): string {
   return table.toString()
 }
 
-/** What the comparison comes to, in one sentence. */
+/** Summarises the comparison in one sentence. */
 export function renderSentence({ direct, reprise }: Comparison): string {
   const hits = `hit ratio ${toPercent(direct.hit_ratio)} → ${toPercent(reprise.hit_ratio)}`
   const anywhere = `reused at any position ${toPercent(shareReused(direct))} → ${toPercent(shareReused(reprise))}`

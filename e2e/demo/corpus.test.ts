@@ -39,7 +39,7 @@ describe('readCorpus', () => {
   it('never cuts a code fence in two', async () => {
     for (const [at, { id, text }] of sections.entries()) {
       if (countFences(text) % 2 === 0) continue
-      // a source may forget its last closing fence; only its last section may be open then
+      // a source may lack its last closing fence; then only its last section may have an open fence
       const [file] = id.split('#')
       const source = await readFile(new URL(`../../node_modules/${file}`, import.meta.url), 'utf8')
       expect(countFences(source) % 2, id).toBe(1)

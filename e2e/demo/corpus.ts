@@ -8,14 +8,14 @@ import { splitMarkdown } from './split-markdown.ts'
 
 /** One section of an installed package's documentation. */
 export interface Section {
-  /** `package/path#heading-n`, n counting the sections of the file. */
+  /** `package/path#heading-n`; n counts the file's sections. */
   readonly id: string
   readonly title: string
   /** The title line and the section's Markdown. */
   readonly text: string
 }
 
-/** Packages with a body of documentation; package.json pins each to one version, so the corpus is stable. */
+/** Packages with substantial documentation; package.json pins each to one version, so the corpus is stable. */
 const PACKAGES = [
   '@hono/node-server',
   'ajv',
@@ -37,7 +37,7 @@ const NO_DOCUMENTATION = /^(licen[cs]e|changelog|changes|security|contributing)\
 const NO_CONTENT =
   /\b(acknowledge?ments|authors?|badges|code of conduct|contributing|contributors?|credits|licen[cs]e|sponsors?|table of contents)\b/i
 
-/** The sections of all packages, always in the same order. */
+/** Reads the sections of all packages, always in the same order. */
 export async function readCorpus(): Promise<Section[]> {
   const encoding = get_encoding('o200k_base')
   const countTokens: CountTokens = (text) => encoding.encode_ordinary(text).length

@@ -1,4 +1,4 @@
-/** A failure a person can act on: one line of text, and the exit code it ends the command with. */
+/** A failure that a user can act on: one line of text, and the command's exit code. */
 export class DemoError extends Error {
   readonly exitCode: 1 | 2
 

@@ -2,20 +2,20 @@ import { SYSTEM_MESSAGE, toUserMessage } from './prompt.ts'
 import type { Model } from './read-model.ts'
 import type { Turn } from './workload.ts'
 
-/** The turns as the model can take them. */
+/** Turns that fit into the model's context. */
 export interface FittedTurns {
   readonly turns: readonly Turn[]
-  /** Turns that go with fewer blocks than were retrieved. */
+  /** Number of turns sent with fewer blocks than were retrieved. */
   readonly shortened: number
-  /** Turns whose conversation had grown too long even without blocks. */
+  /** Number of turns dropped because their conversation was too long even without blocks. */
   readonly leftOut: number
 }
 
-// the proxy may add an annotation per message: a fixed sentence and a label for each block
+// the proxy may add an annotation to each message: a fixed sentence and a label for each block
 const ANNOTATION_TOKENS = 40
 const LABEL_TOKENS = 10
 
-/** Takes the last blocks of a turn away until the prompt, its history and the answers fit into the model. */
+/** Drops the last blocks of each turn until the prompt, its history and the answers fit into the model's context. */
 export async function fitTurns(turns: readonly Turn[], model: Model, maxTokens: number): Promise<FittedTurns> {
   const used = new Map<string, number>()
   const fitted: Turn[] = []

@@ -6,7 +6,7 @@ export function toPositiveInteger(text: string): number {
   return value
 }
 
-/** A number of tokens; infinite for `unlimited`. */
+/** Parses a number of tokens; `unlimited` is infinite. */
 export function toCapacity(text: string): number {
   return text === 'unlimited' ? Number.POSITIVE_INFINITY : toPositiveInteger(text)
 }

@@ -2,14 +2,14 @@ import type { MarkdownPart } from './split-markdown.ts'
 
 export type CountTokens = (text: string) => number
 
-/** A stretch of one document, named by the heading it begins under. */
+/** A part of one document, named by the heading it begins under. */
 export type DraftSection = MarkdownPart
 
 const MIN_TOKENS = 150
 const MAX_TOKENS = 700
 const SCRAP_TOKENS = 50
 
-/** Merges small parts with what follows them and splits long ones between paragraphs. */
+/** Merges small parts with their neighbours and splits long ones between paragraphs. */
 export function packSections(parts: readonly MarkdownPart[], countTokens: CountTokens): DraftSection[] {
   const sections: DraftSection[] = []
   for (const piece of parts.flatMap((part) => splitLong(part, countTokens))) {
@@ -23,14 +23,14 @@ export function packSections(parts: readonly MarkdownPart[], countTokens: CountT
   return sections
 }
 
-/** Two neighbours make one section when either is too small to stand alone and both fit; a scrap always joins. */
+/** Returns true if either neighbour is too small to stand alone and both fit together, or if either is a scrap. */
 function belongTogether(last: DraftSection, next: DraftSection, countTokens: CountTokens): boolean {
   const [before, after] = [countTokens(textOf(last)), countTokens(textOf(next))]
   const smaller = Math.min(before, after)
   return smaller < SCRAP_TOKENS || (smaller < MIN_TOKENS && before + after <= MAX_TOKENS)
 }
 
-/** Pieces of about equal size, each of whole paragraphs; one long paragraph, such as a code example, stays whole. */
+/** Splits into pieces of about equal size; paragraphs stay whole, even a long one such as a code example. */
 function splitLong(part: MarkdownPart, countTokens: CountTokens): DraftSection[] {
   const tokens = countTokens(textOf(part))
   if (tokens <= MAX_TOKENS) return [part]

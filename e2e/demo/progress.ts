@@ -1,12 +1,12 @@
 import { SingleBar } from 'cli-progress'
 
-/** Shows how far a run is; counts up to the total it was created with. */
+/** Shows the progress of a run, up to the total it was created with. */
 export interface Progress {
   advance(): void
   stop(): void
 }
 
-/** A bar on a terminal, a line every tenth of the way elsewhere; on stderr, so that stdout stays the result. */
+/** Shows a bar on a terminal, else a line per tenth of the total; on stderr, so that stdout holds only the result. */
 export function createProgress(label: string, total: number): Progress {
   return process.stderr.isTTY ? createBar(label, total) : createLines(label, total)
 }

@@ -14,7 +14,7 @@ export const SYSTEM_MESSAGE: ChatMessage = {
     'If the documents do not hold the answer, say so instead of guessing.',
 }
 
-/** The question with its documents: in the tagged form that many applications use, or parted by blank lines. */
+/** Formats the question with its documents: in tags, as many applications do, or separated by blank lines. */
 export function toUserMessage({
   blocks,
   question,
@@ -29,7 +29,7 @@ export function toUserMessage({
   return { role: 'user', content: `<documents>\n${documents}\n</documents>\n\nQuestion: ${question}` }
 }
 
-/** The question below its documents, which blank lines part: where one ends shows nowhere. */
+/** Formats the question below its documents, separated only by blank lines, so that their boundaries are not marked. */
 export function toUnmarkedMessage({ blocks, question }: Pick<Turn, 'blocks' | 'question'>): ChatMessage {
   return { role: 'user', content: [...blocks.map(({ text }) => text), `Question: ${question}`].join('\n\n') }
 }
@@ -42,7 +42,7 @@ function toSource({ id }: ContextBlock): string {
   return `source="${id.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"`
 }
 
-/** What a block brings into a prompt that stands in none of the others: its text, and its source where that is named. */
+/** Returns the text specific to a block in a prompt: its own text, and its source if the prompt names it. */
 export function toOwnText(block: ContextBlock, isPlain = false): string {
   return isPlain ? block.text : `${toSource(block)}${block.text}`
 }

@@ -4,7 +4,7 @@ import { askQuestions } from './questions.ts'
 import { createRetriever } from './retrieve.ts'
 import type { Turn } from './workload.ts'
 
-/** By what word a conversation's first question shows which package it is about. */
+/** The word in a conversation's first question that shows which package it is about. */
 const TOPICS: readonly [word: RegExp, name: string][] = [
   [/commander/i, 'commander'],
   [/pino/i, 'pino'],

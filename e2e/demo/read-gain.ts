@@ -4,15 +4,17 @@ import { DemoError } from './demo-error.ts'
 
 const KEYS = ['requests', 'prompt_tokens', 'without_tokens', 'with_tokens', 'possible_tokens'] as const
 
-/** Prompt tokens that were counted, and those found cached without reprise, with it, and seen before anywhere. */
+/**
+ * Requests and prompt tokens counted, and the tokens cached without reprise, cached with it, and seen before anywhere.
+ */
 export type GainTokens = Readonly<Record<(typeof KEYS)[number], number>>
 
 const POLL_MS = 100
 const MOST_POLLS = 50
 
 /**
- * Asks a proxy's control plane what it has brought since its start, once it has counted so many requests: it counts
- * beside the answers. After five seconds what was counted by then is told.
+ * Asks a proxy's control plane for its gain since it started, once it has counted `requests` requests: it counts
+ * asynchronously to the answers. After five seconds, returns what was counted so far.
  */
 export async function readGain(adminUrl: string, requests = 0): Promise<GainTokens> {
   for (let poll = 0; ; poll++) {
@@ -32,7 +34,7 @@ async function askForGain(adminUrl: string): Promise<GainTokens> {
   })
 }
 
-/** What was counted between two readings. */
+/** Returns what was counted between two readings. */
 export function subtractGain(after: GainTokens, before: GainTokens): GainTokens {
   return toGain((key) => after[key] - before[key])
 }

@@ -5,9 +5,11 @@ import type { ChatMessage } from './prompt.ts'
 /** The model an engine serves. */
 export interface Model {
   readonly name: string
-  /** The longest prompt and answer together, in tokens. */
+  /** The maximum length of prompt and answer together, in tokens. */
   readonly positions: number
-  /** The tokens the engine makes of the messages, its chat template included; infinite where it refuses to count. */
+  /**
+   * Counts the tokens of the messages, including the chat template; infinite if the engine rejects them as too long.
+   */
   readonly countTokens: (messages: readonly ChatMessage[]) => Promise<number>
 }
 
@@ -28,7 +30,7 @@ async function countModelTokens(baseUrl: string, model: string, messages: readon
     body: JSON.stringify({ model, messages }),
   })
   const { count } = (await response.body.json()) as { count?: number }
-  // what is longer than the model is a bad request to some engines, a number to others
+  // some engines reject a prompt longer than the model's context, others return its count
   if (response.statusCode === 400) return Number.POSITIVE_INFINITY
   if (count === undefined) throw new DemoError(`${baseUrl}/tokenize did not count the tokens of a prompt`)
   return count

@@ -3,7 +3,7 @@ import type { ContextBlock, Turn } from './workload.ts'
 
 const BATCH = 500
 
-/** Tells a proxy of all documents, in the order that their corpus has. */
+/** Registers all documents with a proxy, in the order of their corpus. */
 export async function registerChunks(adminUrl: string, turns: readonly Turn[]): Promise<void> {
   const blocks = new Map<string, ContextBlock>()
   for (const block of turns.flatMap((turn) => turn.blocks)) blocks.set(block.id, block)

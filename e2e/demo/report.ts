@@ -4,22 +4,22 @@ import type { GainTokens } from './read-gain.ts'
 import type { Model } from './read-model.ts'
 import type { TokenKinds } from './vllm/token-kinds.ts'
 
-/** All that a demo tells at its end. */
+/** Everything a demo reports at its end. */
 export interface Report {
   readonly workload: string
   readonly engine: string
   readonly model: Model
   readonly fitted: FittedTurns
   readonly comparison: Comparison
-  /** what the proxy says that it brought; undefined: it was not asked */
+  /** the gain reported by the proxy; undefined: it was not asked */
   readonly gain?: GainTokens | undefined
-  /** the share of the prompts that had been sent before, at some position: what a cache can save at most */
+  /** the share of the prompts' text that was sent before, at any position: the most a cache can save */
   readonly seen_before?: number | undefined
-  /** where the engine reuses at any position: prompt tokens as it counted them, by what became of them */
+  /** if the engine reuses at any position: its counts of prompt tokens, by how they were handled */
   readonly kinds?: TokenKinds | undefined
 }
 
-/** The report for people. */
+/** Renders the report for people. */
 export function renderReport({ workload, engine, model, fitted, comparison, ...told }: Report): string {
   const { turns, shortened, leftOut } = fitted
   const limit = `${model.positions.toLocaleString('en-US')} tokens`
@@ -31,7 +31,7 @@ export function renderReport({ workload, engine, model, fitted, comparison, ...t
   return `${title}${notes.join('')}${renderTable(comparison)}\n${renderSentence(comparison)}\n${renderTold(told)}`
 }
 
-/** The report for programs. */
+/** Returns the report as JSON, for programs. */
 export function toJsonReport({ workload, engine, model, fitted, comparison, ...told }: Report): string {
   const { turns, shortened, leftOut } = fitted
   const head = { workload, engine, model: model.name, requests: turns.length, shortened, left_out: leftOut }

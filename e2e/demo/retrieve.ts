@@ -1,7 +1,7 @@
 import MiniSearch from 'minisearch'
 import type { Section } from './corpus.ts'
 
-/** Finds the sections that fit a question best, best first. */
+/** Finds the sections that best match a question, best first. */
 export type Retrieve = (query: string, topK: number) => Section[]
 
 const STOP_WORDS = new Set(
@@ -12,7 +12,7 @@ const STOP_WORDS = new Set(
   ).split(' '),
 )
 
-/** BM25+ over titles and texts. */
+/** Creates a BM25+ retriever over titles and texts. */
 export function createRetriever(sections: readonly Section[]): Retrieve {
   const byId = new Map(sections.map((section) => [section.id, section]))
   const index = new MiniSearch<Section>({
@@ -31,6 +31,6 @@ export function createRetriever(sections: readonly Section[]): Retrieve {
 function toTerm(word: string): string | null {
   const term = word.toLowerCase()
   if (STOP_WORDS.has(term)) return null
-  // plural and singular meet: the questions say `pools` where the documentation says `Pool`
+  // plural matches singular: a question may say `pools` where the documentation says `Pool`
   return term.length > 3 ? term.replace(/(?<!s)s$/, '') : term
 }

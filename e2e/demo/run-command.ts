@@ -6,14 +6,14 @@ const SIGNALS = [
   ['SIGTERM', 143],
 ] as const
 
-/** What a command's body works with. */
+/** The context passed to a command's body. */
 export interface CommandRun {
   readonly children: Children
-  /** Aborts when the command is interrupted; the body should go no further. */
+  /** Aborts when the command is interrupted; the body should then stop. */
   readonly interrupted: AbortSignal
 }
 
-/** Runs a command's body; at its end, an error or a signal its processes are ended and the exit code is set. */
+/** Runs a command's body. When it returns, throws or a signal arrives, stops its processes and sets the exit code. */
 export async function runCommand(name: string, body: (run: CommandRun) => Promise<number>): Promise<void> {
   const children = new Children()
   const interruption = new AbortController()
@@ -27,7 +27,7 @@ export async function runCommand(name: string, body: (run: CommandRun) => Promis
   try {
     process.exitCode = await body({ children, interrupted: interruption.signal })
   } catch (error) {
-    // whoever interrupts the command knows why its requests fail
+    // after an interruption, failed requests need no explanation
     if (interruption.signal.aborted) return
     process.stderr.write(`${name}: ${error instanceof Error ? error.message : String(error)}\n`)
     process.exitCode = error instanceof DemoError ? error.exitCode : 1

@@ -13,7 +13,7 @@ interface Received {
 
 type Answer = (received: Received, response: ServerResponse) => Promise<void> | void
 
-/** A test double of an engine: it records what it is sent and answers as the test says. */
+/** An engine double that records what it receives and answers as the test specifies. */
 class ScriptedEngine {
   readonly received: Received[] = []
   active = 0
@@ -168,7 +168,7 @@ describe('runRequests', () => {
     expect(failures).toHaveLength(1)
     expect(failures[0]?.reason).toMatch(reason)
     expect(outcomes).toHaveLength(1)
-    // the turn without an answer is no part of the history
+    // the unanswered turn is not part of the history
     expect(engine.received[1]?.messages).toHaveLength(2)
   })
 })

@@ -9,7 +9,7 @@ export interface RunOptions {
   readonly model: string
   readonly maxTokens: number
   readonly concurrency: number
-  /** Ends the run: what is under way is aborted, the rest is not sent. */
+  /** Ends the run: aborts requests in flight and sends no more. */
   readonly interrupted: AbortSignal
   readonly progress: Progress
 }
@@ -23,7 +23,7 @@ export interface TurnFailure {
   readonly reason: string
 }
 
-/** What one run of a workload came to. */
+/** The result of one run of a workload. */
 export interface Run {
   /** In the order of sending. */
   readonly outcomes: readonly TurnOutcome[]
@@ -31,10 +31,10 @@ export interface Run {
   readonly seconds: number
 }
 
-/** Sends the turns in their order, at most `concurrency` at once and one at a time within a conversation. */
+/** Sends the turns in order, at most `concurrency` at once and one at a time within a conversation. */
 export async function runRequests(turns: readonly Turn[], options: RunOptions): Promise<Run> {
   const start = performance.now()
-  // a prompt may take minutes to read on a slow engine, so no answer counts as late
+  // prefill may take minutes on a slow engine, so there is no timeout
   const agent = new Agent({ connections: options.concurrency, headersTimeout: 0, bodyTimeout: 0 })
   const histories = new Map<string, ChatMessage[]>()
   const outcomes = new Map<Turn, TurnOutcome>()

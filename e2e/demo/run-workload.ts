@@ -8,7 +8,7 @@ export interface SendOptions extends Omit<RunOptions, 'progress'> {
 
 const SHOWN_FAILURES = 5
 
-/** Sends turns to one base URL, with the progress and the failures shown. */
+/** Sends turns to one base URL, showing progress and failures. */
 export async function runWorkload(turns: readonly Turn[], { label, ...options }: SendOptions): Promise<Run> {
   const progress = createProgress(label, turns.length)
   const run = await runRequests(turns, { ...options, progress }).finally(() => progress.stop())

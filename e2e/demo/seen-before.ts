@@ -2,8 +2,8 @@ import { SYSTEM_MESSAGE, toOwnText, toUserMessage } from './prompt.ts'
 import type { Turn } from './workload.ts'
 
 /**
- * The share of the turns' characters that was sent before, in `earlier` turns or in their own: all but questions and new
- * documents with the names of their sources. No cache can save more. Conversations are not looked into: their histories count as seen.
+ * Returns the share of the turns' characters that were sent before, in `earlier` or in these turns: everything except
+ * questions and new documents with their source names. No cache can save more. Conversation histories are ignored.
  */
 export function shareSeenBefore(turns: readonly Turn[], earlier: readonly Turn[]): number {
   const seen = new Set(earlier.flatMap(ownTexts))

@@ -11,7 +11,7 @@ export interface ChatRequest {
   readonly interrupted: AbortSignal
 }
 
-/** What the proxy's response headers say; absent when the engine is asked directly. */
+/** What the proxy's response headers report; absent if the engine is asked directly. */
 export interface ProxyReport {
   readonly blocks: number
   readonly moved: number
@@ -24,10 +24,10 @@ export interface ChatOutcome {
   readonly answer: string
   readonly firstTokenMs: number
   readonly totalMs: number
-  /** Both as the engine reported them in its usage. */
+  /** Prompt and cached tokens, as the engine reported them in its usage. */
   readonly promptTokens: number
   readonly cachedTokens: number
-  /** Tokens that were reused at another position and not computed again. */
+  /** Tokens reused at another position without being computed again. */
   readonly reusedTokens: number
   readonly proxy: ProxyReport | undefined
 }
@@ -41,7 +41,7 @@ interface Chunk {
   } | null
 }
 
-/** Sends one streaming chat request and measures it; throws when there is no complete, measurable answer. */
+/** Sends one streaming chat request and measures it. Throws if there is no complete, measurable answer. */
 export async function sendChat(dispatcher: Dispatcher, baseUrl: string, request: ChatRequest): Promise<ChatOutcome> {
   const start = performance.now()
   const { origin, pathname } = new URL(baseUrl)

@@ -1,8 +1,8 @@
-/** A heading's own text: what stands between it and the next heading. */
+/** The text between one heading and the next. */
 export interface MarkdownPart {
   /** The headings above and including this one, outermost first; empty before the first heading. */
   readonly headings: readonly string[]
-  /** The part in paragraphs; joined by blank lines they are the source. A code fence is never split. */
+  /** The part's paragraphs; joined by blank lines they give the source. A code fence is never split. */
   readonly paragraphs: readonly string[]
 }
 
@@ -45,11 +45,11 @@ function splitParagraphs(lines: readonly string[]): string[] {
   return paragraphs
 }
 
-/** Says of each line whether it belongs to a code fence, its opening and closing lines included. */
+/** Yields each line and whether it belongs to a code fence, including the fence's opening and closing lines. */
 function* markFences(markdown: string): Generator<{ line: string; fenced: boolean }> {
   let open: string | undefined
   for (const line of markdown.split(/\r?\n/)) {
-    // any indentation counts: the documents indent the fences of their lists
+    // accepts any indentation, because the documents indent fences inside lists
     const fence = /^\s*(`{3,}|~{3,})(.*)$/.exec(line)
     if (open === undefined) {
       open = fence?.[1]

@@ -8,7 +8,7 @@ export interface EmulatorOptions {
   /** Infinite for a cache that never evicts. */
   readonly capacityTokens: number
   readonly prefillTokensPerSecond: number
-  /** Where evictions are reported to. */
+  /** The URL that evictions are reported to. */
   readonly callback: string | undefined
 }
 
@@ -17,11 +17,11 @@ export interface ProxyOptions {
   /** The engine's name in the proxy's control plane. */
   readonly replica: string
   readonly adminPort: number
-  /** how it orders contexts; its default without one */
+  /** how it orders contexts; undefined: its default */
   readonly ordering?: string
 }
 
-/** A listening server of ours. */
+/** A running server that this process started. */
 export interface Server {
   readonly url: string
   readonly stop: () => Promise<void>

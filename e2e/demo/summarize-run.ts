@@ -1,7 +1,7 @@
 import { percentile } from '#replay/report/percentile.ts'
 import type { Run } from './run-requests.ts'
 
-/** A run in figures; every field is measured, token counts are the engine's own. */
+/** A run in figures; every field is measured, and token counts are the engine's own. */
 export interface RunSummary {
   readonly requests: number
   readonly failed: number
@@ -12,7 +12,7 @@ export interface RunSummary {
   readonly ttft_p50_ms: number
   readonly ttft_p95_ms: number
   readonly seconds: number
-  /** By the proxy's response headers; null in a direct run. */
+  /** From the proxy's response headers; null in a direct run. */
   readonly blocks: BlockCounts | null
 }
 
@@ -20,7 +20,7 @@ export interface BlockCounts {
   readonly found: number
   readonly moved: number
   readonly deduplicated: number
-  /** Requests per reason for which the proxy left them as they were. */
+  /** Number of requests left unchanged by the proxy, per reason. */
   readonly skipped: Readonly<Record<string, number>>
 }
 

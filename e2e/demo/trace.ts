@@ -7,7 +7,7 @@ import type { ContextBlock, Turn, Workload } from './workload.ts'
 
 const NO_QUESTION = 'What do these documents say? Give a summary.'
 
-/** Reads a trace: its requests in the order of arrival, each with the texts of its blocks. */
+/** Reads a trace: its requests in order of arrival, each with the texts of its blocks. */
 export async function readTrace(path: string): Promise<Workload> {
   const { name, requests } = await readReplayTrace(path).catch((error: Error) => {
     throw error instanceof ReplayError ? new DemoError(error.message, error.exitCode) : error

@@ -1,20 +1,20 @@
-/** One retrieved text as the application puts it into a prompt. */
+/** One retrieved text, as the application puts it into a prompt. */
 export interface ContextBlock {
   readonly id: string
   readonly text: string
 }
 
-/** One question to the assistant, with what retrieval found for it. */
+/** One question to the assistant, with the blocks retrieved for it. */
 export interface Turn {
   readonly id: string
-  /** Turns of one conversation repeat the history before them; a turn without one stands alone. */
+  /** Turns of one conversation repeat the history before them; a turn without a conversation is independent. */
   readonly conversation: string | undefined
-  /** The API key the request is sent with: whose cache it may share. */
+  /** The API key the request is sent with, which decides whose cache it may share. */
   readonly tenant: string | undefined
   readonly question: string
   /** Best first. */
   readonly blocks: readonly ContextBlock[]
-  /** They stand side by side, parted by blank lines alone. */
+  /** Whether only blank lines separate the blocks. */
   readonly isPlain?: boolean
 }
 

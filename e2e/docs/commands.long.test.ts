@@ -13,7 +13,7 @@ import { pages, root } from './pages.ts'
 import { programOf, readCommands } from './read-commands.ts'
 import { readSnippets } from './read-snippets.ts'
 
-/** Programs that pages name and that are run elsewhere, or are others': by name, so that a new one is a decision. */
+/** Programs in the docs that are tested elsewhere or are third-party, and why; a new one must be added deliberately. */
 const elsewhere: Readonly<Record<string, string>> = {
   npm: 'its scripts are run by .ci/run; pages.test.ts looks that they are there',
   vllm: 'run by test:engines, with a real vLLM',
@@ -61,7 +61,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** What pages call by a name: a trace, a request, chunks; and `reprise` on the path. */
+/** Creates the files that the docs refer to by name (a trace, a request, chunks), and puts `reprise` on the path. */
 function layOut(): void {
   const text = 'A text that is long enough to be taken for a chunk of a corpus.'
   mkdirSync(join(folder, 'TRACE'))
@@ -75,14 +75,14 @@ function layOut(): void {
   writeFileSync(join(folder, 'chunks.jsonl'), `${JSON.stringify({ id: 'a-1', text })}\n`)
   writeFileSync(join(folder, 'texts', 'a.md'), text)
   writeFileSync(join(folder, 'request.json'), JSON.stringify(ragRequest('Which?', ['one', 'two'])))
-  // in the place of a database that is exported
+  // stand-ins for exports from a database
   for (const name of ['some-export', 'psql']) {
     writeFileSync(join(folder, 'programs', name), `#!/bin/sh\ncat ${join(folder, 'chunks.jsonl')}\n`)
     chmodSync(join(folder, 'programs', name), 0o755)
   }
 }
 
-/** A command with the names of pages in the place of which there is something here. */
+/** Replaces the placeholder addresses in a command with those of the servers of this test. */
 function made(command: string): string {
   return command
     .replaceAll(/http:\/\/(ENGINE:30000)/g, emulators[1]!.url)
@@ -128,7 +128,7 @@ test.each(commands.filter((one) => isOurs(one) && !isServer(one)))('$where: $com
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     (error: { code: number; stdout: string; stderr: string }) => error,
   )
-  // the doctor fails where something is fatal: there is no Redis here, and the emulator publishes no events
+  // doctor exits with 1 if something is fatal: there is no Redis here, and the emulator publishes no events
   const isDoctor = command.includes('reprise doctor')
   expect({ code: done.code, stderr: done.stderr }).toMatchObject({ code: isDoctor ? expect.toBeOneOf([0, 1]) : 0 })
   if (isDoctor) expect(done.stdout).toContain('cached tokens')

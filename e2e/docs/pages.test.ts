@@ -11,7 +11,7 @@ function read(path: string): string {
   return readFileSync(join(root, path), 'utf8')
 }
 
-/** The anchors of a page, as GitHub makes them of headings. */
+/** Returns the anchors of a page, as GitHub derives them from headings. */
 function anchorsOf(path: string): string[] {
   const headings = [...read(path).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => heading!)
   return headings.map((heading) =>
@@ -98,7 +98,7 @@ test('the operations page names every field of a request’s log line', () => {
   expect(fields.length).toBeGreaterThan(15)
 })
 
-/** What is written in sources of a folder where a pattern has its first group. */
+/** Returns the distinct quoted words in the first group of the patterns' matches in a folder's sources. */
 function written(folder: string, ...patterns: RegExp[]): string[] {
   const found = sourcesIn(folder).flatMap((text) => patterns.flatMap((pattern) => [...text.matchAll(pattern)]))
   return [...new Set(found.flatMap(([, group]) => [...group!.matchAll(/'([a-z_]+)'/g)].map(([, word]) => word!)))]

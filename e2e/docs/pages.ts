@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 export const root: string = join(import.meta.dirname, '..', '..')
 
-/** The pages that users read, named from the checkout's root. */
+/** The pages that users read, as paths from the checkout's root. */
 export const pages: readonly string[] = [
   'README.md',
   'CHANGELOG.md',

@@ -1,11 +1,11 @@
 import type { Snippet } from './read-snippets.ts'
 
-/** The commands of a shell snippet, without comments; one that goes over several lines is one. */
+/** Returns the commands of a shell snippet without comments; a command over several lines counts as one. */
 export function readCommands({ text }: Pick<Snippet, 'text'>): string[] {
   const commands: string[] = []
   let open = ''
   for (const line of text.split('\n')) {
-    // a comment may hold an apostrophe
+    // comments are removed because they may contain an apostrophe
     const said = isQuoting(open) ? line : line.replace(/(^|\s)#(?=\s).*$/, '')
     open += open === '' ? said : `\n${said}`
     if (isQuoting(open) || /[\\|]\s*$/.test(said)) continue
@@ -19,7 +19,7 @@ function isQuoting(command: string): boolean {
   return (command.replaceAll(/[^']/g, '').length & 1) === 1
 }
 
-/** The program that a command runs: of a pipeline the last one, behind what is set for it. */
+/** Returns the program that a command runs: the last one of a pipeline, after variable assignments. */
 export function programOf(command: string): string {
   const last = command
     .replaceAll(/'[^']*'/g, "''")

@@ -5,15 +5,15 @@ import { root } from './pages.ts'
 /** A fenced block of a page. */
 export interface Snippet {
   readonly page: string
-  /** of the page, where the block's first line stands; from 1 on */
+  /** line number in the page of the block's first line, from 1 */
   readonly line: number
   readonly language: string
-  /** the nearest heading above */
+  /** the nearest heading above the block */
   readonly heading: string
   readonly text: string
 }
 
-/** The fenced blocks of a page, named from the checkout's root. */
+/** Returns the fenced blocks of a page, given as a path from the checkout's root. */
 export function readSnippets(page: string): Snippet[] {
   const snippets: Snippet[] = []
   let heading = ''

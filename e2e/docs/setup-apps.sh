@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# makes an environment with the frameworks of docs/apps.md (265 MB), once, outside the checkout; prints its python
+# makes an environment with the frameworks of docs/apps.md (265 MB) once, outside the checkout; prints its python
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 uv_version=0.13.8
-# of the frameworks' own requirements some are ranges
+# cut-off date, because some of the frameworks' own requirements are ranges
 resolved_on=2026-11-21
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/reprise/apps"
 python="$cache/venv/bin/python"

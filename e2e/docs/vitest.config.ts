@@ -2,7 +2,7 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config'
 
 const minutes = 60_000
 
-// `npm run test:docs`: what needs packages from elsewhere
+// `npm run test:docs`: tests that need third-party packages
 const config: ViteUserConfig = defineConfig({
   test: {
     name: 'docs',

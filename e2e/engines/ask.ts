@@ -3,7 +3,7 @@ import { SYSTEM_MESSAGE, toUserMessage } from '../demo/prompt.ts'
 import type { Turn } from '../demo/workload.ts'
 import { modelName } from './engine.ts'
 
-/** What a prompt was predicted to find cached, and what the engine found. */
+/** The cached tokens predicted for a prompt, and those reported by the engine. */
 export interface Answer {
   readonly predicted: number
   readonly reported: number
@@ -12,7 +12,7 @@ export interface Answer {
   readonly moved: number
 }
 
-/** Asks one turn; rejects where there is no answer to compare. */
+/** Sends one turn. Rejects if there is no answer to compare. */
 export type Ask = (turn: Turn, requestId: string) => Promise<Answer>
 
 interface Usage {
@@ -20,10 +20,10 @@ interface Usage {
   readonly prompt_tokens_details?: { readonly cached_tokens?: number } | null
 }
 
-// a prompt may take long on a busy machine, so no answer counts as late
+// a prompt may take long on a busy machine, so there is no timeout
 const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 })
 
-/** Asks at a proxy, as one tenant: what others had cached is of no use to it. */
+/** Asks a proxy as one tenant, which cannot use what other tenants have cached. */
 export function askAt(url: string, tenant: string): Ask {
   return async (turn, requestId) => {
     const response = await request(`${url}/v1/chat/completions`, {
@@ -43,7 +43,7 @@ export function askAt(url: string, tenant: string): Ask {
     const told = (name: string): number => Number(response.headers[`x-reprise-${name}`])
     return {
       predicted: told('predicted-cached-tokens'),
-      // SGLang leaves the details out where nothing was cached
+      // SGLang omits the details if nothing was cached
       reported: usage.prompt_tokens_details?.cached_tokens ?? 0,
       promptTokens: usage.prompt_tokens,
       blocks: told('blocks'),

@@ -9,12 +9,12 @@ import { checkoutTurns } from './prompts.ts'
 import { ProxyProcess } from './proxy-process.ts'
 import { lanes, Traffic } from './traffic.ts'
 
-/** A real engine behind a real proxy that keeps its state in a real Redis, each in a process of its own. */
+/** A real engine behind a real proxy that keeps its state in a real Redis, each in a separate process. */
 export class Deployment {
   readonly engine: EngineProcess
   readonly proxy: ProxyProcess
   readonly redis: RunningRedis
-  /** of its own: gone when it closes */
+  /** this deployment's own folder, removed by `close` */
   readonly folder: string
 
   private constructor(engine: EngineProcess, proxy: ProxyProcess, redis: RunningRedis, folder: string) {
@@ -42,13 +42,13 @@ export class Deployment {
     return deployment
   }
 
-  /** Starts the proxy, at the addresses it had before, and waits until it knows what the engine holds. */
+  /** Starts the proxy at its previous addresses and waits until it knows what the engine holds. */
   async startProxy(): Promise<void> {
     await this.proxy.start(this.engine, this.redis.url)
     await this.proxy.waitUntilExact()
   }
 
-  /** An engine's very first requests may overtake each other while it loads what it has not needed before. */
+  /** Sends some requests first: an engine's very first ones may overtake each other while it loads code lazily. */
   async #warmUp(): Promise<void> {
     await new Traffic(askAt(this.proxy.url, 'first'), await checkoutTurns(lanes)).finished()
   }

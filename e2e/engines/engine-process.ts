@@ -11,7 +11,7 @@ const patienceSeconds = 600
 const graceMilliseconds = 15_000
 const shownLogCharacters = 4_000
 
-/** A real engine's server, which can be killed and started again at the same address. */
+/** A real engine's server, which can be killed and restarted at the same address. */
 export class EngineProcess {
   readonly spec: EngineSpec
   readonly source: Source
@@ -37,7 +37,7 @@ export class EngineProcess {
     this.#logFile = join(rest.folder, 'engine.log')
   }
 
-  /** Finds the engine its addresses and makes ready what its source needs; `folder` is its own. */
+  /** Finds ports for the engine and prepares what its source needs; `folder` is the engine's own. */
   static async prepare(
     spec: EngineSpec,
     source: Source,
@@ -62,7 +62,7 @@ export class EngineProcess {
       folder: this.#folder,
     })
     const log = openSync(this.#logFile, 'a')
-    // a process group of its own, so that its workers go with it
+    // its own process group, so that its workers are killed with it
     const child = spawn(file, args, {
       env: { ...process.env, ...env },
       cwd: this.#folder,
@@ -75,7 +75,7 @@ export class EngineProcess {
     await this.#waitUntilReady(child)
   }
 
-  /** Kills it with all its workers, at once. */
+  /** Kills it and all its workers immediately. */
   async kill(): Promise<void> {
     const child = this.#child
     if (!child) return
@@ -85,7 +85,7 @@ export class EngineProcess {
     await gone
   }
 
-  /** Asks it to end, so that it frees its shared memory; kills it where it does not. */
+  /** Asks it to end, so that it frees its shared memory; kills it if it does not. */
   async stop(): Promise<void> {
     const child = this.#child
     if (!child) return
@@ -98,7 +98,7 @@ export class EngineProcess {
     await this.kill()
   }
 
-  /** What it has said, in all its lives. */
+  /** Its output since the first start. */
   get log(): string {
     return readFileSync(this.#logFile, 'utf8')
   }
@@ -116,17 +116,17 @@ export class EngineProcess {
 }
 
 async function isHealthy(url: string): Promise<boolean> {
-  // nobody listens yet while the model loads
+  // nothing listens while the model loads
   const response = await request(`${url}/health`).catch(() => undefined)
   await response?.body.dump()
   return response?.statusCode === 200
 }
 
-/** An engine left behind would take a gigabyte of memory until somebody finds it. */
+/** Kills the engine when this process ends; one left behind would keep a gigabyte of memory until somebody notices. */
 function endWithThisProcess(child: ChildProcess): void {
   const kill = (cause: unknown): void => {
     signalGroup(child, 'SIGKILL')
-    // a signal that is listened to ends nothing by itself
+    // a signal with a listener does not end the process by itself
     if (typeof cause === 'string') process.exit(1)
   }
   const events = ['exit', 'SIGINT', 'SIGTERM', 'disconnect']
@@ -145,6 +145,6 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-child.pid, signal)
   } catch {
-    // the group is gone already
+    // the group has already exited
   }
 }

@@ -1,28 +1,28 @@
-/** Where the proxy learns from what an engine has cached: from our plugin in it, or from the engine's own KV events. */
+/** How the proxy learns what an engine has cached: through our plugin's callbacks or the engine's own KV events. */
 export type Source = 'callbacks' | 'kv-events'
 
-/** What is needed to start an engine: what its set-up has made. */
+/** The result of an engine's set-up, needed to start it. */
 export interface EngineInstallation {
   readonly python: string
   readonly model: string
 }
 
-/** The addresses of an engine, which it keeps when it is started again. */
+/** The ports of an engine, which it keeps when it is restarted. */
 export interface EnginePorts {
   readonly api: number
   readonly events: number
   readonly replay: number
 }
 
-/** How an engine is started for a test: a process whose tests differ only in this. */
+/** How to start an engine for a test; the tests of different engines differ only in this. */
 export interface EngineSpec {
   readonly name: string
   readonly kind: 'vllm' | 'sglang'
   /** tokens in a block of its cache */
   readonly blockSize: number
-  /** makes ready what a source needs, in a folder of the test's own */
+  /** prepares what a source needs, in the test's own folder */
   prepare(installation: EngineInstallation, source: Source, folder: string): Promise<void>
-  /** `callbackUrl`: where the plugin reports to */
+  /** returns the command that starts the engine; `callbackUrl`: where the plugin reports to */
   command(options: {
     readonly installation: EngineInstallation
     readonly source: Source

@@ -11,17 +11,17 @@ import type { Setup } from './set-up-engines.ts'
 import { type Sent, Traffic } from './traffic.ts'
 
 const prompts = 200
-/** After a fault: before it, and counted after it. */
+/** Prompts sent before a fault, and prompts counted after it. */
 const promptsBeforeFault = 40
 const promptsAfterFault = 100
 const probes = 12
-/** The least share of predictions that are what the engine reports. */
+/** The minimum share of predictions that must equal the engine's report. */
 const leastExact = 0.99
 const settleMilliseconds = 5_000
 const shownLogCharacters = 2_000
 const redisPauseMilliseconds = 10_000
 
-/** What must hold behind every engine, whatever tells the proxy what it has cached. */
+/** What must hold for every engine, whichever way the proxy learns what it has cached. */
 export function describeExactMirror(spec: EngineSpec, source: Source, setup: Setup): void {
   const missing = 'missing' in setup ? `${spec.name} is not here: ${setup.missing}` : hasRedis ? '' : 'no redis-server'
   const title = `reprise in front of ${spec.name}, told by ${source === 'callbacks' ? 'its plugin' : 'its KV events'}`
@@ -55,15 +55,17 @@ export function describeExactMirror(spec: EngineSpec, source: Source, setup: Set
       say(headOf(report))
       const { answered, exact, cachedTokens } = figuresOf(sent)
       expect.soft(cachedTokens, report).toBeGreaterThan(0)
-      // what is off here must not hide what the probes find
+      // soft: a failure here must not hide what the probes find
       expect.soft(exact / answered, report).toBeGreaterThanOrEqual(leastExact)
     }
 
-    /** Repeats prompts one by one, once all is quiet: whatever is believed of them is what the engine finds. */
+    /**
+     * Repeats prompts one by one, once all is quiet: the proxy must not believe cached what the engine does not find.
+     */
     const expectNothingLost = async (sent: readonly Sent[], tenant: string): Promise<void> => {
       const ask = askAt(deployment.proxy.url, tenant)
       const probed: Sent[] = []
-      // the newest first: they are the ones that are still there
+      // the newest first, because they are still cached
       for (const { turn } of sent
         .toReversed()
         .filter((_, i) => i < probes / 2 || i % 15 === 0)
@@ -77,7 +79,7 @@ export function describeExactMirror(spec: EngineSpec, source: Source, setup: Set
       expect((await deployment.proxy.mirror()).mode, report).toBe('exact')
       const { over, cachedTokens, promptTokens } = figuresOf(probed)
       expect(cachedTokens, report).toBeGreaterThan(0)
-      // evictions were forced: not all of it is there
+      // evictions were forced, so not everything can be cached
       expect(cachedTokens, report).toBeLessThan(0.9 * promptTokens)
       expect(over, report).toBe(0)
     }
@@ -101,7 +103,10 @@ export function describeExactMirror(spec: EngineSpec, source: Source, setup: Set
       },
     )
 
-    /** A fault in the middle of traffic. What it is to break off is what is under way; returns when all is back. */
+    /**
+     * Causes a fault during traffic. Only the requests whose ids `fault` returns may fail; it resolves once all is
+     * back.
+     */
     const expectRecovery = async (
       label: string,
       fault: (traffic: Traffic) => Promise<ReadonlySet<string>>,

@@ -9,14 +9,14 @@ const tasks = 24
 const requests = 240
 const nobody = 'http://127.0.0.1:9/v1/replicas/none'
 
-/** What an engine says of a few-shot load, in tokens. */
+/** The tokens an engine reports for a few-shot load, and its answers. */
 export interface ServedLoad {
   readonly prompt: number
   readonly cached: number
   readonly answers: readonly string[]
 }
 
-/** Starts an engine with its plugin, sends the few-shot load, one request after the other, and ends it. */
+/** Starts an engine with its plugin, sends the few-shot load one request after another, and stops it. */
 export async function serveFewShotLoad(installation: EngineInstallation, spec: EngineSpec): Promise<ServedLoad> {
   const folder = await mkdtemp(join(tmpdir(), 'reprise-engine-'))
   const engine = await EngineProcess.prepare(spec, 'callbacks', { installation, callbackUrl: nobody, folder })
@@ -54,7 +54,7 @@ async function ask(url: string, prompt: string): Promise<Completion> {
   return (await response.body.json()) as Completion
 }
 
-/** Of each task what its prompts share, and a question of its own; the n-th task is asked for 1/n as often as the first. */
+/** Yields prompts of a task's shared text and a new question; the n-th task is 1/n as frequent as the first. */
 function* fewShotPrompts(): Generator<string> {
   const random = createRandom()
   const weights = Array.from({ length: tasks }, (_, task) => 1 / (task + 1))

@@ -1,21 +1,21 @@
 import type { Sent } from './traffic.ts'
 
-/** How true predictions were. */
+/** How accurate the predictions were. */
 export interface Figures {
   readonly answered: number
   readonly promptTokens: number
   readonly cachedTokens: number
-  /** predicted tokens are those that the engine reported */
+  /** answers whose predicted tokens equal the engine's report */
   readonly exact: number
-  /** more was predicted: it was believed to be held, and was not */
+  /** answers with more predicted than reported: some tokens believed cached were not */
   readonly over: number
-  /** less was predicted: more was held than was believed */
+  /** answers with less predicted than reported: more was cached than believed */
   readonly under: number
 }
 
 const shownMismatches = 25
 
-/** What became of requests that were answered. */
+/** Computes the figures of the answered requests. */
 export function figuresOf(sent: readonly Sent[]): Figures {
   const answers = sent.flatMap(({ answer }) => answer ?? [])
   const count = (is: (off: number) => boolean): number =>
@@ -31,7 +31,7 @@ export function figuresOf(sent: readonly Sent[]): Figures {
   }
 }
 
-/** The figures in a line, and a line for each request whose prediction was another than the engine's report. */
+/** Returns a line with the figures, and a line for each request whose prediction differs from the engine's report. */
 export function reportOf(label: string, sent: readonly Sent[], blockSize: number): string {
   const { answered, promptTokens, cachedTokens, exact, over, under } = figuresOf(sent)
   const share = promptTokens === 0 ? 0 : Math.round((100 * cachedTokens) / promptTokens)

@@ -2,12 +2,12 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Below the ports that systems give to outgoing connections: Linux begins at 32,768. */
+/** Below the range that systems use for outgoing connections; on Linux it begins at 32,768. */
 const [lowest, highest] = [20_000, 32_000]
 
 /**
- * A port of 127.0.0.1 that nobody listens on, and that nobody gets by chance until it is listened on: an engine takes
- * minutes to do so, and is started again at the same port.
+ * Finds a free port of 127.0.0.1 that the system will not assign to an outgoing connection in the meantime: an engine
+ * takes minutes until it listens, and is restarted at the same port.
  */
 export async function findLastingPort(): Promise<number> {
   for (;;) {

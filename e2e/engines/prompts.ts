@@ -6,30 +6,31 @@ import { createRetriever } from '../demo/retrieve.ts'
 import { readTrace } from '../demo/trace.ts'
 import type { Turn } from '../demo/workload.ts'
 
-/** About 2,000 tokens in a prompt: the test model's vocabulary is small. */
+/** These give about 2,000 tokens per prompt, because the test model's vocabulary is small. */
 const documentsPerPrompt = 6
 const longestDocument = 800
 /**
- * What a reader was given is of use to his next question. It is over by then, and far from eviction: of requests that an
- * engine gets at the same moment chance decides which is the first.
+ * Readers take turns, so that a reader's next question, which can reuse the previous documents, is not sent at the same
+ * moment: by then the previous request has finished but is far from eviction. Of requests that an engine receives at
+ * the same moment, chance decides which is first.
  */
 const readers = 4
 
 const traceFolder =
   process.env.REPRISE_TEST_TRACE ?? join(import.meta.dirname, '..', '..', '..', 'shared', 'data', 'rag_musique')
 
-/** Whether the trace of real retrievals is here. */
+/** Whether the trace of real retrievals is available. */
 export const hasTrace: boolean = existsSync(traceFolder)
 
-/** Real questions with their documents, as a retriever ranked them. */
+/** Reads real questions with their documents, as ranked by a retriever. */
 export async function traceTurns(count: number): Promise<Turn[]> {
   const { turns } = await readTrace(traceFolder)
   return turns.slice(0, count)
 }
 
 /**
- * Questions about the documentation that comes with the checkout's packages, each with the sections that a search finds
- * for it: in turn one that people ask, and one of a reader who goes on from section to section. Always the same.
+ * Returns questions about the documentation in the checkout's packages, each with the sections a search finds for it.
+ * They alternate between questions people ask and those of readers who go from section to section. Always the same.
  */
 export async function checkoutTurns(count: number): Promise<Turn[]> {
   const sections = (await readCorpus()).map((section) => ({ ...section, text: section.text.slice(0, longestDocument) }))
@@ -44,7 +45,7 @@ export async function checkoutTurns(count: number): Promise<Turn[]> {
     .slice(0, count)
 }
 
-/** What so many readers read who have each begun in another part, and take turns. */
+/** Interleaves the items as if `readers` readers, each starting in a different part, took turns reading one. */
 function inTurn<T>(items: readonly T[], readers: number): T[] {
   const part = Math.ceil(items.length / readers)
   return items
@@ -53,7 +54,7 @@ function inTurn<T>(items: readonly T[], readers: number): T[] {
     .map(({ item }) => item)
 }
 
-/** Turns without end: the same again and again, each time with a question of its own. */
+/** Repeats the turns endlessly, each time with a different question. */
 export function* repeatedly(turns: readonly Turn[]): Generator<Turn> {
   for (let round = 1; ; round++) {
     for (const turn of turns) yield { ...turn, id: `${turn.id} (${round})`, question: `${turn.question} (${round})` }

@@ -4,7 +4,7 @@ import { type RunningReprise, startReprise } from '../start-reprise.ts'
 import type { EngineProcess } from './engine-process.ts'
 import { findLastingPort } from './find-lasting-port.ts'
 
-/** What the control plane says of the one replica. */
+/** What the control plane reports about the only replica. */
 export interface MirrorReport {
   readonly mode: 'exact' | 'degraded' | 'fallback'
   readonly generation: string | null
@@ -15,10 +15,10 @@ export interface MirrorReport {
 const quietMilliseconds = 500
 const quietly = ['--log-level', 'warn']
 const environment = { REPRISE_REDIS_SHARE_TOKENS: 'true' }
-/** What the engine is called in the proxy's control plane. */
+/** The engine's name in the proxy's control plane. */
 const replicaName = 'engine'
 
-/** `reprise serve` in front of one engine, which can be killed and started again at the same addresses. */
+/** `reprise serve` in front of one engine; it can be killed and restarted at the same addresses. */
 export class ProxyProcess {
   readonly url: string
   readonly adminUrl: string
@@ -29,12 +29,12 @@ export class ProxyProcess {
     this.adminUrl = `http://127.0.0.1:${adminPort}`
   }
 
-  /** Finds it its addresses: an engine's plugin has to know them before either is started. */
+  /** Chooses its ports: an engine's plugin must know them before either is started. */
   static async atFreePorts(): Promise<ProxyProcess> {
     return new ProxyProcess(await findLastingPort(), await findLastingPort())
   }
 
-  /** Where the engine's plugin reports to. */
+  /** The URL that the engine's plugin reports to. */
   get callbackUrl(): string {
     return `${this.adminUrl}/v1/replicas/${replicaName}`
   }
@@ -54,7 +54,7 @@ export class ProxyProcess {
     this.#running = undefined
   }
 
-  /** What it has said on stderr since it was started. */
+  /** Its stderr output since it was last started. */
   get log(): string {
     return this.#running?.stderr ?? ''
   }
@@ -65,7 +65,7 @@ export class ProxyProcess {
     return replicas[0]
   }
 
-  /** Waits until it hears from the engine and knows all that it holds. */
+  /** Waits until the engine reports to it and it knows everything the engine holds. */
   async waitUntilExact(): Promise<void> {
     await waitFor(async () => (await this.mirror()).mode === 'exact', 30_000)
   }

@@ -4,7 +4,7 @@ import { setupVllmTestModel } from '../demo/vllm/setup-vllm.ts'
 import { setUpSglang } from '../set-up-sglang.ts'
 import type { EngineInstallation } from './engine.ts'
 
-/** An engine that is there, or why it is not. */
+/** An installed engine, or why it is missing. */
 export type Setup = EngineInstallation | { readonly missing: string }
 
 declare module 'vitest' {
@@ -14,7 +14,7 @@ declare module 'vitest' {
   }
 }
 
-/** Makes an environment for each engine, once, outside the checkout; one that cannot be made is named. */
+/** Makes an environment for each engine once, outside the checkout; if it fails, records why. */
 export default async function setUpEngines(project: TestProject): Promise<void> {
   const children = new Children()
   project.provide('vllm', await orMissing('vLLM', () => setupVllmTestModel(children)))

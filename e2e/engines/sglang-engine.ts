@@ -5,10 +5,10 @@ import { promisify } from 'node:util'
 import { type EngineSpec, modelName } from './engine.ts'
 
 const adapters = join(import.meta.dirname, '..', '..', 'engine-adapters')
-// SGLang has no build for a CPU without AMX: this stands in for one import of its generic code path
+// SGLang has no build for CPUs without AMX; this shim replaces one import of its generic code path
 const shim = join(adapters, 'sglang', 'plugin', 'tests', 'engine', 'cpu_shim')
 
-/** How one server differs from another. */
+/** The options in which test servers differ. */
 interface SglangOptions {
   readonly poolTokens: number
   readonly env?: Readonly<Record<string, string>>
@@ -22,7 +22,8 @@ const flagsFor = (poolTokens: number): string[] =>
     ['--mem-fraction-static', '0.3'],
     ['--max-total-tokens', String(poolTokens)],
     ['--log-level-http', 'warning'],
-    // prompts of one batch are looked up before any of them is computed: whether one finds what another computes is chance
+    // one prompt per batch: all prompts of a batch are looked up before any is computed, so hits among them would be
+    // random
     ['--prefill-max-requests', '1'],
     '--disable-overlap-schedule',
     '--enable-cache-report',
@@ -30,7 +31,7 @@ const flagsFor = (poolTokens: number): string[] =>
 
 const blockSize = 16
 
-/** SGLang on the generic code path, which needs no kernels of its own. */
+/** SGLang on its generic code path, which needs none of its kernels. */
 export const createSglangEngine = ({ poolTokens, env = {} }: SglangOptions): EngineSpec => ({
   name: 'SGLang',
   kind: 'sglang',
@@ -72,10 +73,13 @@ export const createSglangEngine = ({ poolTokens, env = {} }: SglangOptions): Eng
   },
 })
 
-/** With room for about thirty prompts: evictions are the rule, but seldom of what a request that waits is about to find. */
+/** Has room for about thirty prompts: evictions are common, but rarely hit what a waiting request is about to find. */
 export const sglangEngine: EngineSpec = createSglangEngine({ poolTokens: 64_000 })
 
-/** As users do, since SGLang finds it by its entry point; from a copy: a build leaves folders beside its sources. */
+/**
+ * Installs the plugin as users do, because SGLang finds it by its entry point. Builds from a copy, because a build
+ * leaves folders next to the sources.
+ */
 async function installPlugin(python: string, folder: string): Promise<void> {
   const copied = join(folder, 'engine-adapters')
   const beside = new Set(['tests', 'benchmarks', 'build', '__pycache__'])

@@ -3,8 +3,8 @@ import { serveFewShotLoad } from './few-shot-load.ts'
 import { createSglangEngine } from './sglang-engine.ts'
 
 /*
- * Eviction by hotness in a real SGLang server: few-shot prompts of tasks that are asked for unequally often, in a cache that
- * holds a part of them. What is counted is what the engine reports of itself.
+ * Eviction by hotness in a real SGLang server: few-shot prompts of tasks with unequal frequencies, in a cache that
+ * holds only some of them. The figures are the engine's own.
  */
 
 const setup = inject('sglang')

@@ -17,7 +17,7 @@ test('traffic sends every turn once, in order, never more than four at a time', 
   const ask: Ask = async ({ id }) => {
     asked.push(id)
     most = Math.max(most, ++running)
-    // longer than it takes until all lanes are busy
+    // longer than all lanes need to become busy
     await pause(400)
     running--
     return answer

@@ -4,28 +4,28 @@ import type { Turn } from '../demo/workload.ts'
 import { waitFor } from '../redis-server.ts'
 import type { Answer, Ask } from './ask.ts'
 
-/** One request, as it went. */
+/** One request and its outcome. */
 export interface Sent {
   readonly requestId: string
   readonly turn: Turn
   /** its place in the order of sending */
   readonly at: number
-  /** those that were under way when it was sent */
+  /** ids of the requests in flight when it was sent */
   readonly beside: readonly string[]
-  /** undefined: it failed */
+  /** undefined if it failed */
   readonly answer: Answer | undefined
   readonly failure: string | undefined
 }
 
-/** So many requests are under way at a time. */
+/** Number of requests in flight at a time. */
 export const lanes = 4
 /**
- * Nobody sends sooner behind another. SGLang 0.5.23 reads chats in a pool of threads: which of two that come at once it
- * takes first is chance, and with it which of the two finds what the other computes.
+ * Minimum time between two sends. SGLang 0.5.23 reads chats in a thread pool: if two arrive at once, chance decides
+ * which it takes first, and so which of the two finds what the other computed.
  */
 const apartMilliseconds = 50
 
-/** Requests on their way to one proxy, four at a time, until there are no more turns or it is ended. */
+/** Sends turns to one proxy, four at a time, until there are no more or `end` is called. */
 export class Traffic {
   readonly #ask: Ask
   readonly #turns: Iterator<Turn>
@@ -34,7 +34,7 @@ export class Traffic {
   readonly #onAnswered: (answered: number) => void
   readonly #done: Promise<void>
   #count = 0
-  /** when the next may be sent */
+  /** when the next request may be sent */
   #nextAt = 0
   #isEnded = false
   #isHeld = false
@@ -46,22 +46,22 @@ export class Traffic {
     this.#done = Promise.all(Array.from({ length: lanes }, () => this.#drive())).then(() => undefined)
   }
 
-  /** Those that are over, in the order of sending. */
+  /** The finished requests, in the order of sending. */
   get sent(): Sent[] {
     return this.#sent.toSorted((a, b) => a.at - b.at)
   }
 
-  /** How many were sent so far. */
+  /** Number of requests sent so far. */
   get count(): number {
     return this.#count
   }
 
-  /** The ids of those that are under way. */
+  /** The ids of the requests in flight. */
   get underWay(): ReadonlySet<string> {
     return new Set(this.#underWay)
   }
 
-  /** Sends nothing more until `resume`; what is under way goes on. */
+  /** Sends nothing more until `resume`; requests in flight go on. */
   hold(): void {
     this.#isHeld = true
   }
@@ -70,7 +70,7 @@ export class Traffic {
     this.#isHeld = false
   }
 
-  /** Waits until so many are over that were sent from now on. */
+  /** Waits until `count` requests sent from now on have finished, and returns those that have. */
   async more(count: number): Promise<Sent[]> {
     const from = this.#count
     const since = (): Sent[] => this.sent.filter(({ at }) => at >= from)
@@ -78,13 +78,13 @@ export class Traffic {
     return since()
   }
 
-  /** Sends nothing more, and waits for what is under way. */
+  /** Sends nothing more and waits for the requests in flight. */
   async end(): Promise<void> {
     this.#isEnded = true
     await this.#done
   }
 
-  /** Waits until all turns were sent and answered. */
+  /** Waits until all turns have been sent and have finished. */
   async finished(): Promise<Sent[]> {
     await this.#done
     return this.sent

@@ -2,7 +2,7 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config'
 
 const minutes = 60_000
 
-// `npm run test:engines`; two engines at a time, each with one thread, so that one starts while the other is asked
+// `npm run test:engines`; two engines at a time, each with one thread, so that one starts while the other answers
 const config: ViteUserConfig = defineConfig({
   test: {
     name: 'engines',
@@ -12,7 +12,7 @@ const config: ViteUserConfig = defineConfig({
     testTimeout: 10 * minutes,
     hookTimeout: 15 * minutes,
     maxWorkers: 2,
-    // what is evicted while a request waits in its engine is chance, and more of them wait on a busy machine
+    // evictions while a request waits in its engine are random, and on a busy machine more requests wait
     retry: 2,
     reporters: ['verbose', '../report-skipped.ts'],
   },

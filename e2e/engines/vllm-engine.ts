@@ -5,7 +5,7 @@ import { type EngineSpec, modelName } from './engine.ts'
 const root = join(import.meta.dirname, '..', '..')
 const plugin = ['engine-adapters/vllm/plugin', 'engine-adapters/python', 'kernels'].map((path) => join(root, path))
 
-// about thirty prompts: evictions are the rule, but seldom of what a request that waits is about to find
+// about thirty prompts: evictions are common, but rarely hit what a waiting request is about to find
 const usualPoolTokens = 64_000
 const mostPositions = 8_192
 
@@ -18,7 +18,7 @@ const flags = [
   '--disable-uvicorn-access-log',
 ].flat()
 
-/** Within an engine's own folder: what an installed plugin leaves among the packages. */
+/** Subfolder of an engine's own folder for the metadata that an installed plugin has in site-packages. */
 const installed = 'installed'
 
 const connector = {
@@ -27,30 +27,33 @@ const connector = {
   kv_role: 'kv_both',
 }
 
-/** What the plugin reuses at any position, for the tests of it. */
+/** The settings for tests of reuse at any position. */
 const reuse = { ratio: 0.15, host_bytes: 256 * 1024 * 1024 }
 
 /** vLLM's CPU build. */
 export const vllmEngine: EngineSpec = vllmWith(() => connector)
 
-/** The same, reusing what it has seen wherever it stands. */
+/** The same, with reuse at any position. */
 export const reusingVllmEngine: EngineSpec = vllmWith(() => withReuse(reuse))
 
-/** The name of the folder, in the test's own, in which the next one keeps its files. */
+/** The subfolder of the test's folder where `spillingVllmEngine` keeps its files. */
 export const segmentsFolder = 'segments'
 
-/** The same with host memory for about six prompts, the rest on disk, and rows in slices: all that can go wrong does. */
+/**
+ * The same with host memory for only about six prompts, the rest on disk, and rows computed in slices: the hardest
+ * case.
+ */
 export const spillingVllmEngine: EngineSpec = vllmWith((folder) =>
   withReuse({ ...reuse, host_bytes: 12 * 1024 * 1024, rows_per_step: 512, disk: join(folder, segmentsFolder) }),
 )
 
-/** The same, selecting pages; it finds the plugin by its entry points, as where it is installed. */
+/** vLLM with page selection; it finds the plugin by its entry points, as in a real installation. */
 export const selectingVllmEngine: EngineSpec = {
   ...vllmWith(() => withConfig({ pages: { least_tokens: 256 } }), { packages: [installed] }),
   prepare: (_installation, _source, folder) => Promise.resolve(writeEntryPoints(join(folder, installed))),
 }
 
-/** One with a cache of its own size, which the plugin's queue evicts from by `eviction`. */
+/** Creates a vLLM with a cache of `poolTokens`; with `eviction`, the plugin's queue decides what to evict. */
 export function createSmallVllmEngine(options: {
   readonly poolTokens: number
   readonly eviction?: 'hotprefix'
@@ -80,10 +83,10 @@ function vllmWith(
     name: 'vLLM',
     kind: 'vllm',
     blockSize,
-    // the connector is found by its module's path
+    // vLLM finds the connector by its module path
     prepare: () => Promise.resolve(),
     command: ({ installation, source, ports, callbackUrl, folder }) => {
-      // a host without a wildcard is one that vLLM connects to
+      // with a host other than the wildcard, vLLM would connect instead of bind
       const events = {
         enable_kv_cache_events: true,
         publisher: 'zmq',
@@ -122,7 +125,7 @@ function vllmWith(
   }
 }
 
-/** Says where the plugin's entry points are, in the words of its pyproject.toml. */
+/** Writes metadata with the plugin's entry points, copied from its pyproject.toml. */
 function writeEntryPoints(folder: string): void {
   const project = readFileSync(join(plugin[0]!, 'pyproject.toml'), 'utf8')
   const sections = [...project.matchAll(/^\[project\.entry-points\."(.+)"\]\n((?:.+\n)+)/gm)]

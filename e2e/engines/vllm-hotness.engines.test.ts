@@ -3,8 +3,8 @@ import { serveFewShotLoad } from './few-shot-load.ts'
 import { createSmallVllmEngine } from './vllm-engine.ts'
 
 /*
- * Eviction by hotness in a real `vllm serve`: the queue of free blocks is the plugin's. The load is that of the test with SGLang,
- * and what is counted is what the engine reports of itself.
+ * Eviction by hotness in a real `vllm serve`, with the plugin's queue of free blocks. The load is the same as in the
+ * test with SGLang, and the figures are the engine's own.
  */
 
 const setup = inject('vllm')

@@ -8,8 +8,8 @@ import { checkoutTurns } from './prompts.ts'
 import { selectingVllmEngine } from './vllm-engine.ts'
 
 /*
- * Selection of pages through the whole chain: a client, the proxy, vLLM's own server that has found the plugin by its entry
- * points. What the engine itself does is tested beside the plugin; here is what crosses processes: wishes and counts.
+ * Page selection through the whole chain: a client, the proxy, and vLLM's own server, which finds the plugin by its
+ * entry points. The plugin's own tests cover the engine's side; these cover what crosses processes: options and counts.
  */
 
 const setup = inject('vllm')
@@ -51,7 +51,7 @@ describe.skipIf('missing' in setup)('vLLM that selects pages', () => {
     return text
   }
 
-  /** The engine's own counter, summed over what its other labels say. */
+  /** Returns the engine's own counter for `label`, summed over its other labels. */
   async function count(name: string, label: string): Promise<number> {
     const metrics = await (await request(`${deployment.engine.url}/metrics`)).body.text()
     const lines = metrics
@@ -72,7 +72,7 @@ describe.skipIf('missing' in setup)('vLLM that selects pages', () => {
     await expect.poll(() => count('reprise_page_requests', 'sparse')).toBe(2)
     const [listed, all] = [await count('reprise_pages', 'listed'), await count('reprise_pages', 'all')]
     expect(listed).toBeGreaterThan(0)
-    // the step of the self-test is dense, and lists all
+    // the self-test's step is dense and lists all pages
     expect(listed).toBeLessThan(all / 2)
     expect(await count('reprise_page_refusals', 'fault')).toBe(0)
     expect(await count('reprise_page_refusals', 'self_test')).toBe(0)
@@ -95,7 +95,7 @@ describe.skipIf('missing' in setup)('vLLM that selects pages', () => {
     const metrics = await (await request(`${deployment.proxy.adminUrl}/metrics`)).body.text()
     const counted = Number(/^reprise_listed_pages_total (\d+)$/m.exec(metrics)?.[1])
     expect(counted).toBeGreaterThanOrEqual(whole.listed_pages! + stream.listed_pages!)
-    // a front end that finds a text to stop at asks the engine for no last word
+    // a front end that finds a stop text does not wait for the engine's last output, which has the counts
     const stopped = usageOf(await send(turn!, 0.25, { stop: [' '] }))
     expect(stopped).not.toHaveProperty('all_pages')
   })

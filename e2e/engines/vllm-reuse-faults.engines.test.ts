@@ -10,17 +10,17 @@ import { checkoutTurns } from './prompts.ts'
 import { segmentsFolder, spillingVllmEngine } from './vllm-engine.ts'
 
 /*
- * Reuse at any position while all goes wrong: host memory for six prompts, the rest on disk, twelve clients at once, the
- * engine killed, files damaged. Computing all of what is reused again must give the answer of an engine without reuse: a
- * row of another prompt, tenant or life would show in it.
+ * Reuse at any position under adverse conditions: host memory for six prompts, the rest on disk, twelve clients at
+ * once, the engine killed, files damaged. If everything reused is also recomputed, the answer must equal that of an
+ * engine without reuse; a row of another prompt, tenant or engine run would show in it.
  */
 
 const setup = inject('vllm')
 const clients = 12
 const prompts = 24
-/** 1,000 in a long run; each prompt is asked again and again, its documents in another order each time */
+/** 1,000 in a long run; each prompt is repeated with its documents in a different order each time */
 const answers = Number(process.env.REPRISE_TEST_ANSWERS ?? 96)
-/** Two tokens may be as likely as each other but for rounding, which depends on what is computed together. */
+/** Two tokens may be equally likely except for rounding, which depends on what is computed together. */
 const tie = 1e-3
 
 interface Answer {
@@ -43,7 +43,7 @@ describe.skipIf('missing' in setup)('vLLM that reuses at any position, with litt
   })
   afterAll(() => deployment?.close())
 
-  /** Its documents from another one on, and a question of its own. */
+  /** Rotates a turn's documents and changes its question. */
   function turned(turn: Turn, round: number): Turn {
     const first = round % turn.blocks.length
     const blocks = [...turn.blocks.slice(first), ...turn.blocks.slice(0, first)]
@@ -86,7 +86,7 @@ describe.skipIf('missing' in setup)('vLLM that reuses at any position, with litt
     }
   }
 
-  /** Asks all turns, twelve at a time; those that fail are given back. */
+  /** Asks all turns, twelve at a time. Returns those that failed because the engine was killed. */
   async function askAll(asked: readonly Turn[], reuse: string): Promise<Turn[]> {
     const waiting = [...asked]
     const failed: Turn[] = []
@@ -94,7 +94,7 @@ describe.skipIf('missing' in setup)('vLLM that reuses at any position, with litt
       for (let turn = waiting.shift(); turn; turn = waiting.shift()) {
         const one = turn
         const answer = await ask(one, reuse).catch((error: Error) => {
-          // what an engine says that is being killed; a wrong answer is none of it
+          // only errors from a killed engine are accepted; a wrong answer is not one of them
           if (!/502|503|ECONN|other side/.test(error.message)) throw error
           failed.push(one)
         })
@@ -133,7 +133,7 @@ describe.skipIf('missing' in setup)('vLLM that reuses at any position, with litt
     }
     await deployment.engine.start()
     await deployment.proxy.waitUntilExact()
-    // of its first step an engine learns what its workers have on disk
+    // an engine learns in its first step what its workers have on disk
     await ask({ ...turns[0]!, blocks: [] }, 'off')
     const again = turns.slice(0, prompts).map((turn) => turned(turn, 3))
     let reused = 0

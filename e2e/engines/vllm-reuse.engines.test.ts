@@ -8,8 +8,8 @@ import { checkoutTurns } from './prompts.ts'
 import { reusingVllmEngine } from './vllm-engine.ts'
 
 /*
- * Reuse at any position, through the whole chain: a client, the proxy, vLLM's own server with the plugin. What the engine
- * itself does is tested beside the plugin; here is what crosses processes: wishes, usage, reports.
+ * Reuse at any position through the whole chain: a client, the proxy, and vLLM's own server with the plugin. The
+ * plugin's own tests cover the engine's side; these cover what crosses processes: options, usage and reports.
  */
 
 const setup = inject('vllm')
@@ -36,7 +36,7 @@ describe.skipIf('missing' in setup)('vLLM that reuses at any position', () => {
   })
   afterAll(() => deployment?.close())
 
-  /** Sends a body as it is, for a tenant, with a wish about reuse. */
+  /** Sends a body unchanged, as a tenant, with an optional `reuse` option. */
   async function send(path: string, body: object, tenant: string, reuse?: string): Promise<string> {
     const response = await request(`${deployment.proxy.url}${path}`, {
       method: 'POST',
@@ -58,7 +58,7 @@ describe.skipIf('missing' in setup)('vLLM that reuses at any position', () => {
     return { text: choices[0].message.content, usage }
   }
 
-  /** The same documents the other way round, and another question. */
+  /** Reverses a turn's documents and changes its question. */
   function turnedRound(turn: Turn): Turn {
     return { ...turn, blocks: turn.blocks.toReversed(), question: `What else is said of this? ${turn.question}` }
   }
@@ -102,7 +102,7 @@ describe.skipIf('missing' in setup)('vLLM that reuses at any position', () => {
       expect(computedAgain[at]!.usage.prompt_tokens_details.cached_tokens).toBeLessThan(500)
       const { text, usage } = await chat(turn, 'again', 'off')
       expect(text).toBe(computedAgain[at]!.text)
-      // nothing that was reused is found as a prefix
+      // reused KV must not be found as a prefix later
       expect(usage.prompt_tokens_details).not.toHaveProperty('reused_tokens')
       expect(usage.prompt_tokens_details.cached_tokens).toBeLessThan(500)
     }

@@ -1,7 +1,7 @@
-/** What vLLM's block hashes are made of. */
+/** Values that vLLM hashes into its block hashes. */
 export type CborValue = number | string | Buffer | null | readonly CborValue[]
 
-/** A value in canonical CBOR (RFC 8949 §4.2.1): integers up to 32 bits, byte strings, texts, arrays, null. */
+/** Encodes a value in canonical CBOR (RFC 8949 §4.2.1): integers up to 32 bits, byte strings, texts, arrays, null. */
 export function encodeCbor(value: CborValue): Buffer {
   const pieces: Buffer[] = []
   write(value, pieces)
@@ -23,7 +23,7 @@ function write(value: CborValue, pieces: Buffer[]): void {
   }
 }
 
-/** Kind and number in as few bytes as they need. */
+/** Encodes kind and number in as few bytes as possible. */
 function head(major: number, number: number): Buffer {
   const kind = major << 5
   if (number < 24) return Buffer.from([kind | number])

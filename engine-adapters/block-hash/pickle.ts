@@ -1,6 +1,6 @@
 import type { CborValue } from './cbor.ts'
 
-/** What vLLM's block hashes are made of, arrays being tuples. */
+/** Values that vLLM hashes into its block hashes; arrays stand for tuples. */
 export type PickleValue = CborValue
 
 const codes = {
@@ -19,12 +19,12 @@ const codes = {
   mark: 0x28,
   tuple: 0x74,
 } as const
-/** Tuples of one, two and three items have codes of their own. */
+/** Tuples of up to three items have special codes. */
 const smallTuples = [codes.emptyTuple, 0x85, 0x86, 0x87]
 
 /**
- * A value as Python's `pickle` writes it with protocol 5, the highest from 3.8 on, in one frame: integers up to 31 bits,
- * bytes up to 255, texts, tuples, None. No object may stand in it twice.
+ * Encodes a value as Python's `pickle` does with protocol 5, the highest since 3.8, in one frame: integers up to 31
+ * bits, bytes up to 255, texts, tuples, None. No object may occur twice.
  */
 export function encodePickle(value: PickleValue): Buffer {
   const body: number[] = []

@@ -1,4 +1,4 @@
-"""Writes block hashes as the engine that is installed here computes them.
+"""Writes block hashes as the installed engine computes them.
 
     python record_block_hashes.py vllm|sglang   # prints the engine's part of block-hashes.fixture.json
 """
@@ -72,7 +72,7 @@ def record_sglang() -> dict:
             event_hash_value=None,
         )
         hashes = compute_node_event_hash_values(node, page_size)
-        # as text: these numbers are wider than what JSON keeps
+        # as text: these numbers exceed what JSON keeps exactly
         cases.append(
             dict(
                 salt=salt,

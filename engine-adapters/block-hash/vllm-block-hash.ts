@@ -1,22 +1,22 @@
 import { hash } from 'node:crypto'
 import { type CborValue, encodeCbor } from './cbor.ts'
 
-/** What vLLM hashes in front of the first block, from 0.29 on, where PYTHONHASHSEED is not set. */
+/** What vLLM, since 0.29, hashes before the first block if PYTHONHASHSEED is not set. */
 export const vllmDefaultSeed = 'vllm-none-hash'
 
-/** What a prompt's blocks are told apart by besides their tokens. */
+/** What distinguishes a prompt's blocks besides their tokens. */
 export interface VllmHashOptions {
   /** PYTHONHASHSEED of the engine, or its default */
   readonly seed: string
   /** part of the first block only */
   readonly salt?: string | undefined
-  /** how the salt goes in: 0.32 says what it is, 0.28 did not */
+  /** whether the salt is hashed with a tag that names it: 0.32 adds the tag, 0.28 did not */
   readonly isSaltTagged?: boolean
-  /** `encodePickle` for `--prefix-caching-hash-algo sha256`, vLLM's default; `sha256_cbor` without it */
+  /** `encodePickle` for `--prefix-caching-hash-algo sha256`, vLLM's default; if missing, CBOR for `sha256_cbor` */
   readonly encode?: (value: CborValue) => Buffer
 }
 
-/** The hashes of a prompt's full blocks as `--prefix-caching-hash-algo sha256` or `sha256_cbor` makes them, 32 bytes each. */
+/** The hashes of a prompt's full blocks for `--prefix-caching-hash-algo sha256` or `sha256_cbor`, 32 bytes each. */
 export function vllmBlockHashes(tokens: ArrayLike<number>, blockSize: number, options: VllmHashOptions): Buffer[] {
   const { seed, salt, isSaltTagged = true, encode = encodeCbor } = options
   const saltKey: CborValue = isSaltTagged ? ['cache_salt', salt ?? ''] : (salt ?? '')
@@ -30,7 +30,7 @@ export function vllmBlockHashes(tokens: ArrayLike<number>, blockSize: number, op
   })
 }
 
-/** The number under which vLLM publishes a hash, unless it is told to publish all of it: its last 64 bits. */
+/** The number under which vLLM publishes a hash, unless configured to publish all of it: its last 64 bits. */
 export function vllmEventHash(blockHash: Buffer): bigint {
   return blockHash.readBigUInt64BE(blockHash.length - 8)
 }

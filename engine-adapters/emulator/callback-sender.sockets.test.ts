@@ -158,7 +158,7 @@ describe('CallbackSender', () => {
     const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/v1/replicas/engine`
     sender = new CallbackSender({ url, token: undefined, snapshot: () => [], warn: () => {} })
     await delay(20)
-    // nobody ever does
+    // the server never answers
     await sender.close()
     silent.closeAllConnections()
     silent.close()

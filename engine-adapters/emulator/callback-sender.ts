@@ -9,11 +9,11 @@ export interface CallbackSenderOptions {
   token: string | undefined
   /** The state after everything reported so far. */
   snapshot: () => CachedRequest[]
-  /** Of an engine that reuses KV at any position: the share that it computes again, and what can be asked for. */
+  /** If the engine reuses KV at any position: the share that it recomputes, and the bounds of what can be requested. */
   reuse?: { ratio: number; min_ratio: number; max_ratio: number } | undefined
   /** Milliseconds of silence after which an empty batch is posted. */
   heartbeat?: number
-  /** Told once when posts begin to fail, and once when they succeed again. */
+  /** Called once when posts begin to fail, and once when they succeed again. */
   warn: (message: string) => void
 }
 
@@ -23,12 +23,12 @@ const firstPause = 100
 const longestPause = 5000
 const answerTimeout = 5000
 const flushTimeout = 1000
-/** Receivers take more than three seconds of silence for a fault. */
+/** Receivers treat more than three seconds of silence as a fault. */
 const heartbeat = 2000
 
 /**
- * Posts what the cache reports, in order and one post at a time, by the eviction callback protocol. It never makes
- * the engine wait: whenever the receiver is away, refuses or falls behind, a snapshot takes the place of what is queued.
+ * Posts the cache's reports, in order and one post at a time, with the eviction callback protocol. Never makes the
+ * engine wait: if the receiver is down, refuses or falls behind, a snapshot replaces the queued reports.
  */
 export class CallbackSender {
   readonly #options: CallbackSenderOptions
@@ -57,7 +57,7 @@ export class CallbackSender {
     this.#wake()
   }
 
-  /** Posts what is queued, for a second at most, and stops. */
+  /** Posts what is queued, for at most one second, and stops. */
   async close(): Promise<void> {
     this.#closing.abort()
     this.#wake()
@@ -85,7 +85,7 @@ export class CallbackSender {
     }
   }
 
-  /** An empty batch is something too, after a while: it says that nothing was lost. */
+  /** Waits for something to send; after some silence that is an empty batch, which says that nothing was lost. */
   async #somethingToSend(): Promise<boolean> {
     let isOverdue = false
     while (!this.#needsSnapshot && this.#queue.length === 0 && !isOverdue) {
@@ -101,7 +101,7 @@ export class CallbackSender {
         }
       })
     }
-    // what this turn of the event loop still reports goes with the same post
+    // reports made later in this turn of the event loop go into the same post
     await setImmediate()
     return true
   }

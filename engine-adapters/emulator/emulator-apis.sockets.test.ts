@@ -50,7 +50,7 @@ async function eventsOf(response: Response): Promise<StreamEvent[]> {
   return events
 }
 
-/** What a chat of these messages takes in tokens, and how much of it is cached. */
+/** The prompt tokens of a chat with these messages, and how many of them are cached. */
 async function chatUsage(chat: Json[]): Promise<{ prompt: number; cached: number }> {
   const { usage } = await ask<{ usage: { prompt_tokens: number; prompt_tokens_details: { cached_tokens: number } } }>(
     '/v1/chat/completions',

@@ -1,6 +1,6 @@
 import type { EngineKind } from './http/engine-error.ts'
 
-/** What the emulator is like where nothing else is said; apart from it, so that naming it does not load it. */
+/** The emulator's defaults, in a separate module so that using them does not load the emulator. */
 export const emulatorDefaults: {
   kind: EngineKind
   capacityTokens: number

@@ -52,7 +52,7 @@ async function complete(body: unknown, headers: Record<string, string> = {}): Pr
   return (await response.json()) as Answer
 }
 
-/** The messages of a stream; checks its frame. */
+/** Returns the messages of a stream; checks its framing. */
 async function messagesOf(response: Response): Promise<Answer[]> {
   expect(response.headers.get('content-type')).toMatch('text/event-stream')
   const lines = (await response.text()).split('\n\n')
@@ -181,7 +181,7 @@ describe('POST /v1/chat/completions', () => {
       await start({ kind, prefillTokensPerSecond: kind === 'vllm' ? 100 : 2_000 })
       const started = performance.now()
       const response = await post('/v1/chat/completions', chat(question, { stream: true }))
-      // vLLM computes still, and refuses to be emptied
+      // vLLM is still computing, and refuses to be cleared
       if (kind === 'vllm') expect(await (await post('/reset_prefix_cache', '')).json()).toEqual({ success: false })
       else expect(performance.now() - started).toBeGreaterThan(100)
       await response.text()
@@ -413,7 +413,7 @@ describe('a client that leaves', () => {
     const outcomes = Promise.allSettled(calls)
     await delay(after)
     client.abort()
-    // what it was computing would take minutes
+    // the aborted computation would take minutes
     await untilIdle()
     expect((await outcomes).every((outcome) => outcome.status === 'rejected')).toBe(true)
   }

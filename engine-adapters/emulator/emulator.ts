@@ -23,30 +23,30 @@ export { emulatorDefaults }
 
 export interface EmulatorOptions {
   host: string
-  /** 0: a free one */
+  /** 0: any free port */
   port: number
   kind: EngineKind
-  /** What the prefix cache holds, running requests included; may be Infinity. */
+  /** Capacity of the prefix cache, running requests included; may be Infinity. */
   capacityTokens: number
-  /** Tokens a page; by default what the engine's own default is. */
+  /** Tokens per page; by default the engine's own default. */
   blockSize?: number
   prefillTokensPerSecond: number
-  /** Tokens a prompt and its output may have together; never more than the capacity. */
+  /** Maximum tokens of a prompt and its output together; never more than the capacity. */
   maxModelTokens?: number
   /** Largest body that is read; by default 32 MiB. */
   bodyBytes?: number
-  /** vLLM: it reuses what it computed at any position, and computes this share of it again. */
+  /** vLLM: reuses KV at any position and recomputes this share of it. */
   reuse?: number
-  /** Within these a request may ask for another share; by default for any. */
+  /** Bounds for the share that a request may ask for; by default any share. */
   reuseBounds?: Omit<AnyPositionReuse, 'ratio'>
-  /** What it keeps for that. */
+  /** Tokens that it keeps for that reuse. */
   hostTokens?: number
-  /** vLLM: decode steps read the share of their pages that a request asks for, and this at least. */
+  /** vLLM: decode steps read the share of their pages that a request asks for, but at least this share. */
   pages?: number
-  /** `http://HOST:PORT/v1/replicas/NAME`, told what is stored and evicted */
+  /** `http://HOST:PORT/v1/replicas/NAME`, which receives what is stored and evicted */
   callbackUrl?: string
   callbackToken?: string
-  /** Told when the callbacks begin to fail and when they work again. */
+  /** Called when the callbacks begin to fail and when they work again. */
   warn?: (message: string) => void
 }
 
@@ -56,7 +56,7 @@ export interface Emulator {
 }
 
 /**
- * Starts an engine without a model: it has an engine's HTTP, prefix cache, pace and eviction reports, and
+ * Starts an engine without a model: it has an engine's HTTP API, prefix cache, timing and eviction reports, and
  * answers every prompt with the same canned text.
  */
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
@@ -79,7 +79,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   )
 
   server.listen(options.port, options.host)
-  // rejects with the server's own error when the address cannot be used
+  // rejects with the server's own error if the address cannot be used
   await once(server, 'listening')
   if (callbackUrl !== undefined) {
     const warn = options.warn ?? (() => {})

@@ -76,7 +76,7 @@ describe('EngineCore', () => {
       start('b', 20, 5, never, 2).then(() => ended.push('b')),
     ])
     expect(performance.now() - started).toBeGreaterThan(199)
-    // one that came later and is shorter does not wait for the end of the other
+    // a shorter request that came later does not wait for the other to end
     expect(ended).toEqual(['b', 'a'])
   })
 

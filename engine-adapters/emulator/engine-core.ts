@@ -13,21 +13,21 @@ export interface EngineRequest {
   requestId: string
   salt: string
   prompt: Uint32Array
-  /** At least 1; prompt and output together fit the cache. */
+  /** At least 1; prompt and output together must fit in the cache. */
   outputTokens: number
   reuse?: ReuseWish | undefined
-  /** The share of its pages that decode steps are to read; undefined: all. */
+  /** The share of the request's pages that decode steps should read; undefined: all. */
   pages?: number | undefined
 }
 
 export interface OutputToken {
   index: number
   text: string
-  /** Prompt tokens that were found in the cache. */
+  /** Prompt tokens found in the cache. */
   cachedTokens: number
-  /** Prompt tokens whose KV was reused from another position; undefined where the engine does no such thing. */
+  /** Prompt tokens whose KV was reused from another position; undefined if the engine does not do that. */
   reusedTokens: number | undefined
-  /** What was read for the answer so far; undefined where every step reads its whole context. */
+  /** Pages read for the answer so far; undefined if every step reads its whole context. */
   pages?: PageUsage | undefined
 }
 
@@ -36,7 +36,7 @@ export interface EngineCoreOptions {
   text: CannedText
   prefillTokensPerSecond: number
   onReports: (reports: CacheReport[]) => void
-  /** undefined: it reads all pages */
+  /** undefined: decode steps read all pages */
   pages?: PageOptions | undefined
 }
 
@@ -45,9 +45,9 @@ const quadraticTokens = 32_768
 const longestTimer = 2 ** 31 - 1
 
 /**
- * Seconds a prefill takes: the tokens not cached at the given rate, and attention over the whole prompt. The
- * quadratic term's factor is such that for 32,768 tokens without a hit it equals the linear term. Tokens reused from
- * another position lie anywhere behind the cached ones: they save their share of both.
+ * Seconds a prefill takes: the uncached tokens at the given rate, plus attention over the whole prompt. The
+ * quadratic term equals the linear term for 32,768 tokens without a hit. Tokens reused from another position may be
+ * anywhere after the cached ones: they save their share of both terms.
  */
 export function prefillSeconds(
   promptTokens: number,
@@ -60,7 +60,7 @@ export function prefillSeconds(
   return ((linear + quadratic) * (linear - reusedTokens)) / linear / tokensPerSecond
 }
 
-/** The engine behind the HTTP routes: prefills one prompt after the other, decodes all of them at once, caches. */
+/** The engine behind the HTTP routes: prefills one prompt at a time, decodes all of them concurrently, and caches. */
 export class EngineCore {
   readonly #cache: PrefixCache
   readonly #text: CannedText
@@ -79,7 +79,7 @@ export class EngineCore {
     this.#pages = options.pages
   }
 
-  /** Yields the output token by token at an engine's pace; the request ends, and frees its space, with the generator. */
+  /** Yields the output token by token at an engine's pace. When the generator ends, the request frees its space. */
   async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<OutputToken, void, void> {
     const promptTokens = request.prompt.length
     const sequence = this.#cache.open({ ...request, tokens: this.#withOutput(request), promptTokens })
@@ -92,7 +92,7 @@ export class EngineCore {
         await delayUntil(start + index * decodeMilliseconds, signal)
         computed = promptTokens + index
         const { cachedTokens, reused } = sequence
-        // the first token is the prefill's
+        // the first token comes from the prefill
         if (index > 0) selection?.step(computed)
         const pages = selection && selection.usage.all > 0 ? selection.usage : undefined
         yield { index, text: this.#text.text(index), cachedTokens, reusedTokens: reused?.kept, pages }
@@ -107,7 +107,7 @@ export class EngineCore {
     return new PageSelection(this.#pages, pages)
   }
 
-  /** Empties the cache; false while a request runs, as the engines have it. */
+  /** Empties the cache. Returns false while a request runs, as the engines do. */
   clearCache(): boolean {
     const cleared = this.#cache.clear()
     this.#report()
@@ -130,7 +130,7 @@ export class EngineCore {
   }
 
   async #compute(sequence: CacheSequence, promptTokens: number, ready: number, signal: AbortSignal): Promise<void> {
-    // from the planned end of the prefill before, not the late timer's: a millisecond each would add up
+    // start at the planned end of the previous prefill, not when its late timer fired: a millisecond each would add up
     const start = Math.max(ready, this.#prefillEnd)
     const { cachedTokens, reused } = sequence
     this.#prefillEnd = start + prefillSeconds(promptTokens, cachedTokens, this.#rate, reused?.kept) * 1000

@@ -10,7 +10,7 @@ export interface ReceivedPost {
   body: { generation: string; sequence: number; events?: CacheReport[]; requests?: CachedRequest[]; reuse?: object }
 }
 
-/** For tests: a receiver that follows the eviction callback protocol; it can be made to forget and to refuse. */
+/** For tests: a receiver of the eviction callback protocol that can be made to forget its state and to refuse posts. */
 export class FakeReceiver {
   readonly posts: ReceivedPost[] = []
   /** Cached tokens by request. */
@@ -47,13 +47,13 @@ export class FakeReceiver {
     await closed
   }
 
-  /** As after a restart: it knows no generation. */
+  /** Acts as after a restart: no generation is known. */
   forget(): void {
     this.#generation = undefined
     this.state.clear()
   }
 
-  /** Applies a post; returns the sequence it would have wanted if that is not the post's. */
+  /** Applies a post. Returns the expected sequence if the post's sequence is wrong. */
   #receive(kind: string, body: ReceivedPost['body']): number | undefined {
     if (kind === 'snapshot') {
       this.#generation = body.generation

@@ -2,7 +2,7 @@
 export class FifoLock {
   #last: Promise<void> = Promise.resolve()
 
-  /** Waits for its turn and returns the function that ends it; rejects, leaving the queue, when `signal` aborts. */
+  /** Waits for a turn and returns the function that ends it. Rejects, and leaves the queue, when `signal` aborts. */
   async enter(signal: AbortSignal): Promise<() => void> {
     let leave = (): void => {}
     const left = new Promise<void>((resolve) => {

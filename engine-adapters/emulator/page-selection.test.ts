@@ -18,7 +18,7 @@ test('each step reads what it may of its complete pages, what filled since the c
         expect(listed).toBeLessThanOrEqual(all)
         const share = Math.max(minRatio, ratio) * (all - 1)
         expect(listed).toBeGreaterThanOrEqual(Math.min(all, Math.floor(share)))
-        // a choice holds for two steps, in each of which a page may fill
+        // a choice holds for two steps, and each step may fill a page
         expect(listed).toBeLessThanOrEqual(Math.max(3, Math.ceil(share)) + 3)
       }
       expect(selection.usage.choices).toBe(Math.ceil(steps / 2))

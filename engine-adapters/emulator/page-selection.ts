@@ -2,18 +2,18 @@ import type { PageUsage } from '../page-usage.ts'
 
 /** How an engine selects pages while it decodes. */
 export interface PageOptions {
-  /** least share of its pages that a request may ask for */
+  /** the smallest share of its pages that a request may ask for */
   readonly minRatio: number
   readonly pageTokens: number
 }
 
-/** As our plugin has it where the operator says nothing: first pages and last complete ones that are always read. */
+/** Our plugin's defaults for the first pages and the last complete pages, which are always read. */
 const sinks = 1
 const recent = 2
 /** Steps between choices. */
 const every = 2
 
-/** What the decode steps of one request read: its share of the complete pages, and all that has filled since. */
+/** Pages read by the decode steps of one request: its share of the complete pages, and all pages filled since. */
 export class PageSelection {
   readonly #ratio: number
   readonly #pageTokens: number
@@ -31,7 +31,7 @@ export class PageSelection {
     return this.#usage
   }
 
-  /** A decode step whose context is so many tokens long, its own included. */
+  /** Counts a decode step with a context of `contextTokens` tokens, its own included. */
   step(contextTokens: number): void {
     const full = Math.floor((contextTokens - 1) / this.#pageTokens)
     const all = Math.ceil(contextTokens / this.#pageTokens)

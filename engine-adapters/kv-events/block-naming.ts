@@ -1,15 +1,15 @@
 import type { BlockHash, BlocksStored } from './kv-event.ts'
 
-/** What a block is called here: equal for the blocks of a prompt and those that the engine reports, and only for those. */
+/** Our name for a block: equal for a prompt's block and a reported block exactly if they are the same block. */
 export type BlockName = bigint | string
 
-/** How the blocks that an engine reports meet those of the prompts it was sent. */
+/** Matches the blocks that an engine reports with those of the prompts it was sent. */
 export interface BlockNaming {
-  /** The names of blocks that were stored, one after the other; undefined where a block cannot be named. */
+  /** The names of consecutive stored blocks; undefined for a block that cannot be named. */
   nameStored(event: BlocksStored): (BlockName | undefined)[]
-  /** The name of a block that was stored; undefined when it is not known. */
+  /** The name of a stored block; undefined if it is not known. */
   nameOf(hash: BlockHash): BlockName | undefined
-  /** A block is held nowhere any more: its hash will not be asked for again until it is stored. */
+  /** Forgets a block that is no longer held anywhere: its hash is not looked up again until it is stored. */
   forget(hash: BlockHash): void
   forgetAll(): void
   /** The names of a prompt's full blocks. */

@@ -7,7 +7,7 @@ import { ContentNaming } from './content-naming.ts'
 import { HashNaming } from './hash-naming.ts'
 import type { BlocksStored } from './kv-event.ts'
 
-/** Seeds that vLLM is run with: its own default, and what guides advise PYTHONHASHSEED to be. */
+/** Seeds that vLLM is run with: its own default, and the values that guides recommend for PYTHONHASHSEED. */
 const likelySeeds = [vllmDefaultSeed, '0', '42']
 const vllmConfigurations = likelySeeds.flatMap((seed) =>
   [encodePickle, encodeCbor].flatMap((encode) =>
@@ -16,8 +16,8 @@ const vllmConfigurations = likelySeeds.flatMap((seed) =>
 )
 
 /**
- * The naming for an engine, by the first blocks that it reports as a prompt's beginning: by its own hashes where they
- * come out the same here, by content otherwise. What an engine says of its configuration need not be believed.
+ * Chooses the naming for an engine from the first blocks that it reports as a prompt's beginning: its own hashes if we
+ * compute the same ones, otherwise by content. This does not rely on what an engine says about its configuration.
  */
 export function chooseNaming(event: BlocksStored): BlockNaming {
   const { tokens, blockSize, hashes, extras } = event
@@ -40,7 +40,7 @@ function candidates(isRaw: boolean): BlockNaming['namesOfPrompt'][] {
   ]
 }
 
-/** The salt, where nothing but a salt tells a block apart. */
+/** The salt, if it is the block's only extra key. */
 function saltOf(extra: string | undefined): string | undefined {
   if (extra === undefined) return undefined
   const keys = JSON.parse(extra) as unknown

@@ -6,15 +6,15 @@ const nameBytes = 8
 const bytesPerToken = 4
 
 /**
- * Blocks are called by what is in them and in front of them, as the engine reports it: for engines whose hashes cannot
- * be computed here (vLLM's xxhash, or with a seed of its own). A block whose parent is not known cannot be named. What is
- * reused at another position has a hash of its own there, and cannot be told from what is exact.
+ * Names blocks by their content and everything before it, as the engine reports it: for engines whose hashes cannot be
+ * computed here (vLLM with xxhash, or with an unknown seed). A block whose parent is not known cannot be named. A block
+ * reused at another position has a separate hash there, and cannot be distinguished from an exact one.
  */
 export class ContentNaming implements BlockNaming {
   readonly #names = new Map<BlockHash, BlockName>()
 
   nameStored({ hashes, parent, tokens, blockSize, extras }: BlocksStored): (BlockName | undefined)[] {
-    // placeholders without tokens speak of blocks that may be known, and blocks that were left out cannot be told apart
+    // placeholders without tokens may refer to known blocks; if some blocks lack tokens, we cannot tell which ones
     if (tokens.length !== hashes.length * blockSize || blockSize === 0) return hashes.map((hash) => this.nameOf(hash))
     let before = parent === undefined ? undefined : this.#names.get(parent)
     if (parent !== undefined && before === undefined) return hashes.map(() => undefined)
@@ -38,7 +38,7 @@ export class ContentNaming implements BlockNaming {
   }
 
   namesOfPrompt(tokens: ArrayLike<number>, blockSize: number, salt: string | undefined): BlockName[] {
-    // as vLLM says it: the salt is an extra key of the first block
+    // as vLLM reports it: the salt is an extra key of the first block
     const extra = salt === undefined || salt === '' ? undefined : JSON.stringify([salt])
     let before: BlockName | undefined
     return Array.from({ length: Math.floor(tokens.length / blockSize) }, (_, i) => {
@@ -48,10 +48,10 @@ export class ContentNaming implements BlockNaming {
   }
 }
 
-/** What is hashed: the name of the block in front, and the tokens. */
+/** Holds what is hashed: the name of the previous block, and the tokens. */
 let scratch = Buffer.alloc(nameBytes + 1024 * bytesPerToken)
 
-/** 64 bits of SHA-256 of the block in front, the tokens, and what else tells the block apart. */
+/** 64 bits of SHA-256 over the previous block's name, the tokens, and the block's extra keys. */
 function nameBlock(
   before: BlockName | undefined,
   tokens: ArrayLike<number>,
@@ -66,7 +66,7 @@ function nameBlock(
   const words = new Uint32Array(scratch.buffer, scratch.byteOffset + nameBytes, count)
   for (let i = 0; i < count; i++) words[i] = tokens[start + i]!
   const content = scratch.subarray(0, length)
-  // a string of bytes: a Buffer for each digest takes five times as long
+  // a binary string: a Buffer for each digest takes five times as long
   const digest = hash('sha256', extra === undefined ? content : Buffer.concat([content, Buffer.from(extra)]), 'binary')
   return digest.slice(0, nameBytes)
 }

@@ -1,6 +1,6 @@
 import { deviceTier } from './kv-event.ts'
 
-/** How many copies of a block each tier holds. Nearly all blocks are on the device only. */
+/** The number of copies of a block in each tier. Nearly all blocks are on the device only. */
 export class CopyCounts {
   #device = 0
   #others: Map<string, number> | undefined
@@ -21,7 +21,7 @@ export class CopyCounts {
     }
   }
 
-  /** One less, where there is one. */
+  /** Removes one copy, if there is one. */
   drop(tier: string): void {
     const left = this.of(tier) - 1
     if (left < 0) return

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { decodeBatch, KvEventError } from './decode-batch.ts'
 import type { KvEvent } from './kv-event.ts'
 
-/** Taken off the wire of the engines' own publishers: see record_events.py. */
+/** Recorded from the engines' own publishers: see record_events.py. */
 const recorded = JSON.parse(readFileSync(join(import.meta.dirname, 'kv-events.fixture.json'), 'utf8')) as Record<
   'vllm' | 'sglang',
   { version: string; live: string[][]; positional?: string }

@@ -2,16 +2,16 @@ import { Unpackr } from 'msgpackr'
 import type { KvEvent, KvEventBatch } from './kv-event.ts'
 import { readEvent, readNumber } from './read-event.ts'
 
-// wide numbers stay whole; maps become objects, tuples arrays
+// 64-bit numbers stay exact; maps become objects, tuples arrays
 const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: true, int64AsType: 'bigint' })
 
-/** A payload that is no batch of events. */
+/** Thrown for a payload that is not a batch of events. */
 export class KvEventError extends Error {}
 
 /**
  * Reads what vLLM (0.10 to 0.32) and SGLang (0.5) publish: `[time, events, rank]` in msgpack, each event a tagged map or,
- * in older versions, a positional array. Throws a KvEventError when it is neither; single events that are unknown are
- * counted and left out, as later versions may have more kinds.
+ * in older versions, a positional array. Throws a KvEventError for a payload that is not such a batch. Unknown events
+ * are counted and skipped, because later versions may have more kinds.
  */
 export function decodeBatch(payload: Uint8Array): KvEventBatch {
   const batch = unpack(payload)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { EventOrder } from './event-order.ts'
 import type { KvEventBatch } from './kv-event.ts'
 
-/** An engine that publishes batches, keeps some, and is restarted. */
+/** An engine that publishes batches, keeps some for replays, and can be restarted. */
 class PublisherDouble {
   readonly #kept: number
   life = 0
@@ -32,7 +32,7 @@ class PublisherDouble {
     order.replayEnded()
   }
 
-  /** Answers as a socket whose queue is full: the first few come, then some are dropped, and perhaps the end. */
+  /** Answers like a socket with a full queue: sends the first few batches, then drops some, and perhaps the end. */
   answerInPart(order: EventOrder, from: number): void {
     for (let i = Math.max(from, this.log.length - this.#kept); i < this.log.length; i++)
       if (i < from + 3 || i % 3 === 0) order.replayed(i, this.log[i]!)
@@ -42,7 +42,7 @@ class PublisherDouble {
 }
 
 function follow(publisher: PublisherDouble, canReplay = true) {
-  /** times of the batches of which the listener knows the effects */
+  /** times of the batches whose effects the listener knows */
   let heard: number[] = []
   const lost: string[] = []
   const asked: number[] = []
@@ -57,14 +57,14 @@ function follow(publisher: PublisherDouble, canReplay = true) {
     },
     canReplay,
   )
-  /** the engine answers all that is asked of it */
+  /** lets the engine answer all replay requests */
   const settle = (): void => {
     for (let from = asked.shift(); from !== undefined; from = asked.shift()) publisher.answer(order, from)
   }
   return { order, lost, asked, settle, heard: () => heard, all: () => publisher.log.map(({ time }) => time) }
 }
 
-/** What may happen between an engine and one that listens. */
+/** What may happen between an engine and a subscriber. */
 const steps: Record<string, (publisher: PublisherDouble, follower: ReturnType<typeof follow>) => void> = {
   heard: (publisher, { order }) => order.published(...publisher.publish()),
   dropped: (publisher) => void publisher.publish(),
@@ -279,13 +279,13 @@ describe('with replays', () => {
         order.check()
         for (const kind of kinds) {
           steps[kind]!(publisher, follower)
-          // what is known is of one life and without a gap
+          // known batches are of one life and have no gap
           const times = heard()
           expect(times).toEqual(times.map((_, i) => times[0]! + i))
           if (order.state === 'whole') expect(times).toEqual(all().slice(0, times.length))
         }
         settle()
-        // silence: it is asked whether anything was missed
+        // silence: the order asks whether anything was missed
         for (let i = 0; i < 2; i++) {
           order.check()
           settle()

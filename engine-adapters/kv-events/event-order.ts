@@ -1,73 +1,73 @@
 import { HeldBatches } from './held-batches.ts'
 import type { KvEventBatch } from './kv-event.ts'
 
-/** What an order of batches is told to, and asks. */
+/** Receives the ordered batches, and sends replay requests to the engine. */
 export interface OrderListener {
-  /** The next batch of this life of the engine. */
+  /** The next batch of the engine's current life; a restart begins another life. */
   onBatch(batch: KvEventBatch): void
-  /** Nothing that was heard before holds any more. */
+  /** Everything heard before is void. */
   onLost(reason: LossReason): void
-  /** Asks for all batches from a sequence on: `replayed` for each, then `replayEnded`; or `replayFailed`. */
+  /** Requests all batches from a sequence on: call `replayed` for each, then `replayEnded`; or `replayFailed`. */
   askReplay(from: number): void
 }
 
 /**
- * Why all begins anew: the engine did, or what was missed cannot be had, or it can be had after all, and the engine tells
- * everything from its beginning on.
+ * Why what is known is discarded. `restarted`: the engine was restarted. `missed`: missed batches cannot be recovered.
+ * `found`: they can be recovered after all, and the engine replays everything from its beginning.
  */
 export type LossReason = 'restarted' | 'missed' | 'found'
 
-/** What was noticed so far. */
+/** Irregularities counted so far. */
 export interface OrderCounts {
   readonly gaps: number
   readonly repeats: number
   readonly restarts: number
 }
 
-/** Where an engine's batches stand: nothing came yet; all are here; some are on their way, or lost for good. */
+/** State of an engine's batches. None received yet; none missing; or some still to come, or lost for good. */
 export type OrderState = 'silent' | 'whole' | 'incomplete'
 
-/** Replays that bring nothing nearer, after which a gap that is still there is taken to stay. */
+/** After this many replays without progress, a remaining gap is considered permanent. */
 const maxFruitless = 2
 
 /**
- * Puts an engine's batches in order: repeats are dropped, gaps are filled by replays, and an engine that was restarted
- * is told by its clock (a sequence that was seen, at a later time) or by a replay that does not hold what was heard last.
- * Replays lose batches too: engines send them through a queue that drops what does not fit. So they are asked for again
- * from the first that is missing, for as long as that brings more.
+ * Puts an engine's batches in order. Drops repeats, fills gaps by replays, and detects a restarted engine by its clock
+ * (a known sequence with a later time) or by a replay without the last batch heard. Replays lose batches too: engines
+ * send them through a queue that drops what does not fit. So a replay is requested again from the first missing batch,
+ * while that makes progress.
  */
 export class EventOrder {
   readonly #listener: OrderListener
   readonly #canReplay: boolean
-  /** the last that was taken; -1: the engine's first comes next; undefined: whatever comes next */
+  /** the last batch taken; -1: the engine's first batch comes next; undefined: any batch may come next */
   #last: number | undefined
   #lastTime = Number.NEGATIVE_INFINITY
-  /** nothing is missing since the engine began, or was cleared */
+  /** nothing is missing since the engine started or was cleared */
   #isWhole = false
   #isReplaying = false
-  /** a replay under way that only asks whether something was missed */
+  /** the current replay only asks whether something was missed */
   #isCheck = false
-  /** the connection was gone since: what comes next may be of another life */
+  /** the connection was lost since the last batch: the next may be of another life */
   #isDoubtful = false
-  /** it was gone, or back, while a replay was under way: this says nothing of what came after */
+  /** the connection was lost or restored during the current replay, which proves nothing about later batches */
   #hasChanged = false
-  /** the engine did not answer when it was last asked */
+  /** the engine did not answer the last replay request */
   #isUnanswered = false
-  /** the replay under way holds what was heard last */
+  /** the current replay contains the last batch heard */
   #isVerified = false
-  /** the replay under way began in the middle of a life that was not known: it has to be asked for anew */
+  /** the current replay began in the middle of an unknown life: it must be requested again */
   #isOfAnotherLife = false
-  /** the replay under way has a gap, or more of it may have come had it not broken off */
+  /** the current replay has a gap, or broke off when more might have come */
   #isLossy = false
-  /** the replay under way has brought what was missing first */
+  /** the current replay has delivered the first missing batch */
   #isFruitful = false
-  /** in front of which batch something is missing; undefined: nothing is */
+  /** the batch before which something is missing; undefined: no gap */
   #gapBefore: number | undefined
-  /** replays that have not brought it nearer */
+  /** replays without progress on that gap */
   #fruitless = 0
-  /** the engine's beginning is missing, and was given up only because the engine did not answer */
+  /** the engine's first batches are missing, and were given up only because the engine did not answer */
   #isPastAskable = false
-  /** the replay under way is for the engine's beginning */
+  /** the current replay is for the engine's first batches */
   #isFromBeginning = false
   readonly #held = new HeldBatches()
   #counts = { gaps: 0, repeats: 0, restarts: 0 }
@@ -81,7 +81,7 @@ export class EventOrder {
     return this.#counts
   }
 
-  /** The sequence of the last batch that was taken. */
+  /** The sequence of the last batch taken. */
   get last(): number | undefined {
     return this.#last === -1 ? undefined : this.#last
   }
@@ -93,12 +93,12 @@ export class EventOrder {
       : 'incomplete'
   }
 
-  /** Whether something is missing that the engine may tell again once it answers: worth a `check`. */
+  /** Whether something is missing that the engine may replay once it answers, so that a `check` is worthwhile. */
   get isPastAskable(): boolean {
     return this.#isPastAskable && !this.#isWhole
   }
 
-  /** Asks whether anything was missed: at the start, when a connection is back, and in silence. */
+  /** Asks whether anything was missed: at the start, when the connection is restored, and in silence. */
   check(): void {
     if (!this.#canReplay) return
     if (this.#isReplaying) {
@@ -110,21 +110,21 @@ export class EventOrder {
     this.#replay(this.#isWhole)
   }
 
-  /** The connection is gone: what comes next may be from another life, or leave a gap. */
+  /** The connection is lost: the next batch may be of another life, or leave a gap. */
   disconnected(): void {
     this.#isDoubtful = true
     this.#hasChanged = this.#isReplaying
-    // of the life before, perhaps; of the same life a replay holds them
+    // held batches may be of the life that ended; if it did not, a replay contains them
     this.#held.clear()
   }
 
-  /** A batch as it is published. */
+  /** Takes a batch as it is published. */
   published(sequence: number, batch: KvEventBatch): void {
     if (this.#isReplaying) this.#held.add(sequence, batch)
     else this.#take(sequence, batch)
   }
 
-  /** A batch of the replay that was asked for. */
+  /** Takes a batch of the requested replay. */
   replayed(sequence: number, batch: KvEventBatch): void {
     if (!this.#isReplaying || this.#isOfAnotherLife) return
     if (this.#isFromBeginning) this.#beginAnew(sequence)
@@ -144,18 +144,18 @@ export class EventOrder {
     this.#held.add(sequence, batch)
   }
 
-  /** The engine has been asked for its beginning, and this comes first. */
+  /** Handles the first batch of a replay from the engine's beginning. */
   #beginAnew(sequence: number): void {
     this.#isFromBeginning = false
     this.#isPastAskable = false
-    // what is known goes on: no more can be had
+    // the engine no longer has its first batches: keep what is known
     if (sequence > 0) return
     this.#last = -1
     this.#lastTime = Number.NEGATIVE_INFINITY
     this.#listener.onLost('found')
   }
 
-  /** Whether the replay holds what was heard last. */
+  /** Checks whether the replay contains the last batch heard; otherwise the engine was restarted. */
   #verify(sequence: number, batch: KvEventBatch): void {
     this.#isVerified = batch.time === this.#lastTime
     if (this.#isVerified) return
@@ -165,13 +165,13 @@ export class EventOrder {
     else this.#isOfAnotherLife = true
   }
 
-  /** The replay that was asked for is over. */
+  /** The requested replay is complete. */
   replayEnded(): void {
     if (!this.#isReplaying) return
     if (!this.#hasChanged) this.#isDoubtful = false
     this.#isUnanswered = false
     if (this.#last !== undefined && this.#last >= 0 && !this.#isVerified) {
-      // of what came later it is not known whether it is of the same life
+      // it is unknown whether later batches are of the same life
       if (this.#isLossy) this.#isDoubtful = true
       else {
         this.#restart()
@@ -182,12 +182,12 @@ export class EventOrder {
       this.#replay(false)
       return
     }
-    // an engine that has published nothing holds nothing
+    // an engine that has published nothing caches nothing
     if (this.#last === -1 && !this.#isLossy) this.#isWhole = true
     this.#endReplay()
   }
 
-  /** The engine did not answer the replay that was asked for. */
+  /** The engine did not answer the requested replay. */
   replayFailed(): void {
     if (!this.#isReplaying) return
     this.#isUnanswered = true
@@ -217,7 +217,7 @@ export class EventOrder {
     if (before !== this.#gapBefore) this.#counts.gaps += 1
   }
 
-  /** Something may be missing in front of a batch. */
+  /** Handles a batch before which something may be missing. */
   #fill(last: number, sequence: number, batch: KvEventBatch): void {
     if (sequence !== this.#gapBefore) this.#fruitless = 0
     else if (!this.#isLossy || !this.#isFruitful) this.#fruitless += 1
@@ -246,7 +246,7 @@ export class EventOrder {
     this.#isReplaying = false
     this.#isFromBeginning = false
     for (const { sequence, batch } of this.#held.take()) {
-      // what was held may be of a life that has ended since; a gap among the others may begin another replay
+      // a held batch may be of a life that has ended since; a gap among the others may start another replay
       if (batch.time < this.#lastTime) this.#counts.repeats += 1
       else this.published(sequence, batch)
     }
@@ -276,7 +276,7 @@ export class EventOrder {
     this.#listener.onLost('restarted')
   }
 
-  /** What is missing will not come. With nothing heard before, nothing is lost, but what the engine holds is not known. */
+  /** Gives up what is missing. If nothing was heard before, nothing is lost, but the engine's cache remains unknown. */
   #skip(): void {
     const hadHeard = this.last !== undefined
     this.#isWhole = false

@@ -115,7 +115,7 @@ test('what is missed while replays are not answered is had when they are, though
   await publisher.publish(batch())
   await until(() => expect(heard.lost).toEqual(['missed']))
   publisher.isAnswering = true
-  // there is no silence to be used
+  // traffic leaves no silence for a check
   const traffic = setInterval(() => void publisher.publish(batch()), 30)
   endings.unshift(async () => clearInterval(traffic))
   await until(() => expect(subscriber.state).toBe('whole'))
@@ -166,7 +166,7 @@ test('without a place for replays a gap loses what was known', async () => {
   const publisher = await startPublisher()
   const { heard, subscriber } = listen(publisher, { replayUrl: undefined })
   expect(subscriber.state).toBe('silent')
-  // a subscriber that has just connected hears what comes from some moment on
+  // a newly connected subscriber misses everything before some moment
   await until(async () => {
     await publisher.publish(batch())
     expect(heard.times.length).toBeGreaterThan(0)

@@ -4,18 +4,18 @@ import { EventOrder, type LossReason, type OrderCounts, type OrderState } from '
 import type { KvEventBatch } from './kv-event.ts'
 import { askReplay, readSequence } from './replay-client.ts'
 
-/** Where an engine publishes, and who hears of it. */
+/** Where an engine publishes, and who listens. */
 export interface SubscriberOptions {
   readonly eventsUrl: string
-  /** without one, gaps stay */
+  /** without it, gaps cannot be filled */
   readonly replayUrl?: string | undefined
   /** The next batch, in order. */
   onBatch(batch: KvEventBatch): void
-  /** Nothing that was heard before holds any more. */
+  /** Everything heard before is void. */
   onLost(reason: LossReason): void
-  /** A message could not be read, or taken in. */
+  /** A message could not be read or processed. */
   onFault(error: unknown): void
-  /** after so much silence it is asked whether something was missed, or the engine is another */
+  /** silence after which we ask whether something was missed or the engine was restarted */
   readonly checkMilliseconds?: number
   readonly replayTimeoutMilliseconds?: number
 }
@@ -24,7 +24,7 @@ const defaultCheckMilliseconds = 1_500
 const longestPatience = 32
 const defaultReplayTimeoutMilliseconds = 1_000
 
-/** Hears the cache events of one engine over ZeroMQ, whole and in order as far as that can be had. */
+/** Receives the cache events of one engine over ZeroMQ, complete and in order as far as possible. */
 export class EventSubscriber {
   readonly #options: SubscriberOptions
   readonly #order: EventOrder
@@ -33,7 +33,7 @@ export class EventSubscriber {
   readonly #timer: NodeJS.Timeout
   readonly #reading: Promise<void>
   #heardSinceCheck = false
-  /** how often it is looked whether something is to be asked before the past is asked for once more, in traffic */
+  /** timer checks to wait, during traffic, before asking again for missed batches */
   #patience = 1
   #waited = 0
   #faults = 0
@@ -53,7 +53,7 @@ export class EventSubscriber {
     this.#socket.events.on('disconnect', () => this.#order.disconnected())
     this.#socket.events.on('connect', () => this.#order.check())
     this.#socket.connect(options.eventsUrl)
-    // any topic: a publisher has but one
+    // any topic: a publisher has only one
     this.#socket.subscribe()
     this.#reading = this.#read().catch((error: unknown) => this.#fault(error))
     this.#order.check()
@@ -61,7 +61,7 @@ export class EventSubscriber {
     this.#timer.unref()
   }
 
-  /** Where the events stand. */
+  /** The state of the events. */
   get state(): OrderState {
     return this.#order.state
   }
@@ -71,7 +71,7 @@ export class EventSubscriber {
     return this.#order.last
   }
 
-  /** What was noticed so far; `faults`: messages that could not be read. */
+  /** Irregularities counted so far; `faults`: messages that could not be read or processed. */
   get counts(): OrderCounts & { readonly faults: number } {
     return { ...this.#order.counts, faults: this.#faults }
   }
@@ -114,7 +114,7 @@ export class EventSubscriber {
     else this.#order.replayFailed()
   }
 
-  /** What cannot be read is left out; what follows it will show a gap. */
+  /** Skips a batch that cannot be read; the next batch will show a gap. */
   #deliver(sequence: number, payload: Uint8Array, take: (sequence: number, batch: KvEventBatch) => void): void {
     let batch: KvEventBatch
     try {
@@ -126,7 +126,7 @@ export class EventSubscriber {
     take(sequence, batch)
   }
 
-  /** A fault of who listens must not end the listening. */
+  /** Calls the listener; its errors must not end the subscription. */
   #tell(listener: () => void): void {
     try {
       listener()
@@ -140,7 +140,7 @@ export class EventSubscriber {
     this.#heardSinceCheck = false
   }
 
-  /** An engine that does not answer holds up what it publishes meanwhile: it is asked less and less often. */
+  /** Waiting for an engine that does not answer delays what it publishes meanwhile, so we ask less and less often. */
   #isTimeForPast(): boolean {
     if (!this.#order.isPastAskable) {
       this.#patience = 1

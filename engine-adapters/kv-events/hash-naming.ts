@@ -2,8 +2,8 @@ import type { BlockName, BlockNaming } from './block-naming.ts'
 import type { BlockHash, BlocksStored } from './kv-event.ts'
 
 /**
- * Blocks are called by the engine's own hashes, which can be computed from a prompt's tokens. So even blocks that were
- * stored before anyone listened are known when they go.
+ * Names blocks by the engine's own hashes, which can be computed from a prompt's tokens. So even blocks that were
+ * stored before anyone listened are known when they are removed.
  */
 export class HashNaming implements BlockNaming {
   readonly namesOfPrompt: BlockNaming['namesOfPrompt']

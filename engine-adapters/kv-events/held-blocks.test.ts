@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { HeldBlocks, type LostBlocks } from './held-blocks.ts'
 
-/** Prompts of up to five blocks over two tokens: the name of a block is all that stands up to its end. */
+/** Prompts of up to five blocks over two tokens: a block's name is the prompt up to its end. */
 const prompts = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 1, maxLength: 5 })
 const namesOf = (prompt: string): string[] => Array.from(prompt, (_, i) => prompt.slice(0, i + 1))
 const parentOf = (name: string): string | undefined => (name.length > 1 ? name.slice(0, -1) : undefined)
@@ -12,7 +12,7 @@ const action = fc.oneof(
   fc.record({ type: fc.constant('clear'), name: prompts, tier: fc.constant('GPU') }),
 )
 
-/** What a cache holds, by counting. */
+/** A model of what a cache holds, by counting. */
 class CountingModel {
   readonly #copies = new Map<string, number>()
 

@@ -5,20 +5,20 @@ import { deviceTier } from './kv-event.ts'
 interface Node {
   readonly name: BlockName
   parent: Node | undefined
-  /** its children, in a list that is linked through them */
+  /** its children, as a list linked through `before` and `next` */
   firstChild: Node | undefined
   before: Node | undefined
   next: Node | undefined
-  /** blocks from the prompt's beginning up to this one; 0: not known */
+  /** blocks from the prompt's beginning up to this one; 0: unknown */
   depth: number
-  /** it is on the device, with all that stands in front of it */
+  /** whether it and all blocks before it are on the device */
   isReachable: boolean
-  /** the moment at which it came to be reachable */
+  /** the moment at which it became reachable */
   since: number
   readonly copies: CopyCounts
 }
 
-/** Blocks that no prompt can be served from any more, since one in front of them has gone, or they have themselves. */
+/** Blocks that can no longer serve a prompt, because they or a block before them were removed. */
 export interface LostBlocks {
   readonly names: readonly BlockName[]
   /** the last block that still can; undefined: none */
@@ -28,8 +28,8 @@ export interface LostBlocks {
 }
 
 /**
- * The blocks that an engine holds, by tier and with every copy counted, and which of them a prompt can be served from:
- * those on the device with nothing missing in front. `onLost` hears of blocks that cease to be among these.
+ * The blocks that an engine holds, with the number of copies in each tier, and which of them can serve a prompt: those
+ * on the device with no block missing before them. Calls `onLost` for blocks that can no longer serve a prompt.
  */
 export class HeldBlocks {
   readonly #nodes = new Map<BlockName, Node>()
@@ -41,7 +41,7 @@ export class HeldBlocks {
     this.#onLost = onLost
   }
 
-  /** How many blocks are known, and how many a prompt can be served from. */
+  /** The number of known blocks, and of blocks that can serve a prompt. */
   get counts(): { readonly known: number; readonly reachable: number } {
     return { known: this.#nodes.size, reachable: this.#reachable }
   }
@@ -51,13 +51,13 @@ export class HeldBlocks {
     return this.#nodes.get(name)?.copies.of(tier) ?? 0
   }
 
-  /** A moment from which on blocks are new, to be asked about by `countHeld`. */
+  /** Begins a new moment and returns it: `countHeld` can ignore blocks that become reachable from now on. */
   mark(): number {
     this.#moment += 1
     return this.#moment
   }
 
-  /** How many of a prompt's blocks, from its beginning, it can be served from, and could be before a moment. */
+  /** How many leading blocks of a prompt can serve it; counts only blocks reachable before the moment `before`. */
   countHeld(names: readonly BlockName[], before: number = Number.POSITIVE_INFINITY): number {
     const missing = names.findIndex((name) => {
       const node = this.#nodes.get(name)
@@ -66,7 +66,7 @@ export class HeldBlocks {
     return missing === -1 ? names.length : missing
   }
 
-  /** A tier holds one more copy of a block. `parent`: the block in front of it; undefined: it begins a prompt. */
+  /** Adds a copy of a block to a tier. `parent`: the block before it; undefined: it begins a prompt. */
   store(name: BlockName, parent: BlockName | undefined, tier: string): void {
     const node = this.#require(name)
     node.copies.add(tier)
@@ -75,7 +75,7 @@ export class HeldBlocks {
     if (tier === deviceTier && !node.isReachable) this.#reach(node)
   }
 
-  /** A tier holds one copy less; returns whether no tier holds any. A copy that is not known changes nothing. */
+  /** Removes a copy from a tier; returns whether no tier holds the block any more. Ignores an unknown copy. */
   remove(name: BlockName, tier: string): boolean {
     const node = this.#nodes.get(name)
     if (!node) return true
@@ -86,13 +86,13 @@ export class HeldBlocks {
     return isGone
   }
 
-  /** No tier holds anything. */
+  /** Forgets all blocks: no tier holds anything. */
   clear(): void {
     this.#nodes.clear()
     this.#reachable = 0
   }
 
-  /** The node of a block that is spoken of, held or not. */
+  /** Returns the node of a block, held or not; creates it if needed. */
   #require(name: BlockName): Node {
     const known = this.#nodes.get(name)
     if (known) return known
@@ -118,7 +118,7 @@ export class HeldBlocks {
     parent.firstChild = node
   }
 
-  /** From here on as far as there is no gap. */
+  /** Marks a block and its descendants as reachable, as far as there is no gap. */
   #reach(from: Node): void {
     const stack = [from]
     for (let node = stack.pop(); node; node = stack.pop()) {
@@ -144,7 +144,7 @@ export class HeldBlocks {
     this.#onLost({ names, kept: from.parent?.name, keptBlocks: from.depth - 1 })
   }
 
-  /** What holds nothing is kept only as long as something hangs on it. */
+  /** Removes a node without copies and children, then its ancestors to which this applies as well. */
   #tidy(from: Node): void {
     let node: Node | undefined = from
     while (node && !node.firstChild && node.copies.isEmpty) {

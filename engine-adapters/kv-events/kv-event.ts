@@ -1,27 +1,27 @@
-/** What an engine calls a block: a number of 64 bits, unsigned here, or all bytes of its hash in hexadecimal. */
+/** An engine's name for a block: a 64-bit number, unsigned here, or its whole hash in hexadecimal. */
 export type BlockHash = bigint | string
 
 /** Blocks were written into a tier of the cache. */
 export interface BlocksStored {
   readonly type: 'stored'
-  /** one after the other in a prompt */
+  /** consecutive in a prompt */
   readonly hashes: readonly BlockHash[]
-  /** the block in front of the first; undefined: it begins a prompt */
+  /** the block before the first; undefined: the first begins a prompt */
   readonly parent: BlockHash | undefined
-  /** of all blocks together; empty where the engine does not say */
+  /** of all blocks together; empty if the engine does not report them */
   readonly tokens: readonly number[]
-  /** tokens in a block; 0 where the engine does not say */
+  /** tokens in a block; 0 if the engine does not report it */
   readonly blockSize: number
   readonly tier: string
-  /** by block: what tells it apart from others of equal tokens (salt, adapter, images), as JSON; undefined: nothing */
+  /** per block: what distinguishes it from others of equal tokens (salt, adapter, images), as JSON; undefined: nothing */
   readonly extras: readonly (string | undefined)[]
-  /** of several caches in one engine (hybrid models): which */
+  /** which of several caches in one engine (hybrid models) */
   readonly group: number
-  /** the attention that this group serves, where the engine says so */
+  /** the attention that this group serves, if the engine reports it */
   readonly attention: string | undefined
 }
 
-/** Blocks are gone from a tier: one copy of each. */
+/** One copy of each block was removed from a tier. */
 export interface BlocksRemoved {
   readonly type: 'removed'
   readonly hashes: readonly BlockHash[]
@@ -37,14 +37,14 @@ export interface BlocksCleared {
 /** One event of an engine's cache. */
 export type KvEvent = BlocksStored | BlocksRemoved | BlocksCleared
 
-/** What an engine publishes at a time. */
+/** The events that an engine publishes in one message. */
 export interface KvEventBatch {
   /** seconds, by the engine's clock */
   readonly time: number
   readonly events: readonly KvEvent[]
-  /** events that were not understood, and left out */
+  /** events that were not understood and were skipped */
   readonly unknown: number
 }
 
-/** The tier that an engine computes from; it is what an event without a tier speaks of. */
+/** The tier that an engine computes from; an event without a tier refers to it. */
 export const deviceTier = 'GPU'

@@ -5,7 +5,7 @@ const end = Buffer.alloc(8, 0xff)
 
 /**
  * Publishes as vLLM's and SGLang's own publishers do, over real sockets: topic, sequence, payload; past batches by a
- * ROUTER. What it publishes is given to it. It can lose batches on their way, and be restarted.
+ * ROUTER. The caller provides the payloads. It can lose batches in transit, and can be restarted.
  */
 export class EventPublisherDouble {
   readonly #topic: Buffer
@@ -15,11 +15,11 @@ export class EventPublisherDouble {
   #answering: Promise<void> = Promise.resolve()
   eventsUrl = ''
   replayUrl = ''
-  /** replays that were asked for: from which sequence on */
+  /** the requested replays: the first sequence of each */
   readonly asked: number[] = []
   /** whether replays are answered at all */
   isAnswering = true
-  /** of a longer replay only the first so many batches come, and no end: they did not fit into a queue */
+  /** the most batches of a replay that are sent; if there are more, its end is lost too, as with a full queue */
   longestReplay: number = Number.POSITIVE_INFINITY
 
   constructor(topic = '') {
@@ -35,24 +35,24 @@ export class EventPublisherDouble {
     this.replayUrl ||= this.#router.lastEndpoint!
     const router = this.#router
     this.#answering = this.#answer(router).catch((error: unknown) => {
-      // it was stopped in the middle of an answer
+      // the double was stopped in the middle of an answer
       if (!router.closed) throw error
     })
     return this
   }
 
-  /** The next batch; `isLost`: it can be had by a replay only. */
+  /** Publishes the next batch; `isLost`: only a replay delivers it. */
   async publish(payload: Uint8Array, { isLost = false }: { isLost?: boolean } = {}): Promise<void> {
     const sequence = this.#kept.push(Buffer.from(payload)) - 1
     if (!isLost) await this.#publisher.send([this.#topic, write(sequence), Buffer.from(payload)])
   }
 
-  /** Forgets the first so many batches. */
+  /** Forgets the first `count` batches. */
   forget(count: number): void {
     for (let i = 0; i < count; i++) this.#kept[i] = undefined
   }
 
-  /** Another life at the same place: sequences begin anew. */
+  /** Restarts at the same addresses: sequences begin at 0 again. */
   async restart(): Promise<void> {
     await this.stop()
     this.#kept = []
@@ -84,7 +84,7 @@ export class EventPublisherDouble {
   }
 }
 
-/** A socket that was closed gives its place back a moment later. */
+/** Binds a socket, with retries: a closed socket frees its address only a moment later. */
 async function bind(socket: Publisher | Router, url: string): Promise<void> {
   for (let tries = 0; ; tries++) {
     try {

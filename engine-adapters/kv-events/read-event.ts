@@ -2,7 +2,7 @@ import { type BlockHash, type BlocksRemoved, type BlocksStored, deviceTier, type
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The fields of the positional encoding, in their order; vLLM and SGLang agree on it. */
+/** The fields of the positional encoding, in order; the same for vLLM and SGLang. */
 const positions = {
   BlockStored: ['block_hashes', 'parent_block_hash', 'token_ids', 'block_size', 'lora_id', 'medium', 'lora_name'],
   BlockRemoved: ['block_hashes', 'medium', 'group_idx'],
@@ -10,7 +10,7 @@ const positions = {
 } as const
 const laterPositions = ['extra_keys', 'group_idx', 'kv_cache_spec_kind'] as const
 
-/** One event, of either encoding; undefined when it is none that is known, or breaks its form. */
+/** Reads one event in either encoding; undefined if it is unknown or malformed. */
 export function readEvent(value: unknown): KvEvent | undefined {
   const named = Array.isArray(value) ? nameFields(value) : isFields(value) ? value : undefined
   switch (named?.type) {
@@ -25,7 +25,7 @@ export function readEvent(value: unknown): KvEvent | undefined {
   }
 }
 
-/** A number, however wide it was written; undefined when it is none. */
+/** Reads a number of any width; undefined if it is not a number. */
 export function readNumber(value: unknown): number | undefined {
   if (typeof value === 'bigint') return Number(value)
   return typeof value === 'number' ? value : undefined
@@ -37,7 +37,7 @@ function nameFields([type, ...values]: unknown[]): Fields | undefined {
     type === 'BlockStored' ? [...positions.BlockStored, ...laterPositions] : positions[type as 'BlockRemoved']
   const fields: Record<string, unknown> = { type }
   values.forEach((value, i) => {
-    // SGLang 0.5.18 puts a map of what came later behind its positional fields
+    // SGLang 0.5.18 appends a map of newer fields to its positional fields
     if (isFields(value)) Object.assign(fields, value)
     else if (names[i] !== undefined) fields[names[i]] = value
   })
@@ -73,7 +73,7 @@ function readTier({ medium }: Fields): string {
   return typeof medium === 'string' ? medium : deviceTier
 }
 
-/** vLLM lists what tells each block apart; SGLang names the salt, which is part of every block. */
+/** vLLM lists what distinguishes each block; SGLang reports the salt, which is part of every block. */
 function readExtras({ extra_keys, cache_salt, lora_name }: Fields, blocks: number): (string | undefined)[] {
   if (Array.isArray(extra_keys)) {
     const keys = extra_keys as unknown[]
@@ -101,7 +101,7 @@ function readHashes(value: unknown): BlockHash[] | undefined {
   return hashes
 }
 
-/** SGLang's numbers are signed, vLLM's are not, and small ones are written short. */
+/** SGLang's numbers are signed, vLLM's are not, and small ones are encoded in fewer bytes. */
 function readHash(value: unknown): BlockHash | undefined {
   if (typeof value === 'bigint') return BigInt.asUintN(64, value)
   if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt.asUintN(64, BigInt(value))

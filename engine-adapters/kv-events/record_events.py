@@ -1,10 +1,10 @@
 """Writes the bytes that an engine's own publisher sends, for kv-events.fixture.json.
 
-    python record_events.py vllm|sglang   # prints what goes under that name
+    python record_events.py vllm|sglang   # prints the fixture's entry of that name
 
-The events are made of the engine's own classes, published by its own ZmqEventPublisher over real sockets, and taken
-down as they come off the wire: the live frames, and the frames of a replay from sequence 1. `positional` is the same
-batch as versions before the tagged maps encoded it: made by the same msgspec with `array_like=True` structs.
+The events use the engine's own classes, are published by its own ZmqEventPublisher over real sockets, and are recorded
+as received: the live frames, and the frames of a replay from sequence 1. `positional` is a batch as versions before the
+tagged maps encoded it, made by the same msgspec with `array_like=True` structs.
 """
 
 import json

@@ -1,6 +1,6 @@
 import { Dealer } from 'zeromq'
 
-/** One batch as it came off the wire. */
+/** One batch as received. */
 export interface SequencedPayload {
   readonly sequence: number
   readonly payload: Uint8Array
@@ -10,8 +10,8 @@ const sequenceBytes = 8
 const endOfReplay = 0xffffffffffffffffn
 
 /**
- * Asks a publisher for all batches it still has from a sequence on, and hands them over one by one. True when it said
- * that these are all; false when it fell silent for `timeoutMilliseconds`, or the signal ended it.
+ * Asks a publisher for all batches it still has from a sequence on, and passes them to `onBatch`. Returns true if the
+ * publisher said that these are all; false if it was silent for `timeoutMilliseconds`, or the signal aborted.
  */
 export async function askReplay(
   url: string,
@@ -19,7 +19,7 @@ export async function askReplay(
   onBatch: (batch: SequencedPayload) => void,
   options: { readonly timeoutMilliseconds: number; readonly signal: AbortSignal },
 ): Promise<boolean> {
-  // a socket for each: an answer that comes too late must not be taken for one to the next question
+  // a new socket per request: a late answer must not be taken for the answer to the next request
   const dealer = new Dealer({
     linger: 0,
     receiveTimeout: options.timeoutMilliseconds,
@@ -45,7 +45,7 @@ export async function askReplay(
   }
 }
 
-/** The sequence of a frame; undefined when it is none. */
+/** Reads the sequence from a frame; undefined if the frame is not a sequence. */
 export function readSequence(frame: Uint8Array | undefined): bigint | undefined {
   if (frame?.length !== sequenceBytes) return undefined
   return Buffer.from(frame.buffer, frame.byteOffset, sequenceBytes).readBigUInt64BE(0)
@@ -65,7 +65,7 @@ function writeSequence(sequence: number): Buffer {
   return bytes
 }
 
-/** No message in time (EAGAIN), or the socket was closed under it. */
+/** Whether no message came in time (EAGAIN), or the socket was closed meanwhile. */
 function isSilence(error: unknown): boolean {
   const { code } = error as { code?: unknown }
   return code === 'EAGAIN' || code === 'ENOTSOCK' || code === 'EBADF' || code === 'ETERM'

@@ -8,7 +8,7 @@ import { ReportedCache } from './reported-cache.ts'
 const blockSize = 4
 const tokens = Array.from({ length: 14 }, (_, i) => 500 + i)
 
-/** Hashes that cannot be computed here, as of an engine with a random seed. */
+/** Hashes that cannot be computed here, like those of an engine with a random seed. */
 const opaque = (prompt: readonly number[], _size: number, salt?: string): bigint[] =>
   sglangBlockHashes(prompt, blockSize, `${salt}, and what only the engine knows`)
 const vllm = (prompt: readonly number[], size: number, salt?: string): bigint[] =>

@@ -4,7 +4,7 @@ import { ContentNaming } from './content-naming.ts'
 import { HeldBlocks, type LostBlocks } from './held-blocks.ts'
 import type { BlocksRemoved, BlocksStored, KvEvent } from './kv-event.ts'
 
-/** Attention whose blocks a prompt's whole prefix needs; windows and states of hybrid models come and go beside them. */
+/** Attention that needs the blocks of the whole prefix; windows and states of hybrid models come and go separately. */
 const wholePrefix: readonly (string | undefined)[] = [
   undefined,
   'full_attention',
@@ -12,41 +12,41 @@ const wholePrefix: readonly (string | undefined)[] = [
   'sink_full_attention',
 ]
 
-/** An engine's cache as its events tell it. `onLost` hears of blocks that no prompt can be served from any more. */
+/** An engine's cache as its events report it. Calls `onLost` for blocks that can no longer serve a prompt. */
 export class ReportedCache {
   readonly #blocks: HeldBlocks
   readonly #otherGroups = new Set<number>()
   #naming: BlockNaming | undefined
   #blockSize = 0
   #unnamed = 0
-  /** of any block it was told what tells it apart from others of equal tokens */
+  /** whether any event has reported extras, which distinguish blocks of equal tokens */
   #tellsExtras = false
 
   constructor(onLost: (lost: LostBlocks) => void) {
     this.#blocks = new HeldBlocks(onLost)
   }
 
-  /** Tokens in a block; 0 until the engine has said so. */
+  /** Tokens in a block; 0 until the engine has reported it. */
   get blockSize(): number {
     return this.#blockSize
   }
 
-  /** Blocks that are known, that prompts can be served from, and how often one was spoken of that could not be named. */
+  /** Known blocks, blocks that can serve a prompt, and how often an event mentioned a block that could not be named. */
   get counts(): { readonly known: number; readonly reachable: number; readonly unnamed: number } {
     return { ...this.#blocks.counts, unnamed: this.#unnamed }
   }
 
-  /** Whether blocks are named by content, so that what is reused at another position is taken for exact. */
+  /** Whether blocks are named by content, so that KV reused at another position is taken for exact. */
   get trustsContent(): boolean {
     return this.#naming instanceof ContentNaming
   }
 
-  /** Whether blocks of a salted prompt cannot be recognised: they are named by content, and no salt was ever told. */
+  /** Whether blocks of salted prompts cannot be recognised: they are named by content, and no salt was reported. */
   get hidesSalts(): boolean {
     return this.trustsContent && !this.#tellsExtras
   }
 
-  /** Takes in one event; `cleared` tells nobody. */
+  /** Applies one event; `cleared` does not call `onLost`. */
   apply(event: KvEvent): void {
     switch (event.type) {
       case 'stored':
@@ -60,13 +60,13 @@ export class ReportedCache {
     }
   }
 
-  /** Nothing is known to be held; how blocks are named stays. */
+  /** Forgets all held blocks; the naming of blocks stays. */
   clear(): void {
     this.#blocks.clear()
     this.#naming?.forgetAll()
   }
 
-  /** The engine may be another: how it names its blocks is learned anew. */
+  /** Forgets everything: the engine may be another, so its naming of blocks must be learned again. */
   reset(): void {
     this.clear()
     this.#naming = undefined
@@ -75,18 +75,18 @@ export class ReportedCache {
     this.#otherGroups.clear()
   }
 
-  /** The names of a prompt's full blocks; undefined until the engine has shown how it names them. */
+  /** The names of a prompt's full blocks; undefined until events have shown how the engine names blocks. */
   namesOfPrompt(tokens: ArrayLike<number>, salt: string | undefined): BlockName[] | undefined {
     if (this.#blockSize === 0) return undefined
     return this.#naming?.namesOfPrompt(tokens, this.#blockSize, salt)
   }
 
-  /** A moment from which on blocks are new, to be asked about by `countHeld`. */
+  /** Begins a new moment and returns it: `countHeld` can ignore blocks that become reachable from now on. */
   mark(): number {
     return this.#blocks.mark()
   }
 
-  /** How many of a prompt's blocks, from its beginning, it can be served from, and could be before a moment. */
+  /** How many leading blocks of a prompt can serve it; counts only blocks reachable before the moment `before`. */
   countHeld(names: readonly BlockName[], before?: number): number {
     return this.#blocks.countHeld(names, before)
   }
@@ -105,7 +105,7 @@ export class ReportedCache {
       return
     }
     this.#tellsExtras ||= event.extras.some((extra) => extra !== undefined)
-    // entries of less than a block are announced beside the whole ones
+    // entries smaller than a block are announced in addition to the whole blocks
     if (event.blockSize > this.#blockSize) this.#blockSize = event.blockSize
     let before = event.parent === undefined ? undefined : naming.nameOf(event.parent)
     for (const name of naming.nameStored(event)) {
@@ -124,7 +124,7 @@ export class ReportedCache {
     }
   }
 
-  /** It is shown by the first block of a prompt: nothing but its own tokens is in its hash. */
+  /** The naming, which the first block of a prompt shows: its hash covers no block before it. */
   #namingFor(event: BlocksStored): BlockNaming | undefined {
     if (!this.#naming && event.parent === undefined && event.tokens.length > 0) this.#naming = chooseNaming(event)
     return this.#naming

@@ -43,7 +43,7 @@ _CONNECTOR = {
 
 @dataclass(frozen=True)
 class Configuration:
-    """How an operator may have started an engine."""
+    """One way in which an operator may start an engine."""
 
     flags: tuple[str, ...] = ()
     has_plugin: bool = False
@@ -66,7 +66,7 @@ CONFIGURATIONS = {
 
 @dataclass(frozen=True)
 class Server:
-    """A server that answers."""
+    """The addresses of a running server."""
 
     url: str
     events_url: str
@@ -75,8 +75,8 @@ class Server:
 
 @contextlib.contextmanager
 def running(kind: str, configuration: Configuration, model: Path, folder: Path, callback_url: str) -> Iterator[Server]:
-    """A server that is ready; it ends with its processes. Run by the Python of the engine's environment."""
-    # what an engine says of itself repeats the path of its model: one that says nothing of this machine
+    """Yields a server that is ready, then ends all its processes. Run with the Python of the engine's environment."""
+    # an engine's description of itself repeats its model's path: use one that reveals nothing about this machine
     with contextlib.suppress(FileExistsError):
         (folder / "model").symlink_to(model)
     ports = [_find_free_port() for _ in range(3)]
@@ -92,7 +92,7 @@ def running(kind: str, configuration: Configuration, model: Path, folder: Path, 
     environment = _environment(kind, configuration, folder, callback_url)
     log = folder / "engine.log"
     with log.open("wb") as file:
-        # a group of its own: the engine's processes end with it
+        # a separate process group, with which all the engine's processes end
         process = subprocess.Popen(
             ["nice", *command], cwd=folder, env=environment, stdout=file, stderr=file, start_new_session=True
         )
@@ -135,7 +135,7 @@ def _environment(kind: str, configuration: Configuration, folder: Path, callback
 def _find_plugin(kind: str, folder: Path) -> list[Path]:
     plugin = ADAPTERS / kind / "plugin"
     if kind == "sglang":
-        # SGLang finds it by its entry point, which is what an installation writes beside the code
+        # SGLang finds the plugin by its entry point, which an installation writes next to the code
         sys.path.append(str(plugin / "tests" / "server"))
         from processes import install_plugin
 

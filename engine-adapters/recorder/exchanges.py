@@ -1,4 +1,4 @@
-"""What an engine is asked, and what it answers, as it goes over the wire."""
+"""Requests to an engine and its answers, as sent over the wire."""
 
 import json
 import sys
@@ -14,7 +14,7 @@ _TIMEOUT = 120
 
 @dataclass(frozen=True)
 class Question:
-    """One request; of an answer that is too long for a fixture `keeps` are the lines, or the JSON's members, kept."""
+    """One request. `keeps` names the lines, or JSON members, to keep of an answer that is too long for a fixture."""
 
     name: str
     method: str
@@ -26,7 +26,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Exchange:
-    """A question and the answer to it; a stream's body is its text as it came."""
+    """A question and its answer; a stream's body is its text as received."""
 
     question: Question
     status: int
@@ -39,7 +39,7 @@ class Exchange:
 
 
 def ask(url: str, question: Question) -> Exchange:
-    """Sends one request and takes whatever is answered, errors too."""
+    """Sends one request and returns whatever is answered, including errors."""
     headers = {"content-type": "application/json"}
     if question.request_id is not None:
         headers["x-request-id"] = question.request_id
@@ -50,7 +50,7 @@ def ask(url: str, question: Question) -> Exchange:
             status, received, raw = answer.status, answer.headers, answer.read()
     except urllib.error.HTTPError as error:
         status, received, raw = error.code, error.headers, error.read()
-    # an engine's faults may name the files that it consists of
+    # an engine's error messages may name its own files
     body = raw.decode().replace(sys.prefix, "ENVIRONMENT")
     if question.keeps is not None and status == HTTPStatus.OK:
         body = _keep(body, question.keeps)

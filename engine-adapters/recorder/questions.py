@@ -1,4 +1,4 @@
-"""The requests that are recorded: small, and each shows something else of an engine's dialect."""
+"""The recorded requests: small, and each shows a different part of an engine's dialect."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -18,7 +18,7 @@ WITH_USAGE = {"stream": True, "stream_options": {"include_usage": True}}
 
 
 def ask_probes() -> Iterator[Question]:
-    """What `reprise doctor` asks, in its order: the probes are told apart by what is cached of them."""
+    """What `reprise doctor` asks, in its order: the probes differ in what is cached when they are sent."""
     for path in ("/v1/models", "/version", "/get_model_info"):
         yield Question(f"doctor {path}", "GET", path)
     yield Question("doctor /server_info", "GET", "/server_info", keeps=SERVER_INFO)
@@ -35,7 +35,7 @@ def ask_probes() -> Iterator[Question]:
 
 
 def ask_everything(kind: str) -> Iterator[Question]:
-    """All of the APIs, streamed and not, cached and not, and what is wrong with requests."""
+    """Requests to all APIs, streamed and not, cached and not, and faulty requests."""
     yield Question("health", "GET", "/health")
     if kind == "sglang":
         yield Question("health by generating", "GET", "/health_generate")
@@ -48,7 +48,7 @@ def ask_everything(kind: str) -> Iterator[Question]:
 
 
 def _tag(kind: str, questions: Iterator[tuple[str, str, Any]]) -> Iterator[Question]:
-    """As `engine-adapter.ts` does it: by a header for vLLM, for SGLang in the body."""
+    """Tags requests as the adapters' `tagRequest` does: by a header for vLLM, in the body for SGLang."""
     for number, (name, path, body) in enumerate(questions):
         request_id = f"r-{path.removeprefix('/v1/').replace('/', '-')}-{number}"
         tagged = {**body, "rid": request_id} if kind == "sglang" else body

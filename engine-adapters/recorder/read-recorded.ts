@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A request that an engine was sent, and its answer, as they went over the wire. */
+/** A request to an engine and its answer, as sent over the wire. */
 export interface RecordedExchange {
   readonly name: string
   readonly method: string
   readonly path: string
   readonly body?: unknown
-  /** what it was tagged with */
+  /** the id it was tagged with */
   readonly request_id?: string
   readonly answer: {
     readonly status: number
@@ -16,14 +16,14 @@ export interface RecordedExchange {
   }
 }
 
-/** What the plugin reported, in order. */
+/** One report of the plugin; a recording lists them in order. */
 export interface RecordedReport {
   readonly type: string
   readonly request_id?: string
   readonly cached_tokens?: number
 }
 
-/** What one version of an engine answered, started in one way. */
+/** The answers of one version of an engine in one configuration. */
 export interface Recording {
   readonly engine: 'vllm' | 'sglang'
   readonly version: string
@@ -34,7 +34,7 @@ export interface Recording {
   readonly reports?: readonly RecordedReport[]
 }
 
-/** Everything that was recorded, of every engine, version and configuration (`recorder/README.md`). */
+/** Reads all recordings, of every engine, version and configuration (`recorder/README.md`). */
 export function readRecordings(): Recording[] {
   return (['vllm', 'sglang'] as const).flatMap((engine) => {
     const fixtures = join(import.meta.dirname, '..', engine, 'fixtures')
@@ -47,12 +47,12 @@ export function readRecordings(): Recording[] {
   })
 }
 
-/** The recording in which everything is switched on, and everything was asked. */
+/** Whether everything was switched on and asked in this recording. */
 export function isComplete({ configuration }: Recording): boolean {
   return configuration === 'reporting'
 }
 
-/** The exchange of a name; throws where it was not recorded. */
+/** Returns the exchange of a name; throws if it was not recorded. */
 export function findExchange({ exchanges, engine, version }: Recording, name: string): RecordedExchange {
   const found = exchanges.find((exchange) => exchange.name === name)
   if (!found) throw new Error(`'${name}' was not recorded of ${engine} ${version}`)

@@ -1,10 +1,10 @@
 """
-Records what an engine of a version answers, as fixtures; see README.md.
+Records the answers of an engine's version as fixtures; see README.md.
 
     python engine-adapters/recorder/record.py {vllm,sglang} MODEL [--only NAME] [--serve]
 
-Run by the Python of the engine's environment. MODEL is the folder that `vllm/test-model/make_test_model.py` has made.
-With --serve nothing is recorded: the server runs, for tries by hand, until its standard input ends.
+Run with the Python of the engine's environment. MODEL is a folder made by `vllm/test-model/make_test_model.py`.
+With --serve nothing is recorded: the server runs, for manual tests, until standard input ends.
 """
 
 import argparse
@@ -24,12 +24,12 @@ sys.path.append(str(ADAPTERS / "python" / "tests"))
 
 from receiver import Receiver
 
-# the plugins report within a second, also when idle
+# the plugins report within a second, even when idle
 _SETTLE = 2.0
 
 
 def record(kind: str, server: Server, configuration: Configuration, receiver: Receiver) -> dict[str, Any]:
-    """Everything that is asked of this configuration, and what its plugin reported meanwhile."""
+    """Asks everything that applies to this configuration. Returns the exchanges and the plugin's reports meanwhile."""
     questions = [*ask_probes(), *(ask_everything(kind) if configuration.has_plugin else ())]
     exchanges: list[Exchange] = []
     for question in questions:

@@ -22,34 +22,34 @@ const paths = [
   '/ping',
 ]
 
-/** SGLang 0.5. It does not read the header for a request id; `rid` in the body reaches its cache. */
+/** SGLang 0.5. Ignores the request id header; `rid` in the body does reach its cache. */
 export const sglangAdapter: EngineAdapter = {
   kind: 'sglang',
   countsCachedOfAll: true,
   evictsInWhole: true,
   publishesEvents: true,
   canReuseAnywhere: false,
-  // `/generate` has it among its sampling parameters; the others have no such member
+  // `/generate` takes it among its sampling parameters; the other APIs have no such member
   pagesMember: (api) => (api === 'chat_completions' || api === 'completions' ? 'custom_params' : undefined),
-  // it drops the salt of `/v1/messages`
+  // SGLang drops the salt of `/v1/messages`
   salts: promptApis.filter((api) => api !== 'messages'),
-  // 0.5.23 warns in its log of the second, versions before 0.5.4 have no other
+  // 0.5.23 logs a warning for the second path; versions before 0.5.4 have only that one
   cacheSources: ['/server_info', '/get_server_info'].map((path) => ({ path, read: readServerInfo })),
   isInference: (path) => isInferencePath(paths, path),
   readsCache: () => true,
   tagRequest: (request, cacheSalt, { rid } = {}) => ({
     headers: { 'x-request-id': request },
-    // a name for each prompt
+    // a list of `rid`s names each prompt: keep it
     members: { ...(Array.isArray(rid) ? {} : { rid: request }), cache_salt: cacheSalt },
   }),
   idIn: ({ rid }) => (typeof rid === 'string' ? rid : undefined),
-  // those of a list are `ID_0`, `ID_1` …, also when there is but one, unless the client names each
+  // the prompts of a list get `ID_0`, `ID_1` …, even if there is only one, unless the client names each prompt
   promptIds: (request, { count, isList, rid }) => {
     if (!isList) return Array.from({ length: count }, () => request)
     return areNames(rid, count) ? rid : Array.from({ length: count }, (_, i) => `${request}_${i}` as RequestId)
   },
-  // it takes no id from us for `/v1/responses`, and with n > 1 none at all: each sample has an id of its own, of which the
-  // answer bears the first; of the others, and of all behind `/v1/messages`, nobody tells whose they are
+  // SGLang takes no id from us for `/v1/responses`, and for no API if n > 1: each sample gets its own id, and the
+  // answer carries only the first; the ids of the other samples, and all ids for `/v1/messages`, are never reported
   reportedName: (api, answerId) => (api === 'messages' ? undefined : (answerId as RequestId)),
   tokenQuestions: (api, _path, members) => {
     const question = askTokenizer(api, members)
@@ -65,7 +65,7 @@ function readServerInfo(text: string): CacheConfig | undefined {
   try {
     return readSglangCacheConfig(JSON.parse(text))
   } catch {
-    // what is no JSON says nothing of a cache
+    // a body that is not JSON says nothing about a cache
     return undefined
   }
 }

@@ -2,10 +2,10 @@ import type { BodyMembers, TokenQuestion } from '../engine-adapter.ts'
 import type { PromptApi } from '../prompt-api.ts'
 import { promptOnly } from '../prompt-only.ts'
 
-/** Where APIs beside chats have their text; the Responses and Messages APIs cannot be asked about. */
+/** The member that holds the text, for APIs other than chat; SGLang cannot tokenise Responses or Messages bodies. */
 const textIn: Partial<Record<PromptApi, string>> = { completions: 'prompt', generate: 'text' }
 
-/** SGLang's tokenizer takes chats, and texts. */
+/** Returns the question for SGLang's tokenizer, which takes chats and texts; undefined for anything else. */
 export function askTokenizer(api: PromptApi, members: BodyMembers): TokenQuestion | undefined {
   const path = '/tokenize'
   if (api === 'chat_completions') return { path, body: promptOnly(members) }

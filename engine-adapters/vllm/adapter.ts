@@ -24,8 +24,8 @@ const paths = [
 ]
 
 /**
- * vLLM 0.32. It takes the header for its request id (`chatcmpl-<id>`), and a salt for the first page's hash; of several
- * prompts it tells what was cached of the last one, streamed of that which answered first.
+ * vLLM 0.32. It builds its request id from the header (`chatcmpl-<id>`) and mixes the salt into the first page's hash.
+ * For several prompts, it reports the cached tokens of the last one; in a stream, those of the one that answered first.
  */
 export const vllmAdapter: EngineAdapter = {
   kind: 'vllm',
@@ -37,12 +37,12 @@ export const vllmAdapter: EngineAdapter = {
   salts: promptApis,
   cacheSources: [{ path: '/metrics', read: readVllmCacheConfig }],
   isInference: (path) => isInferencePath(paths, path),
-  // the probabilities of a prompt's tokens are no part of the cache: vLLM computes the prompt anew, and stores it
+  // log probabilities of prompt tokens are not cached: vLLM computes the prompt again, and stores it
   readsCache: ({ prompt_logprobs, echo, logprobs }) => (prompt_logprobs ?? (echo === true ? logprobs : null)) == null,
   tagRequest: (request, cacheSalt) => ({ headers: { 'x-request-id': request }, members: { cache_salt: cacheSalt } }),
   idIn: () => undefined,
   promptIds: (request, { count }) => numberPrompts(request, count),
-  // it takes no id from us for `/v1/responses`: it answers as `resp_ID` and runs `resp_ID_0`
+  // for `/v1/responses` it ignores our id: it answers as `resp_ID` and runs `resp_ID_0`
   reportedName: (api, answerId) => (api === 'responses' ? (`${answerId}_0` as RequestId) : undefined),
   tokenQuestions: (api, path, members) =>
     [askToRender(api, path, members), askTokenizer(api, members)].filter((question) => question !== undefined),

@@ -2,24 +2,30 @@ import type { BodyMembers, TokenQuestion } from '../engine-adapter.ts'
 import type { PromptApi } from '../prompt-api.ts'
 import { promptOnly } from '../prompt-only.ts'
 
-/** What `/tokenize` takes of a chat. */
+/** The members of a chat request that `/tokenize` accepts. */
 const tokenizedMembers = new Set(
   'model messages add_generation_prompt continue_final_message add_special_tokens chat_template chat_template_kwargs tools'.split(
     ' ',
   ),
 )
 
-/** vLLM renders what it would run, for each API beside the API itself; 0.32 where it is started with `--enable-scale-out`. */
+/**
+ * Asks vLLM to render the prompt it would run: each API has a `/render` path. vLLM 0.32 offers it only if started with
+ * `--enable-scale-out`.
+ */
 export function askToRender(api: PromptApi, path: string, members: BodyMembers): TokenQuestion | undefined {
   if (api === 'generate') return undefined
   const { pathname } = new URL(path, 'http://engine')
   const body = promptOnly(members)
-  // an answer's length is asked for by this API
+  // this API requires an answer length
   if (api === 'messages') body.max_tokens = members.max_tokens
   return { path: `${pathname.replace(/\/+$/, '')}/render`, body }
 }
 
-/** vLLM's tokenizer knows of a chat what it needs in all but these cases, where its template is given more. */
+/**
+ * Asks vLLM's `/tokenize`. Returns undefined for chats whose template gets more than `/tokenize` accepts, and for APIs
+ * that it does not cover.
+ */
 export function askTokenizer(api: PromptApi, members: BodyMembers): TokenQuestion | undefined {
   const { model } = members
   if (api === 'completions' && typeof members.prompt === 'string') {

@@ -8,35 +8,35 @@ const usesAt = wordsPerDigest
 const rowLength = 8
 
 /**
- * The blocks an index knows, as small whole numbers: what is kept for a block lies in arrays. A number lives as long
- * as somebody uses it and is then given to another block.
+ * The blocks known to an index, as small integers, so that data about blocks can be stored in arrays. Numbers are
+ * reference-counted, and a number no longer used is given to another block.
  */
 export class BlockTable<Id extends string = BlockId> {
   readonly #ids: (Id | undefined)[] = []
-  /** by number, side by side as they are read together: the digest that the id is, and how often it is used */
+  /** by number: digest of the id and use count, side by side because they are read together */
   readonly #rows = new WholeColumn()
-  /** those whose ids are digests */
+  /** blocks whose ids are digests */
   readonly #table = new NumberTable()
-  /** those whose ids are anything else, which few are */
+  /** the few blocks with other ids */
   readonly #others = new Map<Id, number>()
   readonly #free: number[] = []
-  /** of the id that is looked up */
+  /** digest of the id being looked up */
   readonly #asked = new Int32Array(wordsPerDigest)
   #size = 0
-  /** what digests are hashed with, so that nobody can choose many that lie in each other's way */
+  /** hash seed for digests, so that nobody can choose many that collide */
   readonly secret: number
 
-  /** `secret`: any whole number of 32 bits; nothing that is told depends on it. */
+  /** `secret`: any 32-bit integer; it does not affect results. */
   constructor(secret = 0) {
     this.secret = secret
   }
 
-  /** How many blocks are in use. */
+  /** Number of blocks in use. */
   get size(): number {
     return this.#size
   }
 
-  /** The number of a block; −1 when it is not in use. */
+  /** Returns the number of a block; −1 if it is not in use. */
   find(id: Id): number {
     if (!readDigest(id, this.#asked)) return this.#others.get(id) ?? -1
     const hash = this.#hashAsked()
@@ -45,12 +45,12 @@ export class BlockTable<Id extends string = BlockId> {
     return number
   }
 
-  /** The block of a number that is in use. */
+  /** Returns the block of a number in use. */
   idOf(number: number): Id {
     return this.#ids[number]!
   }
 
-  /** The number of a block, with one use more. */
+  /** Returns the number of a block, new if necessary, and adds a use. */
   acquire(id: Id): number {
     const known = this.find(id)
     if (known < 0) return this.#add(id)
@@ -58,12 +58,12 @@ export class BlockTable<Id extends string = BlockId> {
     return known
   }
 
-  /** One use more of a block that is in use. */
+  /** Adds a use of a block in use. */
   retain(number: number): void {
     this.#rows.add(number * rowLength + usesAt, 1)
   }
 
-  /** Takes one use back; true when it was the last. */
+  /** Removes a use. Returns true if it was the last. */
   release(number: number): boolean {
     const at = number * rowLength + usesAt
     this.#rows.add(at, -1)
@@ -79,8 +79,8 @@ export class BlockTable<Id extends string = BlockId> {
   }
 
   /**
-   * The numbers of the blocks that digests name; −1 where one is not in use. All are looked up side by side: memory fetches
-   * what it has for one while it is waited for that of another.
+   * Returns the numbers of blocks given by digest, with −1 for those not in use. Looking them all up in one loop lets
+   * the memory accesses overlap.
    */
   protected findDigests(digests: Digests): number[] {
     const numbers: number[] = []
@@ -134,22 +134,22 @@ export class BlockTable<Id extends string = BlockId> {
 }
 
 /**
- * The blocks of several indexes: their numbers, sizes, and room to ask about them. One that many indexes know is looked up
- * and kept once.
+ * The blocks of several indexes, with their numbers, sizes and scratch space for queries. A block that many indexes
+ * share is looked up and stored once.
  */
 export class SharedBlocks extends BlockTable {
-  /** by number: characters, as whoever used it first had it; one content has one size, but for how it is numbered */
+  /** by number: size in characters, as the first user gave it; equal contents differ in size only by their labels */
   readonly sizes: number[] = []
-  /** by number; whoever uses it leaves it all 0 */
+  /** scratch by number; users leave it all 0 */
   readonly firstRank: number[] = []
   readonly indexOfBlock: number[] = []
 
-  /** An estimate of the memory they take. */
+  /** Estimated memory. */
   get bytes(): number {
     return this.size * bytesPerBlock
   }
 
-  /** The number of a block of this size, with one use more. */
+  /** Like `acquire`, and sets the size of a new block. */
   acquireSized(id: BlockId, size: number): number {
     const known = this.size
     const number = this.acquire(id)
@@ -157,7 +157,7 @@ export class SharedBlocks extends BlockTable {
     return number
   }
 
-  /** The numbers of several blocks of these sizes, however they are named, with one use more each. */
+  /** Like `acquireSized` for several blocks, given by name or as digests. */
   acquireAll(blocks: Context | Digests, sizes: readonly number[]): number[] {
     if (!(blocks instanceof Digests)) return blocks.map((block, i) => this.acquireSized(block, sizes[i]!))
     const numbers = this.findDigests(blocks)

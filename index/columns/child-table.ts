@@ -7,7 +7,7 @@ export class ChildTable {
   readonly #parents: WholeColumn
   readonly #firstOf: (node: number) => number
 
-  /** `firstOf`: the first symbol of a node's edge; it must not change while the node is in the table. */
+  /** `firstOf` returns the first symbol of a node's edge, which must not change while the node is in the table. */
   constructor(parents: WholeColumn, firstOf: (node: number) => number) {
     this.#parents = parents
     this.#firstOf = firstOf
@@ -17,7 +17,7 @@ export class ChildTable {
     return this.#table.bytes
   }
 
-  /** The child; −1 when there is none. */
+  /** Returns the child; −1 if there is none. */
   find(parent: number, symbol: number): number {
     const hash = hashOf(parent, symbol)
     let node = this.#table.first(hash)
@@ -31,7 +31,7 @@ export class ChildTable {
     this.#table.add(this.#hashOf(node), node)
   }
 
-  /** Another node stands for the same parent and symbol. */
+  /** Replaces a node with another one of the same parent and symbol. */
   replace(node: number, by: number): void {
     this.#table.replace(this.#hashOf(node), node, by)
   }

@@ -1,26 +1,26 @@
 import { type NumberColumn, reserveAll, WholeColumn } from './number-column.ts'
 
-/** Stretches of places that nodes own, side by side in columns; what is freed is given to stretches of the same length. */
+/** Allocates stretches of places in columns. A freed stretch is reused for one of the same length. */
 export class EdgePool {
-  /** what lies at each place */
+  /** symbol at each place */
   readonly symbols: WholeColumn = new WholeColumn()
   readonly #columns: NumberColumn[]
-  /** by length: where stretches of it begin */
+  /** by length: starts of free stretches */
   readonly #free = new Map<number, number[]>()
   #end = 0
   #freed = 0
 
-  /** `columns`: what else lies at each place. */
+  /** `columns`: further data by place. */
   constructor(columns: readonly NumberColumn[]) {
     this.#columns = [this.symbols, ...columns]
   }
 
-  /** Places in use. */
+  /** Number of places in use. */
   get size(): number {
     return this.#end - this.#freed
   }
 
-  /** Whether more lies free than is in use. */
+  /** Whether more places are free than in use, with a margin of 1,024. */
   get isSparse(): boolean {
     return this.#freed > this.size + 1_024
   }
@@ -29,7 +29,7 @@ export class EdgePool {
     return this.#columns.reduce((sum, { bytes }) => sum + bytes, 0)
   }
 
-  /** Where a stretch of so many places begins from now on. */
+  /** Allocates a stretch of `length` places. Returns its start. */
   take(length: number): number {
     const free = this.#free.get(length)?.pop()
     if (free !== undefined) {
@@ -50,14 +50,14 @@ export class EdgePool {
     this.#freed += length
   }
 
-  /** Copies what lies in a stretch to another. */
+  /** Copies the data of one stretch to another. */
   copy(from: number, to: number, length: number): void {
     for (const column of this.#columns) {
       for (let i = 0; i < length; i++) column.set(to + i, column.at(from + i))
     }
   }
 
-  /** Puts stretches side by side again, in the order given; returns where each begins. */
+  /** Moves the given stretches together, in the given order, and frees all others. Returns their starts. */
   compact(stretches: readonly { readonly start: number; readonly length: number }[]): number[] {
     for (const column of this.#columns) column.gather(stretches)
     this.#free.clear()

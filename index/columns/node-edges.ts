@@ -1,36 +1,36 @@
 import { EdgePool } from './edge-pool.ts'
 import { type NumberColumn, WholeColumn } from './number-column.ts'
 
-/** The edge above each node of a tree: a stretch of symbols. What is known of it lies in columns by node. */
+/** The edges above the nodes of a tree, each a stretch of symbols. Their data is in columns by node. */
 export class NodeEdges {
-  /** by node: the place of its first symbol */
+  /** by node: place of its first symbol */
   readonly starts: WholeColumn = new WholeColumn()
   readonly lengths: WholeColumn = new WholeColumn()
-  /** places behind a node's edge that are its own still: what was cut off often comes back */
+  /** by node: places after its edge that it still owns, from symbols cut off */
   readonly #slacks: WholeColumn = new WholeColumn()
   readonly #pool: EdgePool
 
-  /** `placeColumns`: what else lies at each place. */
+  /** `placeColumns`: further data by place. */
   constructor(placeColumns: readonly NumberColumn[]) {
     this.#pool = new EdgePool(placeColumns)
   }
 
-  /** What has to grow with the number of nodes. */
+  /** The columns that must grow with the number of nodes. */
   get columns(): readonly NumberColumn[] {
     return [this.starts, this.lengths, this.#slacks]
   }
 
-  /** By place. */
+  /** The symbols by place. */
   get symbols(): WholeColumn {
     return this.#pool.symbols
   }
 
-  /** Places of all edges. */
+  /** Number of places in use. */
   get places(): number {
     return this.#pool.size
   }
 
-  /** Of what lies at places; the columns by node are counted by the tree. */
+  /** Memory of the columns by place; the tree counts the columns by node. */
   get placeBytes(): number {
     return this.#pool.bytes
   }
@@ -40,7 +40,7 @@ export class NodeEdges {
     return this.#pool.isSparse
   }
 
-  /** Gives a node that has no edge the symbols of a sequence from a place on. */
+  /** Creates the edge of a node from the symbols of a sequence, starting at index `from`. */
   add(node: number, sequence: readonly number[], from: number): void {
     const length = sequence.length - from
     const start = this.#pool.take(length)
@@ -50,7 +50,7 @@ export class NodeEdges {
     this.lengths.set(node, length)
   }
 
-  /** How many symbols of a node's edge a sequence has from a place on. */
+  /** Returns how many symbols of a node's edge match a sequence from index `from` on. */
   sharedLength(node: number, sequence: readonly number[], from: number): number {
     const start = this.starts.at(node)
     const most = Math.min(this.lengths.at(node), sequence.length - from)
@@ -60,7 +60,7 @@ export class NodeEdges {
     return length
   }
 
-  /** Parts a node's edge after `length` symbols; `upper`, which is a copy of the node, gets the first of them. */
+  /** Splits a node's edge after `length` symbols. `upper`, a copy of the node, gets the first part. */
   split(node: number, upper: number, length: number): void {
     this.lengths.set(upper, length)
     this.#slacks.set(upper, 0)
@@ -68,7 +68,7 @@ export class NodeEdges {
     this.lengths.add(node, -length)
   }
 
-  /** A node's edge begins with that of its parent from now on. */
+  /** Prepends the parent's edge to a node's edge. */
   join(parent: number, node: number): void {
     const [upper, lower] = [this.starts.at(parent), this.starts.at(node)]
     const [length, rest] = [this.lengths.at(parent), this.lengths.at(node)]
@@ -84,19 +84,19 @@ export class NodeEdges {
     this.lengths.set(node, length + rest)
   }
 
-  /** Only the first `kept` symbols of a node's edge are in use from now on. */
+  /** Shortens a node's edge to its first `kept` symbols. The node still owns the other places. */
   shorten(node: number, kept: number): void {
     this.#slacks.add(node, this.lengths.at(node) - kept)
     this.lengths.set(node, kept)
   }
 
-  /** A node's edge is not in use any more. */
+  /** Frees a node's edge. */
   give(node: number): void {
     this.#pool.give(this.starts.at(node), this.lengths.at(node) + this.#slacks.at(node))
     this.#slacks.set(node, 0)
   }
 
-  /** Puts the edges of all nodes in use side by side. */
+  /** Moves the edges of all nodes in use together. */
   compact(used: readonly number[]): void {
     const stretches = used.map((node) => ({ start: this.starts.at(node), length: this.lengths.at(node) }))
     const starts = this.#pool.compact(stretches)

@@ -3,8 +3,8 @@ const pageLength = 1 << pageBits
 const placeMask = pageLength - 1
 
 /**
- * Numbers by place, in pages: what is there stays where it is however many are added, as to copy tens of millions would
- * take too long at once. Of few, the only page grows by and by.
+ * Numbers by place, stored in pages. Growing never moves existing pages, because copying tens of millions of numbers at
+ * once would take too long. Only the first page grows, in steps, until it is full.
  */
 export abstract class NumberColumn<Page extends Int32Array | Float64Array = Int32Array | Float64Array> {
   protected readonly pages: Page[] = []
@@ -15,31 +15,31 @@ export abstract class NumberColumn<Page extends Int32Array | Float64Array = Int3
     this.#createPage = createPage
   }
 
-  /** There is room for so many. */
+  /** Number of places there is room for. */
   get room(): number {
     return this.#room
   }
 
-  // each kind has its own of these two: where only one kind of page is ever seen, the machine code is the shortest
+  // each subclass implements these two: code that only ever sees one kind of page compiles to the shortest machine code
 
-  /** What lies at a place there is room for: 0, if it was never set. */
+  /** Returns the number at a place within the room; 0 if it was never set. */
   abstract at(place: number): number
 
-  /** Puts a number at a place there is room for. */
+  /** Sets the number at a place within the room. */
   abstract set(place: number, value: number): void
 
-  /** Makes room for so many. */
+  /** Makes room for at least `count` places. */
   reserve(count: number): void {
     while (count > this.#room) this.#grow(count)
   }
 
-  /** Nothing is there, and no room for anything. */
+  /** Removes all numbers and all room. */
   clear(): void {
     this.pages.length = 0
     this.#room = 0
   }
 
-  /** What lies in stretches of places lies side by side from now on, in their order; the rest is gone. */
+  /** Moves the given stretches together, in the given order, and drops everything else. */
   gather(stretches: Iterable<{ readonly start: number; readonly length: number }>): void {
     const before = this.pages.splice(0)
     this.#room = 0
@@ -70,7 +70,7 @@ export abstract class NumberColumn<Page extends Int32Array | Float64Array = Int3
   }
 }
 
-/** Whole numbers of 32 bits. */
+/** A column of 32-bit integers. */
 export class WholeColumn extends NumberColumn<Int32Array> {
   constructor() {
     super((length) => new Int32Array(length))
@@ -84,18 +84,18 @@ export class WholeColumn extends NumberColumn<Int32Array> {
     this.pages[place >>> pageBits]![place & placeMask] = value
   }
 
-  /** Adds to what lies at a place. */
+  /** Adds to the number at a place. */
   add(place: number, value: number): void {
     this.pages[place >>> pageBits]![place & placeMask]! += value
   }
 
-  /** Takes a number into what lies at a place, or out of it, by exclusive or. */
+  /** XORs a number into the one at a place. */
   toggle(place: number, value: number): void {
     this.pages[place >>> pageBits]![place & placeMask]! ^= value
   }
 }
 
-/** Any numbers. */
+/** A column of 64-bit floats. */
 export class FloatColumn extends NumberColumn<Float64Array> {
   constructor() {
     super((length) => new Float64Array(length))
@@ -110,7 +110,7 @@ export class FloatColumn extends NumberColumn<Float64Array> {
   }
 }
 
-/** Makes room for so many in several columns that have as much room as the first. */
+/** Makes room for `count` places in several columns, which must all have as much room as the first. */
 export function reserveAll(columns: readonly NumberColumn[], count: number): void {
   if (count <= columns[0]!.room) return
   for (const column of columns) column.reserve(count)

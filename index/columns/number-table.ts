@@ -1,17 +1,18 @@
 const firstPlaces = 64
-/** A table of so many numbers is one array; beyond, it is many, each of which grows in a few milliseconds. */
+/** Up to this many numbers are in one array; beyond that there are many, each of which grows in a few milliseconds. */
 const mostInOne = 1 << 15
 const manyTables = 64
 
 /**
- * Finds numbers by a hash of 32 bits, signed, of what they stand for: open addressing, eight bytes a place. The hash lies
- * beside the number, so that nothing else is looked at where it is another. Whoever asks tells which of equal hash is meant.
+ * Finds numbers by a signed 32-bit hash of what they stand for. Open addressing, eight bytes per place. The hash is
+ * stored next to the number, so that entries with another hash need no further access. The caller resolves equal
+ * hashes.
  */
 export class NumberTable {
-  /** by the hash's upper bits: at each place a hash and its number + 1, or two zeros */
+  /** by the upper bits of the hash; each place has a hash and its number + 1, or two zeros */
   #tables = [createTable(firstPlaces)]
   #sizes = [0]
-  /** where `first` and `next` have got to */
+  /** current position of `first` and `next` */
   #table = this.#tables[0]!
   #at = 0
 
@@ -19,14 +20,14 @@ export class NumberTable {
     return this.#tables.reduce((sum, { byteLength }) => sum + byteLength, 0)
   }
 
-  /** The first number of a hash; −1 when there is none. */
+  /** Returns the first number with a hash; −1 if there is none. */
   first(hash: number): number {
     this.#table = this.#tables[this.#tableOf(hash)]!
     this.#at = homeOf(hash, this.#table)
     return this.#seek(hash)
   }
 
-  /** The number of that hash after the one that was told last; −1 when there is none. */
+  /** Returns the next number with the same hash after the one returned last; −1 if there is none. */
   next(hash: number): number {
     this.#at = following(this.#at, this.#table)
     return this.#seek(hash)
@@ -43,19 +44,19 @@ export class NumberTable {
     this.#sizes[table]! += 1
   }
 
-  /** Another number stands for the same. */
+  /** Replaces a number with another one of the same hash. */
   replace(hash: number, number: number, by: number): void {
     this.#find(hash, number)
     this.#table[this.#at + 1] = by + 1
   }
 
-  /** Takes out a number that is in the table. */
+  /** Removes a number. Throws a `RangeError` if it is not in the table. */
   delete(hash: number, number: number): void {
     this.#find(hash, number)
     const table = this.#table
     this.#sizes[this.#tableOf(hash)]! -= 1
     let hole = this.#at
-    // those behind it that were put off move up
+    // move later entries up if they are not at their home place
     for (let at = following(hole, table); table[at + 1] !== 0; at = following(at, table)) {
       const home = homeOf(table[at]!, table)
       const mask = table.length - 1
@@ -111,7 +112,7 @@ function createTable(places: number): Int32Array {
   return new Int32Array(2 * places)
 }
 
-/** Where a hash lies unless others are in its way. */
+/** Returns the place of a hash if there are no collisions. */
 function homeOf(hash: number, table: Int32Array): number {
   return (hash << 1) & (table.length - 1)
 }

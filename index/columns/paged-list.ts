@@ -2,7 +2,7 @@ const pageBits = 12
 const pageLength = 1 << pageBits
 const placeMask = pageLength - 1
 
-/** A list in pages: none of it is copied when it grows, however long it is. */
+/** A list stored in pages, so that growing never copies existing items. */
 export class PagedList<T> {
   readonly #pages: T[][] = []
   #length = 0
@@ -11,12 +11,12 @@ export class PagedList<T> {
     return this.#length
   }
 
-  /** What lies at a place within the list. */
+  /** Returns the item at an index within the list. */
   at(place: number): T {
     return this.#pages[place >>> pageBits]![place & placeMask]!
   }
 
-  /** Puts something at a place within the list, or behind its last. */
+  /** Sets the item at an index within the list, or appends at index `length`. */
   set(place: number, item: T): void {
     const page = place >>> pageBits
     if (page === this.#pages.length) this.#pages.push([])

@@ -1,8 +1,8 @@
 import type { ScopeId } from '../context-block.ts'
 
 /**
- * What stands for a prefix of a prompt: 32 bits of its identity. It is only ever compared with others behind the very same
- * prefix before it, so that two are taken for one once in four billion pairs, and then one prediction is wrong.
+ * Returns a symbol for a prefix of a prompt: a 32-bit hash of its identity. Symbols are only compared after the same
+ * preceding prefix. So two prefixes are confused once in four billion pairs, and then one prediction is wrong.
  */
 export function toPrefixSymbol(prefix: ScopeId): number {
   let hash = 0x811c9dc5

@@ -7,34 +7,34 @@ import { ShardedMap } from './sharded-map.ts'
 const none = -1
 
 /**
- * Requests as small whole numbers, in the order they were added: what is known of one lies in columns. A number is given
- * to another request once its own has gone.
+ * Requests as small integers, in the order they were added, so that data about requests can be stored in columns. The
+ * number of a deleted request is reused.
  */
 export class RequestTable<Request extends RequestKey = RequestId> {
-  /** names come from outside: a map keeps what is made to collide apart */
+  /** names come from outside; a built-in map is safe against chosen collisions */
   readonly #byName = new ShardedMap<RequestId, number>()
   readonly #byNumber = new NumberTable()
   readonly #requests = new PagedList<Request>()
-  /** by number: the request that was added before, and after */
+  /** by number: the requests added before and after it */
   readonly #previous = new WholeColumn()
   readonly #next = new WholeColumn()
   readonly #links = [this.#previous, this.#next]
   readonly #free: number[] = []
   #first = none
   #last = none
-  /** where walks through all requests go on */
+  /** positions of the running iterations */
   readonly #walks = new Set<{ at: number }>()
 
   get size(): number {
     return this.#requests.length - this.#free.length
   }
 
-  /** All numbers are below it. */
+  /** Exclusive upper bound of all numbers. */
   get end(): number {
     return this.#requests.length
   }
 
-  /** An estimate of the memory it takes. */
+  /** Estimated memory. */
   get bytes(): number {
     const perRequest = this.#byName.size > 0 ? bytesPerName : bytesPerNumber
     return this.#previous.bytes + this.#next.bytes + this.#byNumber.bytes + this.size * perRequest
@@ -48,12 +48,12 @@ export class RequestTable<Request extends RequestKey = RequestId> {
     return number < 0 ? undefined : number
   }
 
-  /** The request that has a number. */
+  /** Returns the request with a number. */
   requestOf(number: number): Request {
     return this.#requests.at(number)
   }
 
-  /** Gives a number to a request that has none. */
+  /** Adds a request, which must not be in the table. Returns its number. */
   add(request: Request): number {
     const number = this.#free.pop() ?? this.#requests.length
     this.#requests.set(number, request)
@@ -69,7 +69,7 @@ export class RequestTable<Request extends RequestKey = RequestId> {
     return number
   }
 
-  /** Takes the number back that a request has, if it has one, and tells it. */
+  /** Deletes a request. Returns the number it had; undefined if it is not in the table. */
   delete(request: Request): number | undefined {
     const number = this.find(request)
     if (number === undefined) return undefined
@@ -85,7 +85,7 @@ export class RequestTable<Request extends RequestKey = RequestId> {
     return number
   }
 
-  /** Takes all numbers back. */
+  /** Deletes all requests. */
   clear(): void {
     this.#byName.clear()
     this.#byNumber.clear()
@@ -96,12 +96,12 @@ export class RequestTable<Request extends RequestKey = RequestId> {
     for (const walk of this.#walks) walk.at = none
   }
 
-  /** The one that was added first. */
+  /** Returns the request that was added first; undefined if there is none. */
   oldest(): Request | undefined {
     return this.#first === none ? undefined : this.#requests.at(this.#first)
   }
 
-  /** All requests, those added first first; goes on through those that are added meanwhile, until it has told of all. */
+  /** Yields all requests and their numbers, oldest first, including those added during the iteration. */
   *entries(): Generator<[Request, number]> {
     const walk = { at: this.#first }
     this.#walks.add(walk)

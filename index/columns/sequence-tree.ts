@@ -2,38 +2,38 @@ import { ChildTable } from './child-table.ts'
 import { NodeEdges } from './node-edges.ts'
 import { type NumberColumn, reserveAll, WholeColumn } from './number-column.ts'
 
-/** What users of a tree keep in it besides. */
+/** Additional data that users keep in a tree, and callbacks. */
 export interface SequenceTreeOptions {
-  /** by node; the upper half of a node that is split has what the whole had */
+  /** by node; a split copies the node's data to its upper half */
   readonly nodeColumns?: readonly NumberColumn[]
-  /** by place of an edge */
+  /** by place on an edge */
   readonly placeColumns?: readonly NumberColumn[]
-  /** Whether a node and its only child are alike in what is kept besides; default: they are. */
+  /** Returns whether the data of a node and its only child allows merging them; default: true. */
   readonly mayMerge?: (node: number, child: number) => boolean
-  /** Hears of a node that was split, and of its upper half. */
+  /** Called after a node was split, with its new upper half. */
   readonly onSplit?: (node: number, upper: number) => void
-  /** Hears of a node whose place its only child takes. */
+  /** Called when a node is replaced by its only child. */
   readonly onMerge?: (node: number, child: number) => void
-  /** Hears of places that are let go of. */
+  /** Called before places are freed. */
   readonly onDrop?: (start: number, length: number) => void
 }
 
 /**
- * A radix tree of sequences of whole numbers. Nodes are numbers, and all that is known of them lies in columns: 28 bytes a
- * node, 11 to 21 in the table of children, and four a place. A sequence ends at a node, whose number stays until the
+ * A radix tree of integer sequences. Nodes are numbers, and their data is in columns: 28 bytes per node, 11 to 21 more
+ * in the table of children, and four per place. A sequence ends at a node, whose number stays the same until the
  * sequence is removed.
  */
 export class SequenceTree {
-  /** where all sequences begin */
+  /** the node where all sequences begin */
   readonly root = 0
   /** by node */
   readonly parents: WholeColumn = new WholeColumn()
   readonly starts: WholeColumn
   readonly lengths: WholeColumn
-  /** sequences that run through a node or end there */
+  /** number of sequences that pass through a node or end there */
   readonly holders: WholeColumn = new WholeColumn()
   readonly #children: WholeColumn = new WholeColumn()
-  /** all children of a node, each taken in by exclusive or: of an only child its number */
+  /** XOR of all children of a node; for an only child, its number */
   readonly #childXor: WholeColumn = new WholeColumn()
   readonly #columns: readonly NumberColumn[]
   readonly #options: SequenceTreeOptions
@@ -55,12 +55,12 @@ export class SequenceTree {
     this.#makeRoot()
   }
 
-  /** Nodes below the root. */
+  /** Number of nodes below the root. */
   get nodes(): number {
     return this.#end - 1 - this.#unused.length
   }
 
-  /** Places of all edges. */
+  /** Number of places in use. */
   get places(): number {
     return this.#edges.places
   }
@@ -69,27 +69,27 @@ export class SequenceTree {
     return this.#columns.reduce((sum, { bytes }) => sum + bytes, 0) + this.#edges.placeBytes + this.#table.bytes
   }
 
-  /** The symbol at a place. */
+  /** Returns the symbol at a place. */
   symbolAt(place: number): number {
     return this.#edges.symbols.at(place)
   }
 
-  /** The child of a node whose edge begins with a symbol; −1 when there is none. */
+  /** Returns the child of a node whose edge begins with a symbol; −1 if there is none. */
   child(node: number, symbol: number): number {
     return this.#children.at(node) === 0 ? -1 : this.#table.find(node, symbol)
   }
 
-  /** The child of a node that has but one; −1 where it has none, or more. */
+  /** Returns the child of a node that has exactly one; otherwise −1. */
   onlyChild(node: number): number {
     return this.#children.at(node) === 1 ? this.#childXor.at(node) : -1
   }
 
-  /** How many children a node has. */
+  /** Returns the number of children of a node. */
   countChildren(node: number): number {
     return this.#children.at(node)
   }
 
-  /** The symbols from below the root to the end of a node. */
+  /** Returns the symbols from the root to the end of a node's edge. */
   sequenceTo(node: number): number[] {
     const symbols: number[] = []
     for (const at of this.pathTo(node)) {
@@ -99,7 +99,9 @@ export class SequenceTree {
     return symbols
   }
 
-  /** Adds a sequence; returns the node it ends at. Places behind `known` are new: the last ones of that node's edge. */
+  /**
+   * Adds a sequence and returns its end node. Symbols from index `known` on are at new places at the end of its edge.
+   */
   insert(sequence: readonly number[]): { readonly end: number; readonly known: number } {
     let node = this.root
     let at = 0
@@ -115,7 +117,7 @@ export class SequenceTree {
     return { end: node, known: at }
   }
 
-  /** Takes out a sequence that ends at `end`; nodes that nothing needs any more go with it. */
+  /** Removes a sequence that ends at `end`, and all nodes that nothing needs any more. */
   remove(end: number): void {
     for (let node = end; node >= 0; ) {
       const parent = this.parents.at(node)
@@ -126,8 +128,8 @@ export class SequenceTree {
   }
 
   /**
-   * Of a sequence that ends at `end` the first `length` symbols stay, one at least; returns where they end. Nodes that
-   * nothing needs any more go with the rest.
+   * Cuts a sequence that ends at `end` to its first `length` symbols, at least one. Returns its new end node. Nodes
+   * that nothing needs any more are removed.
    */
   cut(end: number, length: number): number {
     let depth = 0
@@ -144,14 +146,14 @@ export class SequenceTree {
     return node
   }
 
-  /** The nodes from below the root to `node`. */
+  /** Returns the nodes from below the root to `node`. */
   pathTo(node: number): number[] {
     const path: number[] = []
     for (let at = node; at > 0; at = this.parents.at(at)) path.push(at)
     return path.reverse()
   }
 
-  /** Parts the edge of a node after `length` symbols; returns the upper node, which is new. */
+  /** Splits the edge of a node after `length` symbols. Returns the upper node, which is new. */
   split(node: number, length: number): number {
     const upper = this.#newNode()
     for (const column of this.#columns) column.set(upper, column.at(node))
@@ -167,7 +169,7 @@ export class SequenceTree {
     return upper
   }
 
-  /** Takes a node out at which nothing parts or ends any more; its only child takes its place. */
+  /** Replaces a node with its only child if no sequence branches or ends at the node any more. */
   mergeWithOnlyChild(node: number): void {
     if (this.#children.at(node) !== 1) return
     const child = this.#childXor.at(node)
@@ -205,7 +207,7 @@ export class SequenceTree {
     return node
   }
 
-  /** One sequence fewer runs through a node, or ends there. */
+  /** Removes one sequence from the holders of a node. */
   #leave(node: number, parent: number): void {
     this.holders.add(node, -1)
     if (parent < 0) return
@@ -213,7 +215,7 @@ export class SequenceTree {
     else this.mergeWithOnlyChild(node)
   }
 
-  /** A sequence that ends at a node ends behind the first `kept` symbols of its edge from now on; returns where. */
+  /** Makes a sequence that ends at a node end after the first `kept` symbols of its edge. Returns its new end node. */
   #leaveTail(node: number, kept: number): number {
     if (this.holders.at(node) > 1) {
       const upper = this.split(node, kept)
@@ -234,13 +236,13 @@ export class SequenceTree {
     this.#free(node)
   }
 
-  /** A node is not in use any more, and has no length. */
+  /** Frees a node. A length of 0 marks it as unused. */
   #free(node: number): void {
     this.lengths.set(node, 0)
     this.#unused.push(node)
   }
 
-  /** A node of which nothing is known but 0. */
+  /** Returns an unused node with 0 in all columns. */
   #newNode(): number {
     const unused = this.#unused.pop()
     if (unused === undefined) {
@@ -256,7 +258,7 @@ export class SequenceTree {
     this.parents.set(this.root, -1)
   }
 
-  /** All nodes but the root. */
+  /** Returns all nodes in use except the root. */
   #used(): number[] {
     const nodes: number[] = []
     for (let node = 1; node < this.#end; node++) if (this.lengths.at(node) > 0) nodes.push(node)

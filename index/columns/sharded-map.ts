@@ -1,6 +1,6 @@
 /**
- * A map that grows in small steps: one map of a million names stands still for a quarter of a second when it makes room.
- * Several maps do, once there are many names; which one a name lies in its last characters tell.
+ * A map that grows in small steps. A single map of a million names blocks for a quarter of a second when it grows. So a
+ * large map is sharded into several, by a hash of the last characters of each name.
  */
 export class ShardedMap<Key extends string, Value> {
   #shards: Map<Key, Value>[] = [new Map()]
@@ -26,7 +26,7 @@ export class ShardedMap<Key extends string, Value> {
     if (this.#size > mostInOne && this.#shards.length === 1) this.#split()
   }
 
-  /** Whether it was there. */
+  /** Returns whether the key was there. */
   delete(key: Key): boolean {
     const isGone = this.#shardOf(key).delete(key)
     if (isGone) this.#size -= 1
@@ -38,7 +38,7 @@ export class ShardedMap<Key extends string, Value> {
     this.#size = 0
   }
 
-  /** All keys, in no order; those that are added meanwhile may be left out. */
+  /** Yields all keys in no particular order; keys added during the iteration may be left out. */
   *keys(): Generator<Key> {
     for (const shard of this.#shards) yield* shard.keys()
   }

@@ -1,11 +1,11 @@
-/** The text of the order annotation; `{order}` is replaced by the labels in rank order. */
+/** Template of the order annotation. `{order}` is replaced by the labels in rank order. */
 export const defaultOrderAnnotation =
   'Please read the context in the following priority order: {order} and answer the question.'
 
 /**
- * Order annotation (ContextPilot §5.3): names every block once by its label as sent, in the original ranking.
- * `labels[i]` is the label of the block in place i as sent; `order[i]` is its place in the ranking.
- * Undefined when the blocks stand in their original order.
+ * Order annotation (ContextPilot §5.3): lists the blocks in the original ranking, by their labels as sent. `labels[i]`
+ * is the label of block i as sent, and `order[i]` is its rank. Returns undefined if the blocks are in their original
+ * order.
  */
 export function annotateOrder(
   order: readonly number[],
@@ -17,16 +17,16 @@ export function annotateOrder(
   order.forEach((rank, place) => {
     ranked[rank] = labels[place]!
   })
-  // a function: labels may hold `$&` and the like
+  // a function, because labels may contain `$&` and the like
   return template.replace('{order}', () => ranked.join(' > '))
 }
 
-/** The text that tells what was cut out of blocks; `{values}` is replaced by each block's label and its values. */
+/** Template for the field values cut out of blocks. `{values}` is replaced by each block's label and values. */
 export const defaultValuesAnnotation = 'Values of the search: {values}.'
 
 /**
- * What fields said of each block, by its label as sent. `labels[i]` is the label of the block in place i as sent, which
- * was `order[i]` as received; `values` are in the order received. Undefined when there are none.
+ * Lists the field values of each block, by its label as sent. `labels[i]` is the label of block i as sent, which was at
+ * position `order[i]` as received. `values` are in the order received. Returns undefined if there are none.
  */
 export function annotateValues(
   values: readonly string[],
@@ -38,10 +38,10 @@ export function annotateValues(
   return told.length === 0 ? undefined : template.replace('{values}', () => told.join(', '))
 }
 
-/** The text of the location annotation; `{label}` is replaced by the label of the block that is pointed to. */
+/** Template of the location annotation. `{label}` is replaced by the label of the target block. */
 export const defaultLocationAnnotation = 'Please refer to {label} in the previous conversation.'
 
-/** Location annotation (ContextPilot §6): where the content that was left out stands earlier in the prompt. */
+/** Location annotation (ContextPilot §6): says where the omitted content is, earlier in the prompt. */
 export function annotateLocation(label: string, template: string = defaultLocationAnnotation): string {
   return template.replace('{label}', () => label)
 }

@@ -2,22 +2,23 @@
 export interface Chunk {
   readonly start: number
   readonly end: number
-  /** equal stretches have equal hashes, and others hardly ever */
+  /** equal for equal stretches, and almost never for others */
   readonly hash: number
 }
 
-/** Shorter stretches recur by chance, as closing brackets and blank lines do. */
+/** Shorter stretches, such as closing brackets and blank lines, recur by chance. */
 const shortest = 64
 const longest = 2_048
-/** of FNV-1a, 32 bits */
+/** parameters of 32-bit FNV-1a */
 const seed = 0x811c9dc5
 const prime = 0x01000193
-/** how many characters at the beginning of a line are read, and about how many of the rest */
+/** number of characters hashed at the start of a line, and approximate number sampled from the rest */
 const samples = 16
 
 /**
- * Content-defined chunks (ContextPilot §6, partial overlaps): whole lines, cut behind lines that their own characters
- * choose, about one in four. Equal stretches of two blocks are therefore cut alike, wherever they begin. Linear time.
+ * Cuts a content into content-defined chunks of whole lines (ContextPilot §6, partial overlaps). A hash of each line
+ * decides whether a chunk may end after it, which is true for about one line in four. Equal stretches of two blocks are
+ * therefore cut alike, wherever they begin. Linear time.
  */
 export function chunkContent(content: string): Chunk[] {
   const chunks: Chunk[] = []
@@ -40,15 +41,15 @@ export function chunkContent(content: string): Chunk[] {
   return chunks
 }
 
-/** Behind the line break that ends the line which holds the character at `from`. */
+/** Returns the end of the line that contains position `from`, including its line break. */
 export function lineEnd(content: string, from: number): number {
   const newline = content.indexOf('\n', from)
   return newline < 0 ? content.length : newline + 1
 }
 
 /**
- * FNV-1a of a line's length, its first characters, where the rows of a table differ, and some spread over the rest:
- * reading takes the time here. Lines that are equal have equal hashes; who finds equal hashes has to compare.
+ * FNV-1a of a line's length, its first characters, where the rows of a table differ, and a sample of the rest. Sampling
+ * saves time, because reading dominates it. Equal lines have equal hashes, but equal hashes need a comparison.
  */
 function hashOf(content: string, start: number, end: number): number {
   let hash = Math.imul(seed ^ (end - start), prime)

@@ -5,45 +5,45 @@ import type { LabelBearer } from './label-bearers.ts'
 import { isOneStretch, type PointerHint, type PointerWords, pointToBlock, pointToPart } from './point-to-block.ts'
 import type { Overlap, ShownBlock, ShownBlocks } from './shown-blocks.ts'
 
-/** A stretch of a block's content that stands earlier in the same prompt, and the words sent in its place. */
+/** A stretch of a block's content that occurs earlier in the same prompt, and the words sent instead. */
 export interface SentPointer {
-  /** place of the block in its context, as sent */
+  /** position of the block in its context, as sent */
   readonly place: number
-  /** in characters of the block's content; all of it for a block that is repeated as a whole */
+  /** in characters of the block's content; covers all of it if the whole block is repeated */
   readonly start: number
   readonly end: number
   readonly text: string
-  /** the block that stands earlier, in full, the label it stands under, and what is said besides that label */
+  /** the earlier block, which is in the prompt in full, its label, and the hint besides the label */
   readonly target: BlockId
   readonly label: string
   readonly hint: PointerHint
 }
 
-/** A block as it is about to be sent. */
+/** A block about to be sent. */
 export interface FreshBlock {
-  /** identity of its content alone, whatever its label and markup */
+  /** identity of its content alone, without label and markup */
   readonly id: BlockId
-  /** as received: stretches are counted in it */
+  /** content as received; stretches refer to it */
   readonly content: string
-  /** as it is sent in full, where that differs: with the label of its place, if that stands inside */
+  /** content as sent in full, if that differs because a label inside it depends on its position */
   readonly sent?: string
-  /** how it is spoken of, as `[Doc_1]` */
+  /** how pointers refer to it, such as `[Doc_1]` */
   readonly label: string
-  /** whether that label stands in the prompt */
+  /** whether that label is in the prompt */
   readonly isLabelled: boolean
-  /** Whether it is pointed to as a whole or not at all. */
+  /** Returns whether the block may only be replaced as a whole, not in part. */
   readonly isWhole: () => boolean
 }
 
-/** A stretch that is not all of a block has to be so many times longer than the words that point to it. */
+/** A stretch that is only part of a block must be at least this many times as long as the pointer to it. */
 const worthwhile = 2
-/** A block in more pieces than that is better read in full. */
+/** A block with more pointers than this is better sent in full. */
 const mostPointers = 16
 
 /**
- * De-duplicates one context (ContextPilot §6, Algorithm 3), its blocks in the order sent: a block that `shown` holds,
- * and longer stretches of whole lines that a block of `shown` holds, are pointed to if that is shorter, and if the
- * words can be taken for nothing else. Blocks that are sent in full are added to `shown`: only they are ever pointed to.
+ * De-duplicates one context (ContextPilot §6, Algorithm 3), with its blocks in the order sent. A block that `shown`
+ * contains, and longer stretches of whole lines that a block in `shown` contains, are replaced by pointers if that is
+ * shorter and the pointer is unambiguous. Blocks sent in full are added to `shown`; only they can be pointed to.
  */
 export function deduplicateContext(
   blocks: readonly FreshBlock[],
@@ -53,7 +53,7 @@ export function deduplicateContext(
   return writeContext(blocks, shown, (block, self) => pointersFor(block, self, shown, template))
 }
 
-/** Repeats what was decided when the context was sent before, as far as what it points to still stands there in full. */
+/** Repeats the pointers of an earlier send of the context, as far as they are still true and unambiguous. */
 export function repeatPointers(
   blocks: readonly FreshBlock[],
   past: readonly SentPointer[],
@@ -84,7 +84,7 @@ function pointersFor(block: FreshBlock, self: LabelBearer, shown: ShownBlocks, t
   const { id, content, isWhole } = block
   const target = shown.find(id)
   if (target) {
-    // no pointer is shorter than where it points to
+    // no pointer is shorter than its location annotation
     if (content.length <= annotateLocation(target.label, template).length) return []
     const words = pointToBlock({ self, target }, shown, template)
     const pays = words && words.text.length < content.length
@@ -99,7 +99,7 @@ function pointersFor(block: FreshBlock, self: LabelBearer, shown: ShownBlocks, t
   })
 }
 
-/** The longest stretches, as many as may be pointed to, in order. */
+/** Returns the longest stretches, up to the maximum number of pointers, in order of position. */
 function longestOf(overlaps: readonly Overlap[]): readonly Overlap[] {
   if (overlaps.length <= mostPointers) return overlaps
   const longest = overlaps.toSorted((a, b) => b.end - b.start - (a.end - a.start)).slice(0, mostPointers)
@@ -114,7 +114,7 @@ function toPointer(
   return { start, end, text, target: id, label, hint }
 }
 
-/** Whether the words of a pointer still say what is true, and nothing else. */
+/** Returns whether the words of a pointer are still true and unambiguous. */
 function holds(shown: ShownBlocks, { id, content }: FreshBlock, self: LabelBearer, pointer: SentPointer): boolean {
   const { start, end, target: targetId, label, hint } = pointer
   const target = shown.find(targetId)
@@ -128,7 +128,7 @@ function asShown({ id, content, sent = content, label, isLabelled }: FreshBlock)
   return { id, content: sent, label, isLabelled }
 }
 
-/** What is left of a content in its place. */
+/** Returns what is left of a content without the given stretches. */
 function withoutStretches(content: string, stretches: readonly Placeless[]): string {
   let at = 0
   const kept = stretches.map(({ start, end }) => {
@@ -136,6 +136,6 @@ function withoutStretches(content: string, stretches: readonly Placeless[]): str
     at = end
     return piece
   })
-  // nothing is found across what was left out
+  // the separator prevents matches across an omitted stretch
   return [...kept, content.slice(at)].join('\0')
 }

@@ -1,20 +1,20 @@
-/** How many characters of a block a pointer quotes; more where fewer do not tell it from others. */
+/** How many characters of a block a pointer quotes. Longer quotes are tried if shorter ones are ambiguous. */
 export const hintLengths: readonly number[] = [40, 80, 160]
 
-/** Words quoted from a block, whose spaces and line breaks count as one space each. */
+/** Words quoted from a block, with each run of white space replaced by one space. */
 export interface HintWords {
   readonly words: string
-  /** the block goes on */
+  /** whether the block goes on beyond the words */
   readonly isCut: boolean
 }
 
-/** The first words of a content, of so many characters at most; cut between words where it has any. */
+/** Returns the first words of a content, at most `most` characters, cut between words if possible. */
 export function firstWords(content: string, most: number): HintWords {
   const text = content.trimStart()
   const head = text.slice(0, 4 * most)
   const words = joinWords(head)
   if (words.length <= most && head.length === text.length) return { words, isCut: false }
-  // half a character is none
+  // do not end within a surrogate pair
   const cut = words
     .slice(0, most)
     .replace(/\s\S*$/, '')
@@ -22,7 +22,7 @@ export function firstWords(content: string, most: number): HintWords {
   return { words: cut, isCut: true }
 }
 
-/** The last words of a content, of so many characters at most. */
+/** Returns the last words of a content, at most `most` characters. */
 export function lastWords(content: string, most: number): HintWords {
   const text = content.trimEnd()
   const tail = text.slice(-4 * most)
@@ -35,15 +35,15 @@ export function lastWords(content: string, most: number): HintWords {
   return { words: cut, isCut: true }
 }
 
-/** What a content begins with, as far as pointers quote it, its spaces joined. */
+/** Returns the beginning of a content, at least as long as pointers can quote, with white space joined. */
 export function headOf(content: string): string {
   const longest = hintLengths.at(-1)!
   const words = joinWords(content.slice(0, 4 * longest))
-  // hardly anything is mostly space
+  // only a content that is mostly white space has to be read as a whole
   return words.length < longest && content.length > 4 * longest ? joinWords(content) : words
 }
 
-/** How often words occur in a content; counts to two. */
+/** Counts how often the words occur in a content, up to two. */
 export function countWords(content: string, words: string): number {
   const pattern = new RegExp(patternOf(words), 'g')
   const first = pattern.exec(content)

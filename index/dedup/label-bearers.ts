@@ -1,13 +1,13 @@
 import type { BlockId } from '../context-block.ts'
 import { headOf } from './hint-words.ts'
 
-/** Something in a prompt that words about a label may be taken to speak of. */
+/** Something in a prompt that a reference by label may be understood to mean. */
 export class LabelBearer {
-  /** undefined for text that is no block */
+  /** undefined for text that is not a block */
   readonly id: BlockId | undefined
-  /** how it is spoken of, as `[3]` */
+  /** how pointers refer to it, such as `[3]` */
   readonly label: string
-  /** whether that label stands in the prompt; else it is only its place */
+  /** whether that label is in the prompt; otherwise it is only the block's position */
   readonly isLabelled: boolean
   #content: string
   #head: string | undefined
@@ -19,34 +19,34 @@ export class LabelBearer {
     this.#content = content
   }
 
-  /** What stands there. */
+  /** The text under the label. */
   get content(): string {
     return this.#content
   }
 
-  /** Notes that something else stands there. */
+  /** Replaces the text. */
   replace(content: string): void {
     this.#content = content
     this.#head = undefined
   }
 
-  /** Whether it begins with these words, of which no more are given than a pointer quotes. */
+  /** Returns whether it begins with these words, which must not be longer than a pointer can quote. */
   beginsWith(words: string): boolean {
     this.#head ??= headOf(this.#content)
     return this.#head.startsWith(words)
   }
 }
 
-/** Labels where a line begins: `[3]`, `Document 3:`, in quotations, lists and bold type too. */
+/** Labels at the start of a line, such as `[3]` or `Document 3:`, including in quotations, lists and bold type. */
 const LABEL_IN_TEXT = /^[ \t>*-]{0,8}(?:\[([^[\]\r\n]{1,60})\]|([\p{L}_]{1,20} \d{1,6})[:.)])/gmu
 
-/** Who bears which label in a prompt, as far as it is written: blocks, and lines of other text that look like some. */
+/** The bearers of each label in the prompt so far: blocks, and lines of other text that look like labelled blocks. */
 export class LabelBearers {
   readonly #labelled = new Map<string, LabelBearer[]>()
   readonly #unlabelled: LabelBearer[] = []
-  /** hardly ever asked for, so not searched before */
+  /** texts not yet searched for labels, because that is rarely needed */
   #unread: string[] = []
-  /** labels of notes in documents, and of lists in them that were not found */
+  /** labels inside blocks, such as those of notes or of lists that were not detected */
   readonly #inside = new Set<string>()
   #unreadBlocks: string[] = []
 
@@ -56,19 +56,19 @@ export class LabelBearers {
     else if (!this.#labelled.get(bearer.label)?.push(bearer)) this.#labelled.set(bearer.label, [bearer])
   }
 
-  /** Takes in what stands between the blocks, and what others say. */
+  /** Adds text that is not in a block: between blocks, or in other messages. */
   addText(text: string): void {
     if (text.length > 0) this.#unread.push(text)
   }
 
-  /** All that bear a label. */
+  /** Returns all bearers of a label. */
   of(label: string): readonly LabelBearer[] {
     for (const text of this.#unread) this.#read(text)
     this.#unread = []
     return this.#labelled.get(label) ?? []
   }
 
-  /** Whether a label stands at the beginning of a line inside of a block. */
+  /** Returns whether a label is at the start of a line inside a block. */
   standsInside(label: string): boolean {
     for (const content of this.#unreadBlocks) {
       for (const match of content.matchAll(LABEL_IN_TEXT)) this.#inside.add(labelOf(match))
@@ -77,7 +77,7 @@ export class LabelBearers {
     return this.#inside.has(label)
   }
 
-  /** All blocks that stand under no label. */
+  /** All blocks without a label in the prompt. */
   get unlabelled(): readonly LabelBearer[] {
     return this.#unlabelled
   }

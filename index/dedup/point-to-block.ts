@@ -3,21 +3,21 @@ import { countWords, firstWords, type HintWords, hintLengths, lastWords } from '
 import type { LabelBearer } from './label-bearers.ts'
 import type { ShownBlock, ShownBlocks } from './shown-blocks.ts'
 
-/** What a pointer says besides a label, so that it can be taken for one stretch only. */
+/** What a pointer says besides a label, to be unambiguous. */
 export interface PointerHint {
-  /** words the target, or the part of it, begins with; undefined where the label says enough */
+  /** first words of the target, or of the part of it; undefined if the label is enough */
   readonly begins: string | undefined
-  /** words the part ends with; undefined for a whole block */
+  /** last words of the part; undefined for a whole block */
   readonly ends: string | undefined
 }
 
-/** The words of a pointer, and the hint in them. */
+/** The words of a pointer, and their hint. */
 export interface PointerWords {
   readonly text: string
   readonly hint: PointerHint
 }
 
-/** Who points to what. */
+/** The block that points, and its target. */
 export interface Pointing {
   readonly self: LabelBearer
   readonly target: ShownBlock
@@ -25,7 +25,7 @@ export interface Pointing {
 
 const bare: PointerHint = { begins: undefined, ends: undefined }
 
-/** Words that can only mean the target; undefined when there are none, or only very long ones. */
+/** Returns words that can only mean the target; undefined if there are none of reasonable length. */
 export function pointToBlock(pointing: Pointing, shown: ShownBlocks, template?: string): PointerWords | undefined {
   const { target } = pointing
   const location = annotateLocation(target.label, template)
@@ -41,7 +41,7 @@ export function pointToBlock(pointing: Pointing, shown: ShownBlocks, template?: 
   return undefined
 }
 
-/** Words that can only mean a part of the target, which is made of whole lines. */
+/** Returns words that can only mean a part of the target, which must consist of whole lines; undefined if none do. */
 export function pointToPart(
   pointing: Pointing,
   part: string,
@@ -57,14 +57,17 @@ export function pointToPart(
     const hint = { begins: first.words, ends: last.words }
     if (isOneStretch(pointing, hint, shown)) {
       const words = `(From "${first.words}${first.isCut ? '…' : ''}" to "${last.isCut ? '…' : ''}${last.words}")`
-      // the part is made of whole lines, and so is what takes its place
+      // the part consists of whole lines, so its replacement must too
       return { text: `${location} ${words}${part.endsWith('\n') ? '\n' : ''}`, hint }
     }
   }
   return undefined
 }
 
-/** Words from one end of a part that stand only once in the target, of so many characters or more. */
+/**
+ * Returns words from one end of a part that occur only once in the target, trying quotes of at least `least`
+ * characters.
+ */
 function findOnce(
   target: ShownBlock,
   part: string,
@@ -80,7 +83,7 @@ function findOnce(
   return undefined
 }
 
-/** Whether the words of a pointer can be taken for one stretch of the prompt only. */
+/** Returns whether the words of a pointer can mean only one stretch of the prompt. */
 export function isOneStretch({ self, target }: Pointing, { begins, ends }: PointerHint, shown: ShownBlocks): boolean {
   if (begins === undefined) return shown.isOnlyBearer(target, self)
   if (begins === '') return false

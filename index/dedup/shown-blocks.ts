@@ -2,16 +2,16 @@ import type { BlockId } from '../context-block.ts'
 import { type Chunk, chunkContent, lineEnd } from './chunk-content.ts'
 import { LabelBearer, LabelBearers } from './label-bearers.ts'
 
-/** A block that stands in a prompt in full. */
+/** A block that is in a prompt in full. */
 export interface ShownBlock {
   readonly id: BlockId
   readonly content: string
   readonly label: string
-  /** whether the label stands in the prompt; else it is only how the block is spoken of */
+  /** whether the label is in the prompt; otherwise it is only how pointers refer to the block */
   readonly isLabelled: boolean
 }
 
-/** A stretch of whole lines that a block has in common with one that stands earlier. */
+/** A stretch of whole lines that a block shares with an earlier one. */
 export interface Overlap {
   readonly start: number
   readonly end: number
@@ -23,28 +23,28 @@ interface ChunkPlace {
   readonly start: number
 }
 
-/** How many characters are searched for the sake of pointers; about 20 ms. */
+/** Budget of characters to search for pointers in one prompt; about 20 ms. */
 const mostSearched = 1 << 24
-/** Comparing the first words of a bearer takes as long as searching so many characters. */
+/** Comparing the first words of a bearer costs as much as searching this many characters. */
 const searchedForBearer = 8
 
-/** What stands in one prompt so far: its blocks in full, by their content and by chunks of it. */
+/** The blocks that are in a prompt in full so far, by content and by chunks of it. */
 export class ShownBlocks {
   readonly #blocks = new Map<BlockId, ShownBlock>()
   readonly #chunks = new Map<number, ChunkPlace>()
-  /** of the block that was looked at last: it is likely to be added next */
+  /** chunks of the block examined last, which is likely to be added next */
   #latest: { content: string; chunks: readonly Chunk[] } = { content: '', chunks: [] }
   readonly #bearers = new LabelBearers()
   #searchable = mostSearched
 
-  /** Takes in what stands between blocks, and what others say: a label at the beginning of a line may be meant too. */
+  /** Adds text that is not in a block. A label at the start of one of its lines may make a pointer ambiguous. */
   addText(text: string): void {
     this.#bearers.addText(text)
   }
 
   /**
-   * From now on blocks belong to the next context, which consists of these. Returns what stands in their places, which
-   * is to be changed for those that are not sent in full.
+   * Begins the next context, which consists of these blocks. Returns their label bearers. The caller must replace the
+   * text of those that are not sent in full.
    */
   beginContext(blocks: readonly ShownBlock[]): LabelBearer[] {
     const bearers = blocks.map(({ id, content, label, isLabelled }) => new LabelBearer(id, label, isLabelled, content))
@@ -52,7 +52,7 @@ export class ShownBlocks {
     return bearers
   }
 
-  /** Notes a block of the current context that is sent in full; one with the same content as before changes nothing. */
+  /** Adds a block that is sent in full. A block with the same content as an earlier one changes nothing. */
   add({ id, content, label, isLabelled }: ShownBlock): void {
     if (this.#blocks.has(id)) return
     const block = { id, content, label, isLabelled }
@@ -62,27 +62,27 @@ export class ShownBlocks {
     }
   }
 
-  /** The block with this content. */
+  /** Returns the block with this content; undefined if there is none. */
   find(id: BlockId): ShownBlock | undefined {
     return this.#blocks.get(id)
   }
 
   /**
-   * Whether a pointer from `self` to `target` that says no more than `isMeant` tells could mean anything but the target
-   * and what has the same content.
+   * Returns whether a pointer from `self` to `target` could mean something other than content equal to the target's.
+   * `isMeant` says whether the pointer's words fit a bearer.
    */
   hasRival(target: ShownBlock, self: LabelBearer, isMeant: (bearer: LabelBearer) => boolean): boolean {
     const labelled = this.#bearers.of(target.label)
-    // what is only spoken of by a label must not be called by one that stands elsewhere
+    // a target without a label in the prompt must not be referred to by a label used elsewhere
     if (!target.isLabelled && labelled.some((bearer) => bearer !== self)) return true
     const bearers = target.isLabelled ? labelled : this.#bearers.unlabelled
     this.#searchable -= bearers.length * searchedForBearer
-    // in a prompt of thousands of equal blocks the rest stay as they are
+    // out of budget, as in a prompt of thousands of equal blocks: send the rest in full
     if (this.#searchable < 0) return true
     return bearers.some((bearer) => bearer !== self && bearer.id !== target.id && isMeant(bearer))
   }
 
-  /** Whether the label of a block stands nowhere else in the prompt, but for `self`. */
+  /** Returns whether the label of a block is nowhere else in the prompt, except at `self`. */
   isOnlyBearer({ label, isLabelled }: ShownBlock, self: LabelBearer): boolean {
     if (!isLabelled) return false
     const bearers = this.#bearers.of(label)
@@ -90,13 +90,13 @@ export class ShownBlocks {
     return isOnly && !this.#bearers.standsInside(label)
   }
 
-  /** Whether a content may be searched once more: in a prompt of absurdly many pointers the rest are left out. */
+  /** Returns whether the search budget allows searching a content, and charges it. */
   maySearch({ content }: { readonly content: string }): boolean {
     this.#searchable -= content.length
     return this.#searchable >= 0
   }
 
-  /** The longest stretches of whole lines that earlier blocks hold too, in order and disjoint. */
+  /** Returns the longest stretches of whole lines that earlier blocks contain too, in order and disjoint. */
   findOverlaps(content: string): Overlap[] {
     if (this.#chunks.size === 0) return []
     const overlaps: Overlap[] = []
@@ -117,7 +117,7 @@ export class ShownBlocks {
   }
 }
 
-/** Takes in the lines around a chunk, as far as both blocks have them, back to `from` at most. */
+/** Extends a chunk by the lines around it that both blocks share, back to `from` at most. */
 function grow(content: string, start: number, end: number, place: ChunkPlace, from: number): Overlap {
   const { block } = place
   const shift = place.start - start
@@ -137,7 +137,7 @@ function grow(content: string, start: number, end: number, place: ChunkPlace, fr
   return { start: first, end: last, target: block }
 }
 
-/** Whether this is a whole line there, not the end or the beginning of a longer one. */
+/** Returns whether `line` is at that position as a whole line, not as part of a longer one. */
 function isLine(content: string, at: number, line: string): boolean {
   if (at > 0 && content[at - 1] !== '\n') return false
   return content.startsWith(line, at) && (line.endsWith('\n') || at + line.length === content.length)

@@ -1,16 +1,19 @@
 import type { EntryLayout } from './entry-layout.ts'
 
-/** entries in a bucket */
+/** entries per bucket */
 export const slots = 4
-/** of a bucket: its four entries; up to which age their clocks have fallen; 16 further bits of each entry's place */
+/**
+ * words per bucket: four entries, the age to which their clocks have fallen, and 16 further place bits of each entry
+ */
 const words = 7
 const ageWord = 4
 const placeWord = 5
 const placeBits = 16
 
 /**
- * The buckets of a hotness filter, 28 bytes each in one flat array. A place is a hash: its low bits say which bucket, and
- * 16 further bits of it are kept with each entry, so that the buckets can double. Clocks fall when a bucket is written.
+ * The buckets of a hotness filter, 28 bytes each in one flat array. A place is a hash. Its low bits select the bucket,
+ * and 16 further bits are stored with each entry, so that the number of buckets can double. Clocks are updated when a
+ * bucket is written.
  */
 export class EntryBuckets {
   readonly #layout: EntryLayout
@@ -20,7 +23,7 @@ export class EntryBuckets {
   #words: Uint32Array
   #age = 0
 
-  /** Room for so many entries at first, and at most. */
+  /** Makes room for `capacity` entries, growing to at most `maxCapacity`. */
   constructor(layout: EntryLayout, capacity: number, maxCapacity: number) {
     this.#layout = layout
     this.#firstBits = toBucketBits(capacity)
@@ -30,7 +33,7 @@ export class EntryBuckets {
     this.#words = new Uint32Array(words << this.#bits)
   }
 
-  /** Entries there is room for. */
+  /** Number of entries there is room for. */
   get capacity(): number {
     return slots << this.#bits
   }
@@ -39,7 +42,7 @@ export class EntryBuckets {
     return this.#words.byteLength
   }
 
-  /** All clocks have fallen by one. O(1): each bucket learns of it when it is next written. */
+  /** Lets all clocks fall by one. O(1), because each bucket is updated when it is next written. */
   fall(): void {
     this.#age += 1
   }
@@ -48,7 +51,7 @@ export class EntryBuckets {
     this.#words.fill(0)
   }
 
-  /** The word of the entry with this fingerprint that lies at a place, −1 if there is none. */
+  /** Returns the word of the entry with this fingerprint and place; −1 if there is none. */
   find(place: number, fingerprint: number): number {
     const all = this.#words
     const shift = this.#layout.fingerprintShift
@@ -61,7 +64,7 @@ export class EntryBuckets {
     return -1
   }
 
-  /** The entry's clock starts anew, and its frequency rises. */
+  /** Resets an entry's clock to the maximum and raises its frequency. */
   touch(word: number, times: number): void {
     const { mostClock, mostFrequency, clockShift, frequencyShift } = this.#layout
     const entry = this.#words[word]!
@@ -85,12 +88,12 @@ export class EntryBuckets {
     return this.#words[word]! & this.#layout.mostDepth
   }
 
-  /** The word at which the bucket of a place begins. */
+  /** Returns the first word of the bucket of a place. */
   bucketOf(place: number): number {
     return (place & ((1 << this.#bits) - 1)) * words
   }
 
-  /** Free slots in the bucket of a place. */
+  /** Returns the number of free slots in the bucket of a place. */
   countFree(place: number): number {
     const all = this.#words
     const bucket = this.bucketOf(place)
@@ -102,7 +105,7 @@ export class EntryBuckets {
     )
   }
 
-  /** Puts an entry, whose clock is as of now, into a free slot of its bucket; returns false if there is none. */
+  /** Puts an entry with an up-to-date clock into a free slot of its bucket. Returns false if there is none. */
   put(place: number, entry: number): boolean {
     const all = this.#words
     const bucket = this.bucketOf(place)
@@ -115,7 +118,7 @@ export class EntryBuckets {
     return false
   }
 
-  /** Lets the clocks of a bucket fall to what they are now. */
+  /** Updates the clocks of a bucket. */
   settle(bucket: number): void {
     const fallen = this.#age - this.#words[bucket + ageWord]!
     if (fallen === 0) return
@@ -128,18 +131,18 @@ export class EntryBuckets {
     }
   }
 
-  /** The entry in a slot. */
+  /** Returns the entry in a slot. */
   entryAt(bucket: number, slot: number): number {
     return this.#words[bucket + slot]!
   }
 
-  /** Where the entry in a slot lies: as many bits of its place as buckets can ever need. */
+  /** Returns the place of the entry in a slot: as many bits of it as the buckets can ever need. */
   placeAt(bucket: number, slot: number): number {
     const low = (bucket / words) & ((1 << this.#firstBits) - 1)
     return ((this.#furtherPlace(bucket, slot) << this.#firstBits) | low) >>> 0
   }
 
-  /** Puts an entry into a slot, whatever lies there. */
+  /** Puts an entry into a slot, replacing what is there. */
   write(bucket: number, slot: number, place: number, entry: number): void {
     const word = bucket + placeWord + (slot >> 1)
     const shift = placeBits * (slot & 1)
@@ -148,7 +151,7 @@ export class EntryBuckets {
     this.#words[word] = (this.#words[word]! & ~(0xffff << shift)) | further
   }
 
-  /** Doubles; returns false if it may not. An entry stays in its slot, in its bucket or in the new one behind it. */
+  /** Doubles the buckets. Returns false at the maximum. Each entry keeps its slot, in its old bucket or the new one. */
   grow(): boolean {
     if (this.#bits === this.#mostBits) return false
     const old = this.#words
@@ -172,7 +175,7 @@ export class EntryBuckets {
   }
 }
 
-/** Buckets for so many entries, as a power of two. */
+/** Returns log₂ of the number of buckets for this many entries. */
 function toBucketBits(entries: number): number {
   return Math.max(1, Math.ceil(Math.log2(entries / slots)))
 }

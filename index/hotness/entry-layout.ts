@@ -1,4 +1,4 @@
-/** How many bits of an entry each field takes. */
+/** Width of each field of an entry, in bits. */
 export interface HotnessBits {
   readonly fingerprint: number
   readonly clock: number
@@ -6,7 +6,7 @@ export interface HotnessBits {
   readonly depth: number
 }
 
-/** Where the fields of an entry are, fingerprint first, and what they hold. An entry is never 0: its frequency is not. */
+/** Positions and maxima of the fields of an entry, fingerprint first. An entry is never 0, as its frequency is not. */
 export interface EntryLayout {
   readonly fingerprintBits: number
   readonly fingerprintShift: number
@@ -17,7 +17,7 @@ export interface EntryLayout {
   readonly mostDepth: number
 }
 
-/** Throws a RangeError for widths that no entry of 32 bits has. */
+/** Computes the layout of a 32-bit entry; default: eight bits per field. Throws a RangeError for invalid widths. */
 export function toEntryLayout(bits: Partial<HotnessBits> = {}): EntryLayout {
   const { fingerprint, clock, frequency, depth } = { fingerprint: 8, clock: 8, frequency: 8, depth: 8, ...bits }
   const widths = { fingerprint, clock, frequency, depth }

@@ -2,45 +2,46 @@ import { EntryBuckets, slots } from './entry-buckets.ts'
 import { type EntryLayout, type HotnessBits, toEntryLayout } from './entry-layout.ts'
 import { hashWord } from './murmur-hash.ts'
 
-/** What is known of a prefix or a block. */
+/** The record of a prefix or block. */
 export interface HotnessRecord {
-  /** falls from the largest age to 0 while it is not reused */
+  /** falls from the maximum age to 0 while it is not reused */
   readonly clock: number
-  /** how often it was asked for; stays at the largest that its bits hold */
+  /** how often it was requested; saturates at the maximum of its bits */
   readonly frequency: number
-  /** where it stands in its tree when it was new; the largest that its bits hold stands for all beyond */
+  /** depth in its tree when it was new; saturates at the maximum of its bits */
   readonly depth: number
 }
 
 export interface HotnessFilterOptions {
-  /** by default eight each; 32 at most together, and of the fingerprint 4 to 16 */
+  /** default: eight each; at most 32 in total; the fingerprint takes 4 to 16 */
   readonly bits?: Partial<HotnessBits> | undefined
-  /** entries there is room for at first; it grows when that is full */
+  /** initial room, in entries; the filter grows when that is full */
   readonly capacity?: number
-  /** there is never room for more, but for the next power of two; then the coldest go */
+  /** maximum room, rounded up to a power of two; beyond it, the coldest entries are dropped */
   readonly maxCapacity?: number
-  /** after so many requests all clocks fall by one */
+  /** after this many requests all clocks fall by one */
   readonly requestsPerAge?: number
 }
 
-/** Moves of an insertion before the filter grows: at 0.95 full that is what most of them need. */
+/** Moves during an insertion before the filter grows. At a load of 0.95 this is enough for most insertions. */
 const mostKicks = 500
 
 /**
- * How hot each prefix or block is: the hotness-aware cuckoo filter of HotPrefix §3.2.1 and §3.2.2. An entry is 32 bits.
- * What is asked for is known by a hash, of which the entry keeps a fingerprint
- * (Equation 2); it lies in one of two buckets, and either is found from the other and the fingerprint (Equation 4).
+ * How hot each prefix or block is: the hotness-aware cuckoo filter of HotPrefix §3.2.1 and §3.2.2. An entry has 32
+ * bits. It stores a fingerprint of the key's hash (Equation 2). It is in one of two buckets, and each bucket follows
+ * from the other one and the fingerprint (Equation 4).
  *
- * Two things differ from the paper. Equation 3 as printed, b1 = hash(f), would give 256 places to fingerprints of eight
- * bits and, with Equation 4, b2 = 0; b1 comes from the hash, as in the cuckoo filter that the paper builds on (Fan et
- * al. 2014). And an entry keeps 16 further bits of its place: with them the filter doubles without loss and without what
- * was hashed, and they are compared, so that growth costs no false positives. Insertions that find no place let it grow;
- * at `maxCapacity` the coldest of those in question goes. Nothing throws.
+ * Two things differ from the paper. Equation 3 as printed, b1 = hash(f), would leave 256 places for eight-bit
+ * fingerprints and, with Equation 4, b2 = 0. Here b1 comes from the hash of the key, as in the cuckoo filter that the
+ * paper builds on (Fan et al. 2014). Also, an entry stores 16 further bits of its place. With them the filter can
+ * double without loss and without the keys. They are compared too, so growth does not add false positives. An insertion
+ * that finds no place makes the filter grow; at `maxCapacity`, the coldest entry among the candidates is dropped.
+ * Nothing throws after construction.
  */
 export class HotnessFilter {
   readonly requestsPerAge: number
   readonly #layout: EntryLayout
-  /** by fingerprint: how far the two buckets are apart; odd, so that they differ */
+  /** by fingerprint: XOR between the two places; odd, so that the buckets differ */
   readonly #offsets: Uint32Array
   readonly #buckets: EntryBuckets
   #size = 0
@@ -54,12 +55,12 @@ export class HotnessFilter {
     this.#buckets = new EntryBuckets(this.#layout, options.capacity ?? 1_024, options.maxCapacity ?? 1 << 24)
   }
 
-  /** Entries held. */
+  /** Number of entries. */
   get size(): number {
     return this.#size
   }
 
-  /** The share of the room that is taken. */
+  /** Share of the room in use. */
   get load(): number {
     return this.#size / this.#buckets.capacity
   }
@@ -68,14 +69,14 @@ export class HotnessFilter {
     return this.#buckets.bytes + this.#offsets.byteLength
   }
 
-  /** The largest clock. */
+  /** The maximum clock value. */
   get maxAge(): number {
     return this.#layout.mostClock
   }
 
   /**
-   * What has this hash is asked for, by default once: its clock starts anew and its frequency rises. If it is not there
-   * it is inserted. O(1), but when the filter doubles.
+   * Counts one or more requests for a hash: resets its clock to the maximum and raises its frequency. Inserts it if it
+   * is new. O(1), except when the filter doubles.
    */
   note(hash: number, depth = 0, times = 1): void {
     const { mostClock, mostFrequency, mostDepth, clockShift, frequencyShift } = this.#layout
@@ -88,7 +89,7 @@ export class HotnessFilter {
     this.#insert(hash, this.#fingerprintOf(hash), rest | Math.min(depth, mostDepth))
   }
 
-  /** What is known from elsewhere holds if it is not there yet: its clock, frequency and depth. O(1), but when it doubles. */
+  /** Inserts a record known from elsewhere, unless the hash is there. O(1), except when the filter doubles. */
   adopt(hash: number, { clock, frequency, depth }: HotnessRecord): void {
     if (this.#find(hash) >= 0) return
     const { mostClock, mostFrequency, mostDepth, clockShift, frequencyShift } = this.#layout
@@ -96,7 +97,7 @@ export class HotnessFilter {
     this.#insert(hash, this.#fingerprintOf(hash), fields | Math.min(depth, mostDepth))
   }
 
-  /** What is known of a hash; undefined if it was never asked for. A few in a million are taken for another one. */
+  /** Returns the record of a hash; undefined if it has none. A few in a million hashes are confused with another. */
   recordOf(hash: number): HotnessRecord | undefined {
     const found = this.#find(hash)
     if (found < 0) return undefined
@@ -104,19 +105,19 @@ export class HotnessFilter {
     return { clock: buckets.clockAt(found), frequency: buckets.frequencyAt(found), depth: buckets.depthAt(found) }
   }
 
-  /** How often it was asked for; 0 if never. */
+  /** Returns how often a hash was requested; 0 if never. */
   frequencyOf(hash: number): number {
     const found = this.#find(hash)
     return found < 0 ? 0 : this.#buckets.frequencyAt(found)
   }
 
-  /** How recently it was asked for; 0 if not for a long time, or never. */
+  /** Returns how recently a hash was requested; 0 if long ago or never. */
   clockOf(hash: number): number {
     const found = this.#find(hash)
     return found < 0 ? 0 : this.#buckets.clockAt(found)
   }
 
-  /** A request has been processed. Returns whether all clocks have fallen by one: when a bucket is next written. O(1). */
+  /** Counts a processed request. Returns true if all clocks fall by one, which is applied lazily. O(1). */
   passRequest(): boolean {
     this.#requests += 1
     if (this.#requests % this.requestsPerAge !== 0) return false
@@ -129,7 +130,7 @@ export class HotnessFilter {
     this.#size = 0
   }
 
-  /** The word of the entry, −1 if there is none. */
+  /** Returns the word of the entry; −1 if there is none. */
   #find(hash: number): number {
     const fingerprint = this.#fingerprintOf(hash)
     const first = this.#buckets.find(hash, fingerprint)
@@ -141,12 +142,12 @@ export class HotnessFilter {
     this.#size += 1
     const other = place ^ this.#offsets[fingerprint]!
     const [own, others] = [this.#buckets.countFree(place), this.#buckets.countFree(other)]
-    // into the emptier one: both fill alike, so less has to move later
+    // use the emptier bucket: buckets then fill evenly, and fewer entries have to move later
     if (own > 0 || others > 0) this.#buckets.put(own >= others ? place : other, entry)
     else this.#kick(this.#draw() & 1 ? place : other, entry)
   }
 
-  /** Puts an entry in the place of another one, that one in its other bucket, and so on. */
+  /** Puts an entry in place of another one, which moves to its other bucket, and so on. */
   #kick(firstPlace: number, firstEntry: number): void {
     const buckets = this.#buckets
     let place = firstPlace
@@ -167,7 +168,7 @@ export class HotnessFilter {
     } else this.#dropColdest(place, entry)
   }
 
-  /** Of an entry and those of its two buckets, all but the coldest stay (Equation 6). */
+  /** Drops the coldest of a new entry and the entries in its two buckets (Equation 6). */
   #dropColdest(place: number, entry: number): void {
     this.#size -= 1
     const buckets = this.#buckets
@@ -180,7 +181,7 @@ export class HotnessFilter {
       buckets.settle(bucket)
       for (let other = 0; other < slots; other++) {
         const hotness = this.#hotnessOf(buckets.entryAt(bucket, other))
-        // of equals one that was there goes: the new one has just been asked for
+        // in a tie an old entry is dropped, because the new one has just been requested
         if (hotness > least || (hotness === least && coldest !== undefined)) continue
         least = hotness
         coldest = at
@@ -190,7 +191,7 @@ export class HotnessFilter {
     if (coldest !== undefined) buckets.write(buckets.bucketOf(coldest), slot, coldest, entry)
   }
 
-  /** Equation 6 of an entry whose bucket is settled. */
+  /** Returns Equation 6 for an entry with an up-to-date clock. */
   #hotnessOf(entry: number): number {
     const { clockShift, frequencyShift, mostClock, mostFrequency } = this.#layout
     return ((entry >>> frequencyShift) & mostFrequency) * ((entry >>> clockShift) & mostClock)
@@ -201,7 +202,7 @@ export class HotnessFilter {
     return (mixed ^ (mixed >>> 12)) >>> (32 - this.#layout.fingerprintBits)
   }
 
-  /** Which of those in question moves: xorshift, from the same start in every filter. */
+  /** Returns a pseudo-random number (xorshift) to choose what moves; the seed is the same in every filter. */
   #draw(): number {
     let random = this.#random
     random ^= random << 13

@@ -1,22 +1,22 @@
-/** What a formula is made of: recency, how often it was asked for, and tokens. */
+/** The inputs of a formula: recency, number of requests, and length in tokens. */
 export interface HotnessFactors {
   readonly clock: number
   readonly frequency: number
   readonly length: number
 }
 
-/** Higher is hotter. */
+/** Computes a hotness; higher is hotter. */
 export type HotnessFormula = (factors: HotnessFactors) => number
 
-/** Equation 5 of HotPrefix: what is lowest is evicted first. */
+/** Equation 5 of HotPrefix. The lowest value is evicted first. */
 export const evictionPriority = 'frequency + clock / length'
-/** Equation 6 of HotPrefix: what is admitted to the host, and promoted from there. */
+/** Equation 6 of HotPrefix. It decides about admission to the host and promotion from there. */
 export const admissionHotness = 'frequency * clock'
 
 const operators = {
   '+': (a: number, b: number) => a + b,
   '*': (a: number, b: number) => a * b,
-  // nothing is worth infinitely much because its clock has run out
+  // at least 1, so that an expired clock does not give an infinite value
   '/': (a: number, b: number) => a / Math.max(1, b),
 }
 const operand = String.raw`\s*(clock|freq|frequency|length)\s*`
@@ -24,9 +24,9 @@ const operator = '([+*/])'
 const shape = new RegExp(`^${operand}${operator}${operand}(?:${operator}${operand})?$`)
 
 /**
- * Reads a formula `x op y` or `x op1 y op2 z` (HotPrefix §4): operands clock, frequency (or freq) and length, operators
- * +, * and /, of which + binds least. What is divided by counts as one at least. Throws a RangeError that says what is
- * wrong.
+ * Parses a formula `x op y` or `x op1 y op2 z` (HotPrefix §4). The operands are clock, frequency (or freq) and length;
+ * the operators are +, * and /, with the usual precedence. Divisors count as at least 1. Throws a RangeError with an
+ * explanation if the text is not a formula.
  */
 export function parseFormula(text: string): HotnessFormula {
   const [, x, op1, y, op2, z] = shape.exec(text) ?? []

@@ -1,4 +1,4 @@
-/** A binary heap of different items, lowest key first, of equal keys the lowest order. O(log n), `min` O(1). */
+/** A binary heap of distinct items by key, then by order, lowest first. Operations are O(log n); `min` is O(1). */
 export class LeafHeap<Item> {
   #items: Item[] = []
   readonly #keys: number[] = []
@@ -9,7 +9,7 @@ export class LeafHeap<Item> {
     return this.#items.length
   }
 
-  /** The first one; undefined if there is none. */
+  /** The first item; undefined if there is none. */
   get min(): Item | undefined {
     return this.#items[0]
   }
@@ -18,7 +18,7 @@ export class LeafHeap<Item> {
     return this.#places.has(item)
   }
 
-  /** Adds an item, or gives it another key. */
+  /** Adds an item, or changes its key and order. */
   put(item: Item, key: number, order: number): void {
     const known = this.#places.get(item)
     const at = known ?? this.#items.length
@@ -37,13 +37,13 @@ export class LeafHeap<Item> {
     if (!this.#sink(at)) this.#rise(at)
   }
 
-  /** All keys anew. O(n). */
+  /** Recomputes all keys. O(n). */
   rekey(keyOf: (item: Item) => number): void {
     for (let at = 0; at < this.#items.length; at++) this.#keys[at] = keyOf(this.#items[at]!)
     for (let at = (this.#items.length >> 1) - 1; at >= 0; at--) this.#sink(at)
   }
 
-  /** All items, in no order. */
+  /** Iterates over all items, in no particular order. */
   [Symbol.iterator](): IterableIterator<Item> {
     return this.#items.values()
   }
@@ -69,7 +69,7 @@ export class LeafHeap<Item> {
     }
   }
 
-  /** Whether it has moved. */
+  /** Returns whether the item moved. */
   #sink(from: number): boolean {
     let at = from
     for (;;) {

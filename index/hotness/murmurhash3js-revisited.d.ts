@@ -1,6 +1,6 @@
 declare module 'murmurhash3js-revisited' {
   const murmurHash3: {
-    /** off: bytes are taken for bytes */
+    /** if false, the input is not checked */
     inputValidation: boolean
     readonly x86: { hash32(bytes: ArrayLike<number>, seed?: number): number }
   }

@@ -2,14 +2,14 @@ import type { RequestId } from '../context-block.ts'
 import type { BeliefCut, BelievedCache, BelievedRequest } from './believed-cache.ts'
 
 /**
- * What a cache must have lost of which nobody reports: an engine evicts what was used longest ago, from its tail. A
- * prompt that finds a prefix holds it too, so those sent longest ago hold by themselves only what nobody used since.
+ * Assumed evictions of an engine that reports none. An engine evicts the least recently used content, from its tail. A
+ * prompt that finds a prefix holds it too, so the oldest requests alone hold only what nobody has used since.
  */
 export class AssumedEvictions {
   readonly #cache: BelievedCache
   readonly #cut: BeliefCut
   #ids: Generator<RequestId>
-  /** it lost its tail: it comes first when more has to go */
+  /** request that lost its tail; it is cut first when more has to go */
   #halved: RequestId | undefined
 
   constructor(cache: BelievedCache, cut: BeliefCut) {
@@ -18,9 +18,9 @@ export class AssumedEvictions {
     this.#ids = cache.requestIds()
   }
 
-  /** Cuts what is believed until it fits. `inWhole`: the engine evicts all at once that a request holds by itself. */
+  /** Cuts beliefs until they fit. `inWhole`: the engine evicts everything that only one request holds at once. */
   fit(capacityTokens: number, inWhole = false): void {
-    // once around is enough: what has nothing of its own is let go of on the way
+    // one round is enough: requests that hold nothing alone are dropped on the way
     let rounds = 0
     while (this.#cache.heldTokens > capacityTokens && rounds < 2) {
       const oldest = this.#takeOldest()
@@ -32,7 +32,7 @@ export class AssumedEvictions {
     }
   }
 
-  /** It is not asked any more. */
+  /** Releases the iterator; do not use this object afterwards. */
   close(): void {
     this.#ids.return(undefined)
   }

@@ -1,31 +1,31 @@
 import type { CacheEvent, MirroredPrompt, SentPrompt } from '../cache-event.ts'
 import type { RequestId } from '../context-block.ts'
 
-/** What is believed to be held of one request. */
+/** How much of one request is believed to be cached. */
 export interface BelievedRequest {
   readonly request: RequestId
-  /** characters of the prompt that are held */
+  /** length of the cached prefix of the prompt, in characters */
   readonly cachedLength: number
   readonly tokensPerCharacter: number
 }
 
-/** What of a mirror is needed to believe less of it. */
+/** The part of a mirror that is needed to cut beliefs. */
 export interface BelievedCache {
-  /** tokens of all that is held, what is shared counted once */
+  /** total tokens held; shared tokens count once */
   readonly heldTokens: number
-  /** How many tokens so many characters are taken for. */
+  /** Estimates the number of tokens in this many characters. */
   estimateTokens(characters: number): number
-  /** Every request, those sent longest ago first; goes on through those sent meanwhile. */
+  /** Yields every request, oldest first, including those sent during the iteration. */
   requestIds(): Generator<RequestId>
-  /** What is held of a request; undefined when that is nothing. */
+  /** Returns what is held of a request; undefined if nothing is. */
   heldOf(request: RequestId): BelievedRequest | undefined
-  /** The prompt of a request; undefined when it is not remembered. */
+  /** Returns the prompt of a request; undefined if the request is unknown. */
   promptOf(request: RequestId): MirroredPrompt | undefined
-  /** The requests that hold the prefix of a prompt that ends at a place, those sent longest ago first. */
+  /** Returns the requests that hold the prefix at index `place` of a prompt, oldest first. */
   holdersOf(prompt: Pick<SentPrompt, 'prefixes' | 'ends'>, place: number): readonly RequestId[]
-  /** How many of the characters that a request holds others hold as well. */
+  /** Returns how many of a request's held characters other requests hold too. */
   sharedLengthOf(held: BelievedRequest): number
 }
 
-/** Told how much of a request is believed to be left. */
+/** Receives how much of a request is believed to be left. */
 export type BeliefCut = (event: CacheEvent & { readonly type: 'evicted' }) => void

@@ -12,10 +12,9 @@ import type { MirroredPrompts } from './mirrored-prompts.ts'
 import type { MirroredRequest, MirroredRequests } from './mirrored-requests.ts'
 
 /**
- * What one replica is believed to have cached: the index of the contexts it holds, by what stands in front of them,
- * and the prefixes of the prompts it was sent. Bounded by the number of requests and of their blocks;
- * the oldest go first.
- * `apply` is the only writer.
+ * What one replica is believed to have cached: indexes of the contexts it holds, one for each text before a context,
+ * and the prefixes of the prompts it was sent. The numbers of requests and of their blocks are bounded; the oldest
+ * requests are dropped first. Beliefs about the cache change only through `apply` and `applySnapshot`.
  */
 export class CacheMirror implements BelievedCache {
   readonly #held: HeldRequests
@@ -28,8 +27,8 @@ export class CacheMirror implements BelievedCache {
   #listener: MirrorListener | undefined
 
   /**
-   * `secret`: keeps what others may choose from lying in each other's way (block-table.ts); `average`: one for all replicas of
-   * a model, so that what they are predicted to do can be compared.
+   * `secret`: hash seed that prevents clients from provoking collisions (block-table.ts). `average`: shared by all
+   * replicas of a model, so that their predictions are comparable.
    */
   constructor(
     bounds: MirrorBounds & { readonly secret?: number },
@@ -44,54 +43,56 @@ export class CacheMirror implements BelievedCache {
     this.#average = average
   }
 
-  /** Orders a context by those that stand behind the same text; undefined when there are none. */
+  /**
+   * Orders a context by the contexts held after the same text. Returns undefined if there is no index for that text.
+   */
   order(scope: ScopeId, context: Context, sizes: readonly number[]): Ordering | undefined {
     return this.#contexts.at(scope)?.order(context, sizes)
   }
 
-  /** An index that orders as this mirror does, with nothing in it and blocks of its own. */
+  /** Creates an empty index that orders like this mirror and has its own block table. */
   createIndex(): OrderingIndex<MirroredRequest> {
     return this.#createIndex(new SharedBlocks())
   }
 
-  /** The search path of a context that was sent, for the scheduler. */
+  /** Returns the search path of a sent context, for the scheduler; empty if it is not held. */
   searchPath(request: RequestId, scope: ScopeId): number[] {
     const number = this.#requests.find(request)
     return number === undefined ? [] : (this.#contexts.at(scope)?.pathOf(number) ?? [])
   }
 
-  /** How many tokens a prompt of so many characters is expected to have. */
+  /** Estimates how many tokens a prompt of this many characters has. */
   estimateTokens(characters: number): number {
     return Math.ceil(characters * this.#average.tokensPerCharacter)
   }
 
-  /** How many tokens of a prompt are believed to be cached: as dense as they were for a request that holds them. */
+  /** Predicts how many tokens of a prompt are cached, using the token density of a request that holds them. */
   predictCachedTokens(prompt: Pick<SentPrompt, 'prefixes' | 'ends'>): number {
     return Math.floor(this.#findHeld(prompt).tokens)
   }
 
-  /** How many characters of a prompt are believed to be cached. */
+  /** Predicts how many characters of a prompt are cached. */
   predictCachedLength(prompt: Pick<SentPrompt, 'prefixes' | 'ends'>): number {
     return this.#findHeld(prompt).length
   }
 
-  /** How many tokens a prompt is expected to have: never fewer than are predicted to be cached. */
+  /** Estimates how many tokens a prompt has; never fewer than are predicted to be cached. */
   estimatePromptTokens(prompt: Pick<SentPrompt, 'prefixes' | 'ends' | 'length'>): number {
     const held = this.#findHeld(prompt)
     return Math.ceil(held.tokens + (prompt.length - held.length) * this.#average.tokensPerCharacter)
   }
 
-  /** Whether a request id is mirrored: the engine must not be given it again. */
+  /** Returns whether a request id is mirrored. If it is, the id must not be sent to the engine again. */
   has(request: RequestId): boolean {
     return this.#requests.find(request) !== undefined
   }
 
-  /** From now on tells of its changes. */
+  /** Sets the listener for changes of this mirror. */
   listen(listener: MirrorListener): void {
     this.#listener = listener
   }
 
-  /** What is believed of a request. */
+  /** Returns what is believed about a request; undefined if it is not mirrored. */
   recall(request: RequestId): MirroredBelief | undefined {
     const number = this.#requests.find(request)
     if (number === undefined) return undefined
@@ -107,22 +108,22 @@ export class CacheMirror implements BelievedCache {
     return this.recall(request)?.prompt
   }
 
-  /** How many requests are mirrored, be anything of them cached or not. */
+  /** Number of mirrored requests, including those of which nothing is cached. */
   get size(): number {
     return this.#requests.size
   }
 
-  /** Every request that is remembered, those sent longest ago first; goes on through those sent meanwhile. */
+  /** Yields every mirrored request, oldest first, including those sent during the iteration. */
   *requestIds(): Generator<RequestId> {
     for (const [request] of this.#requests.entries()) yield request
   }
 
-  /** Tokens of all that is held: what several share is counted once, but for what stands behind a prompt's blocks. */
+  /** Total tokens held. Shared prefixes count once; text after the last held prefix counts for each request. */
   get heldTokens(): number {
     return Math.floor(this.#held.heldLength * this.#average.tokensPerCharacter)
   }
 
-  /** What is held of a request; undefined when that is nothing. */
+  /** Returns what is held of a request; undefined if nothing is. */
   heldOf(request: RequestId): BelievedRequest | undefined {
     const number = this.#requests.find(request)
     const cachedLength = number === undefined ? 0 : this.#requests.heldLengths.at(number)
@@ -131,7 +132,7 @@ export class CacheMirror implements BelievedCache {
     return { request, cachedLength, tokensPerCharacter }
   }
 
-  /** The requests that hold the prefix of a prompt that ends at a place, those sent longest ago first. */
+  /** Returns the requests that hold the prefix at index `place` of a prompt, oldest first. */
   holdersOf({ prefixes, ends }: Pick<SentPrompt, 'prefixes' | 'ends'>, place: number): RequestId[] {
     const node = this.#prompts.nodeOf(prefixes, place + 1)
     if (node === undefined) return []
@@ -144,25 +145,25 @@ export class CacheMirror implements BelievedCache {
     return holders
   }
 
-  /** How many of the characters that a request holds others hold as well. */
+  /** Returns how many of a request's held characters other requests hold too. */
   sharedLengthOf({ request, cachedLength }: BelievedRequest): number {
     const number = this.#requests.find(request)
     return number === undefined ? 0 : this.#prompts.sharedLength(this.#requests.ends.at(number), cachedLength)
   }
 
-  /** Notes with a request when it was sent, in any unit. */
+  /** Records when a request was sent, in any unit. */
   noteTime(request: RequestId, at: number): void {
     const number = this.#requests.find(request)
     if (number !== undefined) this.#requests.times.set(number, at)
   }
 
-  /** What was noted with a request; 0 for nothing. */
+  /** Returns the time recorded for a request; 0 if there is none. */
   timeOf(request: RequestId): number {
     const number = this.#requests.find(request)
     return number === undefined ? 0 : this.#requests.times.at(number)
   }
 
-  /** Figures for the control plane; requests are those that have something cached, bytes are estimated. */
+  /** Statistics for the control plane. `requests` counts those with something cached; `bytes` is an estimate. */
   get statistics(): {
     requests: number
     cachedTokens: number
@@ -182,7 +183,7 @@ export class CacheMirror implements BelievedCache {
     }
   }
 
-  /** The longest search path of all that is held, in nodes. O(requests · height). */
+  /** Length of the longest search path of any held context, in nodes. O(requests · height). */
   get height(): number {
     let height = 0
     for (const [, number] of this.#requests.entries()) {
@@ -193,7 +194,7 @@ export class CacheMirror implements BelievedCache {
     return height
   }
 
-  /** The one way in: every change of belief is an event. */
+  /** Applies an event to the mirror. */
   apply(event: CacheEvent): void {
     switch (event.type) {
       case 'sent':
@@ -219,14 +220,14 @@ export class CacheMirror implements BelievedCache {
     }
   }
 
-  /** The engine is about to tell of all that it holds; what it does not tell of it holds no longer. */
+  /** Tells the listener that a full report of the engine's cache follows. What it omits is no longer cached. */
   beginSnapshot(): void {
     this.#listener?.reset('replaced')
   }
 
   /**
-   * Replaces everything by what the engine says it holds. Requests it does not name are taken to have nothing cached,
-   * but not forgotten: one that was sent while the snapshot was taken is still to be reported.
+   * Replaces all beliefs with the engine's report of its cache. A request missing from it counts as not cached but
+   * stays mirrored, because a request sent while the snapshot was taken will still be reported.
    */
   applySnapshot(cachedTokens: ReadonlyMap<RequestId, number>): void {
     this.beginSnapshot()
@@ -248,7 +249,7 @@ export class CacheMirror implements BelievedCache {
     const { request, prompt, heldLength, tokensPerCharacter, at, isLongPast = false } = event
     let number = this.#requests.find(request)
     if (number === undefined && !prompt) return
-    // counted first: what it holds from now on is as dense
+    // set the density first, so that it applies to what the request holds from now on
     if (number !== undefined && tokensPerCharacter !== undefined) this.#held.count(number, tokensPerCharacter)
     if (number !== undefined) {
       this.#held.hold(number, Math.min(heldLength, this.#requests.lengths.at(number)))
@@ -272,7 +273,7 @@ export class CacheMirror implements BelievedCache {
     this.#listener?.changed(request, 'counted')
   }
 
-  /** Cuts (or grows again) what is believed of a request to its longest prefix that is still cached. */
+  /** Shrinks or extends the belief about a request to its longest prefix that is still cached. */
   #resize(request: RequestId, cachedTokens: number): void {
     const number = this.#requests.find(request)
     if (number === undefined) {
@@ -291,7 +292,7 @@ export class CacheMirror implements BelievedCache {
     this.#listener?.changed(request, 'held')
   }
 
-  /** The longest prefix of a prompt that is held, in characters and in tokens. */
+  /** Returns the longest held prefix of a prompt, in characters and in tokens. */
   #findHeld(prompt: Pick<SentPrompt, 'prefixes' | 'ends'>): { length: number; tokens: number } {
     const { length, tokensPerCharacter } = this.#prompts.find(prompt)
     return { length, tokens: length * (tokensPerCharacter ?? this.#average.tokensPerCharacter) }

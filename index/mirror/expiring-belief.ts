@@ -1,25 +1,25 @@
 import type { RequestId } from '../context-block.ts'
 import type { BeliefCut, BelievedCache } from './believed-cache.ts'
 
-/** Belief that ends with time, where neither what an engine evicts nor how much it holds is known. */
+/** Beliefs that expire, for an engine whose evictions and cache size are both unknown. */
 export class ExpiringBelief {
   readonly #cut: BeliefCut
-  /** in the order of their times */
+  /** in order of time */
   readonly #usedAt = new Map<RequestId, number>()
 
-  /** What is held already counts as used `now`. */
+  /** Everything already held counts as used `now`. */
   constructor(cache: BelievedCache, now: number, cut: BeliefCut) {
     this.#cut = cut
     for (const request of cache.requestIds()) this.#usedAt.set(request, now)
   }
 
-  /** A request was sent: all that it found and computed was used. */
+  /** Records that a request was sent, which uses its whole prompt. */
   note(request: RequestId, now: number): void {
     this.#usedAt.delete(request)
     this.#usedAt.set(request, now)
   }
 
-  /** Believes no more in what was used before a time, but for what was used since as well. */
+  /** Drops the belief in every request last used before a time. Prefixes that later requests share stay believed. */
   expire(before: number): void {
     for (const [request, usedAt] of this.#usedAt) {
       if (usedAt >= before) return

@@ -3,37 +3,39 @@ import type { Context, ScopeId } from '../context-block.ts'
 import type { OrderingIndex } from '../ordering/ordering-index.ts'
 import type { MirroredRequest } from './mirrored-requests.ts'
 
-/** So many scopes are remembered of which nothing is cached; small caches lose all of a scope again and again. */
+/**
+ * Maximum number of idle scopes, in which nothing is cached. Small caches often lose a whole scope and store it again.
+ */
 const maxIdleScopes = 1_000
-/** of an index that does not say what it takes */
+/** estimate for an index that does not report its memory */
 const bytesPerNode = 2_000
 
-/** The contexts that requests hold: an index for each scope, since contexts share a prefix only behind equal text. */
+/** The contexts that requests hold, with an index per scope because contexts share a prefix only after equal text. */
 export class HeldContexts {
   readonly #createIndex: (blocks: SharedBlocks) => OrderingIndex<MirroredRequest>
   readonly #blocks: SharedBlocks
   readonly #indexes = new Map<ScopeId, OrderingIndex<MirroredRequest>>()
-  /** scopes of which nothing is held any more: their indexes still know what is asked for behind them */
+  /** scopes in which nothing is held any more; their indexes still know the demand */
   readonly #idle = new Set<ScopeId>()
 
-  /** `blocks`: of which those that are held by number are. */
+  /** `blocks`: the table that block numbers refer to. */
   constructor(createIndex: (blocks: SharedBlocks) => OrderingIndex<MirroredRequest>, blocks: SharedBlocks) {
     this.#createIndex = createIndex
     this.#blocks = blocks
   }
 
-  /** The index of the contexts behind a text; undefined where there never were any, or none for long. */
+  /** Returns the index of a scope; undefined if it never had contexts or was idle for long. */
   at(scope: ScopeId): OrderingIndex<MirroredRequest> | undefined {
     return this.#indexes.get(scope)
   }
 
-  /** From now on a request holds these blocks behind a text; none: nothing. `isAsked`: it has been sent just now. */
+  /** Sets the blocks that a request holds in a scope; an empty list removes it. `isAsked`: it was sent just now. */
   hold(request: MirroredRequest, scope: ScopeId, blocks: Context, sizes: readonly number[], isAsked: boolean): void {
     if (blocks.length > 0) this.#require(scope).insert(blocks, sizes, request, isAsked)
     else this.#remove(request, scope)
   }
 
-  /** The same of blocks by number. */
+  /** Like `hold`, with blocks given by number. */
   holdNumbers(request: MirroredRequest, scope: ScopeId, blocks: readonly number[], isAsked: boolean): void {
     if (blocks.length === 0) {
       this.#remove(request, scope)
@@ -49,13 +51,13 @@ export class HeldContexts {
     index.insert(context, sizes, request, isAsked)
   }
 
-  /** Of the blocks that a request holds behind a text it holds only the first `length` from now on. */
+  /** Keeps only the first `length` of the blocks that a request holds in a scope. */
   cut(request: MirroredRequest, scope: ScopeId, length: number): void {
     if (length > 0) this.#indexes.get(scope)?.cut(request, length)
     else this.#remove(request, scope)
   }
 
-  /** Nothing is held. */
+  /** Removes all held contexts; the demand history stays. */
   clear(): void {
     for (const [scope, index] of this.#indexes) {
       index.clear()
@@ -63,13 +65,13 @@ export class HeldContexts {
     }
   }
 
-  /** Nothing is held, and nobody knows what was asked for. */
+  /** Removes all held contexts and the demand history. */
   forget(): void {
     this.#indexes.clear()
     this.#idle.clear()
   }
 
-  /** How large all indexes are together; bytes are estimated. */
+  /** Total size of all indexes; `bytes` is an estimate. */
   get statistics(): { readonly nodes: number; readonly contexts: number; readonly bytes: number } {
     let [nodes, contexts, bytes] = [0, 0, 0]
     for (const index of this.#indexes.values()) {

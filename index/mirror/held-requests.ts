@@ -7,27 +7,27 @@ import { HeldContexts } from './held-contexts.ts'
 import { MirroredPrompts } from './mirrored-prompts.ts'
 import { type MirroredRequest, MirroredRequests } from './mirrored-requests.ts'
 
-/** How much is mirrored at most; the oldest requests go first. */
+/** Limits of a mirror; the oldest requests are dropped first. */
 export interface MirrorBounds {
   readonly maxRequests: number
   readonly maxBlocks: number
 }
 
-/** Of a request when it is added. */
+/** Initial state of an added request. */
 export interface HeldAtFirst {
-  /** characters */
+  /** held length, in characters */
   readonly length: number
   readonly tokensPerCharacter: number | undefined
-  /** It has been sent just now. */
+  /** whether it was sent just now */
   readonly isAsked: boolean
 }
 
-/** So many requests are remembered of which nothing is held any more: an engine may store one anew that it had lost. */
+/** Maximum number of remembered requests of which nothing is held any more. An engine may store a lost one again. */
 const maxFallen = 5_000
 
 /**
- * How much of each mirrored request is held, in characters. Whenever that changes, the contexts behind each text and the
- * prefixes of prompts change with it.
+ * How much of each mirrored request is held, in characters. Whenever that changes, the held contexts and the prompt
+ * prefixes are updated too.
  */
 export class HeldRequests {
   readonly requests: MirroredRequests = new MirroredRequests()
@@ -36,16 +36,16 @@ export class HeldRequests {
   readonly #bounds: MirrorBounds
   readonly #onForgotten: (request: RequestId, time: number) => void
   readonly #table: SharedBlocks
-  /** those that lost everything, the longest ago first */
+  /** requests that lost everything; earliest first */
   readonly #fallen = new RequestTable<MirroredRequest>()
-  /** requests of which something is held */
+  /** number of requests of which something is held */
   #holding = 0
-  /** characters that requests hold behind the last of their prefixes */
+  /** characters that requests hold after their last held prefix */
   #tailLength = 0
-  /** blocks of all requests, each as often as it was sent */
+  /** number of blocks in all requests, including repetitions */
   #blocks = 0
 
-  /** `secret`: see block-table.ts; `onForgotten`: hears of a request that is mirrored no longer, and of its time. */
+  /** `secret`: see block-table.ts. `onForgotten`: receives each request that is no longer mirrored, and its time. */
   constructor(
     bounds: MirrorBounds & { readonly secret?: number },
     createIndex: (blocks: SharedBlocks) => OrderingIndex<MirroredRequest>,
@@ -58,33 +58,33 @@ export class HeldRequests {
     this.contexts = new HeldContexts(createIndex, this.#table)
   }
 
-  /** Requests of which something is held. */
+  /** Number of requests of which something is held. */
   get holding(): number {
     return this.#holding
   }
 
-  /** Characters of all that is held: what several share counts once, but for what stands behind a prompt's blocks. */
+  /** Total characters held. Shared prefixes count once; text after the last held prefix counts for each request. */
   get heldLength(): number {
     return this.prompts.heldLength + this.#tailLength
   }
 
-  /** An estimate of the memory they take, but for their contexts. */
+  /** Estimated memory, without the contexts. */
   get bytes(): number {
     return this.requests.bytes + this.prompts.bytes + this.#table.bytes
   }
 
-  /** Tokens a character of a request; undefined until the engine has counted them. */
+  /** Returns the tokens per character of a request; undefined until the engine has counted its tokens. */
   densityOf(number: MirroredRequest): number | undefined {
     return this.requests.densities.at(number) || undefined
   }
 
-  /** The prompt of a request. */
+  /** Returns the prompt of a mirrored request. */
   promptOf(number: MirroredRequest): MirroredPrompt {
     const { ends, lengths } = this.requests
     return this.requests.keptPrompt(number) ?? this.prompts.promptAt(ends.at(number), lengths.at(number))
   }
 
-  /** Mirrors a request that is not mirrored. */
+  /** Adds a request, which must not be mirrored yet. */
   add(request: RequestId, prompt: SharedPrompt, held: HeldAtFirst): MirroredRequest {
     const { end, isTold } = this.prompts.add(prompt)
     const blocks = countBlocks(prompt)
@@ -96,7 +96,7 @@ export class HeldRequests {
     return number
   }
 
-  /** Forgets the oldest requests while there are more than the bounds allow. */
+  /** Forgets the oldest requests until the bounds are met; a single request may exceed the bound on blocks. */
   trim(): void {
     const { maxRequests, maxBlocks } = this.#bounds
     while (this.requests.size > maxRequests || (this.#blocks > maxBlocks && this.requests.size > 1)) {
@@ -104,14 +104,14 @@ export class HeldRequests {
     }
   }
 
-  /** From now on a request has so many tokens a character. */
+  /** Sets the tokens per character of a request. */
   count(number: MirroredRequest, density: number): void {
     const { ends, densities, heldLengths } = this.requests
     densities.set(number, density)
     this.prompts.count(ends.at(number), heldLengths.at(number), density)
   }
 
-  /** From now on a request holds the first `length` characters of its prompt; `isAsked`: it has been sent just now. */
+  /** Sets the held prefix of a request to `length` characters. `isAsked`: it was sent just now. */
   hold(number: MirroredRequest, length: number, isAsked = false): void {
     const { heldLengths, ends } = this.requests
     const before = heldLengths.at(number)
@@ -126,7 +126,7 @@ export class HeldRequests {
     this.#tailLength += length - before - known
   }
 
-  /** A request holds nothing now; of too many such requests those that fell first are forgotten, by and by. */
+  /** Marks a request as holding nothing. If there are too many such requests, forgets up to two of the earliest. */
   fall(number: MirroredRequest): void {
     this.hold(number, 0)
     this.#fallen.delete(number)
@@ -136,7 +136,7 @@ export class HeldRequests {
     }
   }
 
-  /** No request holds anything. All stay known: a sender that fell behind clears before it tells all it holds anew. */
+  /** Marks all requests as holding nothing. They stay known: a sender that fell behind clears, then reports again. */
   clear(): void {
     const { ends, heldLengths } = this.requests
     for (const [, number] of this.requests.entries()) {
@@ -149,7 +149,7 @@ export class HeldRequests {
     this.#tailLength = 0
   }
 
-  /** Mirrors a request no longer, if it was. */
+  /** Stops mirroring a request, if it is mirrored. */
   forget(request: RequestId): void {
     const number = this.requests.find(request)
     if (number === undefined) return
@@ -187,10 +187,10 @@ function countBlocks({ contexts }: SharedPrompt): number {
   return contexts.reduce((sum, { blocks }) => sum + blocks.length, 0)
 }
 
-/** How many of the ascending `ends` are at most `limit`. */
+/** Returns how many of the ascending `ends` are at most `limit`; 0 if `limit` is 0. */
 function countUpTo(ends: readonly number[], limit: number): number {
   let low = 0
-  // of nothing nothing is held, not even what ends where all begins
+  // with nothing held, not even an empty block at position 0 counts
   let high = limit > 0 ? ends.length : 0
   while (low < high) {
     const middle = (low + high) >> 1

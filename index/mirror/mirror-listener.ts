@@ -1,23 +1,25 @@
 import type { MirroredPrompt } from '../cache-event.ts'
 import type { RequestId } from '../context-block.ts'
 
-/** What is believed of one request. */
+/** What is believed about one request. */
 export interface MirroredBelief {
   readonly prompt: MirroredPrompt
-  /** how many tokens a character took; undefined until the engine has counted */
+  /** undefined until the engine has counted the tokens */
   readonly tokensPerCharacter: number | undefined
-  /** so many characters of the prompt are held, from its start */
+  /** length of the held prefix, in characters */
   readonly heldLength: number
 }
 
-/** Hears of what changes the mirror, if it is not a `shared` event: whoever shares it tells others. */
+/**
+ * Notified of changes to a mirror, to share them with other proxies. It must ignore those that `shared` events cause.
+ */
 export interface MirrorListener {
-  /** Something else is believed of a request: it was sent just now, its tokens were counted, more or less of it is held. */
+  /** A belief changed: the request was sent, its tokens were counted, or more or less of it is held. */
   changed(request: RequestId, what: 'sent' | 'counted' | 'held'): void
-  /** A request is mirrored no longer; `at` as it was noted. */
+  /** A request is no longer mirrored; `at` is its recorded time. */
   forgotten(request: RequestId, at: number): void
-  /** The engine has told of a request that is not mirrored. */
+  /** The engine reported a request that is not mirrored. */
   unknown(request: RequestId, cachedTokens: number): void
-  /** Nothing is held any more but what is told of next; `cleared`: requests are forgotten, too. */
+  /** Nothing counts as cached until reported again. `cleared`: what was shared about requests is void, too. */
   reset(type: 'replaced' | 'cleared'): void
 }

@@ -6,25 +6,25 @@ import { SequenceTree } from '../columns/sequence-tree.ts'
 import type { ScopeId } from '../context-block.ts'
 import { PromptMarks } from './prompt-marks.ts'
 
-/** The longest prefix of a prompt that is held. */
+/** The longest held prefix of a prompt. */
 export interface HeldPrefix {
   /** characters */
   readonly length: number
-  /** as a request that holds it was counted; undefined when none was */
+  /** density of a counted request that holds it; undefined if none was counted */
   readonly tokensPerCharacter: number | undefined
 }
 
 /**
- * The prompts that were sent, and which of their prefixes are held by how many: a tree of prefixes, in which a prompt is
- * the node it ends at. A prefix of many prompts is kept once; by place lie 12 bytes: its symbol, where it ends, what stands
- * there.
+ * The prompts that were sent, and how many requests hold each of their prefixes. They form a tree of prefixes, in which
+ * a prompt is identified by the node where it ends. A prefix that many prompts share is stored once. Each place takes
+ * 12 bytes: the prefix's symbol, its end and its mark.
  */
 export class MirroredPrompts {
   readonly #marks: PromptMarks
   readonly #ends: WholeColumn
-  /** by node: requests that hold all of it */
+  /** by node: number of requests that hold all of it */
   readonly #holders = new WholeColumn()
-  /** by node: tokens per character as counted last of one that holds it; 0 when none was */
+  /** by node: tokens per character of the last counted request that holds it; 0 if none was counted */
   readonly #densities = new FloatColumn()
   readonly #tree: SequenceTree
   #heldLength = 0
@@ -41,30 +41,33 @@ export class MirroredPrompts {
     })
   }
 
-  /** Characters of all prefixes that are held, each once. */
+  /** Total characters of all held prefixes, each counted once. */
   get heldLength(): number {
     return this.#heldLength
   }
 
-  /** An estimate of the memory it takes. */
+  /** Estimated memory. */
   get bytes(): number {
     return this.#tree.bytes
   }
 
-  /** Keeps a prompt, of which nothing is held yet: where it ends, and whether `promptAt` can tell of it, sizes aside. */
+  /**
+   * Adds a prompt of which nothing is held yet. Returns its end node; `isTold` says whether `promptAt` can reproduce
+   * the prompt, apart from block sizes.
+   */
   add(prompt: SharedPrompt): { readonly end: number; readonly isTold: boolean } {
     const { end, known } = this.#tree.insert(prompt.symbols)
     return { end, isTold: this.#marks.put(prompt, known, this.#placesTo(end)) }
   }
 
-  /** Lets go of a prompt of which nothing is held. */
+  /** Removes a prompt of which nothing is held. */
   remove(end: number): void {
     this.#tree.remove(end)
   }
 
   /**
-   * A request that held the first `before` characters of a prompt holds the first `after` from now on; returns how many
-   * more lie within prefixes that end there.
+   * Changes the held prefix of one request from `before` to `after` characters. Returns the change in the characters
+   * that lie within whole held prefixes.
    */
   hold(end: number, before: number, after: number, tokensPerCharacter: number | undefined): number {
     const { parents, lengths } = this.#tree
@@ -88,12 +91,12 @@ export class MirroredPrompts {
   }
 
   /**
-   * Tells of the contexts of a prompt of which fewer blocks end within the first `to` characters than within the first
-   * `from`: how many do, 0 included.
+   * Reports every context of a prompt that has fewer blocks ending within the first `to` characters than within the
+   * first `from`, with the number of blocks that remain, which may be 0.
    */
   eachCut(end: number, from: number, to: number, tell: (scope: ScopeId, kept: number) => void): void {
     const { parents, starts, lengths } = this.#tree
-    // of nothing nothing is held, not even what ends where all begins
+    // with nothing held, not even an empty block at position 0 counts
     const last = to - Number(to === 0)
     let [kept, lost] = [0, 0]
     for (let node = end; node > 0; node = parents.at(node)) {
@@ -113,8 +116,8 @@ export class MirroredPrompts {
   }
 
   /**
-   * Tells of the contexts of a prompt of which more blocks end within the first `to` characters than within the first
-   * `from`: those that do, by number.
+   * Reports every context of a prompt that has more blocks ending within the first `to` characters than within the
+   * first `from`, with the numbers of all blocks within `to`.
    */
   eachGrown(end: number, from: number, to: number, tell: (scope: ScopeId, blocks: readonly number[]) => void): void {
     const { parents, starts, lengths } = this.#tree
@@ -139,7 +142,7 @@ export class MirroredPrompts {
     }
   }
 
-  /** The tokens of a request were counted: what it holds is as dense. */
+  /** Sets the density of what a request holds, because its tokens were counted. */
   count(end: number, heldLength: number, tokensPerCharacter: number): void {
     for (const node of this.#tree.pathTo(end)) {
       if (this.#countUpTo(node, heldLength) < this.#tree.lengths.at(node)) break
@@ -148,7 +151,7 @@ export class MirroredPrompts {
     this.#mergeAlong(end, this.#tree.root)
   }
 
-  /** The longest prefix of a prompt that is held. */
+  /** Finds the longest held prefix of a prompt. */
   find({ prefixes, ends }: Pick<SentPrompt, 'prefixes' | 'ends'>): HeldPrefix {
     const tree = this.#tree
     let [length, density] = [0, 0]
@@ -170,7 +173,7 @@ export class MirroredPrompts {
     return { length, tokensPerCharacter: density === 0 ? undefined : density }
   }
 
-  /** The node in which the first `count` prefixes of a prompt end, until the tree changes; undefined: no prompt has them. */
+  /** Returns the node where the first `count` prefixes end; undefined if no prompt has them. Valid until a change. */
   nodeOf(prefixes: readonly ScopeId[], count: number): number | undefined {
     const tree = this.#tree
     let node = tree.root
@@ -186,14 +189,14 @@ export class MirroredPrompts {
     return node
   }
 
-  /** Whether a node lies on the way to where a prompt ends. */
+  /** Returns whether `node` is on the path to the prompt that ends at `end`. */
   leadsThrough(end: number, node: number): boolean {
     let at = end
     while (at > 0 && at !== node) at = this.#tree.parents.at(at)
     return at === node
   }
 
-  /** How many of the first characters of a prompt more than one request holds. */
+  /** Returns the length of the part of a held prefix that more than one request holds. */
   sharedLength(end: number, heldLength: number): number {
     let last = 0
     for (const node of this.#tree.pathTo(end)) {
@@ -204,7 +207,7 @@ export class MirroredPrompts {
     return last
   }
 
-  /** A prompt of so many characters, as it was sent; sizes as the first had them. */
+  /** Reproduces a sent prompt of `length` characters. Block sizes are those of the first user of each block. */
   promptAt(end: number, length: number): MirroredPrompt {
     const places = this.#placesTo(end)
     const symbols = places.map((place) => this.#tree.symbolAt(place))
@@ -221,7 +224,7 @@ export class MirroredPrompts {
     return places
   }
 
-  /** One request more or fewer holds a node; returns how many characters that are. */
+  /** Adds or removes one holder of a node. Returns the number of characters on the node's edge. */
   #change(node: number, by: 1 | -1, tokensPerCharacter: number | undefined): number {
     const { starts, lengths, parents } = this.#tree
     const parent = parents.at(node)
@@ -238,7 +241,7 @@ export class MirroredPrompts {
     return length
   }
 
-  /** Merges what may be from a node up to another one above it. */
+  /** Merges nodes where possible, from `last` up to its ancestor `first`. */
   #mergeAlong(last: number, first: number): void {
     let node = last
     for (let isOver = false; !isOver && node > 0; ) {
@@ -249,7 +252,7 @@ export class MirroredPrompts {
     }
   }
 
-  /** How many prefixes of a node's edge end within so many characters. */
+  /** Returns how many prefixes on a node's edge end within `limit` characters. */
   #countUpTo(node: number, limit: number): number {
     const [start, length] = [this.#tree.starts.at(node), this.#tree.lengths.at(node)]
     if (this.#ends.at(start + length - 1) <= limit) return length

@@ -4,23 +4,23 @@ import { RequestTable } from '../columns/request-table.ts'
 import type { RequestId } from '../context-block.ts'
 import { withNames } from './mirrored-prompt.ts'
 
-/** A mirrored request: its number in the columns of `MirroredRequests`, which lives as long as it is mirrored. */
+/** A mirrored request: its number in the columns of `MirroredRequests`, which is valid while it is mirrored. */
 export type MirroredRequest = number
 
-/** The requests that are mirrored, in the order they were sent; what is known of each lies in columns. */
+/** The mirrored requests in the order they were sent, with their data in columns. */
 export class MirroredRequests {
-  /** where the prompt ends in the tree of prompts */
+  /** end node of the prompt in the tree of prompts */
   readonly ends: WholeColumn = new WholeColumn()
-  /** characters of the prompt */
+  /** length of the prompt, in characters */
   readonly lengths: WholeColumn = new WholeColumn()
   readonly heldLengths: WholeColumn = new WholeColumn()
   readonly blocks: WholeColumn = new WholeColumn()
-  /** tokens a character; 0 until the engine has counted */
+  /** tokens per character; 0 until the engine has counted the tokens */
   readonly densities: FloatColumn = new FloatColumn()
-  /** as `CacheMirror.noteTime` noted it */
+  /** as set by `CacheMirror.noteTime` */
   readonly times: FloatColumn = new FloatColumn()
   readonly #columns = [this.ends, this.lengths, this.heldLengths, this.blocks, this.densities, this.times]
-  /** prompts that the tree cannot tell of as they were sent */
+  /** prompts that the tree cannot reproduce */
   readonly #odd = new Map<MirroredRequest, MirroredPrompt>()
   readonly #table = new RequestTable()
 
@@ -28,7 +28,7 @@ export class MirroredRequests {
     return this.#table.size
   }
 
-  /** An estimate of the memory they take. */
+  /** Estimated memory. */
   get bytes(): number {
     return this.#columns.reduce((sum, { bytes }) => sum + bytes, this.#table.bytes + this.#odd.size * bytesPerOddPrompt)
   }
@@ -41,17 +41,17 @@ export class MirroredRequests {
     return this.#table.requestOf(number)
   }
 
-  /** The one that was sent first. */
+  /** Returns the request that was sent first; undefined if there is none. */
   oldest(): RequestId | undefined {
     return this.#table.oldest()
   }
 
-  /** All of them, those sent first first; goes on through those that are sent meanwhile. */
+  /** Yields all requests, oldest first, including those added during the iteration. */
   entries(): Generator<[RequestId, MirroredRequest]> {
     return this.#table.entries()
   }
 
-  /** Mirrors a request, of which nothing is held yet. */
+  /** Adds a request of which nothing is held yet. */
   add(request: RequestId, end: number, length: number, blocks: number): MirroredRequest {
     const number = this.#table.add(request)
     reserveAll(this.#columns, this.#table.end)
@@ -66,12 +66,12 @@ export class MirroredRequests {
     this.#odd.delete(this.#table.delete(request)!)
   }
 
-  /** Keeps the prompt itself. */
+  /** Stores the prompt itself, for one that the tree cannot reproduce. */
   keepPrompt(number: MirroredRequest, prompt: SharedPrompt): void {
     this.#odd.set(number, withNames(prompt))
   }
 
-  /** The prompt itself, if it is kept. */
+  /** Returns the prompt stored by `keepPrompt`, if any. */
   keptPrompt(number: MirroredRequest): MirroredPrompt | undefined {
     return this.#odd.get(number)
   }

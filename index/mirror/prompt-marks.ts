@@ -4,10 +4,10 @@ import { WholeColumn } from '../columns/number-column.ts'
 import { toPrefixSymbol } from '../columns/prefix-symbol.ts'
 import type { BlockId, ScopeId } from '../context-block.ts'
 
-/** What stands where a prefix ends: a scope begins (its number, negative, less one), a block ends (its number and one), or 0. */
+/** What is at the end of a prefix: −number − 1 if a scope begins, number + 1 if a block ends, otherwise 0. */
 type Mark = number
 
-/** Where the contexts of prompts lie among their prefixes: by place, a prefix each, where it ends and what stands there. */
+/** Locates the contexts of prompts among their prefixes: each prefix has a place, with its end and its mark. */
 export class PromptMarks {
   readonly ends: WholeColumn = new WholeColumn()
   readonly marks: WholeColumn = new WholeColumn()
@@ -20,8 +20,8 @@ export class PromptMarks {
   }
 
   /**
-   * Marks the prefixes of a prompt from the one at `known` on, which lie at these places; returns whether what stands at all
-   * of them tells of the prompt as it was sent, sizes aside.
+   * Marks the prefixes of a prompt, at the given places, from index `known` on. Returns whether the marks at all places
+   * reproduce the prompt as it was sent, apart from block sizes.
    */
   put({ symbols, ends, contexts }: SharedPrompt, known: number, places: readonly number[]): boolean {
     for (let at = known; at < places.length; at++) {
@@ -48,7 +48,7 @@ export class PromptMarks {
     return isTold && this.#isAll(places, ends, marked)
   }
 
-  /** Lets go of what stands at some places. */
+  /** Releases the blocks and scopes marked at a range of places. */
   drop(start: number, length: number): void {
     for (let place = start; place < start + length; place++) {
       const mark: Mark = this.marks.at(place)
@@ -57,7 +57,7 @@ export class PromptMarks {
     }
   }
 
-  /** The contexts of a prompt whose prefixes lie at these places. */
+  /** Reads the contexts of a prompt from the places of its prefixes. */
   contextsAt(places: readonly number[]): SentContext[] {
     const contexts: { scope: ScopeId; blocks: BlockId[]; sizes: number[]; ends: number[] }[] = []
     for (const place of places) {
@@ -71,12 +71,12 @@ export class PromptMarks {
     return contexts
   }
 
-  /** The scope of a mark that is negative. */
+  /** Returns the scope of a negative mark. */
   scopeOf(mark: Mark): ScopeId {
     return this.#scopes.idOf(-mark - 1)
   }
 
-  /** Whether so many of the places are marked, and the prefixes end where these do. */
+  /** Returns whether exactly `marked` places have marks and all ends match. */
   #isAll(places: readonly number[], ends: readonly number[], marked: number): boolean {
     let count = 0
     for (let at = 0; at < places.length; at++) {
@@ -86,7 +86,7 @@ export class PromptMarks {
     return count === marked
   }
 
-  /** Whether a scope begins there from now on. */
+  /** Marks the beginning of a scope if the place is new. Returns whether the place now marks that scope. */
   #putScope({ scope }: SharedContext, place: number | undefined, isNew: boolean): boolean {
     if (place === undefined) return false
     const mark: Mark = this.marks.at(place)
@@ -94,7 +94,9 @@ export class PromptMarks {
     return isNew ? mark === 0 : mark < 0 && this.scopeOf(mark) === scope
   }
 
-  /** Whether a block ends there from now on; its use is that place's, or given back. */
+  /**
+   * Marks the end of a block if the place is new; otherwise releases it. Returns whether the place marks that block.
+   */
   #putBlock(block: number, place: number | undefined, isNew: boolean): boolean {
     const mark: Mark | undefined = place === undefined ? undefined : this.marks.at(place)
     if (isNew && mark === 0) {

@@ -3,12 +3,14 @@ import type { Context, RequestId, ScopeId } from '../context-block.ts'
 import { PaperOrdering } from '../paper/paper-ordering.ts'
 import { CacheMirror } from './cache-mirror.ts'
 
-/** A mirror with room for everything, of which a token is four characters. */
+/** Creates a mirror with room for everything, in which a token has four characters. */
 export function createMirror(): CacheMirror {
   return new CacheMirror({ maxRequests: 10_000, maxBlocks: 1_000_000 }, () => new PaperOrdering())
 }
 
-/** A prompt of 100 characters of system text, the named blocks of 100 characters each, and a question of `tail`. */
+/**
+ * Builds a prompt: 100 characters of system text, blocks of 100 characters each and a question of `tail` characters.
+ */
 export function promptOf(blocks: readonly string[], tail = 0): SentPrompt {
   const ends = [100, ...blocks.map((_, i) => 200 + 100 * i)]
   const prefixes = ends.map((_, i) => `system ${blocks.slice(0, i).join(' ')}` as ScopeId)
@@ -21,7 +23,7 @@ export function promptOf(blocks: readonly string[], tail = 0): SentPrompt {
   return { contexts: [context], prefixes, ends, length: ends.at(-1)! + tail }
 }
 
-/** Sends prompts in order; each is called by its blocks unless it says otherwise. */
+/** Sends prompts in order. The id of each request is its block names joined. */
 export function sendAll(mirror: CacheMirror, ...prompts: readonly (readonly string[])[]): void {
   for (const blocks of prompts) {
     mirror.apply({ type: 'sent', request: blocks.join('') as RequestId, prompt: promptOf(blocks) })

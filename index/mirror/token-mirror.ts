@@ -2,103 +2,103 @@ import type { RequestId, ScopeId } from '../context-block.ts'
 import { type HeldPlace, TokenTree } from './token-tree.ts'
 import { UnknownRequests } from './unknown-requests.ts'
 
-/** The tokens of one prompt, and what its cache is kept apart by: only prompts of equal scope share. */
+/** The tokens of a prompt and its cache scope. Only prompts of equal scope share cached tokens. */
 export interface PromptTokens {
   readonly tokens: Uint32Array
   readonly scope: string
 }
 
 interface TokenRequest {
-  /** in which requests were sent */
+  /** position in the order of sending */
   readonly order: number
-  /** identities of its prompt's prefixes, by characters */
+  /** identities of its prompt's prefixes, cut by characters */
   readonly prefixes: readonly ScopeId[]
   isRunning: boolean
-  /** tokens the engine last said it holds of it */
+  /** tokens that the engine last reported as held; undefined if it has not */
   reported: number | undefined
-  /** undefined until its tokens are known */
+  /** undefined until the tokens are known */
   held: { place: HeldPlace; readonly scope: string; readonly promptTokens: number } | undefined
 }
 
-/** Hears of prompts whose tokens became known, and of those that are known no longer. */
+/** Notified when a request's tokens become known and when they are forgotten. */
 export interface TokenListener {
   learned(request: RequestId): void
   forgotten(request: RequestId): void
 }
 
-/** What was believed before an engine was cleared. */
+/** The beliefs from before an engine was cleared. */
 interface ClearedTokens {
   readonly tree: TokenTree
   readonly requests: Map<RequestId, TokenRequest>
 }
 
 /**
- * What one replica is believed to have cached, in its own tokens: all of a request that runs, and of one that has ended
- * what the engine reports. Bounded by tokens; the oldest go first.
+ * What one replica is believed to have cached, in its own tokens: all of a running request, and what the engine reports
+ * of an ended one. The number of tokens is bounded; the oldest requests are dropped first.
  */
 export class TokenMirror {
   readonly #maxTokens: number
   readonly #isOurs: (request: RequestId) => boolean
   readonly #requests = new Map<RequestId, TokenRequest>()
   #tree = new TokenTree(1)
-  /** requests of ours of which the engine holds something, nobody knows which tokens */
+  /** our requests that the engine holds in part but whose tokens are unknown */
   readonly #unknown = new UnknownRequests()
-  /** until all that the engine holds has been told anew: a sender that fell behind has it cleared first */
+  /** kept until the engine has reported its cache again, because a sender that fell behind clears first */
   #cleared: ClearedTokens | undefined
   #listener: TokenListener | undefined
   #order = 0
-  /** whether conversations were found cached up to the end of the last answer, the last time */
+  /** whether the last continued conversation was found cached to the end of its last answer */
   #findsAnswers = true
 
-  /** `isOurs`: the request was sent by us, so that something may be believed of it although its tokens are not known. */
+  /** `isOurs`: returns whether we sent a request, so that it counts as held even if its tokens are unknown. */
   constructor(maxTokens: number, isOurs: (request: RequestId) => boolean) {
     this.#maxTokens = maxTokens
     this.#isOurs = isOurs
   }
 
-  /** From now on tells which requests' tokens are known. */
+  /** Sets the listener for requests whose tokens become known or are forgotten. */
   listen(listener: TokenListener): void {
     this.#listener = listener
   }
 
-  /** Tokens that are kept. */
+  /** Number of stored tokens. */
   get size(): number {
     return this.#tree.size
   }
 
-  /** How many of a prompt's prefixes may be held by requests of ours whose tokens are not known. O(such requests). */
+  /** Returns how many of a prompt's prefixes our requests with unknown tokens may hold. O(such requests). */
   countUnknown(prefixes: readonly ScopeId[]): number {
     return this.#unknown.countShared(prefixes)
   }
 
-  /** Requests of ours of which the engine holds something, nobody knows which tokens. */
+  /** Yields our requests that the engine holds in part but whose tokens are unknown. */
   unknown(): Generator<RequestId> {
     return this.#unknown.keys()
   }
 
-  /** All requests whose tokens are known. */
+  /** Yields all requests whose tokens are known. */
   *known(): Generator<RequestId> {
     for (const [request, { held }] of this.#requests) if (held) yield request
   }
 
-  /** The tokens of what is held of a request, in whole pages. */
+  /** Returns the held tokens of a request, in whole pages; undefined if they are unknown. */
   recall(request: RequestId): PromptTokens | undefined {
     const held = this.#requests.get(request)?.held
     return held && { tokens: this.#tree.tokensOf(held.place), scope: held.scope }
   }
 
-  /** How many tokens the engine last said it holds of a request; undefined when it has not, or that is not known. */
+  /** Returns how many tokens of a request the engine last reported as held; undefined if there is no report. */
   reportedOf(request: RequestId): number | undefined {
     const known = this.#requests.get(request)
     return known ? known.reported : this.#unknown.reportedOf(request)
   }
 
-  /** Another proxy has sent a request, or this one in an earlier life, and the engine holds something of it. */
+  /** Adds a request that another proxy, or this one before a restart, has sent and the engine holds in part. */
   inherit(request: RequestId): void {
     if (!this.#requests.has(request)) this.#unknown.inherit(request)
   }
 
-  /** What the tokens of an unknown request are; `cachedTokens`: believed to be held, where the engine did not say. */
+  /** Sets the tokens of an unknown request. `cachedTokens`: how many count as held if the engine has not reported. */
   restore(request: RequestId, { tokens, scope }: PromptTokens, cachedTokens: number, pageTokens: number): void {
     if (!this.#unknown.has(request)) return
     const prefixes = this.#unknown.prefixesOf(request) ?? []
@@ -109,7 +109,7 @@ export class TokenMirror {
     this.#readmit(request, { prefixes, reported, held: { place, scope, promptTokens: tokens.length } })
   }
 
-  /** A request goes to the engine: it finds what those before it left. `prefixes`: of its prompt, by characters. */
+  /** Records that a request is sent, after all earlier ones. `prefixes`: its prompt's prefixes, cut by characters. */
   send(request: RequestId, prefixes: readonly ScopeId[] = []): void {
     this.forget(request)
     this.#order += 1
@@ -122,7 +122,7 @@ export class TokenMirror {
     })
   }
 
-  /** What its tokens are; undefined: they cannot be had. `pageTokens`: only whole pages of so many are cached. */
+  /** Sets a request's tokens; undefined if they are unavailable. The engine caches only whole pages of `pageTokens`. */
   learn(request: RequestId, prompt: PromptTokens | undefined, pageTokens = 1): void {
     const known = this.#requests.get(request)
     if (!known || known.held) return
@@ -140,24 +140,24 @@ export class TokenMirror {
   }
 
   /**
-   * How many of the first tokens of a request that runs were cached when it was sent, in whole pages; never all: an
-   * engine computes the last one itself. Undefined: not known.
+   * Predicts how many leading tokens of a running request were cached when it was sent, in whole pages. It is never the
+   * whole prompt, because an engine always computes the last token. Returns undefined if that is unknown.
    */
   predict(request: RequestId): number | undefined {
     const found = this.#find(request)
     return this.#findsAnswers ? found?.continued : found?.tokens
   }
 
-  /** The engine tells how many tokens of a request that runs were cached. */
+  /** Records how many tokens of a running request the engine found cached. */
   used(request: RequestId, cachedTokens: number): void {
     const { tokens, continued } = this.#find(request) ?? { tokens: 0, continued: 0 }
     if (continued === tokens) return
-    // templates that leave something of an answer out, such as its thoughts, make other tokens of it
+    // chat templates that omit a part of an answer, such as its reasoning, change its tokens
     if (cachedTokens >= continued) this.#findsAnswers = true
     else if (cachedTokens <= tokens) this.#findsAnswers = false
   }
 
-  /** The engine tells how many of a request's first tokens it holds. */
+  /** Records the engine's report of how many leading tokens of a request it holds. */
   report(request: RequestId, cachedTokens: number): void {
     const known = this.#requests.get(request)
     if (known) {
@@ -169,7 +169,7 @@ export class TokenMirror {
     }
   }
 
-  /** The engine has ended with a request. */
+  /** Records that the engine has finished a request. */
   end(request: RequestId): void {
     const known = this.#requests.get(request)
     if (!known) return
@@ -177,7 +177,7 @@ export class TokenMirror {
     this.#settle(request, known)
   }
 
-  /** Nothing of a request is held, as far as is known. */
+  /** Drops all beliefs about a request. */
   forget(request: RequestId): void {
     const held = this.#requests.get(request)?.held
     this.#requests.delete(request)
@@ -187,7 +187,7 @@ export class TokenMirror {
     this.#listener?.forgotten(request)
   }
 
-  /** The engine holds nothing but what runs, as far as is known. */
+  /** Drops all beliefs except those about running requests. */
   clear(): void {
     this.#unknown.clear()
     this.#cleared = { tree: this.#tree, requests: new Map() }
@@ -202,7 +202,7 @@ export class TokenMirror {
     this.#restart(this.#tree.pageTokens)
   }
 
-  /** The engine holds this, and what runs. */
+  /** Replaces all beliefs with a full report of the engine, except those about running requests. */
   applySnapshot(cachedTokens: ReadonlyMap<RequestId, number>): void {
     for (const request of this.#unknown.keys()) if (!cachedTokens.has(request)) this.#unknown.delete(request)
     for (const [request, { isRunning }] of this.#requests) {
@@ -212,7 +212,7 @@ export class TokenMirror {
     this.#cleared = undefined
   }
 
-  /** Whether the tokens are known of a request that was held before the engine was cleared, and is again. */
+  /** Restores the tokens of a request that was held before a clear and is reported again. Returns false if unknown. */
   #recover(request: RequestId, reported: number): boolean {
     const cleared = this.#cleared?.requests.get(request)
     if (!cleared?.held) return false
@@ -224,7 +224,7 @@ export class TokenMirror {
     return true
   }
 
-  /** A request that has ended is known again; whatever is sent comes after it. */
+  /** Adds an ended request again, before everything sent from now on. */
   #readmit(request: RequestId, known: Pick<TokenRequest, 'prefixes' | 'reported' | 'held'>): void {
     const readmitted = { order: 0, isRunning: false, ...known }
     this.#requests.set(request, readmitted)
@@ -242,7 +242,7 @@ export class TokenMirror {
     return { tokens: Math.min(tokens, wholePages), continued: Math.min(continued, wholePages) }
   }
 
-  /** What runs stays in the engine whole; of the rest there is what was reported. */
+  /** Adjusts an ended request to what the engine reported. A running request stays held as a whole. */
   #settle(request: RequestId, known: TokenRequest): void {
     const { isRunning, reported, held } = known
     if (isRunning || reported === undefined || !held) return
@@ -251,7 +251,7 @@ export class TokenMirror {
     if (reported === 0) this.forget(request)
   }
 
-  /** The engine's pages are not what they were taken for. */
+  /** Rebuilds the tree with this page size. */
   #restart(pageTokens: number): void {
     const before = this.#tree
     this.#tree = new TokenTree(pageTokens)

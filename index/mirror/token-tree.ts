@@ -1,33 +1,33 @@
-/** A stretch of whole pages that all who hold it hold together. */
+/** A stretch of whole pages that is always held as a whole. */
 interface TokenNode {
   tokens: Uint32Array
   parent: TokenNode | undefined
-  /** by their first page; below the root by their scope */
+  /** by their first page; children of the root by scope */
   readonly children: Map<string, TokenNode>
-  /** among its parent's children */
+  /** key among its parent's children */
   key: string
-  /** tokens from the prompt's beginning up to the end of this stretch */
+  /** tokens from the start of the prompt to the end of this stretch */
   end: number
-  /** when it came to be held, in the order of `hold` */
+  /** since when it is held, as an `order` given to `hold` */
   since: number
-  /** prompts that are held up to the end of this stretch and no further */
+  /** number of prompts whose held prefix ends here */
   holders: number
-  /** tokens that are held of a prompt that ends here and of its answer, whose tokens are not known; 0: no more */
+  /** held tokens of a prompt that ends here and its answer, whose tokens are unknown; 0 if no answer is held */
   continued: number
 }
 
 const nothing = new Uint32Array(0)
 
-/** The place in a tree up to which one prompt is held. */
+/** The place in a tree where the held prefix of a prompt ends. */
 export type HeldPlace = TokenNode
 
 /**
- * The prefixes of prompts that are held, as a radix tree over the pages of their tokens: each page once, however many
- * hold it; what is less than a page is not held. Every stretch knows since when it is held, so that a prompt can be
- * compared with what was held before it.
+ * The held prefixes of prompts, as a radix tree over pages of tokens. A page is stored once, however many prompts hold
+ * it. Partial pages are not held. Every stretch knows since when it is held, so that a prompt can be compared with what
+ * was held before it.
  */
 export class TokenTree {
-  /** tokens in a page */
+  /** tokens per page */
   readonly pageTokens: number
   readonly #root: TokenNode = createNode('', nothing, undefined, 0)
   #size = 0
@@ -36,12 +36,12 @@ export class TokenTree {
     this.pageTokens = pageTokens
   }
 
-  /** Tokens in the tree. */
+  /** Number of tokens in the tree. */
   get size(): number {
     return this.#size
   }
 
-  /** Holds a prompt, from `order` on where nobody did before. Only prompts of one scope share. O(tokens). */
+  /** Holds a prompt. Stretches not held before count as held since `order`. Scopes share nothing. O(tokens). */
   hold(scope: string, tokens: Uint32Array, order: number): HeldPlace {
     let node = this.#root.children.get(scope) ?? this.#grow(this.#root, scope, nothing, Number.NEGATIVE_INFINITY)
     const length = this.#wholePages(tokens.length)
@@ -60,7 +60,10 @@ export class TokenTree {
     return node
   }
 
-  /** Holds only the whole pages of the first `atMost` tokens of a prompt that was held up to a place; whoever holds the rest, does so from `order` on. */
+  /**
+   * Shortens a held prompt to the whole pages within its first `atMost` tokens. If others hold the rest, it counts as
+   * held since `order`. Returns the new end.
+   */
   cut(place: HeldPlace, atMost: number, order: number): HeldPlace {
     const length = this.#wholePages(atMost)
     let node = place
@@ -76,7 +79,7 @@ export class TokenTree {
     return node
   }
 
-  /** A prompt that was held up to a place is held no longer. */
+  /** Releases a prompt that is held up to `place`. */
   release(place: HeldPlace): void {
     place.holders -= 1
     if (place.holders === 0) place.continued = 0
@@ -89,14 +92,14 @@ export class TokenTree {
     this.#join(node)
   }
 
-  /** Of the prompt that is held up to a place, and of its answer, so many tokens are held. */
+  /** Sets how many tokens of the prompt that ends at `place` and its answer are held. */
   continue(place: HeldPlace, tokens: number): void {
     place.continued = tokens > place.end ? tokens : 0
   }
 
   /**
-   * How many tokens of the prompt that is held up to a place were held by others before `order`, from its beginning; and
-   * how many when it goes on as the answer did to the prompt that ends there.
+   * Returns how many leading tokens of the prompt that ends at `place` were held before `order`. `continued` is the
+   * count if this prompt goes on with the answer to the prompt that ends at that point.
    */
   findBefore(place: HeldPlace, order: number): { readonly tokens: number; readonly continued: number } {
     let last = place
@@ -106,7 +109,7 @@ export class TokenTree {
     return { tokens: last.end, continued: Math.max(last.end, last.continued) }
   }
 
-  /** The tokens up to a place. */
+  /** Returns the tokens up to a place. */
   tokensOf(place: HeldPlace): Uint32Array {
     const tokens = new Uint32Array(place.end)
     for (let node: TokenNode | undefined = place; node; node = node.parent) {
@@ -130,7 +133,7 @@ export class TokenTree {
     return node
   }
 
-  /** Parts a stretch behind its first `length` tokens; places that were its end stay. Returns the first part. */
+  /** Splits a stretch after `length` tokens. `node` keeps the second part, so places stay valid. Returns the first. */
   #split(node: TokenNode, length: number): TokenNode {
     const first = createNode(node.key, node.tokens.slice(0, length), node.parent!, node.since)
     node.parent!.children.set(first.key, first)
@@ -138,7 +141,7 @@ export class TokenTree {
     return first
   }
 
-  /** Puts a stretch that nothing ends or branches at together with the one behind it. */
+  /** Joins a stretch with its only child if no prompt ends there and both are held since the same order. */
   #join({ parent, tokens, holders, children, since }: TokenNode): void {
     if (!parent || tokens.length === 0 || holders > 0 || children.size !== 1) return
     const [child] = children.values()
@@ -149,7 +152,7 @@ export class TokenTree {
     this.#move(child!, parent, joined)
   }
 
-  /** Hangs a stretch below another parent, where it has other tokens. */
+  /** Moves a stretch to another parent and changes its tokens. */
   #move(node: TokenNode, parent: TokenNode, tokens: Uint32Array): void {
     node.tokens = tokens
     node.parent = parent
@@ -163,7 +166,7 @@ function createNode(key: string, tokens: Uint32Array, parent: TokenNode | undefi
   return { tokens, parent, children: new Map(), key, end, since, holders: 0, continued: 0 }
 }
 
-/** How many tokens of a stretch a prompt has in common with it, read from `start` of the prompt. */
+/** Returns how many tokens of a stretch match the prompt from `start` on. */
 function commonLength(stretch: Uint32Array, prompt: Uint32Array, start: number): number {
   const most = Math.min(stretch.length, prompt.length - start)
   let i = 0

@@ -4,20 +4,20 @@ import type { RequestId, ScopeId } from '../context-block.ts'
 const notSaid = -1
 
 /**
- * Requests of ours of which an engine holds something, nobody knows which tokens. Reports come a hundred thousand a second:
- * each is a number, and nothing is made for it.
+ * Our requests that an engine holds in part but whose tokens are unknown. Up to a hundred thousand reports arrive per
+ * second, so each is stored as a number without allocating an object.
  */
 export class UnknownRequests {
-  /** tokens the engine last said it holds */
+  /** tokens that the engine last reported as held */
   readonly #reported = new ShardedMap<RequestId, number>()
-  /** by characters, of those that were sent here: of what another proxy has sent nothing is known */
+  /** prefixes, cut by characters, of requests sent here; those of other proxies' requests are unknown */
   readonly #prefixes = new Map<RequestId, readonly ScopeId[]>()
 
   has(request: RequestId): boolean {
     return this.#reported.has(request)
   }
 
-  /** Undefined: the engine has not said so, or the request is not among them. */
+  /** Returns undefined if the engine has not reported it or the request is not in the set. */
   reportedOf(request: RequestId): number | undefined {
     const reported = this.#reported.get(request)
     return reported === notSaid ? undefined : reported
@@ -27,18 +27,18 @@ export class UnknownRequests {
     return this.#prefixes.get(request)
   }
 
-  /** One that was sent here. */
+  /** Adds a request that was sent here. */
   add(request: RequestId, prefixes: readonly ScopeId[], reported: number | undefined): void {
     this.#prefixes.set(request, prefixes)
     this.#reported.set(request, reported ?? notSaid)
   }
 
-  /** One that another proxy has sent, or this one in an earlier life, if it is not among them. */
+  /** Adds a request that another proxy, or this one before a restart, has sent, unless it is in the set. */
   inherit(request: RequestId): void {
     if (!this.#reported.has(request)) this.#reported.set(request, notSaid)
   }
 
-  /** The engine tells how many of its first tokens it holds. */
+  /** Records how many leading tokens of a request the engine holds. */
   report(request: RequestId, tokens: number): void {
     this.#reported.set(request, tokens)
   }
@@ -57,7 +57,7 @@ export class UnknownRequests {
     return this.#reported.keys()
   }
 
-  /** How many of a prompt's prefixes one of them may hold. O(their number). */
+  /** Returns how many of a prompt's prefixes any of these requests may hold. O(number of requests). */
   countShared(prefixes: readonly ScopeId[]): number {
     if (this.#reported.size > this.#prefixes.size) return prefixes.length
     let count = 0

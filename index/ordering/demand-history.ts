@@ -1,50 +1,50 @@
 /**
- * As many of the latest requests that held a block speak for it: popularity that is over is forgotten. Measured on five
- * traces: 8 cost 1 % of the hit ratio in small caches, 32 gain nothing over 16.
+ * Only this many of the latest requests with a block count as its speakers, so that past popularity is forgotten.
+ * Measured on five traces: 8 costs 1 % of the hit ratio in small caches, and 32 gains nothing over 16.
  */
 const speakersPerBlock = 16
 
-/** A request of the past that holds a block of the context that is being ordered. */
+/** A past request that shares a block with the context being ordered. */
 export interface SimilarRequest {
-  /** its different blocks, by number */
+  /** its distinct blocks, by number */
   readonly blocks: readonly number[]
   /** how much it says about requests like the one being ordered */
   weight: number
-  /** how many blocks of the context it holds that are not placed yet */
+  /** how many of its blocks are in the context and not placed yet */
   unplaced: number
 }
 
 /** A block of past requests. */
 interface AskedBlock {
-  /** how many of the requests remembered hold it */
+  /** how many remembered requests hold it */
   demand: number
-  /** the latest of them, latest last */
+  /** the latest of these requests, latest last */
   readonly speakers: PastRequest[]
 }
 
 interface PastRequest extends SimilarRequest {
-  /** the question that last asked for it */
+  /** number of the last question that used it */
   askedBy: number
 }
 
 const usualRequests = 1 << 16
 
-/** Bounds what several histories remember together: the oldest of all is forgotten first. */
+/** Bounds the memory of several histories together. The oldest request of all is forgotten first. */
 export class HistoryWindow {
   readonly #capacity: number
   readonly #mostRequests: number
   readonly #remembered: ({ readonly size: number; readonly forget: () => void } | undefined)[] = []
-  /** those in front of it are forgotten */
+  /** entries before this index are forgotten */
   #oldest = 0
   #size = 0
 
-  /** `capacity`: requests and their blocks, in all; by default 65,536 requests, of 15 blocks on average at most. */
+  /** `capacity` counts requests and their blocks. The default holds 65,536 requests with 15 blocks on average. */
   constructor(capacity: number = 16 * usualRequests, mostRequests: number = usualRequests) {
     this.#capacity = capacity
     this.#mostRequests = mostRequests
   }
 
-  /** A request of so many blocks is remembered from now on, until `forget` is called: at once, if it cannot be held. */
+  /** Remembers a request of `blocks` blocks and calls `forget` when it is dropped; at once if it does not fit. */
   add(blocks: number, forget: () => void): void {
     const size = 1 + blocks
     this.#remembered.push({ size, forget })
@@ -63,34 +63,34 @@ export class HistoryWindow {
 }
 
 /**
- * What has been asked for lately, whether or not an engine still holds it: the sample from which the requests to come
- * are judged. Bounded by its window, and of each block by the last 16 requests that held it.
+ * The latest requests, whether or not an engine still holds them. They are the sample from which future requests are
+ * predicted. Bounded by the window; for each block only the last 16 requests with it count.
  */
 export class DemandHistory {
   readonly #window: HistoryWindow
   readonly #onForget: (blocks: readonly number[]) => void
   #requests = 0
-  /** blocks that requests remembered hold, by number */
+  /** blocks of remembered requests, by number */
   readonly #blocks = new Map<number, AskedBlock>()
   #questions = 0
 
-  /** `onForget` is told of the blocks of a request that is remembered no longer. */
+  /** `onForget` receives the blocks of each forgotten request. */
   constructor(window: HistoryWindow, onForget: (blocks: readonly number[]) => void) {
     this.#window = window
     this.#onForget = onForget
   }
 
-  /** How many different blocks the requests remembered hold. */
+  /** Number of distinct blocks in the remembered requests. */
   get blocks(): number {
     return this.#blocks.size
   }
 
-  /** How many requests are remembered. */
+  /** Number of remembered requests. */
   get requests(): number {
     return this.#requests
   }
 
-  /** Adds a request, its different blocks by number. */
+  /** Adds a request, given as its distinct blocks by number. */
   record(blocks: readonly number[]): void {
     const request: PastRequest = { blocks, weight: 0, unplaced: 0, askedBy: 0 }
     this.#requests += 1
@@ -106,17 +106,17 @@ export class DemandHistory {
     this.#window.add(blocks.length, () => this.#forget(request))
   }
 
-  /** The latest requests that hold a block, 16 at most. */
+  /** Returns the latest requests with a block, at most 16. */
   speakersOf(block: number): readonly SimilarRequest[] {
     const speakers = this.#blocks.get(block)?.speakers ?? []
     return speakers.length > speakersPerBlock ? speakers.slice(-speakersPerBlock) : speakers
   }
 
   /**
-   * Weighs the latest requests that share a block with a context (−1: a block never asked for): the square of the
-   * share they have of it, where a block counts the more the rarer it is (its self-information). Requests that are
-   * alike share more blocks than those they are known by, and a hot block alone makes nobody alike. Returns the
-   * speakers of each block; their weights hold until the next question.
+   * Weighs the latest requests that share a block with a context, in which −1 is a block never requested. A request's
+   * weight is the square of its share of the context, in which rare blocks count more (self-information). Similar
+   * requests share more blocks than those that reveal the similarity, and a hot block alone makes none similar. Returns
+   * the speakers of each block; their weights are valid until the next call.
    */
   weigh(context: readonly number[]): (readonly SimilarRequest[])[] {
     this.#questions += 1
@@ -148,7 +148,7 @@ export class DemandHistory {
     for (const block of request.blocks) {
       const asked = this.#blocks.get(block)!
       asked.demand -= 1
-      // the oldest request is the one that is forgotten
+      // requests are forgotten oldest first, so this one can only be the first speaker
       if (asked.demand === 0) this.#blocks.delete(block)
       else if (asked.speakers[0] === request) asked.speakers.shift()
     }

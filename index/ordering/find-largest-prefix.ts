@@ -1,25 +1,25 @@
 import type { Placement } from './placement.ts'
 import type { PrefixNode, PrefixTree } from './prefix-tree.ts'
 
-/** Search ends after this many nodes, with the best found so far: hot blocks in many orders must not stall a request. */
+/** The search ends after this many nodes with the best so far, because hot blocks in many orders must not stall it. */
 const mostVisits = 4_096
 
-/** What a prefix is looked for with. */
+/** Parameters of the prefix search. */
 export interface PrefixQuery {
-  /** the different blocks of the context */
+  /** the distinct blocks of the context */
   readonly blocks: readonly number[]
-  /** nothing is placed yet; as before afterwards */
+  /** must be empty; restored after the search */
   readonly placement: Placement
-  /** by block: what it costs to prefill */
+  /** by block: prefill cost */
   readonly sizes: readonly number[]
-  /** how likely what leads to a node is to stay, above 0 and up to 1 */
+  /** probability that the prefix up to a node stays cached, above 0 and at most 1 */
   readonly stay: (node: PrefixNode) => number
 }
 
 /**
- * Of all prefixes that were sent and can be placed, the one with the most to save: its size × how likely it is to
- * stay. Depth first over the nodes whose paths are in the context, 4,096 at most; of equals the first one found.
- * Returns its blocks.
+ * Finds, of all sent prefixes that can be placed, the one with the highest expected saving: its size × its probability
+ * of staying cached. Searches depth first over the nodes whose paths are in the context, at most 4,096; the first of
+ * equals wins. Returns its blocks.
  */
 export function findLargestPrefix(tree: PrefixTree, query: PrefixQuery): readonly number[] {
   const { placement, sizes, stay } = query
@@ -31,7 +31,7 @@ export function findLargestPrefix(tree: PrefixTree, query: PrefixQuery): readonl
     visits += 1
     const before = placement.order.length
     const size = sizeBefore + placeEdge(tree, node, placement, sizes)
-    // a prefix is worth its size at most: how likely it is to stay is asked only where that can decide
+    // a prefix is worth at most its size, so `stay` is evaluated only if it can matter
     if (size > most && size * stay(node) > most) {
       largest = node
       length = placement.order.length
@@ -42,11 +42,11 @@ export function findLargestPrefix(tree: PrefixTree, query: PrefixQuery): readonl
     placement.undo(before)
   }
   visit(tree.root, 0)
-  // of the last edge it may be only a part
+  // the prefix may end within the last edge
   return tree.blocksTo(largest).slice(0, length)
 }
 
-/** Places the blocks of an edge as far as they may be; returns their size. */
+/** Places the blocks of an edge until one is not allowed. Returns the size of the placed blocks. */
 function placeEdge(tree: PrefixTree, node: PrefixNode, placement: Placement, sizes: readonly number[]): number {
   let size = 0
   for (let i = 0; i < tree.edgeLength(node); i++) {
@@ -57,7 +57,9 @@ function placeEdge(tree: PrefixTree, node: PrefixNode, placement: Placement, siz
   return size
 }
 
-/** The children that begin with a block that is left: blocks are few, children may be a hundred thousand. */
+/**
+ * Returns the children that begin with a remaining block. It iterates over blocks, as there may be 100,000 children.
+ */
 function nextNodes(tree: PrefixTree, node: PrefixNode, { blocks, placement }: PrefixQuery): PrefixNode[] {
   if (tree.countChildren(node) === 0) return []
   const only = tree.onlyChild(node)
@@ -67,7 +69,7 @@ function nextNodes(tree: PrefixTree, node: PrefixNode, { blocks, placement }: Pr
     const child = placement.has(block) ? tree.child(node, block) : -1
     if (child >= 0) next.push(child)
   }
-  // of few children those that came first go first, however the blocks are ranked
+  // visit few children in order of creation, whatever the ranks of the blocks
   if (tree.countChildren(node) < blocks.length) next.sort((a, b) => tree.slotOf(a) - tree.slotOf(b))
   return next
 }

@@ -1,39 +1,39 @@
 import type { SimilarRequest } from './demand-history.ts'
 import type { Placement } from './placement.ts'
 
-/** What is known of a block that nobody asked for: as if this many requests that share one average block had. */
+/** Prior demand for each block: as if this many requests that share one average block had requested it. */
 const priorSpeakers = 3
-/** A past request without a block that has been placed speaks for this share of what it did before. */
+/** Each placed block that a past request lacks reduces that request's weight to this share, relative to the others. */
 const shareWithout = 0.4
-/** Founding ends here: nobody has yet shared so many blocks by plan, and the ranking is worth more. */
+/** At most this many blocks are placed. No plan has yet shared so many, and the ranking is worth more. */
 const mostFounded = 64
-/** Ends the growth of weights, relative to each other, before numbers overflow. */
+/** Weights stop growing here, before they overflow. */
 const mostWeight = 1e60
 
-/** The different blocks of a context; a block is spoken of by its place in these lists. */
+/** The distinct blocks of a context. A block is referred to by its index in these lists. */
 export interface FoundingQuery {
   readonly blocks: readonly number[]
-  /** where each stands first in the context */
+  /** first rank of each in the context */
   readonly ranks: readonly number[]
   readonly sizes: readonly number[]
-  /** by block: the past requests that hold it, weighed for this context */
+  /** by block: the past requests with it, weighed for this context */
   readonly speakers: readonly (readonly SimilarRequest[])[]
-  /** by rank: its block's place in these lists */
+  /** by rank: index of its block in these lists */
   readonly indexOfRank: readonly number[]
-  /** by block number: 1 + its place in these lists, or 0 */
+  /** by block number: 1 + index in these lists, or 0 */
   readonly indexOfBlock: readonly number[]
 }
 
 /**
- * Places blocks behind the prefix that is placed, in an order that later requests will share: one after the other the
- * block with the most to save, the demand for it × its size. Demand is what alike requests of the past say, and those
- * most that hold all that stands in front already: a later request can share this block only together with that.
- * Places nothing where the past says nothing of what is not placed yet: the ranking stays then. O(64 · (n + 16 · k)) for n blocks and past
- * requests of k.
+ * Places blocks after the prefix already placed, in an order that later requests are likely to share. Each step places
+ * the block with the highest expected saving: its demand × its size. Demand is the total weight of similar past
+ * requests with the block. Requests that have all the blocks placed before it count most, because a later request can
+ * share this block only together with those. Places nothing if no past request has a block that is not placed yet; the
+ * ranking then stays. O(64 · (n + 16 · k)) for n blocks and past requests of k blocks.
  */
 export function foundPrefix(query: FoundingQuery, placement: Placement): void {
   const { blocks, ranks, sizes, speakers, indexOfRank } = query
-  // behind the prefix nothing is known: its blocks keep their ranks, there is no order that others could share
+  // nothing is known about the remaining blocks: they keep their ranks, as no order is likely to be shared
   const isPlaced = new Set(placement.order.map((rank) => indexOfRank[rank]!))
   if (speakers.every(({ length }, at) => length === 0 || isPlaced.has(at))) return
   for (const rank of placement.order) speakers[indexOfRank[rank]!]!.forEach(speakUp)
@@ -55,18 +55,18 @@ export function foundPrefix(query: FoundingQuery, placement: Placement): void {
   }
 }
 
-/** A block is placed: those who hold it speak the louder, relative to those who do not. */
+/** Raises the weight of a request that has the block just placed, relative to those that do not. */
 function speakUp(request: SimilarRequest): void {
   request.unplaced -= 1
   if (request.weight < mostWeight) request.weight /= shareWithout
 }
 
-/** The same, and the demand for all that they hold rises. */
+/** Does the same for all speakers of a block and raises the demand for their other blocks. */
 function raiseDemand({ speakers, indexOfBlock }: FoundingQuery, at: number, demand: number[]): void {
   for (const request of speakers[at]!) {
     const before = request.weight
     speakUp(request)
-    // most share one hot block with the context and have nothing more to say
+    // most requests share only one hot block with the context and have no others left
     if (request.unplaced <= 0) continue
     for (const block of request.blocks) {
       const other = indexOfBlock[block]

@@ -1,8 +1,8 @@
 import type { SimilarRequest } from './demand-history.ts'
 
 /**
- * The most that one past request has in common with a context, in the unit of sizes: by rank, `speakersOf` gives the past
- * requests that hold the block. A later request that is as one of the past can share no more, in whatever order. O(16 · n).
+ * Returns the largest total size of blocks that a single past request shares with a context. `speakersOf` returns the
+ * past requests with the block at a rank. A later request like one of these can share no more, in any order. O(16 · n).
  */
 export function mostShared(sizes: readonly number[], speakersOf: (rank: number) => readonly SimilarRequest[]): number {
   const shared = new Map<SimilarRequest, number>()

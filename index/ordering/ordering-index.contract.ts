@@ -30,7 +30,7 @@ export const steps: fc.Arbitrary<Step[]> = fc.array(
   { maxLength: 60 },
 )
 
-/** Plays a history; returns what each request holds at its end, as sent. */
+/** Plays a history. Returns what each request holds at the end, as sent. */
 export function play(index: OrderingIndex, history: readonly Step[]): Map<RequestId, Context> {
   const held = new Map<RequestId, Context>()
   for (const step of history) {
@@ -54,7 +54,7 @@ export function play(index: OrderingIndex, history: readonly Step[]): Map<Reques
   return held
 }
 
-/** What every ordering must keep to. */
+/** The contract tests for every ordering index. */
 export function describeOrderingIndex(name: string, create: () => OrderingIndex): void {
   describe(name, () => {
     test('places every block exactly once, through any history', () => {

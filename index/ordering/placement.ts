@@ -1,21 +1,21 @@
 /**
- * A context while its blocks are placed, one after the other, none further than `maxDisplacement` places from its rank.
- * Whatever has been placed, all the others can still be: no more than one block is due at a place.
+ * A context whose blocks are being placed one by one, each at most `maxDisplacement` positions from its rank. Whatever
+ * has been placed, the rest can still be placed, because at most one block is due at each position.
  */
 export class Placement {
   /** the ranks placed so far, in the order to send them */
   readonly order: number[] = []
-  /** by rank: the block's number; −1 for a block the index does not know */
+  /** by rank: block number; −1 for a block that the index does not know */
   readonly #blocks: readonly number[]
   readonly #maxDisplacement: number
   readonly #isPlaced: Uint8Array
-  /** by block: 1 + the first rank that is not placed yet, or 0; shared with others, all 0 in between */
+  /** by block: 1 + the first rank not placed yet, or 0; shared scratch, all 0 while unused */
   readonly #firstRank: number[]
   /** by rank: 1 + the next rank with the same block, or 0 */
   readonly #nextRank: number[] = []
   #firstUnplaced = 0
 
-  /** `firstRank` is scratch that is all 0; `close` leaves it so. */
+  /** `firstRank` is scratch that must be all 0; `close` resets it. */
   constructor(blocks: readonly number[], firstRank: number[], maxDisplacement: number) {
     this.#blocks = blocks
     this.#firstRank = firstRank
@@ -28,12 +28,12 @@ export class Placement {
     }
   }
 
-  /** Whether a block is in the context and not yet placed as often as it is. */
+  /** Returns whether an occurrence of a block in the context is not placed yet. */
   has(block: number): boolean {
     return (this.#firstRank[block] ?? 0) > 0
   }
 
-  /** Places a block, at its best rank; false, without effect, if it is not to be had or must not stand here. */
+  /** Places the best-ranked remaining occurrence of a block. Returns false, without effect, if that is not possible. */
   tryPlace(block: number): boolean {
     const rank = (this.#firstRank[block] ?? 0) - 1
     if (rank < 0 || !this.allows(rank)) return false
@@ -41,14 +41,14 @@ export class Placement {
     return true
   }
 
-  /** Whether what stands at a rank may be placed next. */
+  /** Returns whether the block at a rank may be placed next. */
   allows(rank: number): boolean {
     if (this.#isPlaced[rank]) return false
     const due = this.order.length - this.#maxDisplacement
     return rank === due || (rank <= this.order.length + this.#maxDisplacement && (due < 0 || this.#isPlaced[due] === 1))
   }
 
-  /** Places what stands at a rank that is allowed; of equal blocks the first. */
+  /** Places the block at an allowed rank. Equal blocks must be placed in rank order. */
   place(rank: number): void {
     const block = this.#blocks[rank]!
     if (block >= 0) this.#firstRank[block] = this.#nextRank[rank]!
@@ -56,7 +56,7 @@ export class Placement {
     this.order.push(rank)
   }
 
-  /** Takes back all but the first `length` placed. */
+  /** Undoes all placements after the first `length`. */
   undo(length: number): void {
     while (this.order.length > length) {
       const rank = this.order.pop()!
@@ -66,13 +66,13 @@ export class Placement {
     }
   }
 
-  /** Places the best rank that is left: it may always stand here. */
+  /** Places the best remaining rank, which is always allowed. */
   placeBest(): void {
     while (this.#isPlaced[this.#firstUnplaced]) this.#firstUnplaced += 1
     this.place(this.#firstUnplaced)
   }
 
-  /** Places all that is left, in rank order, and clears the scratch. */
+  /** Places all remaining blocks in rank order and clears the scratch. */
   close(): void {
     while (this.order.length < this.#blocks.length) this.placeBest()
     for (const block of this.#blocks) if (block >= 0) this.#firstRank[block] = 0

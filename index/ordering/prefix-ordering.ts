@@ -11,22 +11,24 @@ import { Placement } from './placement.ts'
 import { type PrefixNode, PrefixTree } from './prefix-tree.ts'
 
 export interface PrefixOrderingOptions {
-  /** the furthest a block may stand from its rank, in places; default: anywhere */
+  /** maximum distance of a block from its rank, in positions; default: unlimited */
   readonly maxDisplacement?: number | undefined
-  /** contexts held at most; the coldest go first */
+  /** maximum number of contexts; the oldest are dropped first */
   readonly maxContexts?: number
-  /** an estimate of memory, which the coldest contexts leave when it is exceeded */
+  /** maximum estimated memory; the oldest contexts are dropped first */
   readonly maxBytes?: number
-  /** bounds the past requests that future ones are judged by; may be shared with other indexes */
+  /** bounds the past requests used to predict future ones; may be shared with other indexes */
   readonly history?: HistoryWindow
-  /** may be shared with other indexes, and with whoever inserts by numbers */
+  /** may be shared with other indexes and with callers of `insertNumbers` */
   readonly blocks?: SharedBlocks | undefined
 }
 
-/** A context that is held, by its number: where what is held of it ends in the tree, and when it was sent, lie in columns. */
+/** The number of a held context. Its end node in the tree and its send time are in columns. */
 type HeldContext = number
 
-/** The oldest prefix, and any that is older than what the engine last evicted, counts a quarter less. */
+/**
+ * A prefix at least as old as recently evicted ones counts a quarter less; for a younger one, in proportion to its age.
+ */
 const mostDoubt = 0.25
 // measured on Node 20 with 1,000 to 1,000,000 contexts of 5 to 100 blocks: within 15 % of the heap's growth
 const bytesPerAskedBlock = 200
@@ -34,10 +36,10 @@ const bytesPerPastRequest = 300
 const bytesPerPlace = 8
 
 /**
- * Ordering by the prefixes that were really sent. The paper's search compares sets and goes greedily from child to
- * child; an engine reuses only what stands first, in the very same order. So: of all prefixes held whose blocks are
- * all in the context, the one that saves most to prefill goes first (find-largest-prefix.ts); the blocks that remain
- * follow so that later requests share them (found-prefix.ts). Where nothing is known of any block, they stay in rank
+ * Ordering by the prefixes that were really sent. The paper's search compares sets and descends greedily from child to
+ * child, but an engine reuses only a prefix in exactly the same order. So, of all held prefixes whose blocks are all in
+ * the context, the one that saves the most prefill goes first (find-largest-prefix.ts). The remaining blocks follow in
+ * an order that later requests are likely to share (found-prefix.ts). If nothing is known about them, they stay in rank
  * order. Equal histories give equal orders.
  */
 export class PrefixOrdering<Request extends RequestKey = RequestId> implements OrderingIndex<Request> {
@@ -45,19 +47,19 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
   readonly #maxContexts: number
   readonly #maxBytes: number
   readonly blocks: SharedBlocks
-  /** where it is not shared */
+  /** the block table, if it is not shared */
   readonly #ownBlocks: SharedBlocks | undefined
-  /** a block is used once for each of its places */
+  /** each place of a block in the tree counts as one use of the block */
   readonly #tree = new PrefixTree((block) => this.blocks.release(block))
   readonly #history: DemandHistory
   readonly #held = new RequestTable<Request>()
   readonly #ends = new WholeColumn()
-  /** in requests */
+  /** send time, in requests */
   readonly #sentAt = new WholeColumn()
   readonly #columns = [this.#ends, this.#sentAt]
   #historyBlocks = 0
   #now = 0
-  /** how old, in requests, what was evicted lately had become; no prefix is in doubt before the first eviction */
+  /** average age of recent evictions, in requests; before the first eviction, no prefix is in doubt */
   #evictionAge = Number.POSITIVE_INFINITY
 
   constructor(options: PrefixOrderingOptions = {}) {
@@ -80,7 +82,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
     return this.#held.size
   }
 
-  /** An estimate of the memory it takes. */
+  /** Estimated memory. */
   get bytes(): number {
     return (
       this.#tree.bytes +
@@ -94,7 +96,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
     )
   }
 
-  /** O(visits + 64 · (n + 16 · n)) for n blocks; visits are the nodes whose paths are in the context, 4,096 at most. */
+  /** O(visits + 64 · (n + 16 · n)) for n blocks. Visits are the nodes whose paths are in the context, at most 4,096. */
   order(context: Context, sizes: readonly number[]): Ordering {
     const blocks = context.map((id) => this.blocks.find(id))
     const placement = new Placement(blocks, this.blocks.firstRank, this.#maxDisplacement)
@@ -107,7 +109,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
     return { order: placement.order, searchPath, mostShared: mostShared(sizes, speakersOf) }
   }
 
-  /** O(n). A request that is held already holds this from now on, and counts as asked for no second time. */
+  /** O(n). For a request already held, this replaces its context and does not count as demand again. */
   insert(context: Context, sizes: readonly number[], request: Request, isAsked = true): void {
     const sequence = context.map((id, i) => this.blocks.acquireSized(id, sizes[i]!))
     this.insertNumbers(sequence, request, isAsked)
@@ -119,7 +121,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
     this.#held.clear()
   }
 
-  /** The blocks are in use by whoever inserts them. */
+  /** The caller must hold a use of each block during the call. */
   insertNumbers(blocks: readonly number[], request: Request, isAsked: boolean): void {
     const held = this.#held.find(request)
     if (held !== undefined) {
@@ -160,7 +162,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
   readonly #stay = (node: PrefixNode): number =>
     1 - mostDoubt * Math.min(1, (this.#now - this.#tree.lastUsed(node)) / this.#evictionAge)
 
-  /** Returns who asked for the block of a rank. */
+  /** Returns a function that gives the past requests with the block at a rank. */
   #foundPrefix(
     context: Context,
     numbers: readonly number[],
@@ -205,7 +207,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
     return blocks
   }
 
-  /** A running mean of what evictions tell: an engine evicts the least recently used. */
+  /** Updates the running mean of the ages of evicted contexts. An engine evicts the least recently used. */
   #observeEviction(held: HeldContext): void {
     const age = this.#now - this.#sentAt.at(held)
     if (age === 0) return

@@ -1,18 +1,19 @@
 import { WholeColumn } from '../columns/number-column.ts'
 import { SequenceTree } from '../columns/sequence-tree.ts'
 
-/** A node: a number, which stays that of a sequence's end until the sequence is removed. */
+/** A node number. The number of a sequence's end node stays the same until the sequence is removed. */
 export type PrefixNode = number
 
 /**
- * A radix tree over the block sequences that were sent, blocks by number. The edge of a node holds the blocks that lead to
- * it from its parent; a node ends where sequences part or end. 51 to 61 bytes a node and four a block of its edge.
+ * A radix tree over the block sequences that were sent, with blocks by number. The edge of a node holds the blocks
+ * between its parent and it. There is a node wherever sequences branch or end. It takes 51 to 61 bytes per node, and
+ * four bytes per block of its edge.
  */
 export class PrefixTree {
-  /** place among the parent's children, for search paths */
+  /** slot among the parent's children, for search paths */
   readonly #slots = new WholeColumn()
   readonly #nextSlots = new WholeColumn()
-  /** when a sequence last ran through a node, on the clock of whoever inserts */
+  /** when a sequence through a node was last inserted, on the caller's clock */
   readonly #lastUsed: WholeColumn = new WholeColumn()
   readonly #tree: SequenceTree = new SequenceTree({
     nodeColumns: [this.#slots, this.#nextSlots, this.#lastUsed],
@@ -30,22 +31,22 @@ export class PrefixTree {
   readonly root: PrefixNode = this.#tree.root
   readonly #onDrop: (block: number) => void
 
-  /** `onDrop` hears of every place of a block that is let go of. */
+  /** `onDrop` is called for every place of a block that is dropped. */
   constructor(onDrop: (block: number) => void) {
     this.#onDrop = onDrop
   }
 
-  /** Nodes below the root. */
+  /** Number of nodes below the root. */
   get nodes(): number {
     return this.#tree.nodes
   }
 
-  /** An estimate of the memory it takes. */
+  /** Estimated memory. */
   get bytes(): number {
     return this.#tree.bytes
   }
 
-  /** Adds a sequence; returns the node it ends at. Blocks from `known` on lie at new places. O(length). */
+  /** Adds a sequence and returns its end node. Blocks from index `known` on are at new places. O(length). */
   insert(sequence: readonly number[], now: number): { readonly end: PrefixNode; readonly known: number } {
     const { end, known } = this.#tree.insert(sequence)
     if (known < sequence.length) {
@@ -59,22 +60,22 @@ export class PrefixTree {
     return { end, known }
   }
 
-  /** Takes out a sequence that ends at `end`; nodes that nothing needs any more go with it. */
+  /** Removes a sequence that ends at `end`, and all nodes that nothing needs any more. */
   remove(end: PrefixNode): void {
     this.#tree.remove(end)
   }
 
-  /** Takes out all sequences. */
+  /** Removes all sequences. */
   clear(): void {
     this.#tree.clear()
   }
 
-  /** Of a sequence that ends at `end` the first `length` blocks stay; returns the node they end at. */
+  /** Cuts a sequence that ends at `end` to its first `length` blocks. Returns its new end node. */
   cut(end: PrefixNode, length: number): PrefixNode {
     return this.#tree.cut(end, length)
   }
 
-  /** The last node that shares a block of its edge with a sequence, on the sequence's own way. */
+  /** Follows a sequence from the root. Returns the last node with a block of its edge in common. */
   follow(sequence: readonly number[]): PrefixNode {
     let node = this.root
     for (let at = 0; at < sequence.length; at += this.edgeLength(node)) {
@@ -86,47 +87,47 @@ export class PrefixTree {
     return node
   }
 
-  /** When a sequence last ran through a node. */
+  /** Returns when a sequence through a node was last inserted. */
   lastUsed(node: PrefixNode): number {
     return this.#lastUsed.at(node)
   }
 
-  /** How many blocks lead to a node from its parent. */
+  /** Returns the number of blocks on a node's edge. */
   edgeLength(node: PrefixNode): number {
     return node === this.root ? 0 : this.#tree.lengths.at(node)
   }
 
-  /** A block of those that lead to a node from its parent. */
+  /** Returns block `i` of a node's edge. */
   blockAt(node: PrefixNode, i: number): number {
     return this.#tree.symbolAt(this.#tree.starts.at(node) + i)
   }
 
-  /** The child that begins with a block; −1 when there is none. */
+  /** Returns the child whose edge begins with a block; −1 if there is none. */
   child(node: PrefixNode, block: number): PrefixNode {
     return this.#tree.child(node, block)
   }
 
-  /** The child of a node that has but one; −1 where it has none, or more. */
+  /** Returns the child of a node that has exactly one; otherwise −1. */
   onlyChild(node: PrefixNode): PrefixNode {
     return this.#tree.onlyChild(node)
   }
 
-  /** How many children a node has. */
+  /** Returns the number of children of a node. */
   countChildren(node: PrefixNode): number {
     return this.#tree.countChildren(node)
   }
 
-  /** The place of a node among its parent's children: those that came later have a later one. */
+  /** Returns the slot of a node among its parent's children. Later children have higher slots. */
   slotOf(node: PrefixNode): number {
     return this.#slots.at(node)
   }
 
-  /** The blocks from below the root to the end of a node. */
+  /** Returns the blocks from the root to the end of a node's edge. */
   blocksTo(node: PrefixNode): number[] {
     return this.#tree.sequenceTo(node)
   }
 
-  /** The search path to a node. */
+  /** Returns the search path to a node. */
   slotsTo(node: PrefixNode): number[] {
     return this.#tree.pathTo(node).map((at) => this.#slots.at(at))
   }

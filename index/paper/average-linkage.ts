@@ -1,6 +1,8 @@
 import { pairIndex } from './pairwise-distances.ts'
 
-/** Two clusters become one: items are 0 … n − 1, the cluster of merge k is n + k; `a` holds the first item of both. */
+/**
+ * A merge of two clusters. Items are 0 … n − 1; merge k creates cluster n + k. `a` contains the lowest item of both.
+ */
 export interface Merge {
   readonly a: number
   readonly b: number
@@ -8,10 +10,10 @@ export interface Merge {
 }
 
 /**
- * Hierarchical clustering with average linkage (ContextPilot, Algorithm 4, line 3) by chains of nearest neighbours
- * (Murtagh 1983; Müllner 2011): O(n²) time, in the place of `distances`, a condensed matrix (pairwise-distances.ts).
- * `weights` says how many contexts each item stands for. Merges come nearest first. Equals are taken as SciPy takes
- * them, which ContextPilot uses: the first found, the last but one of the chain before others.
+ * Hierarchical clustering with average linkage (ContextPilot, Algorithm 4, line 3) by nearest-neighbour chains (Murtagh
+ * 1983; Müllner 2011). O(n²) time. Overwrites `distances`, a condensed matrix (pairwise-distances.ts). `weights` is the
+ * number of contexts of each item. Merges are returned nearest first. Ties are broken as in SciPy, which ContextPilot
+ * uses: the previous element of the chain wins, then the first one found.
  */
 export function averageLinkage(weights: readonly number[], distances: Float64Array): Merge[] {
   const pairs = new ClusterPairs(weights, distances)
@@ -30,17 +32,17 @@ export function averageLinkage(weights: readonly number[], distances: Float64Arr
     found.push({ a: last, b: nearest, distance })
     pairs.merge(last, nearest)
   }
-  // the order in which chains find merges is not the order of the distances: stable, so that equals stay as found
+  // chains do not find merges in order of distance; the sort is stable, so that equals keep their order
   return nameClusters(
     found.sort((a, b) => a.distance - b.distance),
     weights.length,
   )
 }
 
-/** The clusters that are left, each under the number of its last item, and how far apart they are. */
+/** The remaining clusters, each identified by its last item, and their distances. */
 class ClusterPairs {
   readonly #distances: Float64Array
-  /** contexts in the cluster of that number; 0 when it is part of another */
+  /** number of contexts in the cluster; 0 if it is part of another */
   readonly #weights: Float64Array
 
   constructor(weights: readonly number[], distances: Float64Array) {
@@ -52,7 +54,7 @@ class ClusterPairs {
     return this.#weights.findIndex((weight) => weight > 0)
   }
 
-  /** The nearest of the others; of equals `preferred`, or else the first. */
+  /** Returns the nearest other cluster; in a tie `preferred`, then the first. */
   nearestTo(cluster: number, preferred: number | undefined): { nearest: number; distance: number } {
     let nearest = preferred ?? -1
     let distance = preferred === undefined ? Number.POSITIVE_INFINITY : this.#distances[pairIndex(cluster, preferred)]!
@@ -67,7 +69,7 @@ class ClusterPairs {
     return { nearest, distance }
   }
 
-  /** Makes one cluster of two: its distance to any other is the mean over its contexts. */
+  /** Merges two clusters. The distance to any other cluster is the mean over the contexts. */
   merge(a: number, b: number): void {
     const [gone, kept] = a < b ? [a, b] : [b, a]
     const [x, y] = [this.#weights[gone]!, this.#weights[kept]!]
@@ -81,14 +83,14 @@ class ClusterPairs {
   }
 }
 
-/** Gives clusters their numbers n + k: until here a merge names an item of either cluster. */
+/** Numbers the clusters n + k. The given merges name one item of each cluster instead. */
 function nameClusters(merges: readonly Merge[], n: number): Merge[] {
   const clusterOf = Array.from({ length: n }, (_, item) => item)
   const parent = Array.from({ length: n }, (_, item) => item)
   const firstOf = (item: number): number => {
     let root = item
     while (parent[root] !== root) root = parent[root]!
-    // later look-ups are short
+    // path compression
     for (let at = item; at !== root; ) [at, parent[at]] = [parent[at]!, root]
     return root
   }

@@ -9,21 +9,21 @@ import { pairwiseDistances } from './pairwise-distances.ts'
 export interface BuildOptions {
   /** weight of positional alignment in Equation 1 */
   readonly alpha?: number
-  /** by what an intersection is sorted: by default blocks are numbered as they first appear in the batch */
+  /** how an intersection is sorted; default: by first appearance of the blocks in the batch */
   readonly compareBlocks?: (a: BlockId, b: BlockId) => number
 }
 
-/** The contexts with the same blocks, in the order of the first. */
+/** The contexts with the same set of blocks, ordered as in the first of them. */
 interface Leaf {
   readonly blocks: Context
   readonly requests: RequestId[]
 }
 
 /**
- * Builds the context index over a batch (ContextPilot, Algorithm 4): pairwise distances, hierarchical clustering with
- * average linkage, one leaf for equal contents, a virtual node with the sorted intersection for every merge, virtual
- * nodes that hold nothing removed, and from the root down every node's blocks reordered to begin with its parent's.
- * O(n²) time and space in the number of different contents.
+ * Builds the context index over a batch (ContextPilot, Algorithm 4). It computes pairwise distances and clusters them
+ * hierarchically with average linkage. Equal contents share a leaf, and every merge gets a virtual node with the sorted
+ * intersection. Virtual nodes that add nothing are removed. From the root down, every node's blocks are reordered to
+ * begin with its parent's. O(n²) time and space in the number of distinct contents.
  */
 export function buildIndex(batch: ReadonlyMap<RequestId, Context>, options: BuildOptions = {}): ContextIndex {
   const { alpha = defaultAlpha, compareBlocks = byAppearance(batch.values()) } = options
@@ -47,7 +47,7 @@ function findLeaves(batch: ReadonlyMap<RequestId, Context>): Leaf[] {
   return [...leaves.values()]
 }
 
-/** Phase 2, lines 11–15: what each cluster's contexts all hold, sorted; the leaves keep their order. */
+/** Phase 2, lines 11–15: returns the blocks common to all contexts of each cluster, sorted. Leaves keep their order. */
 function intersect(
   leaves: readonly Context[],
   merges: readonly Merge[],
@@ -62,8 +62,8 @@ function intersect(
 }
 
 /**
- * Line 16 and phase 3: hangs the clusters below the root, parents before children, each with its parent's blocks first.
- * A virtual node that adds nothing to its parent is left out, and its children hang where it would.
+ * Line 16 and phase 3: attaches the clusters below the root, parents before children, each with its parent's blocks
+ * first. A virtual node that adds nothing to its parent is left out, and its children are attached to that parent.
  */
 function hangTree(
   leaves: readonly Leaf[],
@@ -73,7 +73,7 @@ function hangTree(
 ): ContextIndex {
   const root = createNode([])
   const leafOf = new Map<RequestId, ContextNode>()
-  // a loop, since a dendrogram can be as deep as there are leaves
+  // not recursive, because a dendrogram can be as deep as it has leaves
   const left = contents.length > 0 ? [{ cluster: contents.length - 1, parent: root }] : []
   for (let next = left.pop(); next; next = left.pop()) {
     const { cluster, parent } = next

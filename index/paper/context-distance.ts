@@ -4,9 +4,9 @@ import type { BlockId, Context } from '../context-block.ts'
 export const defaultAlpha = 0.001
 
 /**
- * Distance between two contexts (ContextPilot, Equation 1): the share of blocks they do not have in common, plus
- * `alpha` times the mean difference of the positions of those they have. 1 when nothing is shared.
- * A block that occurs twice in a context counts where it stands first.
+ * Returns the distance between two contexts (ContextPilot, Equation 1): the share of blocks they do not have in common,
+ * plus `alpha` times the mean difference of the positions of those they have. It is 1 if they share nothing. A block
+ * that occurs twice in a context counts at its first position.
  */
 export function contextDistance(a: Context, b: Context, alpha: number = defaultAlpha): number {
   const places = firstPlaces(b)
@@ -21,12 +21,12 @@ export function contextDistance(a: Context, b: Context, alpha: number = defaultA
   return distanceOf(shared, displacement, Math.max(a.length, b.length), alpha)
 }
 
-/** Equation 1 in numbers: blocks shared, by how many places these are apart in sum, length of the longer context. */
+/** Equation 1 from the number of shared blocks, the sum of their displacements and the length of the longer context. */
 export function distanceOf(shared: number, displacement: number, longest: number, alpha: number): number {
   return shared === 0 ? 1 : 1 - shared / longest + (alpha * displacement) / shared
 }
 
-/** Where each block of a context stands first. */
+/** Returns the first position of each block in a context. */
 export function firstPlaces(context: Context): Map<BlockId, number> {
   const places = new Map<BlockId, number>()
   for (let place = 0; place < context.length; place++) {

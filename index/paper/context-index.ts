@@ -3,15 +3,15 @@ import { contextDistance, defaultAlpha } from './context-distance.ts'
 import { attach, type ContextNode, createNode, detach, nodeAt, replace, searchPath } from './context-tree.ts'
 import { NearestChild } from './nearest-child.ts'
 
-/** What a search found: where a context belongs, and the blocks it shares with that node, in the node's order. */
+/** The result of a search: where a context belongs, and the blocks it shares with that node, in the node's order. */
 export interface ContextMatch {
   readonly node: ContextNode
   readonly prefix: Context
 }
 
 /**
- * The context index (ContextPilot §4): a tree of the contexts an engine holds, in which every virtual node is a prefix
- * that contexts were sent with. Synchronous and deterministic: equal histories give equal trees.
+ * The context index (ContextPilot §4): a tree of the contexts that an engine holds. Every virtual node is a prefix with
+ * which contexts were sent. Synchronous and deterministic: equal histories give equal trees.
  */
 export class ContextIndex<Request extends RequestKey = RequestId> {
   readonly root: ContextNode
@@ -20,7 +20,7 @@ export class ContextIndex<Request extends RequestKey = RequestId> {
   readonly #leaves: Map<Request, ContextNode>
   #nodes = 0
 
-  /** An empty index, or one over a tree that was built from a batch (build-index.ts). */
+  /** Creates an empty index, or one over a tree that was built from a batch (build-index.ts). */
   constructor(options: { root?: ContextNode; leaves?: Map<Request, ContextNode>; alpha?: number } = {}) {
     this.root = options.root ?? createNode([])
     this.#leaves = options.leaves ?? new Map()
@@ -33,21 +33,21 @@ export class ContextIndex<Request extends RequestKey = RequestId> {
     this.#nodes = countNodes(this.root)
   }
 
-  /** Nodes below the root. */
+  /** Number of nodes below the root. */
   get nodes(): number {
     return this.#nodes
   }
 
-  /** Requests whose contexts are held. */
+  /** Number of requests whose contexts are held. */
   get requests(): number {
     return this.#leaves.size
   }
 
   /**
    * Context search (Algorithm 1): descends to the nearest child (Equation 1; the first of equals) that shares a block
-   * with the context, until a leaf is reached or no child shares more than its parent does ("when all children are
-   * equidistant, indicating the longest shared prefix", §4.2). As in line 3, a child that is only partly in the context
-   * may be it.
+   * with the context, until it reaches a leaf or no child shares more than its parent does ("when all children are
+   * equidistant, indicating the longest shared prefix", §4.2). As in line 3, the child may be only partly in the
+   * context.
    */
   search(context: Context): ContextMatch {
     let node = this.root
@@ -61,8 +61,9 @@ export class ContextIndex<Request extends RequestKey = RequestId> {
   }
 
   /**
-   * Inserts a context as it was sent under the id of its request, where a search finds it to belong (§4.2): an internal
-   * node gets it as a child, a leaf makes room for a new internal node with what both share. Equal contexts share a leaf.
+   * Inserts a context, as it was sent, under the id of its request, at the node that a search finds (§4.2). An internal
+   * node gets it as a child. A leaf is replaced by a new internal node with the prefix that both share. Equal contexts
+   * share a leaf.
    */
   insert(context: Context, request: Request): ContextNode {
     this.remove(request)
@@ -73,7 +74,7 @@ export class ContextIndex<Request extends RequestKey = RequestId> {
     return leaf
   }
 
-  /** Forgets a request and prunes what only it held, up to the first node that others need: O(h). */
+  /** Removes a request and prunes what only it held, up to the first node that others need. O(h). */
   remove(request: Request): boolean {
     const leaf = this.#leaves.get(request)
     if (!leaf) return false
@@ -83,12 +84,12 @@ export class ContextIndex<Request extends RequestKey = RequestId> {
     return true
   }
 
-  /** The blocks held for a request, in the order they were sent. */
+  /** Returns the blocks held for a request, in the order they were sent. */
   contextOf(request: Request): Context | undefined {
     return this.#leaves.get(request)?.blocks
   }
 
-  /** The search path of a request's leaf. */
+  /** Returns the search path of a request's leaf. */
   pathOf(request: Request): number[] | undefined {
     const leaf = this.#leaves.get(request)
     return leaf && searchPath(leaf)
@@ -108,9 +109,9 @@ export class ContextIndex<Request extends RequestKey = RequestId> {
       attach(node, leaf)
       return leaf
     }
-    // a node is "a prefix stored in the prefix cache" (§4.1): of the intersection, what stands first in both as sent
+    // a node is "a prefix stored in the prefix cache" (§4.1), so use the common prefix as sent, not the intersection
     const shared = commonPrefix(node.blocks, context)
-    // an empty node is removed and its children go to its parent (Algorithm 4, line 16): so does one that adds nothing
+    // like an empty node (Algorithm 4, line 16), one that adds nothing is left out and its children go to its parent
     if (addsNothing(shared, parent)) {
       attach(parent, leaf)
       return leaf
@@ -129,7 +130,7 @@ export class ContextIndex<Request extends RequestKey = RequestId> {
     while (at?.parent && at.requests === 0 && at.children.size < 2) {
       const parent: ContextNode = at.parent
       const [only] = at.children.values()
-      // a virtual node with one child left shares nothing: the child takes its place
+      // a virtual node with one child left is not shared: the child replaces it
       if (only) {
         detach(only)
         replace(at, only)

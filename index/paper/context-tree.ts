@@ -1,24 +1,24 @@
 import type { BlockId, Context } from '../context-block.ts'
 import { firstPlaces } from './context-distance.ts'
 
-/** Children that hold one block: slot, place of the block in that child, slot, place, … (one array, for its size). */
+/** Children with a block: slot, position of the block in that child, slot, position, … (one array, to save memory). */
 export type Posting = number[]
 
 /**
- * A node of the context tree (ContextPilot §4.1): a leaf is a context as it was sent, every other node is virtual and
- * holds the prefix that it was made for.
+ * A node of the context tree (ContextPilot §4.1). A leaf is a context as it was sent. Every other node is virtual and
+ * holds the prefix that it was created for.
  */
 export interface ContextNode {
   readonly blocks: Context
   parent: ContextNode | undefined
-  /** place among the parent's children; stays the same while the node lives, so search paths stay true */
+  /** slot among the parent's children; does not change while the node is attached, so search paths stay valid */
   slot: number
   readonly children: Map<number, ContextNode>
-  /** above every slot in use */
+  /** greater than every slot in use */
   nextSlot: number
-  /** slots that are free again: with them taken first, there are never many more slots than children */
+  /** freed slots, reused first so that the number of slots stays close to the number of children */
   readonly freeSlots: number[]
-  /** the children that hold a block */
+  /** by block: the children with it */
   readonly childrenByBlock: Map<BlockId, Posting>
   /** how many contexts ended at this node or passed through it */
   frequency: number
@@ -28,7 +28,7 @@ export interface ContextNode {
   requests: number
 }
 
-/** Creates a node that hangs nowhere yet. */
+/** Creates a detached node. */
 export function createNode(blocks: Context, distance = 0): ContextNode {
   return {
     blocks,
@@ -44,12 +44,12 @@ export function createNode(blocks: Context, distance = 0): ContextNode {
   }
 }
 
-/** Hangs `child` under `parent`, in a free slot. */
+/** Attaches `child` to `parent`, in a free slot. */
 export function attach(parent: ContextNode, child: ContextNode): void {
   hang(parent, child, parent.freeSlots.pop() ?? parent.nextSlot++)
 }
 
-/** Takes `child` off its parent; what hangs below it stays below it. */
+/** Detaches `child` and its subtree from its parent. */
 export function detach(child: ContextNode): void {
   const { parent, slot } = child
   if (!parent) return
@@ -57,7 +57,7 @@ export function detach(child: ContextNode): void {
   parent.freeSlots.push(slot)
 }
 
-/** Puts `replacement` where `node` hung, under the same search path; `node` hangs nowhere afterwards. */
+/** Replaces `node` by `replacement` under the same search path and detaches `node`. */
 export function replace(node: ContextNode, replacement: ContextNode): void {
   const { parent, slot } = node
   if (!parent) return
@@ -65,14 +65,14 @@ export function replace(node: ContextNode, replacement: ContextNode): void {
   hang(parent, replacement, slot)
 }
 
-/** The search path from the root: the slot at each level. */
+/** Returns the search path from the root: the slot at each level. */
 export function searchPath(node: ContextNode): number[] {
   const path: number[] = []
   for (let at = node; at.parent; at = at.parent) path.push(at.slot)
   return path.reverse()
 }
 
-/** Traversal (ContextPilot §4.2): the node at the end of a search path, O(h). */
+/** Traversal (ContextPilot §4.2): returns the node at the end of a search path; undefined if there is none. O(h). */
 export function nodeAt(root: ContextNode, path: readonly number[]): ContextNode | undefined {
   let node: ContextNode | undefined = root
   for (const slot of path) node = node?.children.get(slot)
@@ -100,7 +100,7 @@ function unhang(parent: ContextNode, child: ContextNode): void {
     }
     let at = 0
     while (posting[at] !== child.slot) at += 2
-    // the last takes its place: the order within a posting means nothing
+    // the last entry replaces it, because the order within a posting does not matter
     const [slot, place] = posting.splice(-2)
     if (at < posting.length) {
       posting[at] = slot!

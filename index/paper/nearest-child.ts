@@ -3,17 +3,17 @@ import { distanceOf, firstPlaces } from './context-distance.ts'
 import type { ContextNode, Posting } from './context-tree.ts'
 
 /**
- * One step of the context search (ContextPilot, Algorithm 1, line 3): which child of a node is nearest to a context.
- * The context's blocks are looked up among the children's, and what they name is counted in flat arrays: a node can
- * have as many children as there are contexts. O(occurrences of the context's blocks among the children).
+ * One step of the context search (ContextPilot, Algorithm 1, line 3): finds the child of a node nearest to a context.
+ * It looks up the children with each of the context's blocks and counts them in flat arrays, because a node can have as
+ * many children as there are contexts. O(occurrences of the context's blocks among the children).
  */
 export class NearestChild {
   readonly #alpha: number
-  /** by slot: blocks shared with the context; all 0 between two searches */
+  /** by slot: number of blocks shared with the context; all 0 between searches */
   #shared = new Uint32Array(64)
-  /** by slot: by how many places these are apart, in sum */
+  /** by slot: sum of the displacements of these blocks */
   #displaced = new Uint32Array(64)
-  /** slots of the children that add to what their parent shares, the first `#found` of this array */
+  /** slots of the children that share more than their parent; only the first `#found` entries are valid */
   #candidates = new Uint32Array(64)
   #found = 0
 
@@ -21,21 +21,21 @@ export class NearestChild {
     this.#alpha = alpha
   }
 
-  /** The nearest of the children that share a block which their parent does not hold; of equals the first. */
+  /** Returns the nearest of the children that share a block which their parent does not have; of equals the first. */
   find(node: ContextNode, context: Context): ContextNode | undefined {
     this.#makeRoom(node.nextSlot)
     this.#count(node, context)
     if (this.#found === 0) return undefined
     const most = this.#mostShared()
     let nearest = this.#nearestOf(node, context, most)
-    // who shares most is nearest, unless it is much longer than another: thousands share a block, few as many
+    // the child that shares most is nearest, unless it is much longer than another; few of thousands share that many
     const fewest = (1 - nearest.distance) * context.length
     if (fewest <= most - 1) nearest = this.#nearestOf(node, context, fewest)
     for (let i = 0; i < this.#found; i++) this.#shared[this.#candidates[i]!] = 0
     return nearest.child
   }
 
-  /** Counts what each child shares. */
+  /** Counts the blocks that each child shares. */
   #count(node: ContextNode, context: Context): void {
     this.#found = 0
     const held = new Set(node.blocks)
@@ -49,7 +49,7 @@ export class NearestChild {
     for (const [posting, place] of inherited) this.#countBlock(posting, place, false)
   }
 
-  /** Counts one block; what the parent holds too makes no child a candidate. */
+  /** Counts one block. With `adds` false, as for a block the parent has too, it makes no child a candidate. */
   #countBlock(posting: Posting, place: number, adds: boolean): void {
     const [shared, displaced] = [this.#shared, this.#displaced]
     for (let i = 0; i < posting.length; i += 2) {
@@ -72,7 +72,7 @@ export class NearestChild {
     return most
   }
 
-  /** The nearest of the candidates that share `fewest` blocks or more, of which there is one. */
+  /** Returns the nearest of the candidates that share at least `fewest` blocks. There must be one. */
   #nearestOf(node: ContextNode, context: Context, fewest: number): { child: ContextNode; distance: number } {
     let nearest: ContextNode | undefined
     let least = Number.POSITIVE_INFINITY

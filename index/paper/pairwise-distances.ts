@@ -1,14 +1,14 @@
 import type { BlockId, Context } from '../context-block.ts'
 import { distanceOf, firstPlaces } from './context-distance.ts'
 
-/** Where the distance of the pair i ≠ j stands in a condensed matrix: the lower triangle, row by row. */
+/** Returns the index of the pair i ≠ j in a condensed matrix: the lower triangle, row by row. */
 export function pairIndex(i: number, j: number): number {
   return i > j ? (i * (i - 1)) / 2 + j : (j * (j - 1)) / 2 + i
 }
 
 /**
- * The distances of all pairs (ContextPilot, Algorithm 4, line 2; Equation 1), as a condensed matrix. Only pairs that
- * share a block are computed: the others are 1 apart.
+ * Computes the distances of all pairs (ContextPilot, Algorithm 4, line 2; Equation 1) as a condensed matrix. Only pairs
+ * that share a block need computing; all others have distance 1.
  */
 export function pairwiseDistances(contexts: readonly Context[], alpha: number): Float64Array {
   const distances = new Float64Array((contexts.length * (contexts.length - 1)) / 2).fill(1)

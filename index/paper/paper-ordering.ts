@@ -5,9 +5,9 @@ import { ContextIndex } from './context-index.ts'
 import { searchPath } from './context-tree.ts'
 
 /**
- * Ordering as ContextPilot has it: search by Algorithm 1, alignment by Algorithm 2. Block sizes play no part. What is
- * inserted is searched for anew, as it was sent: other requests may have come and gone since it was ordered, and the
- * positions of Equation 1 are now those that the engine holds.
+ * Ordering as in ContextPilot: search by Algorithm 1, alignment by Algorithm 2. Block sizes are ignored. An insertion
+ * searches again with the context as sent, because other requests may have come and gone since it was ordered. The
+ * positions in Equation 1 are then those that the engine holds.
  */
 export class PaperOrdering<Request extends RequestKey = RequestId> implements OrderingIndex<Request> {
   #index = new ContextIndex<Request>()

@@ -2,11 +2,11 @@ import type { BlockId, Context } from '../context-block.ts'
 
 /**
  * Context ordering (ContextPilot, Algorithm 2): the blocks of the matched prefix first, in its order, then the
- * remaining blocks in their original order. Returns the order as places in `context` (a permutation of 0 … n − 1);
- * blocks of the prefix that are not in the context are left out, a block that occurs twice is kept twice.
+ * remaining blocks in their original order. Returns the order as positions in `context` (a permutation of 0 … n − 1).
+ * Blocks of the prefix that are not in the context are left out; a block that occurs twice is kept twice.
  */
 export function alignContext(context: Context, prefix: Context): number[] {
-  // the first place of a block is the last of its list: taking it off the end costs the same however many there are
+  // positions in reverse order, so that the first one can be popped from the end in constant time
   const places = new Map<BlockId, number[]>()
   for (let place = context.length - 1; place >= 0; place--) {
     const known = places.get(context[place]!)

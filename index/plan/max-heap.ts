@@ -1,4 +1,4 @@
-/** A binary heap of whole numbers by weight, heaviest first; of equal weights the smallest number. */
+/** A binary heap of integers by weight, heaviest first; of equal weights, the smallest integer first. */
 export class MaxHeap {
   readonly #items: number[] = []
   readonly #weights: number[] = []

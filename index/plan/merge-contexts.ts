@@ -1,22 +1,22 @@
 import { MaxHeap } from './max-heap.ts'
 import { NearestCluster } from './nearest-cluster.ts'
 
-/** A set of contexts, and the blocks all of them hold. */
+/** A set of contexts, and the blocks common to all of them. */
 export interface ContextCluster {
-  /** blocks by number; of a merged cluster in the order its first context has them */
+  /** blocks by number; for a merged cluster, in the order of its first context */
   readonly content: readonly number[]
-  /** the two that were merged, or none: then it is the context of that number */
+  /** the two merged clusters; undefined for a single context */
   readonly parts: readonly [ContextCluster, ContextCluster] | undefined
   readonly context: number
 }
 
 /**
- * Merges contexts, always the two clusters that share most, until no two share anything; `weights[b]` is what block b
- * costs to prefill. Returns the clusters that are left.
+ * Merges contexts, always the two clusters that share most, until no two share anything. `weights[b]` is the prefill
+ * cost of block b. Returns the remaining clusters.
  *
- * Run along the tree of the merges, the batch saves the sum over all merges of what the two shared. What a cluster
- * shares with others never grows by merging, so a nearest cluster found once stays the nearest for as long as it is
- * there, and is looked up again only when it has gone: about 3 n look-ups for n contexts.
+ * If the batch runs along the tree of merges, it saves the sum, over all merges, of what the two clusters shared.
+ * Merging never increases what a cluster shares with others. So the nearest cluster stays the nearest until it is
+ * merged itself, and is looked up again only then: about 3 n look-ups for n contexts.
  */
 export function mergeContexts(contexts: readonly (readonly number[])[], weights: readonly number[]): ContextCluster[] {
   const clusters: (ContextCluster | undefined)[] = []

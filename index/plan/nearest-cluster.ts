@@ -1,26 +1,26 @@
-/** A look-up reads as many places of its blocks' lists, rarest block first: hot blocks must not make it quadratic. */
+/** A look-up reads at most this many holders, rarest block first, so that hot blocks do not make planning quadratic. */
 const mostReads = 512
 
-/** And so many blocks of those it finds are compared, where not all lists could be read. */
+/** If it could not read all holders, it compares about this many blocks of the clusters it found. */
 const mostCompared = 8_192
 
-/** Finds which cluster shares most with another, by the lists of who holds which block. */
+/** Finds the cluster that shares most with a given one, using lists of the clusters with each block. */
 export class NearestCluster {
-  /** what a block costs to prefill */
+  /** by block: prefill cost */
   readonly #weights: readonly number[]
   readonly #contents: (readonly number[] | undefined)[] = []
-  /** by block: the clusters that hold it; those that are gone are taken out when they are met */
+  /** by block: the clusters with it; removed clusters are deleted lazily */
   readonly #holders: number[][] = []
-  /** by cluster, all 0 between look-ups */
+  /** by cluster: weight shared so far; all 0 between look-ups */
   readonly #shared: number[] = []
-  /** by block: whether the cluster that is looked up holds it */
+  /** by block: whether the cluster being looked up has it */
   readonly #isOwn: boolean[] = []
 
   constructor(weights: readonly number[]) {
     this.#weights = weights
   }
 
-  /** Adds a cluster by its blocks; returns its number, counting up from 0. */
+  /** Adds a cluster, given by its blocks. Returns its number, counting up from 0. */
   add(content: readonly number[]): number {
     const cluster = this.#contents.push(content) - 1
     this.#shared.push(0)
@@ -36,8 +36,9 @@ export class NearestCluster {
   }
 
   /**
-   * The cluster that shares most with a given one, by weight, and how much; of equals the oldest. Exact unless its
-   * blocks have more than 512 holders: then the best of those found by its rarest blocks.
+   * Returns the cluster that shares the most weight with a given one, and that weight; of equals, the oldest. The
+   * result is exact unless the blocks have more than 512 holders in total. Then it is the best of those found by the
+   * rarest blocks.
    */
   find(cluster: number): { readonly cluster: number; readonly weight: number } | undefined {
     const content = this.#contents[cluster]!
@@ -54,7 +55,7 @@ export class NearestCluster {
     return best
   }
 
-  /** Credits a block to those who hold it, the latest first, to `limit` of them at most; returns how many were read. */
+  /** Credits a block to at most `limit` of its holders, latest first. Returns how many were read. */
   #read(block: number, cluster: number, limit: number, candidates: number[]): number {
     const holders = this.#holders[block]!
     let reads = 0
@@ -83,7 +84,7 @@ export class NearestCluster {
     return best
   }
 
-  /** As not all lists were read, what a candidate shares is counted anew, if it shares at least half the most so far. */
+  /** Recounts, because not all lists were read, the candidates credited with at least half as much as the best one. */
   #bestByContent(
     content: readonly number[],
     candidates: readonly number[],

@@ -2,19 +2,19 @@ import type { BlockId, Context } from '../context-block.ts'
 import { alignContext } from './align-context.ts'
 import { type ContextCluster, mergeContexts } from './merge-contexts.ts'
 
-/** One request of a batch; `sizes[i]` is what its block i costs to prefill, in any unit. */
+/** One request of a batch; `sizes[i]` is the prefill cost of its block i, in any unit. */
 export interface BatchedContext {
   readonly context: Context
   readonly sizes: readonly number[]
 }
 
-/** How one request of a batch is to be run. */
+/** How to run one request of a batch. */
 export interface PlannedContext {
-  /** its place in the batch */
+  /** index in the batch */
   readonly request: number
-  /** places in its context, in the order to send them */
+  /** positions in its context, in the order to send them */
   readonly order: readonly number[]
-  /** requests of a group share blocks and run one after the other; counts up in the order of execution */
+  /** requests of a group share blocks and run consecutively; groups are numbered in execution order */
   readonly group: number
   /** slots from the root of the plan's tree to the request */
   readonly searchPath: readonly number[]
@@ -25,15 +25,15 @@ interface PlanNode {
   readonly children: PlanNode[]
   /** requests that end here */
   readonly requests: number[]
-  /** requests below it */
+  /** number of requests at it and below */
   size: number
 }
 
 /**
- * Orders and schedules a whole batch (ContextPilot's offline mode, §7.1): merges the contexts that share most
- * (merge-contexts.ts), sends every context along the tree of the merges, and runs the tree depth first, so that what a
- * group shares is in use until its last request has run. In the order returned, every prefix that can be shared is
- * computed once, with a cache as small as the largest prompt.
+ * Orders and schedules a whole batch (ContextPilot's offline mode, §7.1). It merges the contexts that share most
+ * (merge-contexts.ts), sends every context along the tree of merges, and runs the tree depth first, so that what a
+ * group shares is in use until its last request has run. In the returned order, every prefix shared in the tree is
+ * computed once, even with a cache as small as the largest prompt.
  */
 export function planContexts(batch: readonly BatchedContext[]): PlannedContext[] {
   const ids: BlockId[] = []
@@ -59,7 +59,9 @@ export function planContexts(batch: readonly BatchedContext[]): PlannedContext[]
   })
 }
 
-/** A node for every cluster, with the blocks it shares beyond its parent's; none where it shares nothing beyond. */
+/**
+ * Builds a node for every cluster with the blocks that it adds to its parent's; a cluster that adds none gets no node.
+ */
 function buildTree(clusters: readonly ContextCluster[]): PlanNode {
   const root: PlanNode = { blocks: [], children: [], requests: [], size: 0 }
   const waiting = clusters.map((cluster) => ({ cluster, parent: root, inherited: new Set<number>() })).reverse()
@@ -80,7 +82,7 @@ function buildTree(clusters: readonly ContextCluster[]): PlanNode {
       waiting.push({ cluster: second, parent, inherited }, { cluster: first, parent, inherited })
     } else parent.requests.push(cluster.context)
   }
-  // children come behind their parents
+  // in reverse, because children come after their parents
   for (const node of nodes.reverse()) {
     node.size = node.children.reduce((sum, { size }) => sum + size, node.requests.length)
   }
@@ -94,7 +96,7 @@ interface ScheduledRequest {
   readonly searchPath: readonly number[]
 }
 
-/** The requests in the order to run them: depth first, larger groups first as Algorithm 5 has it. */
+/** Returns the requests in the order to run them: depth first, with larger groups first, as in Algorithm 5. */
 function runDepthFirst(root: PlanNode): ScheduledRequest[] {
   const scheduled: ScheduledRequest[] = []
   let group = -1
@@ -112,7 +114,7 @@ function runDepthFirst(root: PlanNode): ScheduledRequest[] {
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const { node, prefix, searchPath } = next
     if (searchPath.length === 1) group += 1
-    // what nobody shares keeps its ranking
+    // blocks that nobody shares keep their ranking
     const shared = node.size > 1 ? prefix : prefix.slice(0, prefix.length - node.blocks.length)
     for (const request of node.requests) scheduled.push({ request, prefix: shared, group, searchPath })
     descend(node, prefix, searchPath)

@@ -1,5 +1,5 @@
-"""Compiles every kernel for GPUs that need not be there: `python -m reprise_kernels.aot` writes the table, `--check`
-compares it with the one that is there and exits with 1 where it differs."""
+"""Compiles every kernel without a GPU: `python -m reprise_kernels.aot` writes the table; `--check` compares it with
+the existing one and exits with 1 if they differ."""
 
 import argparse
 import importlib
@@ -21,7 +21,7 @@ from reprise_kernels.launch_configs import describe, trying
 from reprise_kernels.launch_spaces import SPACES
 
 TABLE = Path(__file__).resolve().parent.parent / "COMPILED.md"
-# Triton compiles for 9.0 with the features of sm_90a
+# for 9.0 Triton compiles with the features of sm_90a
 TARGETS = {"sm_90a": GPUTarget("cuda", 90, 32), "sm_80": GPUTarget("cuda", 80, 32)}
 OPERATIONS = [
     "rope_shift",
@@ -51,7 +51,7 @@ TRIED = """
 
 @dataclass(frozen=True)
 class Compiled:
-    """What one kernel takes of a GPU; `stages` is None of one in CUDA."""
+    """The GPU resources that one kernel uses; `stages` is None for a CUDA kernel."""
 
     name: str
     target: str
@@ -62,19 +62,19 @@ class Compiled:
     shared: int
 
     def row(self) -> list[str]:
-        """The kernel's row of the table."""
+        """Returns the kernel's row of the table."""
         stages = "CUDA" if self.stages is None else self.stages
         return [self.name, self.target, *map(str, (self.warps, stages, self.registers, self.shared, self.stack))]
 
 
 def all_specs() -> list[CompileSpec | CudaSpec]:
-    """What is compiled of every operation."""
+    """Returns what to compile for every operation."""
     modules = [importlib.import_module(f"reprise_kernels.{name}.compiled") for name in OPERATIONS]
     return [spec for module in modules for spec in module.compile_specs()]
 
 
 def tried_specs() -> list[CompileSpec | CudaSpec]:
-    """What is compiled of the configurations that `reprise_kernels.tune` would try beside those that are chosen."""
+    """Returns what to compile for the configurations that `reprise_kernels.tune` tries besides the chosen ones."""
     chosen = all_specs()
     tried = []
     for operation, space in SPACES.items():
@@ -87,7 +87,7 @@ def tried_specs() -> list[CompileSpec | CudaSpec]:
 
 
 def compile_for(spec: CompileSpec, target: str) -> Compiled:
-    """Compiles one kernel in Triton, or finds it in its cache; throws what the compiler throws."""
+    """Compiles a Triton kernel, or takes it from Triton's cache. Raises what the compiler raises."""
     source = ASTSource(spec.kernel, spec.signature(), dict(spec.constants), spec.attributes())
     made = triton.compile(source, target=TARGETS[target], options=spec.options())
     registers, stack = _resources(made.asm["cubin"])
@@ -95,13 +95,13 @@ def compile_for(spec: CompileSpec, target: str) -> Compiled:
 
 
 def compile_cuda(spec: CudaSpec) -> Compiled:
-    """Compiles one kernel in CUDA, which all are for sm_90a; throws what the compiler throws."""
+    """Compiles a CUDA kernel, always for sm_90a. Raises what the compiler raises."""
     registers, stack = _resources(spec.kernel.compile("sm_90a", spec.how.cluster))
     return Compiled(spec.name, "sm_90a", spec.how.warps, None, registers, stack, spec.how.shared_bytes)
 
 
 def _resources(cubin: bytes) -> tuple[int, int]:
-    """The registers of a thread and the bytes of its stack."""
+    """Returns registers per thread and stack bytes."""
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(cubin)
         file.flush()
@@ -112,9 +112,9 @@ def _resources(cubin: bytes) -> tuple[int, int]:
 
 
 def reads_with_ones(spec: CompileSpec) -> str | None:
-    """Why the kernel cannot be read where integers are 1, which a launch makes constants; None where it can.
+    """Returns why the kernel cannot be read if its integers are 1, which a launch turns into constants; None if it can.
 
-    Neither the interpreter nor a compilation with types alone would show it.
+    Neither the interpreter nor a compilation from types alone would show this.
     """
     ones = [name for name, kind in spec.types.items() if kind in ("i32", "i64")]
     signature = spec.signature() | dict.fromkeys(ones, "constexpr")
@@ -133,7 +133,7 @@ def reads_with_ones(spec: CompileSpec) -> str | None:
 
 
 def render(compiled: list[Compiled]) -> str:
-    """One table of the file."""
+    """Returns one table of the file."""
     titles = ["kernel", "target", "warps", "stages", "registers", "shared bytes", "stack bytes"]
     rows = [titles, *(one.row() for one in compiled)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(titles))]
@@ -143,7 +143,7 @@ def render(compiled: list[Compiled]) -> str:
 
 
 def _align(row: list[str], widths: list[int]) -> list[str]:
-    """Words to the left, numbers to the right."""
+    """Aligns words to the left, numbers to the right."""
     cells = enumerate(zip(row, widths, strict=True))
     return [cell.ljust(width) if i < 2 else cell.rjust(width) for i, (cell, width) in cells]
 

@@ -1,4 +1,4 @@
-"""What the attention kernels share: one tile of query rows against one tile of keys, with a running softmax."""
+"""Shared by the attention kernels: one tile of query rows against one tile of keys, with a running softmax."""
 
 import triton
 import triton.language as tl
@@ -9,9 +9,9 @@ def attend(
     acc, highest, total, q, k, v, seen, scale,
     MASKED: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """One step of the running softmax, in powers of 2; `scale` holds log2(e).
+    """One step of the running softmax, in powers of 2; `scale` includes log2(e).
 
-    acc [M, D], highest [M], total [M] so far; q [M, D], k and v [N, D]; seen [M, N] where MASKED, else anything.
+    acc [M, D], highest [M], total [M] so far; q [M, D], k and v [N, D]; seen [M, N] if MASKED, else unused.
     """
     return attend_scores(
         acc, highest, total, tl.dot(q, tl.trans(k), input_precision=PRECISION) * scale, v, seen, MASKED, PRECISION
@@ -20,7 +20,7 @@ def attend(
 
 @triton.jit
 def attend_scores(acc, highest, total, scores, v, seen, MASKED: tl.constexpr, PRECISION: tl.constexpr):
-    """The same from scores [M, N] on, scaled to powers of 2."""
+    """Like `attend`, from scores [M, N] that are already scaled to powers of 2."""
     if MASKED:
         scores = tl.where(seen, scores, float("-inf"))
     new_highest = tl.maximum(highest, tl.max(scores, 1))
@@ -37,7 +37,7 @@ def attend_scores(acc, highest, total, scores, v, seen, MASKED: tl.constexpr, PR
 
 @triton.jit
 def finish(acc, highest, total):
-    """The attention output [M, D] and the natural log-sum-exp [M]; zeros and -inf for a row that saw no key."""
+    """Returns the attention output [M, D] and the natural log-sum-exp [M]; 0 and -inf for a row that saw no key."""
     safe = tl.where(total > 0, total, 1.0)
     lse = tl.where(total > 0, (highest + tl.log2(safe)) * 0.6931471805599453, float("-inf"))
     return acc / safe[:, None], lse

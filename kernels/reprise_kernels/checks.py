@@ -1,4 +1,4 @@
-"""Checks of what an operation is given: one clear line instead of a wrong answer or a fault on the device."""
+"""Checks of an operation's arguments: one clear line instead of a wrong answer or a fault on the device."""
 
 from collections.abc import Sequence
 
@@ -28,18 +28,18 @@ def check_tensor(
 
 
 def check_runnable(tensor: torch.Tensor) -> None:
-    """Raises ValueError on a CPU without Triton's interpreter, and there in bfloat16, which it gets wrong."""
+    """Raises ValueError on a CPU without Triton's interpreter, and for bfloat16 on a CPU, which it gets wrong."""
     if tensor.device.type == "cuda":
         return
     if not knobs.runtime.interpret:
         raise ValueError(f"the tensors are on {tensor.device}: without a GPU set TRITON_INTERPRET=1 before the import")
     if tensor.dtype == torch.bfloat16:
-        # it computes on the bit patterns (triton issues 10919 and 11584)
+        # the interpreter computes on the bit patterns (triton issues 10919 and 11584)
         raise ValueError("Triton's interpreter is silently wrong in bfloat16: use float32 or float16 on a CPU")
 
 
 def check_cache(name: str, cache: torch.Tensor, device: torch.device | None = None) -> None:
-    """Raises ValueError unless this is a cache [pages, page_size, kv_heads, head_dim] whose slots lie evenly apart."""
+    """Raises ValueError unless this is a cache [pages, page_size, kv_heads, head_dim] with evenly spaced slots."""
     check_tensor(name, cache, (None, None, None, None), FLOATS, device)
     pages, page_size, _, head_dim = cache.shape
     if cache.stride(3) != 1:
@@ -53,7 +53,7 @@ def check_cache(name: str, cache: torch.Tensor, device: torch.device | None = No
 
 
 def check_index(name: str, index: torch.Tensor, shape: Sequence[int | None], device: torch.device) -> None:
-    """Raises ValueError unless this is a contiguous int32 tensor of this shape and device."""
+    """Raises ValueError unless this is a contiguous int32 tensor of this shape on this device."""
     check_tensor(name, index, shape, (torch.int32,), device)
     if not index.is_contiguous():
         raise ValueError(f"{name} has strides {index.stride()}, it must be contiguous")

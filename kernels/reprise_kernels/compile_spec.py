@@ -11,10 +11,10 @@ TRITON_NAMES = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 
 @dataclass(frozen=True)
 class CompileSpec:
-    """One kernel with one set of types and constants, as it runs in a model of the size of Llama-3.1-8B.
+    """One kernel with one set of types and constants, as it runs in a model the size of Llama-3.1-8B.
 
-    `types` names those of all arguments that are no constants ("*bf16", "i32"); pointers, and integers named in
-    `even`, are taken to be divisible by 16, as the launch finds them. `fuses`: products may be fused with sums.
+    `types` gives the types of all arguments that are not constants ("*bf16", "i32"). Pointers, and the integers named
+    in `even`, are assumed to be divisible by 16, as they are in a launch. `fuses`: products may be fused with sums.
     """
 
     name: str
@@ -27,23 +27,23 @@ class CompileSpec:
     fuses: bool = True
 
     def signature(self) -> dict[str, str]:
-        """The types of all arguments in their order, as Triton wants them."""
+        """Returns the types of all arguments in order, in Triton's form."""
         return {name: self.types.get(name, "constexpr") for name in self.kernel.arg_names}
 
     def attributes(self) -> dict[tuple[int, ...], list[list[Any]]]:
-        """What is known of arguments' divisibility, as Triton wants it."""
+        """Returns the known divisibility of arguments, in Triton's form."""
         names = self.kernel.arg_names
         divisible = [name for name, kind in self.types.items() if kind.startswith("*") or name in self.even]
         return {(names.index(name),): [["tt.divisibility", 16]] for name in divisible}
 
     def options(self) -> dict[str, Any]:
-        """What the launch says beside the arguments, as Triton wants it."""
+        """Returns the launch options other than the arguments, in Triton's form."""
         return {"num_warps": self.warps, "num_stages": self.stages, "enable_fp_fusion": self.fuses}
 
 
 @dataclass(frozen=True)
 class CudaSpec:
-    """One kernel in CUDA C++, as it is launched in a model of the size of Llama-3.1-8B."""
+    """One CUDA C++ kernel, as it is launched in a model the size of Llama-3.1-8B."""
 
     name: str
     kernel: CudaKernel

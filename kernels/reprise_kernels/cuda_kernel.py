@@ -1,4 +1,4 @@
-"""Kernels in CUDA C++: compiled with NVRTC when a device first needs them, launched behind torch's current stream.
+"""CUDA C++ kernels: compiled with NVRTC when a device first needs them, launched on torch's current stream.
 
 Both libraries come with torch (cuda-bindings, nvrtc), so nothing is built when the package is installed.
 """
@@ -15,9 +15,9 @@ import torch
 
 PACKAGE = Path(__file__).resolve().parent
 LANES = 32
-# of a thread block's shared memory, what may be used without being asked for
+# shared memory that a thread block may use without requesting it
 USUAL_SHARED_BYTES = 48 << 10
-# what the tests without a GPU go by
+# assumed by the tests without a GPU
 H200_SHARED_BYTES = 227 << 10
 
 Argument = torch.Tensor | ctypes.c_int | ctypes.c_longlong | ctypes.c_double
@@ -25,7 +25,7 @@ Argument = torch.Tensor | ctypes.c_int | ctypes.c_longlong | ctypes.c_double
 
 @dataclass(frozen=True)
 class Launch:
-    """How many thread blocks of how many warps, how many of them a cluster, and the dynamic shared memory of each."""
+    """The number of thread blocks, warps per block, blocks per cluster, and dynamic shared memory per block."""
 
     blocks: int
     warps: int
@@ -35,18 +35,18 @@ class Launch:
 
 @dataclass(frozen=True)
 class CudaKernel:
-    """The kernel `name` of a file of this package."""
+    """The kernel `name` in a file of this package."""
 
     name: str
     source: Path
 
     def compile(self, architecture: str, cluster: int) -> bytes:
-        """The machine code for "sm_90a", say; needs no GPU. Raises ValueError with what the compiler says."""
+        """Returns machine code for e.g. "sm_90a"; needs no GPU. Raises ValueError with the compiler's message."""
         from cuda.bindings import nvrtc
 
         program = _checked(nvrtc.nvrtcCreateProgram(self.source.read_bytes(), self.source.name.encode(), 0, [], []))
         options = [f"--gpu-architecture={architecture}", f"-DCLUSTER={cluster}", f"-I{self.source.parent}"]
-        # of a generic lambda the compiler does not see by itself that it is for the device
+        # the compiler does not infer by itself that a generic lambda is for the device
         options += ["--std=c++17", "--device-as-default-execution-space"]
         if nvrtc.nvrtcCompileProgram(program, len(options), [option.encode() for option in options])[0]:
             log = bytearray(_checked(nvrtc.nvrtcGetProgramLogSize(program)))
@@ -58,12 +58,12 @@ class CudaKernel:
         return bytes(code)
 
     def launch(self, how: Launch, device: torch.device, arguments: Sequence[Argument]) -> None:
-        """Launches it on a GPU: tensors are given as where they lie, numbers as they are. Nothing waits."""
+        """Launches the kernel on a GPU: passes tensors by address, numbers by value. Does not wait."""
         from cuda.bindings import driver, runtime
 
         with torch.cuda.device(device):
             number = torch.cuda.current_device()
-            # a thread that has called nothing of CUDA has no context yet
+            # a thread that has not called CUDA yet has no context
             _checked(runtime.cudaSetDevice(number))
             function = _function(self, how.cluster, number)
             if how.shared_bytes > USUAL_SHARED_BYTES:
@@ -81,8 +81,8 @@ class CudaKernel:
 
 
 def fits(how: Launch, device: torch.device) -> bool:
-    """Whether the device has clusters, if they are wanted, and so much shared memory for a block; without NVIDIA's
-    bindings, which torch brings since 2.10, nothing fits."""
+    """Whether the device has clusters, if needed, and enough shared memory per block. Without NVIDIA's bindings,
+    which come with torch since 2.10, nothing fits."""
     if device.type != "cuda":
         return how.shared_bytes <= H200_SHARED_BYTES
     properties = torch.cuda.get_device_properties(device)
@@ -106,7 +106,7 @@ def _function(kernel: CudaKernel, cluster: int, device: int) -> Any:
 
 
 def _checked(result: tuple) -> Any:
-    """What a call of the libraries returns behind its status; raises RuntimeError where that is no success."""
+    """Returns the value of a library call without its status. Raises RuntimeError if the call failed."""
     status, *values = result
     if int(status):
         raise RuntimeError(f"{status.name}")

@@ -1,4 +1,4 @@
-"""The launch configuration of each operation, from the committed table that `python -m reprise_kernels.tune` writes."""
+"""Each operation's launch configuration, from the committed table that `python -m reprise_kernels.tune` writes."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -17,18 +17,18 @@ _tried: dict[str, Config] = {}
 
 @dataclass(frozen=True)
 class LaunchTable:
-    """A configuration for every operation; `tuned_on` says where and when they were measured, None where never."""
+    """A configuration per operation; `tuned_on` says where and when they were measured, None if they were not."""
 
     tuned_on: Mapping[str, str] | None
     configs: Mapping[str, Config]
 
     def as_json(self) -> str:
-        """The table as its file holds it."""
+        """Returns the contents of the table's file."""
         return json.dumps({"tuned_on": self.tuned_on, "configs": self.configs}, indent=2) + "\n"
 
 
 def read_table(path: Path) -> LaunchTable:
-    """Reads a table; raises ValueError unless it has one configuration of the space of every operation."""
+    """Reads a table. Raises ValueError unless it has one configuration from the space of every operation."""
     document = json.loads(path.read_text())
     configs = document["configs"]
     if configs.keys() != SPACES.keys():
@@ -45,9 +45,9 @@ def _committed() -> LaunchTable:
 
 
 def launch_config(operation: str, interpreted: Config) -> Config:
-    """What to launch with: the configuration being tried, else `interpreted` under the interpreter, else the table's.
+    """The configuration being tried; otherwise `interpreted` under the interpreter, else the table's.
 
-    What the interpreter gets is small, so that small cases have tiles to get wrong.
+    The interpreter's configuration is small, so that small cases have several tiles and can show errors.
     """
     if operation in _tried:
         return _tried[operation]
@@ -56,7 +56,7 @@ def launch_config(operation: str, interpreted: Config) -> Config:
 
 @contextmanager
 def trying(operation: str, config: Config) -> Iterator[None]:
-    """Within it the operation is launched, and compiled ahead of time, with this configuration."""
+    """Within this context, the operation is launched, and compiled ahead of time, with this configuration."""
     before = _tried.get(operation)
     _tried[operation] = config
     try:
@@ -68,5 +68,5 @@ def trying(operation: str, config: Config) -> Iterator[None]:
 
 
 def describe(config: Config) -> str:
-    """The configuration in words: "rows 128, keys 64"."""
+    """Describes the configuration in words: "rows 128, keys 64"."""
     return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in config.items())

@@ -1,4 +1,4 @@
-"""On which GPU a kernel in Triton is launched."""
+"""Chooses the GPU on which a Triton kernel is launched."""
 
 from contextlib import AbstractContextManager, nullcontext
 
@@ -6,5 +6,5 @@ import torch
 
 
 def on_device(tensor: torch.Tensor) -> AbstractContextManager[object]:
-    """Within it kernels go to the tensor's GPU: Triton launches on the current one, wherever its arguments lie."""
+    """Within this context, kernels go to the tensor's GPU: Triton uses the current one, wherever arguments are."""
     return torch.cuda.device(tensor.device) if tensor.device.type == "cuda" else nullcontext()

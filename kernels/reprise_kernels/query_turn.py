@@ -1,4 +1,4 @@
-"""Queries turned back by a chunk's distance, for keys that stay where they were: what the turned kernels share."""
+"""Turns queries back by a chunk's distance, for keys that stay where they were; shared by the turned kernels."""
 
 import triton
 import triton.language as tl
@@ -6,7 +6,7 @@ import triton.language as tl
 
 @triton.jit
 def pairs_of(HEAD_DIM: tl.constexpr, ROTARY_DIM: tl.constexpr, INTERLEAVED: tl.constexpr):
-    """The first and the second dimension of each of HEAD_DIM // 2 pairs; those past ROTARY_DIM are paired to stand."""
+    """The two dimensions of each of HEAD_DIM // 2 pairs; pairs of dimensions past ROTARY_DIM do not turn."""
     i = tl.arange(0, HEAD_DIM // 2)
     if INTERLEAVED:
         return 2 * i, 2 * i + 1
@@ -18,7 +18,7 @@ def pairs_of(HEAD_DIM: tl.constexpr, ROTARY_DIM: tl.constexpr, INTERLEAVED: tl.c
 
 @triton.jit
 def turn_of(Cos, Sin, turn, HEAD_DIM: tl.constexpr, ROTARY_DIM: tl.constexpr):
-    """The cosines and sines [1, HEAD_DIM // 2] of one distance; pairs that stand have 1 and 0."""
+    """The cosines and sines [1, HEAD_DIM // 2] of one distance; 1 and 0 for pairs that do not turn."""
     i = tl.arange(0, HEAD_DIM // 2)
     angle = turn.to(tl.int64) * (ROTARY_DIM // 2) + i
     cos = tl.load(Cos + angle, mask=i < ROTARY_DIM // 2, other=1.0)
@@ -28,5 +28,5 @@ def turn_of(Cos, Sin, turn, HEAD_DIM: tl.constexpr, ROTARY_DIM: tl.constexpr):
 
 @triton.jit
 def turn_back(x, y, cos, sin):
-    """The halves [M, HEAD_DIM // 2] of queries, turned by minus the distance, in their own type."""
+    """Turns the halves [M, HEAD_DIM // 2] of queries by minus the distance, in their own data type."""
     return (x * cos + y * sin).to(x.dtype), (y * cos - x * sin).to(y.dtype)

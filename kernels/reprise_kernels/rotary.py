@@ -1,4 +1,4 @@
-"""Rotary position embeddings: which pairs of dimensions turn, and how fast; a move's angles are exact in float64."""
+"""Rotary position embeddings: which pairs of dimensions turn, and how fast; angles are computed in float64."""
 
 import math
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import torch
 
 
 class Turns(NamedTuple):
-    """The cosines and sines of moves by some distances, float32 [C, R/2] each."""
+    """The cosines and sines of moves by several distances, float32 [C, R/2] each."""
 
     cos: torch.Tensor
     sin: torch.Tensor
@@ -17,11 +17,11 @@ class Turns(NamedTuple):
 
 @dataclass(frozen=True)
 class Rotary:
-    """The rotary embedding of a model: `frequencies[i]` radians a position for the i-th pair of dimensions.
+    """A model's rotary embedding: `frequencies[i]` is in radians per position, for the i-th pair of dimensions.
 
-    The pairs are (i, i + R/2) of the first R = 2 * len(frequencies) dimensions, or (2i, 2i + 1) where `interleaved`;
-    dimensions from R on do not turn. A factor on the embedding's length (YaRN's) is in the cached keys already and is
-    no part of a move.
+    The pairs are (i, i + R/2) of the first R = 2 * len(frequencies) dimensions, or (2i, 2i + 1) if `interleaved`;
+    dimensions from R on do not turn. A factor on the embedding's length (YaRN's) is already in the cached keys and is
+    not part of a move.
     """
 
     frequencies: tuple[float, ...]
@@ -33,9 +33,10 @@ class Rotary:
         return 2 * len(self.frequencies)
 
     def turns(self, distance: torch.Tensor) -> Turns:
-        """The cosines and sines of moves by `distance` [C] positions; stays on its device.
+        """Returns the cosines and sines of moves by `distance` [C] positions, on the same device.
 
-        Six small launches of torch's: `rope_shift` takes the result too, so that a step makes it once for all layers.
+        This takes six small torch launches. `rope_shift` accepts the result, so a step can compute it once for all
+        layers.
         """
         # in float32 an angle of 1e5 radians is off by 8e-3
         angles = distance.to(torch.float64)[:, None] * _on_device(self.frequencies, distance.device)
@@ -44,12 +45,12 @@ class Rotary:
 
 @lru_cache(maxsize=64)
 def _on_device(frequencies: tuple[float, ...], device: torch.device) -> torch.Tensor:
-    """Copied once: a copy from the host waits, and cannot be part of a CUDA graph."""
+    """Cached, because a copy from the host waits and cannot be part of a CUDA graph."""
     return torch.tensor(frequencies, dtype=torch.float64, device=device)
 
 
 def plain_rotary(dim: int, base: float = 10_000.0, interleaved: bool = False) -> Rotary:
-    """RoPE as first published: the frequencies fall geometrically from 1 to nearly 1/base."""
+    """RoPE as first published: the frequencies decrease geometrically from 1 to nearly 1/base."""
     return Rotary(tuple(base ** (-2 * i / dim) for i in range(dim // 2)), interleaved)
 
 
@@ -61,7 +62,7 @@ def llama3_rotary(
     high_frequency_factor: float = 4.0,
     original_length: int = 8192,
 ) -> Rotary:
-    """Llama 3.1's scaling: slow pairs turn `factor` times slower, fast ones as before, those between in between."""
+    """Llama 3.1's scaling: slow pairs turn `factor` times slower, fast ones as before, with a ramp in between."""
 
     def scaled(frequency: float) -> float:
         turns = original_length * frequency / (2 * math.pi)
@@ -80,7 +81,7 @@ def yarn_rotary(
     beta_fast: float = 32.0,
     beta_slow: float = 1.0,
 ) -> Rotary:
-    """YaRN's scaling: a ramp over the pairs' indices between those that turn beta_slow and beta_fast times."""
+    """YaRN's scaling: a ramp over the indices of the pairs, between those that turn beta_slow and beta_fast times."""
 
     def pair_that_turns(times: float) -> float:
         return dim * math.log(original_length / (times * 2 * math.pi)) / (2 * math.log(base))

@@ -1,18 +1,18 @@
-"""What the kernels' tests share: comparing with a float64 specification, caches with poison where nothing may read."""
+"""Shared by the kernels' tests: comparison with a float64 specification, and poison where nothing may be read."""
 
 import torch
 
-# relative error of the root mean square, and of the worst element against the largest one
+# relative error: root mean square, and worst element against the largest one
 TOLERANCES = {torch.float32: (1e-5, 1e-4), torch.float16: (2e-3, 1e-2), torch.bfloat16: (1.5e-2, 6e-2)}
 
 
 def assert_close(
     name: str, actual: torch.Tensor, expected: torch.Tensor, dtype: torch.dtype | None = None, unit: float = 1e-6
 ) -> None:
-    """Raises AssertionError unless `actual` is finite and as near to the float64 `expected` as its dtype allows.
+    """Raises AssertionError unless `actual` is finite and as close to the float64 `expected` as its dtype allows.
 
-    Errors are relative to the size of `expected`, or to `unit` where it is smaller: a log-sum-exp of almost 0 is of a
-    sum of almost 1 and has an absolute error.
+    Errors are relative to the size of `expected`, or to `unit` if that is larger: a log-sum-exp near 0 comes from a sum
+    near 1 and has an absolute error.
     """
     rms_limit, worst_limit = TOLERANCES[dtype or actual.dtype]
     actual, expected = actual.detach().double().cpu(), expected.double().cpu()
@@ -29,5 +29,5 @@ def assert_close(
 
 
 def poisoned(shape: tuple[int, ...], dtype: torch.dtype, device: str) -> torch.Tensor:
-    """A tensor of NaN: whatever reads from it what it should not shows in the result."""
+    """A tensor of NaN: reading where nothing may be read shows in the result."""
     return torch.full(shape, float("nan"), dtype=dtype, device=device)

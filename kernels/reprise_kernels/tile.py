@@ -1,4 +1,4 @@
-"""The size of a tile, as the attention and score kernels take it."""
+"""The tile size taken by the attention and score kernels."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from reprise_kernels.launch_spaces import Config
 
 @dataclass(frozen=True)
 class Tile:
-    """Rows and keys a program takes at a time; query heads that share a key head share its rows."""
+    """Rows and keys that a program processes at a time; query heads with the same key head share its rows."""
 
     rows: int
     keys: int
@@ -17,10 +17,10 @@ class Tile:
     dim: int
 
     def tokens(self, group: int) -> int:
-        """How many query tokens a tile of rows holds."""
+        """How many query tokens fit in a tile's rows."""
         return self.rows // group
 
 
 def tile_of(config: Config, precision: str, dim: int) -> Tile:
-    """The tile that a launch configuration stands for."""
+    """Returns the tile of a launch configuration."""
     return Tile(config["rows"], config["keys"], config["warps"], config["stages"], precision, dim)

@@ -1,6 +1,6 @@
-"""Measures the few launch configurations of each operation on the GPU and writes the table of those that are best.
+"""Measures each operation's few launch configurations on the GPU and writes the table of the best ones.
 
-Correctness first: a configuration that fails the check of a case is not timed, and where one computes something wrong
+Correctness comes first: a configuration that fails the check of a case is not timed, and if any computes a wrong result
 nothing is written. Without a GPU it says so and writes nothing.
 """
 
@@ -36,13 +36,13 @@ CASES: dict[str, Callable[[Shape], Iterator[Case]]] = {
     "kv_deviation": deviation_cases,
     "kv_copy": copy_cases,
 }
-# what the targets are about
+# the shape of the performance targets
 SHAPE = Shape(ratios=(0.15,), batches=(4, 64))
 
 
 @dataclass
 class Trial:
-    """What came of one configuration: milliseconds of each case, or why there are none."""
+    """The result of one configuration: milliseconds per case, or why there are none."""
 
     operation: str
     config: Config
@@ -51,14 +51,14 @@ class Trial:
     wrong: bool = False
 
     def cost(self) -> float:
-        """What configurations of one operation are compared by: the mean logarithm, so that every case counts alike."""
+        """How configurations of an operation are compared: the mean logarithm, so that every case has equal weight."""
         return sum(map(math.log, self.milliseconds.values())) / len(self.milliseconds)
 
 
 def try_operation(
     operation: str, cases: Iterator[Case], space: Sequence[Config], timer: Timer, say: Callable[[str], None]
 ) -> list[Trial]:
-    """Checks and times every configuration with every case; one that fails is not tried further."""
+    """Checks and times every configuration on every case; drops a configuration once it fails."""
     trials = [Trial(operation, config) for config in space]
     for case in cases:
         for trial in trials:
@@ -75,13 +75,13 @@ def _try(trial: Trial, case: Case, timer: Timer) -> None:
             case.check()
             trial.milliseconds[case.name] = timer(case.run, case.graph)
     except Exception as error:
-        # one that asks for more than the GPU has is no reason to have none
+        # a configuration that exceeds the GPU's resources must not stop the others
         trial.failed = str(error).splitlines()[0] if str(error) else type(error).__name__
         trial.wrong = isinstance(error, AssertionError)
 
 
 def choose(trials: Sequence[Trial]) -> dict[str, Config]:
-    """The best configuration of every operation; raises ValueError where one is wrong, or an operation has none."""
+    """Returns the best configuration per operation. Raises ValueError if one is wrong or an operation has none."""
     wrong = [f"{one.operation}, {describe(one.config)}: {one.failed}" for one in trials if one.wrong]
     if wrong:
         raise ValueError(f"wrong: {'; '.join(wrong)}")
@@ -95,7 +95,7 @@ def choose(trials: Sequence[Trial]) -> dict[str, Config]:
 
 
 def main() -> int:
-    """Returns 1 where nothing could be chosen: then the table stays as it is."""
+    """Returns 1 if nothing could be chosen; the table then stays as it is."""
     parser = argparse.ArgumentParser(prog="python -m reprise_kernels.tune", description=__doc__)
     parser.add_argument("--output", type=Path, default=Path("tune-kernels.json"), help="where all times go")
     parser.add_argument("--table", type=Path, default=TABLE, help="the table to write")

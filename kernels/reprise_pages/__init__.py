@@ -1,1 +1,1 @@
-"""Which pages of a long context a decode step reads: summaries of pages, and selectors that score them."""
+"""Which pages of a long context a decode step reads: page summaries, and selectors that score them."""

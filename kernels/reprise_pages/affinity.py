@@ -1,4 +1,4 @@
-"""CHESS: one list of pages for the whole model, by how like the recent window's keys theirs are."""
+"""CHESS: one page list for the whole model, by how similar a page's keys are to those of the recent window."""
 
 import torch
 
@@ -7,25 +7,25 @@ CHUNKS_A_GRID = 4
 
 
 class KeyAffinity:
-    """CHESS, 3.1 and 3.2: a page is its mean key in all layers and heads, and its score the product with the anchor's.
+    """CHESS, 3.1 and 3.2: a page is its mean key in all layers and heads; its score is the product with the anchor.
 
-    The paper's shares are thresholds; here a page whose chunk or grid is dropped comes behind all others, so that a
-    request lists just as many pages as its budget says. Of equation 2 the centroids' scores are taken: means of their
-    members'.
+    In the paper the shares are thresholds. Here a page whose chunk or grid is dropped ranks after all others, so a
+    request lists exactly as many pages as its budget says. The scores of equation 2's centroids are the means of their
+    members' scores.
     """
 
     per_layer = False
 
     def numbers(self, head_dim: int) -> int:
-        """How many numbers are kept of a page, for each layer and KV head."""
+        """How many numbers to keep per page, for each layer and KV head."""
         return head_dim
 
     def summarise(self, keys: torch.Tensor, first: torch.Tensor) -> torch.Tensor:
-        """Mean keys [n, H, D] of pages whose keys are [n, page, H, D] (equation 1)."""
+        """Returns mean keys [n, H, D] of pages with keys [n, page, H, D] (equation 1)."""
         return keys.float().mean(1)
 
     def scores(self, summary: torch.Tensor, full: torch.Tensor, recent: int) -> torch.Tensor:
-        """float32 [S, P] of vectors [L, S, H, C, P]; full int64 [S]: a request's complete pages."""
+        """Returns float32 [S, P] for vectors [L, S, H, C, P]; full int64 [S]: complete pages per request."""
         page = torch.arange(summary.shape[-1], device=summary.device)
         there = page < full[:, None]
         vectors = self._prepared(summary, there)
@@ -40,10 +40,10 @@ class KeyAffinity:
 
 
 class UnrotatedAffinity(KeyAffinity):
-    """The same on keys whose rotation is undone, less the request's mean, by cosine."""
+    """Like `KeyAffinity`, but on unrotated keys minus the request's mean, and by cosine."""
 
     def __init__(self, rotation: "torch.nn.Module | None" = None) -> None:
-        """rotation: a `reprise_reuse.rotation.KeyRotation` of the model."""
+        """rotation: the model's `reprise_reuse.rotation.KeyRotation`."""
         self.rotation = rotation
 
     def summarise(self, keys: torch.Tensor, first: torch.Tensor) -> torch.Tensor:
@@ -60,10 +60,10 @@ class UnrotatedAffinity(KeyAffinity):
 
 
 def coarse_to_fine(scores: torch.Tensor, candidate: torch.Tensor) -> torch.Tensor:
-    """Scores [S, P] after which pages of better grids come first, then of better chunks, then better pages.
+    """Returns scores [S, P] that rank pages of kept chunks first, then all others, each by page score.
 
-    Algorithm 1 drops whole grids and chunks. With a budget of pages, half of the grids and of their chunks compete
-    first, and the others fill what they leave.
+    Algorithm 1 drops whole grids and chunks. With a page budget, the better half of the grids and the better half of
+    their chunks compete first; other pages fill what is left of the budget.
     """
     live = torch.where(candidate, scores, torch.nan)
     chunks = _means(live, PAGES_A_CHUNK)
@@ -77,6 +77,6 @@ def coarse_to_fine(scores: torch.Tensor, candidate: torch.Tensor) -> torch.Tenso
 
 
 def _means(values: torch.Tensor, size: int) -> torch.Tensor:
-    """Means of `size` neighbours each of [S, n], NaN left out: [S, ceil(n / size)]."""
+    """Means of every `size` neighbours of [S, n], ignoring NaN: [S, ceil(n / size)]."""
     padded = torch.nn.functional.pad(values, (0, -values.shape[-1] % size), value=torch.nan)
     return padded.unflatten(-1, (-1, size)).nanmean(-1)

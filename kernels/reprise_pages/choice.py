@@ -1,4 +1,4 @@
-"""From scores to lists of pages: how many, and which. Vectorised over requests; nothing waits for the device."""
+"""From scores to page lists: how many pages, and which. Vectorised over requests; nothing waits for the device."""
 
 import numpy as np
 import torch
@@ -7,18 +7,18 @@ NEVER, ALWAYS = -torch.inf, torch.inf
 
 
 def budget_pages(full: np.ndarray, ratio: np.ndarray, sinks: int, recent: int) -> np.ndarray:
-    """How many of each request's full pages are listed: int64 [S].
+    """Returns how many of each request's full pages to list: int64 [S].
 
-    full   int64 [S] full pages of a request
-    ratio  float [S] share of them, 0 to 1; the first `sinks` and the last `recent` pages are listed whatever it says
+    full   int64 [S], full pages of a request
+    ratio  float [S], share of them, 0 to 1; the first `sinks` and the last `recent` pages are always listed
     """
     return np.minimum(full, np.maximum(sinks + recent, np.rint(ratio * full).astype(np.int64)))
 
 
 def always_listed(full: torch.Tensor, width: int, sinks: int, recent: int) -> torch.Tensor:
-    """What is added to the scores of a request's pages: float32 [S, width].
+    """Returns the bias to add to the scores of a request's pages: float32 [S, width].
 
-    `ALWAYS` for its sinks and its recent pages, `NEVER` behind its `full` (int64 [S]) pages, 0 for those that compete.
+    It is `ALWAYS` for its sinks and recent pages, `NEVER` after its `full` (int64 [S]) pages, 0 for pages that compete.
     """
     page, end = torch.arange(width, device=full.device), full[:, None]
     kept = (page < sinks) | (page >= end - recent)
@@ -27,10 +27,10 @@ def always_listed(full: torch.Tensor, width: int, sinks: int, recent: int) -> to
 
 
 def best_pages(scores: torch.Tensor, always: torch.Tensor, most: int) -> torch.Tensor:
-    """The numbers of the `most` best pages of each request, best first: int64 [S, most].
+    """Returns the numbers of the `most` best pages of each request, best first: int64 [S, most].
 
-    A request that may list fewer takes the first of its row.
+    A request that may list fewer pages takes the first ones of its row.
 
-    scores  float [S, P] of finite numbers; always float32 [S, P] as `always_listed` gives it
+    scores  float [S, P], finite; always float32 [S, P], from `always_listed`
     """
     return (scores + always).topk(most, dim=-1).indices

@@ -1,4 +1,4 @@
-"""The ways to choose pages, each under its name: what is kept of a page, and how its pages are scored."""
+"""The page selectors by name: what each keeps of a page, and how it scores pages."""
 
 from typing import Protocol
 
@@ -9,28 +9,28 @@ from reprise_pages.mass import key_bounds, key_moments, log_mass, upper_bound
 
 
 class LayerSelector(Protocol):
-    """Chooses in each layer of a decode step, from that layer's queries."""
+    """Chooses pages in each layer of a decode step, from that layer's queries."""
 
     per_layer: bool
 
     def numbers(self, head_dim: int) -> int:
-        """C: how many numbers are kept of a page, for each layer and KV head."""
+        """C: how many numbers to keep per page, for each layer and KV head."""
 
     def summarise(self, keys: torch.Tensor, first: torch.Tensor) -> torch.Tensor:
         """
-        These numbers [n, H, C] of pages whose keys are [n, page, H, D]; first int64 [n]: position of a page's first.
+        Returns these numbers [n, H, C] for pages with keys [n, page, H, D]; first int64 [n]: a page's first position.
         """
 
     def scores(self, query: torch.Tensor, summary: torch.Tensor, there: torch.Tensor, tokens: int) -> torch.Tensor:
-        """What each page is worth: float32 [S, P], finite.
+        """Returns the value of each page: float32 [S, P], finite.
 
-        query    float32 [S, H, G, D], scaled as attention scales it, G queries for each KV head
-        summary  float32 [S, H, C, P]; there bool [S, P] which pages are complete; tokens in a page
+        query    float32 [S, H, G, D], scaled as in attention, G queries per KV head
+        summary  float32 [S, H, C, P]; there bool [S, P], which pages are complete; tokens per page
         """
 
 
 class AttentionMass:
-    """The share of the attention that a page will get, summed over heads: ours (`log_mass`)."""
+    """Our own selector: the share of attention that a page will get (`log_mass`), summed over heads."""
 
     per_layer = True
 
@@ -42,13 +42,13 @@ class AttentionMass:
 
     def scores(self, query: torch.Tensor, summary: torch.Tensor, there: torch.Tensor, tokens: int) -> torch.Tensor:
         logs = log_mass(query, summary, tokens).flatten(1, 2)
-        # shares of complete pages only: what lies behind them is listed anyway
+        # shares among complete pages only: anything after them is listed anyway
         logs.masked_fill_(~there[:, None], -torch.inf)
         return logs.softmax(-1).sum(1)
 
 
 class QuestBounds:
-    """Quest (3.2) where heads share a list of pages: the highest bound of any head decides."""
+    """Quest (3.2), for heads that share one page list: the highest bound of any head decides."""
 
     per_layer = True
 
@@ -63,7 +63,7 @@ class QuestBounds:
 
 
 class RecentPages:
-    """A window of the last pages, as StreamingLLM keeps it: what every other choice is to beat."""
+    """A window of the last pages, like StreamingLLM's: the baseline for all other selectors."""
 
     per_layer = False
 
@@ -78,11 +78,11 @@ class RecentPages:
 
 
 class RandomPages(RecentPages):
-    """Any pages, the same ones for the same number of pages: the floor."""
+    """Pages at random, the same ones for the same number of pages: the lower bound."""
 
     def scores(self, summary: torch.Tensor, full: torch.Tensor, recent: int) -> torch.Tensor:
         page = torch.arange(summary.shape[-1], device=summary.device)
-        # a hash of (page, pages): no state, and the same in a batch as alone
+        # a hash of (page, pages): stateless, and independent of the rest of the batch
         mixed = (page + 1) * 2654435761 % 4294967296 ^ (full[:, None] * 40503)
         return (mixed * 2246822519 % 4294967296).float()
 

@@ -1,4 +1,4 @@
-"""`python -m reprise_reuse preprocess`: has an engine compute a corpus behind several prefixes before anybody asks."""
+"""`python -m reprise_reuse preprocess`: has an engine compute a corpus after several prefixes, ahead of requests."""
 
 import sys
 
@@ -9,7 +9,7 @@ from reprise_reuse.preprocess.run import Done, StateError, preprocess, prompts_o
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command; returns its exit code: 0 fine, 1 failed, 2 something given cannot be used."""
+    """Runs the command. Returns its exit code: 0 for success, 1 for failure, 2 for unusable input."""
     try:
         print(_run(arguments))
     except (OptionError, NoEngineError, StateError, CorpusError, EngineError) as error:

@@ -10,15 +10,15 @@ from reprise_reuse.rotation import KeyRotation
 
 KeysAndValues = tuple[torch.Tensor, torch.Tensor]
 Rows = list[KeysAndValues]
-"""keys and values [n, heads, head size] of each layer"""
+"""each layer's keys and values [n, heads, head size]"""
 
 BITS: dict[str, tuple[int, int] | None] = {"model": None, "int8": (8, 8), "k8v4": (8, 4)}
-"""bits of each key and value in host memory, by the format's name; None: as the pages hold them"""
+"""bits per key and per value in host memory, by format name; None: as in the pages"""
 
 
 @dataclass(frozen=True, slots=True)
 class RowShape:
-    """What a token's row holds."""
+    """The contents of a token's row."""
 
     layers: int
     heads: int
@@ -26,11 +26,11 @@ class RowShape:
     dtype: torch.dtype
     """of the pages"""
     host_format: str = "model"
-    """a name of `BITS`: but for `model`, what comes back is close to what was put, not equal"""
+    """a name of `BITS`; with any but `model`, `get` returns approximately what was put"""
 
     @property
     def bytes(self) -> int:
-        """Bytes a token takes in host memory."""
+        """Bytes per token in host memory."""
         if bits := BITS[self.host_format]:
             of_head = sum(CodedRows.bytes_of(each, self.head_size) for each in bits)
         else:
@@ -39,19 +39,19 @@ class RowShape:
 
     @property
     def error(self) -> float:
-        """How far a number that comes back is off at most, as a part of the largest of its head."""
+        """The largest error of a number after a round trip, relative to the largest number in its head."""
         bits = BITS[self.host_format]
-        # and half a step of the type that it comes back in
+        # plus half a step of the data type that `get` returns
         return max(map(CodedRows.error_of, bits)) + torch.finfo(self.dtype).eps / 2 if bits else 0.0
 
 
 class HostStore:
     """
-    A fixed number of slots for tokens: keys and values of all layers, the token itself, and how its values vary.
+    A fixed number of token slots: keys and values of all layers, the token itself, and how its values vary.
 
-    Keys lie as they were at the position of their first context, so a token that is used there again is used bit by
-    bit, unless fewer bits are kept. Later contexts are averaged in: keys turned back to that position, Welford's
-    variance of the values beside.
+    Keys are kept for the position of their first context, so a token reused at that position is identical bit by bit,
+    unless the format keeps fewer bits. Later contexts are averaged in: keys are first turned back to that position, and
+    the values' variance is updated by Welford's method.
     """
 
     def __init__(self, slots: int, shape: RowShape, rotation: KeyRotation, *, pinned: bool = False) -> None:
@@ -67,11 +67,11 @@ class HostStore:
 
     @property
     def slots(self) -> int:
-        """How many tokens there is room for."""
+        """How many tokens fit."""
         return len(self.tokens)
 
     def begin(self, slots: torch.Tensor, owner: int, tokens: torch.Tensor, positions: torch.Tensor) -> None:
-        """Slots (int64 [n]) are `owner`'s from now on, and hold these tokens as computed at these positions."""
+        """Assigns slots (int64 [n]) to `owner`, to hold these tokens as computed at these positions."""
         self.owners[slots] = owner
         self.tokens[slots] = tokens
         self.positions[slots] = positions
@@ -79,15 +79,15 @@ class HostStore:
         self._squares[slots] = 0
 
     def holds(self, slots: torch.Tensor, owner: int, tokens: torch.Tensor) -> bool:
-        """Whether these slots hold these tokens for that owner: what is asked before any row is used."""
+        """Whether these slots hold these tokens for that owner; check this before using any row."""
         return self.belong_to(slots, owner) and bool((self.tokens[slots] == tokens).all())
 
     def belong_to(self, slots: torch.Tensor, owner: int) -> bool:
-        """Whether all of these slots (int64 [n]) are that owner's."""
+        """Whether all of these slots (int64 [n]) belong to that owner."""
         return bool((self.owners[slots] == owner).all())
 
     def forget(self, slots: torch.Tensor) -> None:
-        """What these slots hold is not to be used."""
+        """Invalidates the contents of these slots."""
         self.owners[slots] = -1
 
     def spread(self, slots: torch.Tensor) -> torch.Tensor:
@@ -95,17 +95,17 @@ class HostStore:
         return (self._squares[slots] / self._contexts[slots].clamp(min=1)).sqrt()
 
     def put(self, layer: int, slots: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> None:
-        """Writes one layer's rows [n, heads, head size] of a token's first context."""
+        """Writes one layer's rows [n, heads, head size] from a token's first context."""
         self._keys.put(layer, slots, keys)
         self._values.put(layer, slots, values)
 
     def get(self, layer: int, slots: torch.Tensor, device: torch.device | str = "cpu") -> KeysAndValues:
-        """Returns one layer's keys and values [n, heads, head size] on a device, in the type of the pages."""
+        """Returns one layer's keys and values [n, heads, head size] on a device, in the data type of the pages."""
         device = torch.device(device)
         return self._keys.get(layer, slots, device), self._values.get(layer, slots, device)
 
     def average(self, slots: torch.Tensor, positions: torch.Tensor, rows: Rows) -> None:
-        """Takes the rows of all layers from one context more, computed at `positions` (int64 [n]), into the mean."""
+        """Averages in the rows of all layers from one more context, computed at `positions` (int64 [n])."""
         seen = self._contexts[slots].float()
         share = (1 / (seen + 1))[:, None, None]
         tables = self._rotation.tables(self.positions[slots].long() - positions)
@@ -120,7 +120,7 @@ class HostStore:
         self._contexts[slots] += 1
 
     def state(self, slots: torch.Tensor) -> dict[str, torch.Tensor]:
-        """A copy of all that these slots hold, for the disk."""
+        """Returns a copy of everything in these slots, for the disk."""
         return {
             **{f"keys.{name}": tensor for name, tensor in self._keys.state(slots).items()},
             **{f"values.{name}": tensor for name, tensor in self._values.state(slots).items()},
@@ -131,7 +131,7 @@ class HostStore:
         }
 
     def load_state(self, slots: torch.Tensor, owner: int, state: dict[str, torch.Tensor]) -> None:
-        """Puts a state that `state` gave into slots."""
+        """Restores what `state` returned into these slots, for `owner`."""
         self._keys.load_state(slots, _part(state, "keys."))
         self._values.load_state(slots, _part(state, "values."))
         self.tokens[slots] = state["tokens"]
@@ -142,7 +142,7 @@ class HostStore:
 
 
 def slots_in(budget: int, shape: RowShape) -> int:
-    """How many tokens a budget of bytes holds."""
+    """How many tokens fit in a budget of bytes."""
     return math.floor(budget / shape.bytes)
 
 

@@ -1,4 +1,4 @@
-"""Which reused tokens are computed again: the papers' choices, their rivals', and ours, as scores of tokens."""
+"""Which reused tokens are recomputed: the choices of the papers, of their rivals, and ours, as token scores."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,44 +7,44 @@ from typing import NamedTuple
 import torch
 
 _REACH = 3
-"""over so many rows a high score raises others"""
+"""distance in rows over which a high score raises others"""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a choice may look at; n is the number of context tokens, all tensors are float32 and on one device."""
+    """What a choice may look at. n is the number of context tokens; all tensors are float32 on one device."""
 
     attention: torch.Tensor | None
-    """[layers, n]: what the question's tokens pay each token, softmax weights summed over heads and question tokens"""
+    """[layers, n]: the question's attention to each token, softmax weights summed over heads and question tokens"""
     spread: torch.Tensor
-    """[n]: root of the summed variance of a token's values over the contexts it was computed in; 0 where it had one"""
+    """[n]: root of the summed variance of a token's values over the contexts it was computed in; 0 for one context"""
     offset: torch.Tensor
-    """[n]: how many tokens of its own segment stand before each token"""
+    """[n]: how many tokens of its own segment precede each token"""
     deviation: torch.Tensor | None = None
-    """[layers, n]: distance of each token's stored values from those of full attention; costs a whole prefill"""
+    """[layers, n]: distance of each token's stored values from those of full attention; costs a full prefill"""
     context_attention: torch.Tensor | None = None
-    """[layers, n]: what all tokens of the prompt pay each token under full attention; costs a whole prefill"""
+    """[layers, n]: attention of all prompt tokens to each token under full attention; costs a full prefill"""
     full_attention: torch.Tensor | None = None
-    """[layers, n]: `attention` as full attention has it; costs a whole prefill"""
+    """[layers, n]: `attention` under full attention; costs a full prefill"""
     seed: int = 0
 
 
 class Method(NamedTuple):
-    """A choice by score: the tokens with the highest are computed again."""
+    """A choice by score: the tokens with the highest scores are recomputed."""
 
     score: Callable[[Evidence], torch.Tensor]
     """float32 [n]"""
     reads_question: bool
-    """needs `attention`: one forward of the question's tokens"""
+    """needs `attention`: one forward pass of the question's tokens"""
     is_reference: bool = False
-    """needs a whole prefill before it can choose: for measuring, of no use in serving"""
+    """needs a full prefill before it can choose: for measurements only, of no use in serving"""
 
 
 def dependence(evidence: Evidence) -> torch.Tensor:
-    """How much tokens depend on what stands before their segment; float32 [n].
+    """How much tokens depend on what precedes their segment; float32 [n].
 
-    That is their spread, whose few contexts tell too little of a segment's first tokens, so these count more. Tokens of
-    one context have what tokens so near to their segment's start have on average.
+    This is their spread. A few contexts say too little about the first tokens of a segment, so these get more weight.
+    Tokens with one context get what tokens at the same distance from their segment's start have on average.
     """
     prior = 1 + 2 * torch.exp(-evidence.offset / 8)
     known = evidence.spread > 0
@@ -56,10 +56,10 @@ def dependence(evidence: Evidence) -> torch.Tensor:
 
 
 def favour_runs(score: torch.Tensor) -> torch.Tensor:
-    """Raises scores (float32 [n], none negative) to those of better neighbours, each to twice its own at most.
+    """Raises scores (float32 [n], non-negative) towards those of better neighbours, each to at most twice its own.
 
-    An engine's attention takes each run of neighbours as a request of its own, whose cost hardly depends on its length
-    while that is small: so two rows beside one another cost less than two apart.
+    An engine's attention handles each run of neighbours as a separate request. The cost of a short run hardly depends
+    on its length, so two adjacent rows cost less than two separate ones.
     """
     raised = score
     for _ in range(_REACH):
@@ -115,22 +115,22 @@ METHODS: dict[str, Method] = {
     "oracle": Method(_oracle, reads_question=True, is_reference=True),
 }
 """
-attention-spread  ours, the default: fused question attention times dependence; neighbours of good tokens are favoured
+attention-spread  ours, the default: fused question attention times dependence; favours neighbours of good tokens
 prophetkv         ProphetKV, §4.2, equation 7: question attention summed over all layers
 fusionrag         FusionRAG, §3.2: question attention of the last layer
 epic              EPIC: the first tokens of each segment
-random            any tokens: what a choice must beat
+random            any tokens: the baseline for every choice
 cacheblend        CacheBlend: deviation of the values at the second layer
-kvshare           KVShare: the same, weighted with the attention of all tokens
+kvshare           KVShare: the same, weighted by the attention of all tokens
 oracle            ProphetKV, equation 5, with the true deviation of every layer
 """
 
 
 def choose(score: torch.Tensor, candidates: torch.Tensor, budget: int) -> torch.Tensor:
-    """Returns a mask of the `budget` candidates with the highest scores, the earlier of equals; bool [n].
+    """Returns a mask of the `budget` candidates with the highest scores; ties go to the earlier token; bool [n].
 
     score        float32 [n]
-    candidates   bool [n]: the tokens that may be chosen
+    candidates   bool [n], the tokens that may be chosen
     """
     chosen = torch.zeros_like(candidates)
     count = min(budget, int(candidates.sum()))

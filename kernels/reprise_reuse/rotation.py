@@ -1,18 +1,18 @@
-"""Turning keys that carry a rotary embedding to other positions."""
+"""Moves keys with a rotary embedding to other positions."""
 
 import torch
 
 
 class KeyRotation:
     """
-    Turns keys by a number of positions, with the tables by which the model itself turns them (FusionRAG, A.1).
+    Turns keys by a number of positions, with the model's own rotary tables (FusionRAG, A.1).
 
-    A rotary embedding turns each pair of dimensions by an angle proportional to the position, so a key computed at p
-    becomes the key at q by a turn of q - p. A factor on the embedding's length (YaRN's) stays as it is in the key.
+    A rotary embedding turns each pair of dimensions by an angle proportional to the position, so turning a key computed
+    at p by q - p gives the key at q. A factor on the embedding's length (YaRN's) is kept in the key unchanged.
     """
 
     def __init__(self, cos_sin: torch.Tensor, *, is_neox: bool) -> None:
-        """cos_sin [positions, R]: the cosines, then the sines, of R / 2 pairs; `is_neox`: pairs are (i, i + R / 2)."""
+        """cos_sin [positions, R]: cosines, then sines, of R / 2 pairs; `is_neox`: pairs are (i, i + R / 2)."""
         cos, sin = cos_sin.float().chunk(2, -1)
         length = torch.sqrt(cos[:1] ** 2 + sin[:1] ** 2)
         self._cos, self._sin = cos / length, sin / length
@@ -21,17 +21,17 @@ class KeyRotation:
 
     @property
     def positions(self) -> int:
-        """How many positions the tables have."""
+        """How many positions the tables cover."""
         return len(self._cos)
 
     def tables(self, distances: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Cosines and sines [n, 1, R / 2] of turns by `distances` (int64 [n]), the same for all layers and heads."""
+        """Cosines and sines [n, 1, R / 2] for turns by `distances` (int64 [n]), the same for all layers and heads."""
         sign = distances.sign().clamp(min=-1)[:, None, None]
         at = distances.abs()
         return self._cos[at][:, None], self._sin[at][:, None] * sign
 
     def turn(self, keys: torch.Tensor, tables: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
-        """Returns keys [n, heads, head size], each turned by its entry of `tables`, in the type they came in."""
+        """Returns keys [n, heads, head size], each turned by its entry of `tables`, in their original data type."""
         cos, sin = tables
         given = keys.float()
         turned = given.clone() if self._dim < keys.shape[-1] else torch.empty_like(given)
@@ -41,7 +41,7 @@ class KeyRotation:
         return turned.to(keys.dtype)
 
     def _pairs(self, keys: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Views of the first and the second numbers of the pairs that turn together."""
+        """Views of the first and second components of the pairs that turn together."""
         if self._is_neox:
             return keys[..., : self._dim // 2], keys[..., self._dim // 2 : self._dim]
         return keys[..., 0 : self._dim : 2], keys[..., 1 : self._dim : 2]

@@ -1,4 +1,4 @@
-"""Rows to compute as runs of neighbours, each of which an engine's attention takes as one request."""
+"""Rows to compute, as runs of neighbours; an engine's attention handles each run as one request."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ _KEYS_READ_IN_A_ROWS_TIME = 512
 
 
 class Runs(NamedTuple):
-    """Rows in ascending order, and where the runs of neighbours among them begin."""
+    """Rows in ascending order, and where the runs of neighbours begin."""
 
     rows: torch.Tensor
     """int64 [n]"""
@@ -17,12 +17,12 @@ class Runs(NamedTuple):
 
     @property
     def ends(self) -> torch.Tensor:
-        """int32 [runs]: the position behind each run's last row, which is how much context the run attends to."""
+        """int32 [runs]: the position after each run's last row, which is the context length that the run attends to."""
         return (self.rows[self.starts[1:].long() - 1] + 1).int()
 
 
 def to_runs(mask: torch.Tensor) -> Runs:
-    """The runs of the rows that `mask` (bool [n]) names."""
+    """Returns the runs of the rows set in `mask` (bool [n])."""
     rows = mask.nonzero().flatten()
     begins = _begin_runs(rows)
     end = torch.tensor([len(rows)], device=rows.device)
@@ -30,10 +30,10 @@ def to_runs(mask: torch.Tensor) -> Runs:
 
 
 def affordable(rows: torch.Tensor, budget: int) -> int:
-    """How many of the first rows (int64 [n], ascending) cost no more than `budget` single rows; one at least.
+    """Returns how many of the first rows (int64 [n], ascending) cost at most `budget` single rows; at least 1.
 
-    Beside its own rows a run costs a pass over the keys before it, which takes as long as one row for each 512 of them.
-    That was measured on a CPU at 4,000 tokens; where passes are cheaper, a slice is smaller than it might be.
+    In addition to its own rows, a run costs a pass over the keys before it; 512 keys take as long as one row. This was
+    measured on a CPU at 4,000 tokens; if passes are cheaper, a slice is smaller than it could be.
     """
     if len(rows) <= 1:
         return len(rows)
@@ -42,9 +42,9 @@ def affordable(rows: torch.Tensor, budget: int) -> int:
 
 
 def bridge(mask: torch.Tensor, gap: int, allowed: torch.Tensor) -> torch.Tensor:
-    """Adds the rows of gaps of at most `gap` rows between named ones, where all of them are `allowed`; bool [n].
+    """Adds the rows of gaps of at most `gap` rows between set ones, if all of them are `allowed`; bool [n].
 
-    A row more costs one row's work, a run less saves one pass over the keys before it.
+    An extra row costs one row's work; one run less saves a pass over the keys before it.
     """
     rows = mask.nonzero().flatten()
     bridged = mask.clone()
@@ -55,7 +55,7 @@ def bridge(mask: torch.Tensor, gap: int, allowed: torch.Tensor) -> torch.Tensor:
 
 
 def _begin_runs(rows: torch.Tensor) -> torch.Tensor:
-    """Which of these rows (int64 [n], ascending) begin a run of neighbours; bool [n]."""
+    """Returns which of these rows (int64 [n], ascending) begin a run of neighbours; bool [n]."""
     begins = torch.ones(len(rows), dtype=torch.bool, device=rows.device)
     begins[1:] = rows[1:] != rows[:-1] + 1
     return begins

@@ -1,4 +1,4 @@
-"""What it costs to compute rows, and how many of them a share of that cost pays for."""
+"""The cost of computing rows, and how many of them a share of that cost pays for."""
 
 import math
 from dataclasses import dataclass
@@ -9,24 +9,24 @@ import numpy as np
 @dataclass(frozen=True, slots=True)
 class RowWork:
     """
-    The work of computing a row: the same for all rows in linear layers, growing with its position in attention.
+    The work of computing a row: constant in linear layers, growing with the row's position in attention.
 
-    Of a prompt of 4,000 tokens a small model's last rows cost more than twice as much as its first ones, and the last
-    rows are those that methods choose most. So a share of rows says little about time, a share of work does.
+    In a prompt of 4,000 tokens, the last rows of a small model cost more than twice as much as its first ones, and
+    methods choose the last rows most often. So a share of rows says little about time; a share of work does.
     """
 
     even_keys: float = math.inf
-    """how many keys a row attends to when its attention costs as much as all the rest of it; inf: rows cost alike"""
+    """number of keys at which a row's attention costs as much as the rest of its work; inf: all rows cost the same"""
 
     def of(self, positions: np.ndarray) -> np.ndarray:
-        """Returns the work of rows at these positions (int64 [n]), in that of a row that attends to nothing; [n]."""
+        """Returns the work of rows at these positions (int64 [n]), relative to a row that attends to nothing; [n]."""
         return 1 + positions / self.even_keys
 
     def affordable(self, positions: np.ndarray, share: float) -> int:
-        """Returns how many rows of these positions (int64 [n]) cost no more than `share` of all of them, whichever.
+        """Returns how many rows, whichever they are, cost at most `share` of all these positions (int64 [n]).
 
-        So as many as this pays for at the end, where rows cost most: with share 1 all, with 0 none.
+        This is the number of last rows, the most expensive ones, that `share` pays for: 1 pays for all, 0 for none.
         """
         work = np.sort(self.of(positions))[::-1].cumsum()
-        # a whole share must not fail for the last bit of a sum
+        # a share of 1 must not fail because of a rounding error in the sum
         return int(np.searchsorted(work, share * work[-1] * (1 + 1e-9), side="right")) if len(work) else 0

@@ -2,16 +2,16 @@ import { timingSafeEqual } from 'node:crypto'
 import type { KeyRecord } from '../config/config.ts'
 import { hashOf } from './hash-key.ts'
 
-/** One API key that clients may show. */
+/** One API key that clients may present. */
 export interface KeyEntry {
-  /** the key's hash: stays the same over reloads */
+  /** the key's hash, which stays the same across reloads */
   readonly id: string
-  /** for people */
+  /** for humans */
   readonly name: string
   readonly tenant: string
   readonly requestsPerMinute: number | undefined
   readonly promptTokensPerMinute: number | undefined
-  /** of requests that name none */
+  /** for requests that name none */
   readonly priority: number | undefined
   /** milliseconds since 1970 */
   readonly expiresAt: number
@@ -21,35 +21,35 @@ interface Entry extends KeyEntry {
   readonly hash: Buffer
 }
 
-/** The API keys that clients have to show one of, if there are any; only their hashes are known. */
+/** The configured API keys: if there are any, clients must present one. Only their hashes are known. */
 export class ApiKeys {
   #entries: readonly Entry[] = []
   #isOpen = true
   readonly #now: () => number
 
-  /** Without records anyone may come. `now`: milliseconds since 1970. */
+  /** Without records no key is required. `now`: milliseconds since 1970. */
   constructor(records: readonly KeyRecord[] | undefined, now: () => number = Date.now) {
     this.#now = now
     if (records) this.replace(records)
   }
 
-  /** Whether no key is asked for. */
+  /** Whether no key is required. */
   get isOpen(): boolean {
     return this.#isOpen
   }
 
-  /** From now on one of these keys has to be shown, and no other. */
+  /** Replaces all keys: from now on clients must present one of these. */
   replace(records: readonly KeyRecord[]): void {
     this.#isOpen = false
     this.#entries = records.map(toEntry)
   }
 
-  /** Every key, also those that have expired. */
+  /** All keys, including expired ones. */
   get entries(): readonly KeyEntry[] {
     return this.#entries
   }
 
-  /** The entry of a key that was shown; takes as long whichever it is, and whether there is one or not. */
+  /** Finds the entry of a presented key. Takes the same time for every key, known or not. */
   find(presented: string | undefined): KeyEntry | undefined {
     const hash = hashOf(presented ?? '')
     let found: Entry | undefined

@@ -1,6 +1,6 @@
-/** What becomes of the headers by which a client proved who it is. */
+/** How to treat the headers with which a client authenticated itself. */
 export interface EngineCredentials {
-  /** whether they are meant for us and stay here */
+  /** whether they are meant for us and must not be passed on */
   readonly keepsClientKey: boolean
   /** the engine's own key */
   readonly apiKey: string | undefined
@@ -8,7 +8,7 @@ export interface EngineCredentials {
 
 const credentialHeaders = new Set(['authorization', 'x-api-key'])
 
-/** The client's headers, names and values in turn, with the credentials that the engine is to see. */
+/** The client's headers, names and values alternating, with the credentials that the engine should see. */
 export function withEngineCredentials(
   rawHeaders: readonly string[],
   { keepsClientKey, apiKey }: EngineCredentials,

@@ -1,7 +1,7 @@
 import type { KeyRecord } from '../config/config.ts'
 import type { SettingFault } from '../config/faults/check-settings.ts'
 
-/** Finds keys without a name, keys that are listed twice, and dates that are none; paths start at the list. */
+/** Finds keys without a name, keys that are listed twice, and invalid dates; paths start at the list. */
 export function findKeyFaults(records: readonly KeyRecord[]): SettingFault[] {
   const seen = new Set<string>()
   return records.flatMap(({ name, tenant, sha256, expires }, i) => {

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { text } from 'node:stream/consumers'
 import { ConfigError } from '../config/config-error.ts'
 
-/** What is kept of an API key. */
+/** The hash that is stored instead of an API key. */
 export function hashOf(key: string): Buffer {
   return createHash('sha256').update(key).digest()
 }
 
-/** Reads a key from the standard input, where no list of processes shows it, and prints its line for a keys file. */
+/** Reads a key from standard input, where process lists do not show it, and prints its line for a keys file. */
 export async function hashKey(tenant: string): Promise<void> {
   if (process.stdin.isTTY) process.stderr.write('Type or paste the key, then Enter and Ctrl-D:\n')
   const key = (await text(process.stdin)).trim()

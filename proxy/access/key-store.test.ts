@@ -11,7 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const file = join(folder, 'keys.yaml')
 const log = { info: vi.fn(), error: vi.fn() }
 
-/** Files are looked at every few milliseconds, by a machine that may be busy. */
+/** Waits for a check to pass: files are polled every few milliseconds, and the machine may be busy. */
 function eventually(check: () => void): Promise<void> {
   return vi.waitFor(check, { timeout: 10_000, interval: 10 })
 }

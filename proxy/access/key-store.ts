@@ -9,19 +9,19 @@ export interface KeyStoreOptions {
     info(details: object, message: string): void
     error(details: object, message: string): void
   }
-  /** called after every reload, so that what is known of keys that are gone can be forgotten */
+  /** called after every reload, so that state of removed keys can be forgotten */
   readonly onChange?: (keys: ApiKeys) => void
-  /** how often the file is looked at */
+  /** how often the file is polled */
   readonly pollMilliseconds?: number
 }
 
-/** The API keys of a proxy that runs: reads what is configured, and follows the keys file as it changes. */
+/** The API keys of a running proxy: reads the configured keys, and follows changes of the keys file. */
 export class KeyStore {
   readonly keys: ApiKeys
   readonly #options: KeyStoreOptions
   #config: KeysConfig
 
-  /** Throws a ConfigError when the keys cannot be read. */
+  /** Throws a ConfigError if the keys cannot be read. */
   constructor(config: KeysConfig, options: KeyStoreOptions) {
     this.#config = config
     this.#options = options
@@ -29,9 +29,9 @@ export class KeyStore {
     this.#watch()
   }
 
-  /** Takes on a new configuration and reads the file again; when that fails, the keys stay as they were. */
+  /** Applies a new configuration and reads the file again; if that fails, the keys stay as they were. */
   reload(config: KeysConfig): void {
-    // leaving the keys out by mistake would let everyone in
+    // omitting the keys by mistake would let everyone in
     if (asksForKeys(this.#config) && !asksForKeys(config)) {
       this.#options.log.error(
         {},

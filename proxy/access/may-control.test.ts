@@ -27,7 +27,7 @@ test.each([
 test('who shows the token may, from everywhere', () => {
   const authorization = 'Bearer secret'
   expect(mayControl('10.0.0.1', { host: 'reprise.example', authorization }, 'secret')).toBe(true)
-  // the name of a scheme is written as anyone likes (RFC 9110 §11.1)
+  // scheme names are case-insensitive (RFC 9110 §11.1)
   expect(mayControl('10.0.0.1', { authorization: 'bearer secret' }, 'secret')).toBe(true)
   for (const wrong of ['secret', 'Basic secret', 'Bearer Secret', 'Bearer ', 'Bearer secret, Bearer secret'])
     expect(mayControl('10.0.0.1', { authorization: wrong }, 'secret')).toBe(false)

@@ -5,9 +5,9 @@ import { isIP } from 'node:net'
 const loopback = /^(127\.|::1$|::ffff:127\.)/
 
 /**
- * Whether a caller may use the control plane: it shows the token, or it is on this machine and is no web page of
- * somebody else's, which a browser here would let send to us (it bears a foreign origin, or a host name that was made
- * to lead here).
+ * Whether a caller may use the control plane: it presents the token, or it is on this machine and is not a foreign web
+ * page. A browser on this machine would let such a page send requests to us; they have a foreign origin, or a host name
+ * that was made to resolve to this machine.
  */
 export function mayControl(
   address: string | undefined,
@@ -20,7 +20,7 @@ export function mayControl(
   return isOwnName(host) && (origin === undefined || hostOf(origin) === host)
 }
 
-/** Names that no foreign name server answers for. */
+/** Whether a host name is one that no foreign name server answers for. */
 function isOwnName(host: string | undefined): boolean {
   if (host === undefined) return true
   const name = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')

@@ -1,11 +1,11 @@
 import type { KeyEntry } from './api-keys.ts'
 
-/** Whether a request may go on, or when it may be tried again. */
+/** Whether a request may proceed, or when to retry it. */
 export type RateDecision = { readonly ok: true } | { readonly ok: false; readonly retryAfterSeconds: number }
 
 type LimitedKey = Pick<KeyEntry, 'id' | 'requestsPerMinute' | 'promptTokensPerMinute'>
 
-/** What a key may still use up at a moment; below zero it owes. */
+/** What a key may still use at a moment; a negative level is a debt. */
 interface Bucket {
   level: number
   /** milliseconds */
@@ -18,17 +18,17 @@ interface Buckets {
 }
 
 const minute = 60_000
-/** What is lost when a level is added up in many small steps. */
+/** Tolerance for rounding errors when a level is filled in many small steps. */
 const rounding = 1e-3
 
 /**
- * Requests and prompt tokens a minute, per API key: buckets that hold a minute's worth and fill steadily. A prompt that
- * is larger than a minute's worth goes on when its bucket is full, and what follows waits until it is paid for.
+ * Limits requests and prompt tokens per minute for each API key. Buckets hold a minute's worth and fill steadily. A
+ * prompt larger than a minute's worth proceeds when its bucket is full; later requests wait until it is paid off.
  */
 export class RateLimits {
   readonly #buckets = new Map<string, Buckets>()
 
-  /** Takes a request's share, or nothing; `now` in milliseconds, monotonic. */
+  /** Takes a request's share, or nothing if it must wait; `now` in milliseconds, monotonic. */
   take(key: LimitedKey, promptTokens: number, now: number): RateDecision {
     const { requestsPerMinute = 0, promptTokensPerMinute = 0 } = key
     if (requestsPerMinute === 0 && promptTokensPerMinute === 0) return { ok: true }
@@ -43,7 +43,7 @@ export class RateLimits {
     return { ok: true }
   }
 
-  /** Corrects what was taken for a prompt, once the engine has counted it; 0 for one that it never got. */
+  /** Corrects what was taken for a prompt once the engine has counted it; `actual` is 0 if the engine never got it. */
   settle(key: LimitedKey, estimated: number, actual: number): void {
     const tokens = this.#buckets.get(key.id)?.tokens
     if (tokens) tokens.level += estimated - actual
@@ -67,7 +67,7 @@ export class RateLimits {
   }
 }
 
-/** Fills a bucket up to now; how long until it holds what is wanted, in milliseconds. */
+/** Fills a bucket up to `now`. Returns the milliseconds until it holds what is wanted. */
 function fill(bucket: Bucket, perMinute: number, wanted: number, now: number): number {
   if (perMinute === 0) {
     bucket.level = Number.POSITIVE_INFINITY

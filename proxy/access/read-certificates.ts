@@ -5,7 +5,7 @@ import type { EngineTlsFiles, ListenerTlsFiles } from '../config/config.ts'
 import { ConfigError } from '../config/config-error.ts'
 import type { ListenerTls } from '../http/listener.ts'
 
-/** Reads what a listener shows to its clients; throws a ConfigError when it could not be used. */
+/** Reads the certificates of a listener. Throws a ConfigError if they cannot be used. */
 export function readListenerTls(files: ListenerTlsFiles | undefined): ListenerTls | undefined {
   if (files === undefined) return undefined
   const { cert, key, clientCa } = files
@@ -18,12 +18,12 @@ export function readListenerTls(files: ListenerTlsFiles | undefined): ListenerTl
   return tls
 }
 
-/** Reads what is shown to an engine and whom to trust; throws a ConfigError when it could not be used. */
+/** Reads the certificate that we present to an engine and those we trust. Throws a ConfigError if one is unusable. */
 export function readEngineTls(files: EngineTlsFiles | undefined): EngineTls | undefined {
   return readClientTls('engines[].tls', files)
 }
 
-/** Reads what is shown to Redis and whom to trust; throws a ConfigError when it could not be used. */
+/** Reads the certificate that we present to Redis and those we trust. Throws a ConfigError if one is unusable. */
 export function readRedisTls(files: EngineTlsFiles | undefined): EngineTls | undefined {
   return readClientTls('redis.tls', files)
 }

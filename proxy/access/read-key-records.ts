@@ -5,7 +5,7 @@ import { keysFileSchema } from '../config/schema/access-schema.ts'
 import { readSettingsFile } from '../config/sources/read-settings-file.ts'
 import { findKeyFaults } from './find-key-faults.ts'
 
-/** Whether clients have to show a key. */
+/** Whether clients must present a key. */
 export function asksForKeys({ file, records }: KeysConfig): boolean {
   return file !== undefined || records.length > 0
 }
@@ -15,7 +15,7 @@ export function readKeyRecords({ file, records }: KeysConfig): KeyRecord[] {
   if (file === undefined) return [...records]
   const { settings, locate } = readSettingsFile(file, keysFileSchema)
   const listed = settings.keys as KeyRecord[]
-  // together with the configuration's, so that a key that stands in both is found
+  // checked together with the configuration's keys, to find keys that are in both
   const lines = findKeyFaults([...records, ...listed]).map(({ path: [i, ...rest], reason }) => {
     const path = ['keys', (i as number) - records.length, ...rest]
     return writeFault({ path, reason }, locate(path))

@@ -5,22 +5,22 @@ import type { ApiKeys, KeyEntry } from './api-keys.ts'
 import { type TenantSource, tenantName, tenantOf } from './tenant.ts'
 import { readPeers } from './trusted-peers.ts'
 
-/** Whose request it is. */
+/** Who sent a request. */
 export interface Caller {
-  /** who may share cache with it */
+  /** callers of the same tenant may share cache */
   readonly tenant: string
-  /** the API key that was shown, where keys are asked for */
+  /** the presented API key, if keys are required */
   readonly key: KeyEntry | undefined
 }
 
-/** Says whose a request is. */
+/** Determines who sent a request. */
 export interface Tenancy {
-  /** Throws `unauthorized` when no valid key is shown where one is asked for. */
+  /** Throws `unauthorized` if a key is required and no valid one is presented. */
   identify(incoming: Pick<IncomingMessage, 'headers' | 'socket'>): Caller
   /**
-   * Whose request it would be, with no need for a key: for a control plane that has let its caller in already. It may name
-   * a tenant (`x-reprise-tenant`), also by the name that logs gave it, or show a key that is not its own (`x-reprise-key`).
-   * Throws `invalid_body` when keys are configured and this is none of them.
+   * Determines whose request this would be, without requiring a key: for the control plane, which has already admitted
+   * its caller. The caller may name a tenant (`x-reprise-tenant`), also by its name in logs, or pass someone else's key
+   * (`x-reprise-key`). Throws `invalid_body` if keys are configured and this is none of them.
    */
   suppose(incoming: Pick<IncomingMessage, 'headers' | 'socket'>): Caller
 }
@@ -34,14 +34,14 @@ export interface TenancyOptions {
 }
 
 const longestName = 256
-/** So many tenants, those that came last, are known to the control plane by the name that logs give them. */
+/** The control plane can resolve the names in logs of this many most recent tenants. */
 const mostNamed = 10_000
-/** All whom nothing tells apart. */
+/** The tenant of all callers that nothing distinguishes. */
 const defaultTenant = 'default'
 
 /**
- * Tenants by API key, or by the header of a gateway that is trusted to name them. Names are marked by where they come
- * from: none of one kind is ever one of another.
+ * Determines tenants by API key, or by the header of a gateway that is trusted to name them. A prefix marks the source
+ * of a name, so that names from different sources never coincide.
  */
 export function createTenancy({ keys, trustedPeers, from = 'key' }: TenancyOptions): Tenancy {
   const peers = readPeers(trustedPeers)
@@ -62,7 +62,7 @@ export function createTenancy({ keys, trustedPeers, from = 'key' }: TenancyOptio
   }
   const note = (caller: Caller): Caller => {
     const { tenant } = caller
-    // each request comes through here, and a name takes a digest
+    // every request comes through here, and computing a name takes a digest
     if (namesByTenant.get(tenant) === undefined) namesByTenant.set(tenant, tenantName(tenant))
     return caller
   }

@@ -1,17 +1,17 @@
 import { createHmac, hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** What tells tenants apart: the API key shown, the header of a trusted peer alone, or nothing: all are one. */
+/** What distinguishes tenants: the presented API key, only a trusted peer's header, or nothing: all are one tenant. */
 export type TenantSource = 'key' | 'header' | 'none'
 
-/** Who may share cache with whom: a hash of the caller's API key, `default` without one. */
+/** The tenant, whose callers may share cache: a hash of the caller's API key, or `default` without one. */
 export function tenantOf(headers: IncomingHttpHeaders): string {
   const key = headers.authorization ?? headers['x-api-key']
   if (key === undefined || key === '') return 'default'
   return hash('sha256', String(key), 'base64url').slice(0, 22)
 }
 
-/** What logs call a tenant: as its keys or its gateway name it; one that is known by the bearer it shows, by a hash of that. */
+/** The name of a tenant in logs: as its keys or its gateway name it; if only its bearer is known, a hash of that. */
 export function tenantName(tenant: string): string {
   if (tenant === 'default') return tenant
   const [, name] = /^(?:key|header):(.*)$/s.exec(tenant) ?? []
@@ -19,9 +19,9 @@ export function tenantName(tenant: string): string {
 }
 
 /**
- * The salt that keeps a tenant's cache apart in the engine. A salt of the client's own is folded in, each part with
- * its length in front, so that no client can choose another tenant's salt. With a secret none can compute it either,
- * for routes of the engine that are passed on as they come.
+ * The salt that separates a tenant's cache in the engine. It includes the client's own salt, with each part's length
+ * before it, so that no client can choose another tenant's salt. With a secret, no client can compute it either, which
+ * matters for engine routes that are passed through unchanged.
  */
 export function cacheSaltOf(tenant: string, clientSalt: unknown, secret?: string): string {
   const own = typeof clientSalt === 'string' ? clientSalt : ''

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import { ConfigError } from '../config/config-error.ts'
 
-/** Addresses whose word is taken for who a request belongs to. */
+/** Addresses that are trusted to name a request's tenant. */
 export interface TrustedPeers {
   has(address: string | undefined): boolean
 }
@@ -29,7 +29,7 @@ function addRange(list: BlockList, range: string): void {
   list.addSubnet(address, Number(bits ?? longest), version === 4 ? 'ipv4' : 'ipv6')
 }
 
-/** IPv4 that comes in over an IPv6 socket is IPv4; the zone of a link-local address is no part of it. */
+/** Turns IPv4 over an IPv6 socket into plain IPv4, and drops the zone of a link-local address. */
 function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '')
 }

@@ -19,23 +19,23 @@ import { explain, explainBehind } from '../request/explain.ts'
 import type { Pipeline } from '../request/pipeline.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 
-/** The largest callback that is read. */
+/** The largest callback body that is read, in bytes. */
 const eventBodyLimit = 8 * 1024 * 1024
 
 export interface AdminDependencies {
   readonly pipeline: Pipeline
   readonly replicas: readonly ReplicaMirror[]
   readonly drain: Drain
-  /** whether `readyz` tells of the proxy alone, or of an engine that takes requests as well */
+  /** whether `readyz` covers only the proxy, or also an engine that takes requests */
   readonly readyz: () => 'proxy' | 'engine'
-  /** what tells tenants apart, and whether keys are asked for */
+  /** what distinguishes tenants, and whether keys are required */
   readonly tenants: () => { readonly from: TenantSource; readonly keys: boolean }
-  /** needed by callers that are not on this machine; without one they are refused */
+  /** required from callers that are not on this machine; if it is undefined, they are refused */
   readonly token: () => string | undefined
   readonly telemetry: Pick<Telemetry, 'metrics' | 'log' | 'hot' | 'divergence' | 'recent' | 'words'>
   readonly history: History
   readonly version: string
-  /** Sends a replica no more requests, or sends it requests again; false when it is not known. */
+  /** Stops sending requests to a replica, or resumes it; false if the replica is unknown. */
   readonly drainReplica?: ((replica: string) => boolean) | undefined
   readonly resumeReplica?: ((replica: string) => boolean) | undefined
 }
@@ -53,7 +53,7 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
     const isDown = dependencies.readyz() === 'engine' && pipeline.replicas.all.every(({ state }) => state !== 'ready')
     return isDown ? c.json({ status: 'no_engine' }, 503) : c.json({ status: 'ready' })
   })
-  // the page holds no data: it asks for the token and for the data with it
+  // the page contains no data: it asks for the token, then requests the data with it
   app.get('/', (c) => c.body(page.html, 200, page.headers))
   app.use(async (c, next) => {
     const { socket, headers } = c.env.incoming
@@ -83,7 +83,7 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
   addReplicaSwitches(app, dependencies)
   // for a stop hook, which cannot send a signal to another container
   app.post('/v1/drain', (c) => {
-    // a second signal would cut off what is in flight
+    // a second signal would cut off requests in flight
     if (!drain.isLeaving) process.kill(process.pid, 'SIGTERM')
     return c.json({ status: 'draining' }, 202)
   })
@@ -91,7 +91,7 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
   return app
 }
 
-/** What the index and the mirrors hold, for people and for the dashboard. */
+/** Adds routes that show what the index and the mirrors hold, for people and for the dashboard. */
 function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies): void {
   const { pipeline, replicas, drain, telemetry, history, version } = dependencies
   const estimateTokens = (characters: number): number => replicas[0]?.mirror.estimateTokens(characters) ?? 0
@@ -130,7 +130,7 @@ function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies): void
   })
 }
 
-/** Takes replicas out and puts them back. */
+/** Adds routes that take replicas out of use and put them back. */
 function addReplicaSwitches(app: Hono<ServerEnv>, { drainReplica, resumeReplica }: AdminDependencies): void {
   const change = (path: string, state: string, apply: ((replica: string) => boolean) | undefined): void => {
     app.post(`/v1/replicas/:replica/${path}`, (c) => {
@@ -143,7 +143,7 @@ function addReplicaSwitches(app: Hono<ServerEnv>, { drainReplica, resumeReplica 
   change('resume', 'ready', resumeReplica)
 }
 
-/** Where engines report what they hold. */
+/** Adds the routes where engines report what they hold. */
 function addCallbacks(app: Hono<ServerEnv>, { replicas, telemetry }: AdminDependencies): void {
   const byName = new Map<string, ReplicaMirror>(replicas.map((replica) => [replica.replica, replica]))
   const reply = (c: HonoContext<ServerEnv>, acknowledgement: Acknowledgement): Response => {
@@ -168,7 +168,7 @@ function addCallbacks(app: Hono<ServerEnv>, { replicas, telemetry }: AdminDepend
     }
     let evicted = 0
     for (const request_id of ids as RequestId[]) {
-      // an id that no replica has is counted as unknown by the first
+      // an id that no replica knows goes to the first, which counts it as unknown
       const holder = replicas.find((replica) => replica.cache.knows(request_id))
       if (holder) evicted += 1
       const told = holder ?? replicas[0]
@@ -178,7 +178,7 @@ function addCallbacks(app: Hono<ServerEnv>, { replicas, telemetry }: AdminDepend
   })
 }
 
-/** What is wrong with a request that nothing answers: its method, or its path. */
+/** The error for a request that no route answers: its method or its path is wrong. */
 function noSuchRoute({ routes }: Hono<ServerEnv>, path: string): ProxyError {
   const matches = (pattern: string): boolean => new RegExp(`^${pattern.replaceAll(/:\w+/g, '[^/]+')}$`).test(path)
   const known = routes.filter((route) => route.method !== 'ALL' && matches(route.path))
@@ -201,7 +201,7 @@ function answerError(error: Error, c: HonoContext<ServerEnv>, log: Log): Respons
     'content-length': body.length,
     ...known.headers,
   })
-  // a sender whose connection ends while it is still sending would never see why
+  // a client whose connection ends while it is still sending would never see why
   void endBehindBody(incoming, outgoing, body)
   return RESPONSE_ALREADY_SENT
 }

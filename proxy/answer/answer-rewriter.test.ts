@@ -25,7 +25,7 @@ function rewrite(rewriter: AnswerRewriter, body: Buffer): Buffer {
   return Buffer.concat([rewriter.push(body.subarray(0, middle)), rewriter.push(body.subarray(middle)), rewriter.end()])
 }
 
-// «…» is a text that is mapped, all else stays
+// «…» marks a text that is mapped; everything else stays
 const bodies: [string, AnswerApi, string][] = [
   [
     'a chat completion',
@@ -95,7 +95,7 @@ test('of the text only the labels change, in any JSON', () => {
     fc.property(text, fc.jsonValue(), style, (parts, other, restyle) => {
       const toJson = (text: string): string => restyle(JSON.stringify({ other, text, more: 'Doc_1' }))
       const swapped = parts.map((part) => part.replace(/\d/, (label) => `${3 - Number(label)}`))
-      // a backslash escapes nothing in front of a blank
+      // a backslash before a blank escapes nothing
       const rewritten = rewrite(create('generate'), Buffer.from(toJson(parts.join(' '))))
       expect(String(rewritten)).toBe(toJson(swapped.join(' ')))
     }),

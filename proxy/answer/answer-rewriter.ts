@@ -1,18 +1,18 @@
-/** Rewrites an engine's answer on its way to the client; what it gives back, put together, is the answer. */
+/** Rewrites an engine's answer on its way to the client. The buffers it returns, put together, are the answer. */
 export interface AnswerRewriter {
-  /** The bytes to send now, possibly none. */
+  /** Takes the next bytes; returns those to send now, possibly none. */
   push(chunk: Buffer): Buffer
-  /** The rest, when the engine's answer is over. */
+  /** Returns the rest, once the engine's answer is over. */
   end(): Buffer
   /** How many citations were changed. */
   readonly remapped: number
-  /** Something was too large to be gathered and went through as it came. */
+  /** Whether something was too large to be gathered and went through unchanged. */
   readonly overflowed: boolean
-  /** A fault of ours, since which all goes through as it comes. */
+  /** An internal error, since which everything goes through unchanged. */
   readonly fault: unknown
 }
 
-/** How many bytes are gathered. */
+/** How many bytes may be gathered. */
 export interface AnswerLimits {
   readonly event?: number
   readonly body?: number

@@ -1,4 +1,4 @@
-/** Streams as the engines write them, the pieces of the answer's text put into their text events. */
+/** Streams as the engines write them, with the pieces of the answer's text in their text events. */
 export type StreamOf = (pieces: readonly string[]) => string
 
 function quote(text: string): string {
@@ -46,7 +46,7 @@ export const vllmCompletion: StreamOf = (pieces) =>
     'data: [DONE]',
   )
 
-/** The whole text is told four times more when it is over. */
+/** The whole text is repeated four more times when it is over. */
 export const responses: StreamOf = (pieces) => {
   const whole = quote(pieces.join(''))
   const part = `{"type":"output_text","annotations":[],"logprobs":[],"text":${whole}}`
@@ -97,7 +97,7 @@ export const generate: StreamOf = (pieces) =>
     'data: [DONE]',
   )
 
-/** SGLang told to stream disjoint segments. */
+/** SGLang, configured to stream disjoint segments. */
 export const generateSegments: StreamOf = (pieces) =>
   sse(
     ...pieces.map(

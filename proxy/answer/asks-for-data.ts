@@ -18,8 +18,8 @@ const constraints = [
 ]
 
 /**
- * Whether a request has its answer in a form that a program reads, by constraint or because the prompt ends within
- * JSON or code: the numbers in such an answer are data.
+ * Whether a request asks for an answer that a program reads, by constraint or because the prompt ends inside JSON or
+ * code. Numbers in such an answer are data.
  */
 export function asksForData(members: Members): boolean {
   const { response_format: format, text, output_config: config, sampling_params: sampling } = members
@@ -34,7 +34,7 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false && value !== ''
 }
 
-/** What the answer goes on from: the last of a plain prompt, or what an assistant's message at the end begins it with. */
+/** Returns what the answer continues: the end of a plain prompt, or the beginning in a final assistant message. */
 function beginnings({ messages, prompt, text }: Members): string[] {
   const last = toObject(toArray(messages).at(-1))
   const parts =

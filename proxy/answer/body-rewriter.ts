@@ -10,7 +10,7 @@ import { spliceString } from './splice-string.ts'
 
 const defaultLongestBody = 16 * 1024 * 1024
 
-/** Maps the citations in an answer that is one JSON document, when it is whole. */
+/** Maps the citations in an answer that is one JSON document, once it is complete. */
 export class BodyRewriter implements AnswerRewriter {
   readonly #api: AnswerApi
   readonly #labels: CitationLabels

@@ -5,8 +5,8 @@ import type { AnswerApi } from './find-answer-texts.ts'
 import { StreamRewriter } from './stream-rewriter.ts'
 
 /**
- * A rewriter that brings an answer's citations into the caller's numbering; undefined when there is nothing to map or
- * the content type is none that is read. The answer must not be encoded, and its length may change.
+ * Creates a rewriter that translates an answer's citations into the caller's numbering; undefined if there is nothing
+ * to map or the content type is not supported. The answer must not be encoded, and its length may change.
  */
 export function createAnswerRewriter(
   api: AnswerApi,

@@ -1,6 +1,6 @@
 import { type JsonPath, toArray, toObject } from './json-value.ts'
 
-/** The APIs whose answers are read, by their own words. */
+/** The APIs whose answers can be read. */
 export type AnswerApi = 'chat_completions' | 'completions' | 'responses' | 'messages' | 'generate'
 
 /** A text in an answer. */
@@ -26,24 +26,24 @@ const readers: Record<AnswerApi, BodyReader> = {
       : textAt(['text'], toObject(body).text),
 }
 
-/** The texts of an answer that is not streamed. Thoughts, refusals and calls of tools are none. */
+/** Finds the texts of an answer that is not streamed. Reasoning, refusals and tool calls do not count. */
 export function findAnswerTexts(api: AnswerApi, body: unknown): AnswerText[] {
   return readers[api](body)
 }
 
-/** A text, if that is what the value is. */
+/** Returns the value as a text if it is a string; otherwise nothing. */
 export function textAt(path: JsonPath, value: unknown): AnswerText[] {
   return typeof value === 'string' ? [{ path, text: value }] : []
 }
 
-/** The texts of content parts of one type. */
+/** Returns the texts of content parts of one type. */
 export function partTexts(parts: unknown, path: JsonPath, type: string): AnswerText[] {
   return toArray(parts).flatMap((part, i) =>
     toObject(part).type === type ? textAt([...path, i, 'text'], toObject(part).text) : [],
   )
 }
 
-/** The texts in the output items of the Responses API. */
+/** Returns the texts in the output items of the Responses API. */
 export function outputTexts(items: unknown, path: JsonPath): AnswerText[] {
   return toArray(items).flatMap((item, i) => partTexts(toObject(item).content, [...path, i, 'content'], 'output_text'))
 }

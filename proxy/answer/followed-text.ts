@@ -15,17 +15,17 @@ interface Piece {
 }
 
 /**
- * One text of an answer, told in pieces by events. Every piece keeps its own text; of a label that is cut in two, all
- * that takes its place goes into the first piece.
+ * One text of an answer, which events deliver in pieces. Every piece keeps its own text; if a label is split, its whole
+ * replacement goes into the first piece.
  */
 export class FollowedText {
   readonly #labels: CitationLabels
   #mapper: CitationMapper
   #length = 0
   readonly #undecided: Piece[] = []
-  /** the text as the last event repeated it; undefined when the engine repeats nothing */
+  /** the text as the last event repeated it; undefined if the engine repeats nothing */
   #soFar: string | undefined = ''
-  /** all changes of a text that is repeated */
+  /** all changes to a text that is repeated */
   #changes: Splice[] = []
 
   constructor(labels: CitationLabels) {
@@ -37,7 +37,7 @@ export class FollowedText {
     return this.#mapper.remapped
   }
 
-  /** Takes the piece that `event` tells; the event is undecided until all of the piece is decided. */
+  /** Takes the piece in `event`; the event is undecided until all of the piece is decided. */
   add(event: HeldEvent, { path, text, isCumulative }: EventText): void {
     const repeated = isCumulative ? this.#repeatedBy(text) : 0
     const start = this.#length - repeated
@@ -50,7 +50,7 @@ export class FollowedText {
     if (isCumulative) this.#changes = this.#changes.concat(changes)
   }
 
-  /** Decides all that came so far, as if nothing followed. */
+  /** Decides everything received so far, as if nothing followed. */
   decide(): void {
     this.#changes = this.#changes.concat(this.#advance('', true))
   }
@@ -72,8 +72,8 @@ export class FollowedText {
   }
 
   /**
-   * How much of `text` was told before: all that was told, or nothing when the engine streams disjoint segments. An
-   * engine that took back an incomplete character tells the text anew.
+   * Returns how much of `text` was received before: everything so far, or nothing if the engine streams disjoint
+   * segments. If the engine took back an incomplete character, the text starts over.
    */
   #repeatedBy(text: string): number {
     const soFar = this.#soFar
@@ -94,7 +94,7 @@ export class FollowedText {
   }
 }
 
-/** Adds what `change` changes in the piece. */
+/** Adds the part of `change` that is within the piece. */
 function addChange({ start, end, changes }: Piece, change: Splice): void {
   const from = Math.max(change.start, start)
   const to = Math.min(change.end, end)

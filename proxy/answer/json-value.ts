@@ -1,22 +1,22 @@
-/** Where a value stands in a JSON document: keys and places from the root on. */
+/** The path of a value in a JSON document: keys and indices from the root. */
 export type JsonPath = readonly (string | number)[]
 
-/** The members of a value; none when it is no object. */
+/** Returns the members of a value; none if it is not an object. */
 export function toObject(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 
-/** The elements of a value; none when it is no array. */
+/** Returns the elements of a value; none if it is not an array. */
 export function toArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** The value of a JSON text; undefined when it is none. */
+/** Returns the value of a JSON text; undefined if it is not JSON. */
 export function parseAnswer(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // whatever the engine says is passed on
+    // whatever the engine sends is passed on
     return undefined
   }
 }

@@ -2,8 +2,8 @@ import { elementSpans, memberSpans, type Span, type Splice, valueStart } from '.
 import type { JsonPath } from './json-value.ts'
 
 /**
- * Splices for valid JSON that make `changes` in the string at `path`; what is not changed keeps its bytes, escapes
- * included. The changes count in the string's UTF-16 units, ascend and do not overlap.
+ * Returns splices for valid JSON that make `changes` in the string at `path`; unchanged parts keep their bytes, escapes
+ * included. The changes are in UTF-16 units of the string, ascending and not overlapping.
  */
 export function spliceString(json: string, path: JsonPath, changes: readonly Splice[]): Splice[] {
   const literal = findValue(json, path)

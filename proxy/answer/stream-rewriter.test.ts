@@ -64,7 +64,7 @@ const streams: [string, AnswerApi, StreamOf][] = [
 ]
 
 describe.each(streams)('%s', (_, api, streamOf) => {
-  // pieces of the answer and what becomes of them
+  // pieces of the answer, and what they become
   const cases: [string, string[], string[]][] = [
     ['whole citations', ['Rain [1].', ' Snow [2][3]', ' end'], ['Rain [3].', ' Snow [1][2]', ' end']],
     ['a citation cut in pieces', ['é "Rain" [', '1', ']', '.\n'], ['é "Rain" [', '3', ']', '.\n']],
@@ -114,7 +114,7 @@ describe.each(streams)('%s', (_, api, streamOf) => {
         fc.array(piece, { minLength: 1, maxLength: 12 }),
         fc.array(fc.nat(), { maxLength: 8 }),
         (drawn, cuts) => {
-          // so that no segment is taken for the text so far
+          // so that no segment is mistaken for the text so far
           const pieces = ['§§§§', ...drawn]
           const stream = streamOf(pieces)
           const rewriter = create(api)
@@ -154,7 +154,7 @@ function piecesOf(api: AnswerApi, stream: string): string[] {
     },
   })
   parser.feed(stream)
-  // vLLM's first and last events have an empty text of their own
+  // vLLM's first and last events have an empty text
   return stream.includes('chatcmpl-') ? pieces.slice(1, -1) : pieces
 }
 

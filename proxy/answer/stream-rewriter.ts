@@ -9,12 +9,12 @@ import { FollowedText } from './followed-text.ts'
 import { parseAnswer } from './json-value.ts'
 
 const defaultLongestEvent = 1024 * 1024
-/** a citation cut into more events than this is decided as it stands */
+/** a citation split over more events than this is decided as it is */
 const mostHeldEvents = 256
 
 /**
- * Maps the citations in an event stream. An event is sent on as soon as it is decided what the labels in it are, which
- * takes the next event at most times; none is added, left out or told out of order.
+ * Maps the citations in an event stream. An event is sent on as soon as its labels are decided, usually when the next
+ * event arrives; no event is added, left out or reordered.
  */
 export class StreamRewriter implements AnswerRewriter {
   readonly #api: AnswerApi
@@ -24,7 +24,7 @@ export class StreamRewriter implements AnswerRewriter {
   readonly #texts = new Map<string, FollowedText>()
   #held: HeldEvent[] = []
   #heldBytes = 0
-  /** in texts that are over */
+  /** in texts that have ended */
   #remapped = 0
   #overflowed = false
   #fault: unknown
@@ -71,11 +71,11 @@ export class StreamRewriter implements AnswerRewriter {
     this.#heldBytes += bytes.length
   }
 
-  /** Reads what was held last. */
+  /** Reads the event that was held last. */
   #take({ kind }: StreamPart): void {
     if (kind === 'event') this.#read(this.#held.at(-1)!)
     if (kind === 'fragment') this.#overflowed = true
-    // a fragment always is
+    // a fragment always is too much
     const isTooMuch = this.#held.length > mostHeldEvents || this.#heldBytes > this.#longestEvent
     if (isTooMuch) for (const text of this.#texts.values()) text.decide()
   }
@@ -113,7 +113,7 @@ export class StreamRewriter implements AnswerRewriter {
     }
   }
 
-  /** Does a step and sends what is decided then; after a fault of ours all is sent as it came. */
+  /** Runs a step and sends what is then decided; after an internal error everything is sent as received. */
   #failOpen(step: () => void, sent: Buffer[]): void {
     try {
       if (this.#fault === undefined) step()

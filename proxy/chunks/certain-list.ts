@@ -4,20 +4,20 @@ import type { ChunkHandle } from './table/chunk-columns.ts'
 /** Why the borders of a list are certain. */
 export interface CertainBorders {
   readonly by: 'known_chunks' | 'separator'
-  /** chunks that are blocks of it */
+  /** the known chunks among its blocks */
   readonly chunks: readonly ChunkHandle[]
-  /** where its blocks stand in the message's texts, joined: what is known changes, and what was sent does not */
+  /** where its blocks are in the message's joined texts: the known chunks change, but what was sent does not */
   readonly spans: readonly number[]
 }
 
-/** A list whose borders nobody had to guess. */
+/** A list whose borders did not have to be guessed. */
 export interface CertainList extends ContextList {
   readonly certain: CertainBorders
 }
 
-/** One of the texts of a message, where they are searched as one. */
+/** One of the texts of a message that are searched as one. */
 export interface TextPart {
-  /** place among the texts of the body */
+  /** index among the texts of the body */
   readonly text: number
   readonly start: number
 }
@@ -30,17 +30,20 @@ export interface SearchedText {
   readonly isRendered: boolean
 }
 
-/** Finds the lists of a message whose borders are certain. */
+/** Finds the lists with certain borders in a message. */
 export type CertainFinder = (text: SearchedText) => readonly CertainList[]
 
-/** Lists that were found, less those that lists with certain borders show to be otherwise. */
+/**
+ * Merges guessed and certain lists. A certain list replaces the guessed lists that it overlaps. A list of known chunks
+ * inside one block of a guessed list is dropped instead.
+ */
 export function preferCertain(guessed: readonly ContextList[], certain: readonly CertainList[]): ContextList[] {
   const kept = certain.filter((list) => list.certain.by === 'separator' || !guessed.some((one) => isInBlock(list, one)))
   const others = guessed.filter((one) => !kept.some((list) => startOf(list) < one.end && startOf(one) < list.end))
   return [...others, ...kept].sort((a, b) => startOf(a) - startOf(b))
 }
 
-/** Whether a list is a part of one document of another. */
+/** Whether a list is inside one block of a list of several. */
 function isInBlock(list: ContextList, { blocks }: ContextList): boolean {
   return blocks.length > 1 && blocks.some(({ start, end }) => start <= startOf(list) && list.end <= end)
 }
@@ -49,12 +52,12 @@ function startOf({ blocks }: ContextList): number {
   return blocks[0]!.start
 }
 
-/** Four numbers a block, by which a list is made again. */
+/** Returns four numbers per block, from which `fromSpans` restores the list. */
 export function toSpans(blocks: readonly BlockSpan[]): number[] {
   return blocks.flatMap(({ start, end, contentStart, contentEnd }) => [start, end, contentStart, contentEnd])
 }
 
-/** The list of known chunks that spans stand for; undefined where they fit no text of this length. */
+/** Restores a list of known chunks from its spans; undefined if they do not fit a text of this length. */
 export function fromSpans(spans: readonly number[], length: number): CertainList | undefined {
   const blocks: BlockSpan[] = []
   for (let i = 0; i + 3 < spans.length; i += 4) {

@@ -4,21 +4,21 @@ import type { ChunkRefusal, KnownLists } from './find-known-lists.ts'
 import { findSeparatedLists } from './find-separated-lists.ts'
 import type { SeparatedText } from './separators.ts'
 
-/** What is told of the known chunks of a request. */
+/** What is reported about the known chunks in a request. */
 export interface KnownChunkCounts {
   /** chunks that were found */
   readonly matched: number
   readonly lists: number
-  /** by reason: how often chunks that stand side by side were left alone */
+  /** by reason: how often adjacent chunks were left alone */
   readonly refused: Readonly<Partial<Record<ChunkRefusal, number>>>
 }
 
-/** The lists of one request whose borders are certain: parted by our separator, or of known chunks. */
+/** The lists with certain borders in one request: divided by our separator, or made of known chunks. */
 export class CertainLists {
   readonly #findKnown: ((text: string) => KnownLists) | undefined
   readonly #separated: ReadonlyMap<number, SeparatedText>
   #kept: KnownChunkCounts | undefined
-  /** by the texts of a message: a request is laid out more than once */
+  /** by the texts of a message, since a request is laid out more than once */
   readonly #found = new Map<
     string,
     { readonly whole: string; readonly lists: CertainList[]; readonly known: KnownLists }
@@ -32,7 +32,7 @@ export class CertainLists {
     this.#separated = separated
   }
 
-  /** Undefined where there is nothing to be found by. */
+  /** Finds the lists in a text; undefined if there is nothing to find them by. */
   get finder(): ((text: SearchedText) => readonly CertainList[]) | undefined {
     if (!this.#findKnown && this.#separated.size === 0) return undefined
     return (text) => this.#find(text)
@@ -51,7 +51,7 @@ export class CertainLists {
     return { matched, lists, refused }
   }
 
-  /** Lets go of all texts; what was counted stays. */
+  /** Releases all texts; the counts stay. */
   letGo(): void {
     this.#kept = this.counts
     this.#found.clear()
@@ -76,7 +76,7 @@ export class CertainLists {
     return parts.flatMap(({ text, start }) => {
       const own = this.#separated.get(text)
       const end = start + (own?.text.length ?? 0)
-      // a text that was tidied up since
+      // the text was tidied up since
       if (own === undefined || whole.slice(start, end) !== own.text) return []
       const places = own.places.map((place) => start + place)
       const isWhole = role === 'tool' || role === 'function'

@@ -7,13 +7,13 @@ import type { Added } from './table/chunk-table.ts'
 import type { FoldedText } from './table/folded-text.ts'
 import type { TokenDecoder } from './token-decoder.ts'
 
-/** Where chunks that are learned go. */
+/** Receives the chunks that are learned. */
 export interface ChunkSink {
   add(scope: string, text: string, facts: ChunkFacts): Added
   handleOf(chunk: number): ChunkHandle
   makeSure(scope: string, handle: ChunkHandle): void
   noteList(handles: readonly ChunkHandle[]): void
-  /** Forgets a text that is no chunk, unless it surely is one. */
+  /** Forgets a text that is no chunk, unless it is known to be one for sure. */
   forgetUnsure(scope: string, text: string): void
   fold(text: string): FoldedText
 }
@@ -24,39 +24,39 @@ export type IgnoredReason = 'too_short' | 'question' | 'tokens' | 'crowded' | 'u
 export interface LearnerOptions {
   readonly sink: ChunkSink
   readonly decoder: Pick<TokenDecoder, 'decode'>
-  /** names this proxy's order of chunks, apart from all others' */
+  /** identifies this proxy's order of chunks among those of all proxies */
   readonly source: number
   readonly onIgnored: (reason: IgnoredReason, count: number) => void
   readonly onLearned: (kind: ChunkInputs['kind'], count: number) => void
 }
 
-/** One request that holds chunks, from its beginning to its end. */
+/** One request that contains chunks, from its beginning to its end. */
 export interface Lesson {
   learn(inputs: ChunkInputs): Promise<void>
   end(): void
 }
 
-/** What was learned of a tenant. */
+/** The state of learning from one tenant. */
 interface Tenant {
   order: number
-  /** its requests with chunks that are under way */
+  /** its requests with chunks that are in progress */
   readonly lessons: Set<{ isUnsure: boolean }>
-  /** its requests with prompts that are under way */
+  /** number of its requests with prompts that are in progress */
   prompts: number
-  /** texts that came alone, one behind the other, since its last prompt */
+  /** texts that came alone, one after another, since its last prompt */
   alone: ChunkHandle[]
 }
 
-/** A text to embed that is shorter may be a question or a name. */
+/** A shorter text to embed may be a question or a name. */
 const shortestEmbedded = 64
 const QUESTION = /[?？¿؟]["'”’»)\]]*\s*$/
-/** So many texts that came alone, without a prompt between or beside them, are chunks that are indexed one by one. */
+/** This many texts that came alone, with no prompt between or alongside them, are chunks being indexed one by one. */
 const fewestAlone = 3
 const mostTenants = 4_096
 
 /**
- * Learns chunks from what is embedded and reranked. Several texts to embed in one request are chunks; one alone may be a
- * question, which then stands in the very next prompt: it counts only in a row of such requests with no prompt near.
+ * Learns chunks from what is embedded and reranked. Several texts to embed in one request are chunks. A single text may
+ * be a question, which is then in the very next prompt: it counts only in a row of such requests with no prompt near.
  */
 export class ChunkLearner {
   readonly #options: LearnerOptions
@@ -66,7 +66,7 @@ export class ChunkLearner {
     this.#options = options
   }
 
-  /** A request of this tenant begins that may hold chunks. */
+  /** Begins a request of this tenant that may contain chunks. */
   begin(scope: string): Lesson {
     const tenant = this.#tenantOf(scope)
     const own = { isUnsure: tenant.lessons.size > 0 }
@@ -78,7 +78,7 @@ export class ChunkLearner {
     }
   }
 
-  /** A request with a prompt begins; what is returned is called at its end. */
+  /** Notes that a request with a prompt begins; call the returned function at its end. */
   prompted(scope: string): () => void {
     const tenant = this.#tenantOf(scope)
     tenant.prompts += 1
@@ -95,7 +95,7 @@ export class ChunkLearner {
     const isRerank = inputs.kind === 'rerank'
     const isAlone = !isRerank && texts.length + inputs.queries.length === 1
     const first = tenant.order
-    // what comes together stands together, whatever is learned meanwhile
+    // reserve adjacent places for the batch, whatever is learned meanwhile
     tenant.order += texts.length
     const handles: ChunkHandle[] = []
     let learned = 0
@@ -153,7 +153,7 @@ export class ChunkLearner {
   }
 }
 
-/** White space at both ends of a text. */
+/** Returns the white space at both ends of a text. */
 export function endsOf(text: string): { lead: string; tail: string } {
   const trimmed = text.trimStart()
   const end = trimmed.trimEnd().length

@@ -8,7 +8,7 @@ import type { Pipeline } from '../request/pipeline.ts'
 import { readChunks } from './read-chunks.ts'
 import { bytesPerChunk } from './table/chunk-table.ts'
 
-/** Where an operator tells which chunks there are (CONTRACT §4). */
+/** Adds the routes by which an operator registers and forgets chunks (CONTRACT §4). */
 export function addChunkRoutes(
   app: Hono<ServerEnv>,
   { chunks, settings, telemetry }: Pick<Pipeline, 'chunks' | 'settings' | 'telemetry'>,
@@ -43,7 +43,7 @@ export function addChunkRoutes(
   })
 }
 
-/** `{"ids"?:[…],"texts"?:[…],"tenant"?}`, or chunks as they were registered. */
+/** Reads `{"ids"?:[…],"texts"?:[…],"tenant"?}`, or chunks as they were registered. */
 function readForgotten(body: unknown): { ids?: string[]; texts?: string[]; tenant?: string } {
   if (!isObject(body)) throw invalid()
   const { ids, texts, chunks, tenant } = body

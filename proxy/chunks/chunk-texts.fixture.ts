@@ -27,7 +27,7 @@ export const plainFacts: ChunkFacts = {
   id: [0, 0],
 }
 
-/** A document that is like no other, of several lines. */
+/** A unique document of several lines. */
 export function documentText(n: number): string {
   const topic = topics[n % topics.length]!
   return (
@@ -40,24 +40,24 @@ export function createKnown(): KnownChunks {
   return new KnownChunks({ maxChunks: 10_000, maxBytes: 10_000_000, source: 7 })
 }
 
-/** What a tenant's text is found to hold. */
+/** Finds the lists in a tenant's text. */
 export function findIn(chunks: KnownChunks, text: string, tenant = 'default'): KnownLists {
   return chunks.finderFor(tenant)?.(text) ?? { lists: [], matched: 0, refused: [] }
 }
 
-/** The blocks of each list, as they stand in the text. */
+/** Returns the blocks of each list as they are written in the text. */
 export function blocksIn(chunks: KnownChunks, text: string, tenant = 'default'): string[][] {
   return findIn(chunks, text, tenant).lists.map(({ blocks }) => blocks.map(({ start, end }) => text.slice(start, end)))
 }
 
-/** Texts are embedded in one request. */
+/** Embeds texts in one request. */
 export async function embed(chunks: KnownChunks, texts: readonly string[], tenant = 'default'): Promise<void> {
   const lesson = chunks.begin(tenant)
   await lesson.learn({ kind: 'embeddings', texts, tokens: [], queries: [] })
   lesson.end()
 }
 
-/** Texts are the candidates of a rerank. */
+/** Reranks texts as candidates. */
 export async function rerank(
   chunks: KnownChunks,
   query: string,

@@ -16,12 +16,12 @@ interface Options {
   tenant?: string
 }
 
-/** So much is sent at a time. */
+/** A batch is sent once it reaches one of these sizes. */
 const batchCharacters = 2 << 20
 const batchChunks = 2_000
 const defaultAdmin = 'http://127.0.0.1:9090'
 
-/** Adds `reprise chunks`: what tells a running proxy the chunks of a corpus. */
+/** Adds `reprise chunks`, which registers the chunks of a corpus with a running proxy. */
 export function addChunksCommand(program: Command): void {
   const chunks = program.command('chunks').description('the chunks whose borders a running proxy knows in any prompt')
   const withAdmin = (command: Command): Command =>
@@ -107,7 +107,7 @@ async function* readJsonLines(stream: Readable, name: string): AsyncGenerator<Gi
   }
 }
 
-/** Whether it is a folder. */
+/** Returns whether the path is a folder. */
 function stat(path: string): boolean {
   try {
     return statSync(path).isDirectory()

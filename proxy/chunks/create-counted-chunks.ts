@@ -5,7 +5,7 @@ import type { Metrics } from '../metrics.ts'
 import type { ReplicaSet } from '../replicas/replica-set.ts'
 import { KnownChunks } from './known-chunks.ts'
 
-/** Creates what is known of chunks, nothing, and the metrics: each of the two reads the other. */
+/** Creates an empty set of known chunks, and the metrics: each of the two reads the other. */
 export function createCountedChunks(
   { chunks: { maxChunks, maxBytes } }: Pick<Config, 'chunks'>,
   replicas: ReplicaSet,
@@ -15,7 +15,7 @@ export function createCountedChunks(
   const chunks = new KnownChunks({
     maxChunks,
     maxBytes,
-    // no two proxies that share what they know count from the same place
+    // random, so that proxies which share their chunks do not mix up their orders
     source: randomInt(1, 2 ** 31 - 1),
     onLearned: (source, count) => metrics.chunksLearned.inc({ source }, count),
     onIgnored: (reason, count) => metrics.chunksIgnored.inc({ reason }, count),

@@ -11,7 +11,7 @@ beforeEach(() => {
   chunks = createKnown()
 })
 
-/** Registered in no order that a prompt has. */
+/** Makes texts known without any order. */
 async function know(...texts: string[]): Promise<void> {
   for (const text of texts) await rerank(chunks, 'What is it?', [text])
 }
@@ -174,7 +174,7 @@ describe('one text', () => {
       chunks.noteLists(findIn(chunks, `${docs[y]}\n\n${docs[x]}`).lists.map((list) => list.chunks))
     }
     expect(findIn(chunks, `${a}\n\n${b}\n\n${c}`).refused).toEqual(['one_text'])
-    // two neighbours among others are no rarity
+    // two neighbours among others are not unusual
     expect(blocksIn(chunks, `${a}\n\n${b}\n\n${docs[9]}`)).toEqual([[a, b, docs[9]]])
   })
 

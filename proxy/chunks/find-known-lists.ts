@@ -5,25 +5,25 @@ import type { ChunkHandle } from './table/chunk-columns.ts'
 import type { ChunkTable } from './table/chunk-table.ts'
 import { type FoldedText, longestText } from './table/folded-text.ts'
 
-/** Why known chunks that stand side by side are left alone. */
+/** Why adjacent known chunks are left alone. */
 export type ChunkRefusal = 'one_text' | 'overlapping' | 'mixed_separators' | 'in_data' | 'too_many'
 
 /** A list of known chunks. */
 export interface KnownList extends ContextList {
-  /** those of its blocks that are one chunk each */
+  /** the chunks of those blocks that consist of one chunk */
   readonly chunks: readonly ChunkHandle[]
 }
 
-/** What is known of a text. */
+/** The known chunks and lists in a text. */
 export interface KnownLists {
   readonly lists: readonly KnownList[]
   /** chunks that were found */
   readonly matched: number
-  /** how often chunks that stand side by side were left alone, and why */
+  /** one reason for each time that adjacent chunks were left alone */
   readonly refused: readonly ChunkRefusal[]
 }
 
-/** Chunks that stand at one place of a text: the same text may be known from several sides. */
+/** The chunks at one place in a text: the same text may be known in several scopes. */
 export interface PlacedChunk {
   readonly start: number
   readonly end: number
@@ -32,16 +32,17 @@ export interface PlacedChunk {
 
 const none: KnownLists = { lists: [], matched: 0, refused: [] }
 
-/** What may part two documents: white space, with a line of signs or a bullet in it. */
+/** What may separate two documents: white space, possibly with a line of symbols or a bullet in it. */
 const SEPARATOR = /^\s+$|^\s*\n[ \t]*(?:[^\p{L}\p{N}\s"'`{}[\]()<>\\]{1,40}[ \t]*\n\s*|[-*•–—+·][ \t]+)$/u
 const SIGN = /\S/
 const longestSeparator = 100
 const WORD = /[\p{L}\p{N}]/u
 
 /**
- * The lists of known chunks in a text, to the byte: two or more that stand side by side, each parted from the next by the
- * same. What is between them and the rest stays where it is. Left alone are chunks that overlap, which are stretches of
- * one text, and those that stand as they were given, which are one text as well until they were seen in another order.
+ * Finds the lists of known chunks in a text, to the byte: two or more adjacent chunks, with the same separator between
+ * each two. Separators and the rest of the text stay where they are. Overlapping chunks are left alone: they are
+ * stretches of one text. So are chunks in the order they were given in: they count as one text until they were seen in
+ * another order.
  */
 export function findKnownLists(
   text: string,
@@ -63,7 +64,10 @@ export function findKnownLists(
   return { lists, matched: found.length, refused }
 }
 
-/** Where chunks stand in the text, in order, the longer of two that begin together first; none that ends inside a word. */
+/**
+ * Returns where chunks are in the text, in order, the longer of two that begin together first. Omits those that begin
+ * or end inside a word.
+ */
 function toPlaces(text: string, folded: FoldedText, matches: ReturnType<ChunkTable['match']>): PlacedChunk[] {
   const bySpan = new Map<string, PlacedChunk>()
   for (const { chunk, start, end } of matches) {
@@ -81,7 +85,7 @@ function splitsWord(text: string, at: number): boolean {
   return at > 0 && at < text.length && WORD.test(text[at - 1]!) && WORD.test(text[at]!)
 }
 
-/** Chunks side by side, those left out that stand inside another, and those that overlap. */
+/** Groups adjacent chunks into runs. Omits those inside another chunk, and those that overlap. */
 function toRuns(
   text: string,
   table: ChunkTable,
@@ -114,7 +118,7 @@ function withoutOverlaps(found: readonly PlacedChunk[], refused: ChunkRefusal[])
     kept.push(place)
   }
   if (torn.size > 0) refused.push('overlapping')
-  // what is torn still stands between its neighbours
+  // a torn chunk still separates its neighbours
   return kept.filter((place) => !torn.has(place))
 }
 
@@ -139,7 +143,7 @@ function toList(text: string, table: ChunkTable, run: readonly PlacedChunk[]): K
   return { blocks, positional: false, labelPrefix: '', end: blocks.at(-1)!.end, chunks }
 }
 
-/** Chunks that are one block together, by their places in the run. */
+/** Groups chunks that form one block together, by their places in the run. */
 function groupsOf(table: ChunkTable, run: readonly PlacedChunk[], isRuled: boolean): { from: number; to: number }[] {
   const groups: { from: number; to: number }[] = []
   for (let from = 0; from < run.length; ) {
@@ -153,7 +157,10 @@ function groupsOf(table: ChunkTable, run: readonly PlacedChunk[], isRuled: boole
   return groups
 }
 
-/** The blocks, as they are parted by one and the same: trimmed, or with the white space that they were given with. */
+/**
+ * Returns the blocks for which all separators are the same: trimmed, or with the white space they were given with.
+ * Returns undefined if neither works.
+ */
 function spansOf(text: string, table: ChunkTable, run: readonly PlacedChunk[]): BlockSpan[] | undefined {
   const trimmed = run.map(({ start, end }) => ({ start, end, contentStart: start, contentEnd: end }))
   if (areAlike(text, trimmed)) return trimmed
@@ -171,12 +178,12 @@ function spansOf(text: string, table: ChunkTable, run: readonly PlacedChunk[]): 
 
 function areAlike(text: string, spans: readonly { readonly start: number; readonly end: number }[]): boolean {
   const separator = text.slice(spans[0]!.end, spans[1]!.start)
-  // nothing between texts with their own white space: they are what they were cut from
+  // no gap once their own white space is included: this is the text they were cut from
   if (separator === '') return false
   return spans.slice(1).every(({ start }, i) => text.slice(spans[i]!.end, start) === separator)
 }
 
-/** Whether words of ours behind the list would stand in a value of JSON. */
+/** Whether our words after the list would be inside a JSON value. */
 function isInData(text: string, start: number, end: number): boolean {
   if (text[start - 1] === '"' && text[end] === '"') return true
   const whole = text.trim()

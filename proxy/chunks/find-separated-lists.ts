@@ -6,18 +6,19 @@ import { type CertainList, toSpans } from './certain-list.ts'
 interface Bounds {
   readonly start: number
   readonly end: number
-  /** it is nothing but material, as a tool's result is */
+  /** it contains nothing but documents, like a tool's result */
   readonly isWhole: boolean
 }
 
-/** A line that opens, and one that closes, what holds documents. */
+/** A line that opens a container of documents, and one that closes it. */
 const OPENING = /^[ \t]*<([a-z][\w:-]*)(?:[ \t][^<>\n]*)?>[ \t\r]*$/gim
 const CLOSING = /^[ \t]*<\/([a-z][\w:-]*)>/gim
 
 /**
- * The lists that separators part. What stands between two of them is a document. The first and the last one have one on
- * one side only, unless the template puts one there as well: in a tool's result and in a tag that holds all of them they
- * reach to its ends, elsewhere nothing shows where they begin and end, and they stay where they are.
+ * Finds the lists that separators divide. The text between two separators is a document. The first and the last
+ * document have a separator on one side only, unless the template puts one on the other side as well. In a tool's
+ * result, and in a tag that contains all separators, they reach to its ends. Elsewhere nothing shows where they begin
+ * and end, so they stay where they are.
  */
 export function findSeparatedLists(text: string, places: readonly number[], bounds: Bounds): CertainList[] {
   if (places.length === 0) return []
@@ -41,7 +42,7 @@ export function findSeparatedLists(text: string, places: readonly number[], boun
     const [start, end] = [edges[i]!, edges[i + 1]!]
     const isFirst = i === 0
     const isLast = i + 2 === edges.length
-    // a question between two lists
+    // a question between separators divides two lists
     if (!isFirst && !isLast && !holdsQuestion(text, start, end)) {
       push(start, end)
       continue
@@ -58,7 +59,9 @@ function holdsQuestion(text: string, start: number, end: number): boolean {
   return linesOf(text, start, end).some((line, i) => i > 0 && readCue(text, line)?.question)
 }
 
-/** Where what a tag holds begins and ends that holds all separators, if there is one such tag. */
+/**
+ * Finds where the content of the tag that contains all separators begins and ends, if there is exactly one such tag.
+ */
 function findHolder(text: string, places: readonly number[], { start, end }: Bounds): { start?: number; end?: number } {
   const front = text.slice(start, places[0])
   const behind = text.slice(places.at(-1), end)

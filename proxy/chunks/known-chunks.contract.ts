@@ -2,15 +2,15 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { blocksIn, documentText, embed, rerank } from './chunk-texts.fixture.ts'
 import type { KnownChunks } from './known-chunks.ts'
 
-/** Chunks as one proxy is told of them, and as another sees them: the same, where there is one alone. */
+/** Known chunks as given to one proxy and as seen by another: the same object if there is only one proxy. */
 export interface KnownChunksSides {
   readonly told: KnownChunks
   readonly seen: KnownChunks
-  /** Resolves when what was told is seen. */
+  /** Resolves when everything that was given is seen. */
   settle(): Promise<void>
 }
 
-/** What holds of known chunks, however they are kept. */
+/** Tests what holds for known chunks, however they are kept. */
 export function describeKnownChunks(name: string, create: () => KnownChunksSides | Promise<KnownChunksSides>): void {
   describe(name, () => {
     const docs = Array.from({ length: 8 }, (_, n) => documentText(n))

@@ -15,7 +15,7 @@ export interface GivenChunk {
   readonly text: string
 }
 
-/** What became of chunks that were registered: each is counted once. */
+/** The outcomes of registering chunks; each chunk is counted once. */
 export interface PutReport {
   added: number
   known: number
@@ -23,13 +23,13 @@ export interface PutReport {
   crowded: number
 }
 
-/** What is to be forgotten: all, unless it says which. */
+/** Which chunks to forget: all, if none are named. */
 export interface ForgottenChunks {
   readonly ids?: readonly string[] | undefined
   readonly texts?: readonly string[] | undefined
 }
 
-/** Hears of every change, to tell others. */
+/** Is notified of every change, to report it to other proxies. */
 export interface ChunkListener {
   learned(scope: string, record: ChunkRecord): void
   /** digests of chunks that were forgotten; undefined: all of the scope */
@@ -39,18 +39,18 @@ export interface ChunkListener {
 export interface KnownChunksOptions {
   readonly maxChunks: number
   readonly maxBytes: number
-  /** names this proxy's order of chunks, apart from all others' */
+  /** identifies this proxy's order of chunks among those of all proxies */
   readonly source: number
   readonly onIgnored?: (reason: IgnoredReason, count: number) => void
   readonly onLearned?: (kind: ChunkInputs['kind'] | 'registered', count: number) => void
 }
 
-/** Chunks that an operator registered for everyone. */
+/** The scope of chunks that an operator registered for everyone. */
 const everyone = '*'
 
 /**
- * The chunks whose borders are known: registered, or seen as inputs of embeddings and reranks. Tenants see what they sent
- * themselves, and what an operator registered for them or for everyone.
+ * The chunks with known borders: registered, or seen as inputs of embeddings and reranks. A tenant sees what it sent
+ * itself, and what an operator registered for it or for everyone.
  */
 export class KnownChunks implements ChunkSink {
   readonly #options: KnownChunksOptions
@@ -81,7 +81,10 @@ export class KnownChunks implements ChunkSink {
     return Math.max(0, Math.min(maxChunks, Math.floor(maxBytes / bytesPerChunk)))
   }
 
-  /** How many are known to whom; learned ones by tenant, registered ones by the name they were registered for. */
+  /**
+   * Returns how many chunks are registered for everyone and for each tenant, and how many were learned from all tenants
+   * together.
+   */
   sizes(): { everyone: number; tenants: Record<string, number>; learned: number } {
     const tenants: Record<string, number> = {}
     let learned = 0
@@ -97,7 +100,7 @@ export class KnownChunks implements ChunkSink {
     this.#listener = listener
   }
 
-  /** Finds the lists of chunks that this tenant's texts hold; undefined where no chunk was ever known. */
+  /** Returns a function that finds the lists of chunks in this tenant's texts; undefined if no chunk was ever known. */
   finderFor(tenant: string): ((text: string) => KnownLists) | undefined {
     const table = this.#table
     if (!table) return undefined
@@ -105,22 +108,22 @@ export class KnownChunks implements ChunkSink {
     return (text) => findKnownLists(text, table, scopes, this.#folded)
   }
 
-  /** A request of a tenant begins that may hold chunks. */
+  /** Begins a request of a tenant that may contain chunks. */
   begin(tenant: string): Lesson {
     return this.#learner.begin(learnedScope(tenant))
   }
 
-  /** A request with a prompt begins; what is returned is called at its end. */
+  /** Notes that a request with a prompt begins; call the returned function at its end. */
   prompted(tenant: string): () => void {
     return this.#learner.prompted(learnedScope(tenant))
   }
 
-  /** Registers chunks, for one tenant or for everyone; requests go on meanwhile. */
+  /** Registers chunks, for one tenant or for everyone; other requests are served meanwhile. */
   async put(chunks: readonly GivenChunk[], tenant: string | undefined): Promise<PutReport> {
     const report: PutReport = { added: 0, known: 0, too_short: 0, crowded: 0 }
     const exportOrder = this.#order
     let order = exportOrder
-    // what comes together stands together, whatever else comes meanwhile
+    // reserve adjacent places for the batch, whatever else comes meanwhile
     this.#order += chunks.length
     await inSlices(chunks, ({ id, text }) => {
       const { outcome } = this.add(registeredScope(tenant), text, {
@@ -140,7 +143,7 @@ export class KnownChunks implements ChunkSink {
     return report
   }
 
-  /** Forgets registered chunks of a tenant or of everyone; how many. */
+  /** Forgets registered chunks of a tenant or of everyone; returns how many. */
   forget(tenant: string | undefined, { ids, texts }: ForgottenChunks = {}): number {
     const scope = registeredScope(tenant)
     if (ids === undefined && texts === undefined) return this.#forgetAll(scope)
@@ -153,18 +156,18 @@ export class KnownChunks implements ChunkSink {
     return this.#forget(scope, [...byId.map((chunk) => table.handleOf(chunk)), ...byText])
   }
 
-  /** Forgets everything, learned chunks too; how many there were. */
+  /** Forgets everything, learned chunks too; returns how many there were. */
   clear(): number {
     const scopes = [...(this.#table?.sizes.keys() ?? [])]
     return scopes.reduce((sum, scope) => sum + this.#forgetAll(scope), 0)
   }
 
-  /** These stood in lists that are sent. */
+  /** Notes that these chunks are in lists that are sent. */
   noteLists(lists: readonly (readonly ChunkHandle[])[]): void {
     for (const handles of lists) if (handles.length > 0) this.noteList(handles)
   }
 
-  /** Takes what another proxy has told of; its listener hears nothing of it. */
+  /** Adds a chunk that another proxy reported, without notifying the listener. */
   adopt(scope: string, record: ChunkRecord): void {
     if (this.capacity > 0) this.#tableOf().addRecord(scope, record)
   }
@@ -180,7 +183,7 @@ export class KnownChunks implements ChunkSink {
     }
   }
 
-  /** All that is known, as `learned` tells of it. */
+  /** Yields all that is known, in the form that `learned` reports it. */
   *records(): Generator<[scope: string, record: ChunkRecord]> {
     const table = this.#table
     for (const scope of table?.sizes.keys() ?? []) {
@@ -238,7 +241,7 @@ export class KnownChunks implements ChunkSink {
     return gone.length
   }
 
-  /** Memory is taken when there is a first chunk. */
+  /** Creates the table, and takes its memory, with the first chunk. */
   #tableOf(): ChunkTable {
     this.#table ??= new ChunkTable(this.capacity)
     return this.#table
@@ -253,7 +256,10 @@ function learnedScope(tenant: string): string {
   return `=${tenant}`
 }
 
-/** Where a tenant's texts are looked up: `acme` is registered for whoever is called so, by a key or by a header. */
+/**
+ * Returns the scopes in which a tenant's texts are looked up. What is registered for `acme` is for every tenant of that
+ * name, whether named by a key or by a header.
+ */
 function scopesOf(tenant: string): string[] {
   const [, bare] = /^(?:key|header):(.*)$/s.exec(tenant) ?? []
   return [

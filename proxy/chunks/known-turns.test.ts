@@ -56,7 +56,7 @@ test('a turn is sent again as it came, although its chunks have become known sin
   sender.send([user('first', [0, 1, 2])])
   const next = [asked, assistantMessage('Yes.'), { role: 'user', content: 'Why?' }]
   expect(sender.send(next)).toEqual(next)
-  // asked anew, it is decided anew
+  // in a new request it is decided again
   expect(sender.decide({ messages: [user('third', [2, 0, 1])] }).blocks).toBe(3)
 })
 

@@ -8,15 +8,15 @@ import { holdsChunks, readChunkInputs } from './read-chunk-inputs.ts'
 
 /** A request that is learned from while it passes. */
 export interface PassingRequest {
-  /** Lets a body pass, and keeps a copy of it up to a limit. */
+  /** Creates a stream that passes a body on and keeps a copy of it, up to a limit. */
   readonly tee: () => Transform
-  /** The request is over. */
+  /** Call when the request is over. */
   end(): void
 }
 
 /**
- * Learns the chunks of a request that passes; undefined when it holds none. Bytes go on before they are looked at, and
- * whatever is wrong with them, or with us, is counted and nothing else.
+ * Learns the chunks of a passing request; returns undefined if nothing can be learned from it. Bytes are passed on
+ * before they are looked at. Anything wrong with them, or with us, is counted or logged and has no other effect.
  */
 export function learnFromRequest(
   pipeline: Pick<Pipeline, 'chunks' | 'settings' | 'telemetry' | 'heavyTurns' | 'log'>,
@@ -36,7 +36,7 @@ export function learnFromRequest(
       if (inputs) await lesson.learn(inputs)
       else ignore('unreadable')
     } catch (error) {
-      // what is no JSON is the engine's to refuse
+      // refusing invalid JSON is up to the engine
       if (error instanceof SyntaxError) return ignore('unreadable')
       metrics.failOpen.inc({ reason: 'chunks' })
       log.error({ error }, 'chunks were not learned because of a fault of ours')
@@ -61,7 +61,7 @@ export function learnFromRequest(
         pass()
         const whole = kept
         kept = undefined
-        // the last bytes are on their way first
+        // let the last bytes go out first
         if (whole) setImmediate(() => void learn(Buffer.concat(whole)))
       },
     })
@@ -69,7 +69,7 @@ export function learnFromRequest(
   return { tee, end: () => lesson.end() }
 }
 
-/** Waits until a large body may be parsed; false when that would hold up other requests. */
+/** Waits until a large body may be parsed; returns false if that would hold up other requests. */
 async function mayBeRead(
   { heavyTurns, settings }: Pick<Pipeline, 'heavyTurns' | 'settings'>,
   bytes: Buffer,

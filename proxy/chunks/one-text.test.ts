@@ -17,7 +17,7 @@ const put = (...texts: string[]): Promise<unknown> =>
 test('an export in which two chunks follow one another in both ways, as the results of two questions do, has no order', async () => {
   await put(a, b, c, d, b, a)
   expect(blocksIn(chunks, `${b}\n\n${a}\n\n${d}`)).toEqual([[b, a, d]])
-  // what followed in one way alone is one text
+  // chunks that followed each other in one order only are one text
   expect(findIn(chunks, `${b}\n\n${c}`)).toMatchObject({ lists: [], refused: ['one_text'] })
 })
 

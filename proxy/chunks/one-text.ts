@@ -1,22 +1,22 @@
 import type { GivenOrder } from './table/chunk-columns.ts'
 import type { ChunkTable } from './table/chunk-table.ts'
 
-/** Chunks that stand at one place: the same text, known from several sides. */
+/** The chunks at one place: the same text, known in several scopes. */
 interface Place {
   readonly chunks: readonly number[]
 }
 
-/** Of chunks that were learned at the same time as others, so many places can be wrong. */
+/** By how many places the order of chunks can be wrong if others were learned at the same time. */
 const unsurePlaces = 64
-/** The seam of two batches that were learned at the same time may be so far apart. */
+/** How far apart the two sides of a seam can be if both batches were learned at the same time. */
 const unsureSeam = 4_096
-/** Messages that were embedded one by one as memories: what answers them is not embedded. */
+/** How far apart messages can be that were embedded one by one as memories: what answers them is not embedded. */
 const alonePlaces = 8
 
-/** A rule between two chunks was given as one itself, where a text was cut at its paragraphs. */
+/** If a text was cut at its paragraphs, a rule between two chunks was itself given as a chunk. */
 const ruledPlaces = 3
 
-/** Whether one chunk may go on where the other ends: it was given right behind it, but for what parts them. */
+/** Whether one chunk may continue the other: it was given right after it, apart from what separates them. */
 export function mayGoOn(table: ChunkTable, before: Place, behind: Place, isRuled = false): boolean {
   return before.chunks.some((from) => behind.chunks.some((to) => mayFollow(table.orderOf(from, to), isRuled)))
 }
@@ -24,7 +24,7 @@ export function mayGoOn(table: ChunkTable, before: Place, behind: Place, isRuled
 function mayFollow(given: GivenOrder | undefined, isRuled: boolean): boolean {
   if (!given) return false
   const { places, isSeam, areAlone, isUnsure, isEitherWay } = given
-  // a text has one order
+  // a single text has one order
   if (isEitherWay) return false
   const most = areAlone ? alonePlaces : isRuled ? ruledPlaces : 1
   if (places > 0 && places <= most) return true
@@ -32,8 +32,8 @@ function mayFollow(given: GivenOrder | undefined, isRuled: boolean): boolean {
 }
 
 /**
- * Whether chunks that stand as they were given are documents all the same. All of them were in one list in another order
- * before; or they are two among others, and each was seen without the other.
+ * Whether chunks in the order they were given in are separate documents all the same: either all of them were in one
+ * list in another order before, or they are two among others and each was seen without the other.
  */
 export function wereApart(table: ChunkTable, group: readonly Place[], runLength: number): boolean {
   const lists = group.map(
@@ -45,8 +45,8 @@ export function wereApart(table: ChunkTable, group: readonly Place[], runLength:
 }
 
 /**
- * Whether chunks are one text although it repeats itself, so that not each of them was given right behind the one in
- * front of it: most were, the stretches follow one another, and nothing from far away is among them.
+ * Whether chunks are one text although not each of them was given right after the one before it, because the text
+ * repeats itself. This holds if most were, the stretches follow one another, and nothing from far away is among them.
  */
 export function areMostlyInOrder(
   table: ChunkTable,

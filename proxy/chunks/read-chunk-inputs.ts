@@ -2,18 +2,18 @@ import { isObject, type Json } from '../prompt/body/prompt-builder.ts'
 
 /** What a request asks an engine to embed or to rank. */
 export interface ChunkInputs {
-  /** texts to embed come in the order of their source; candidates of a rerank come in that of a search */
+  /** texts to embed come in the order of their source, candidates of a rerank in the order of a search */
   readonly kind: 'embeddings' | 'rerank'
   readonly texts: readonly string[]
   /** texts as token ids */
   readonly tokens: readonly (readonly number[])[]
-  /** texts that are searched with: no chunks, whatever else is known of them */
+  /** search queries: not chunks, whatever else is known about them */
   readonly queries: readonly string[]
 }
 
 type Reader = (body: Json) => ChunkInputs | undefined
 
-/** Which requests hold chunks, by their paths: OpenAI's, Cohere's, Jina's, TEI's, vLLM's, SGLang's and Ollama's. */
+/** The requests that contain chunks, by path: OpenAI's, Cohere's, Jina's, TEI's, vLLM's, SGLang's and Ollama's. */
 const readers: ReadonlyMap<string, Reader> = new Map([
   ...['/v1/embeddings', '/embeddings', '/v1/embed', '/v2/embed', '/embed', '/embed_all', '/encode', '/pooling'].map(
     (path): [string, Reader] => [path, readEmbeddings],
@@ -23,19 +23,19 @@ const readers: ReadonlyMap<string, Reader> = new Map([
   ...['/score', '/v1/score'].map((path): [string, Reader] => [path, readScore]),
 ])
 
-/** Models that embed questions and documents differently are told which is which in front of the text. */
+/** Models that embed questions and documents differently expect a prefix that says which it is. */
 const QUERY =
   /^(?:query|search_query|Instruct|task: search result \| query)\s*:|^Represent this sentence for searching/i
 const DOCUMENT = /^(?:passage|search_document|document|title: none \| text)\s*:\s*/i
 /** Cohere's `input_type`, Jina's `task`, NVIDIA's and others' words for the same. */
 const ASKING = /query|question/i
 
-/** Whether chunks may be learned from what goes to this path. */
+/** Whether chunks may be learned from requests to this path. */
 export function holdsChunks(method: string | undefined, url: string | undefined): boolean {
   return method === 'POST' && readers.has(pathOf(url))
 }
 
-/** Reads the body of a request to this path; undefined for shapes that are not known. */
+/** Reads the body of a request to this path; undefined for unknown shapes. */
 export function readChunkInputs(url: string | undefined, body: unknown): ChunkInputs | undefined {
   return isObject(body) ? readers.get(pathOf(url))?.(body) : undefined
 }
@@ -78,7 +78,7 @@ function toCandidates(query: unknown, documents: unknown): ChunkInputs | undefin
   return { kind: 'rerank', texts, tokens: items.filter(isTokens), queries }
 }
 
-/** A text, or the text of an object that holds one. */
+/** Returns a text, or the text in an object that has one. */
 function textOf(item: unknown): string[] {
   if (typeof item === 'string') return [item]
   if (isObject(item) && typeof item.text === 'string') return [item.text]

@@ -1,15 +1,15 @@
 import { ProxyError } from '../errors.ts'
 import type { GivenChunk } from './known-chunks.ts'
 
-/** Chunks that an operator gives, and for whom. */
+/** Chunks that an operator registers, and for whom. */
 export interface GivenChunks {
   readonly chunks: readonly GivenChunk[]
   readonly tenant: string | undefined
 }
 
 /**
- * Reads `{"chunks":[{"id"?,"text"}…],"tenant"?}`, an array of such chunks, or JSONL with one in each line; a text alone
- * counts as a chunk, too. Throws `invalid_body`, with the line or the place, before anything is registered.
+ * Reads `{"chunks":[{"id"?,"text"}…],"tenant"?}`, an array of such chunks, or JSONL with one per line; a bare text
+ * counts as a chunk, too. Throws `invalid_body`, naming the line or the chunk, before anything is registered.
  */
 export function readChunks(body: string): GivenChunks {
   const value = tryJson(body)
@@ -17,7 +17,7 @@ export function readChunks(body: string): GivenChunks {
   if (Array.isArray(value))
     return { chunks: value.map((item, i) => toChunk(item, `chunk ${i + 1}`)), tenant: undefined }
   const { chunks, tenant } = (value ?? {}) as { chunks?: unknown; tenant?: unknown }
-  // a line of JSONL, if it is the only one
+  // a single line of JSONL
   if (chunks === undefined) return { chunks: [toChunk(value, 'line 1')], tenant: undefined }
   if (!Array.isArray(chunks)) throw invalid('\'chunks\' has to be an array of {"id"?,"text"}.')
   if (tenant !== undefined && (typeof tenant !== 'string' || tenant === '')) {
@@ -26,7 +26,7 @@ export function readChunks(body: string): GivenChunks {
   return { chunks: chunks.map((item, i) => toChunk(item, `chunk ${i + 1}`)), tenant }
 }
 
-/** One chunk; `place` names it where something is wrong. */
+/** Reads one chunk; `place` names it in error messages. */
 export function toChunk(item: unknown, place: string): GivenChunk {
   if (typeof item === 'string') return { text: item }
   if (typeof item !== 'object' || item === null || Array.isArray(item)) {
@@ -49,7 +49,7 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'a list' : `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`
 }
 
-/** The chunk in a line of JSONL; undefined for an empty one. */
+/** Reads the chunk in a line of JSONL; undefined for an empty line. */
 export function readChunkLine(line: string, place: string): GivenChunk | undefined {
   if (line.trim() === '') return undefined
   const value = tryJson(line)

@@ -4,25 +4,25 @@ import type { TextSplice } from '../prompt/body/text-splice.ts'
 import type { PromptBody } from '../prompt/prompt-body.ts'
 import { readPromptBody, writeBody } from '../prompt/prompt-body.ts'
 
-/** Stands between documents where an application puts it, and never in a text: invisible signs around a word. */
+/** Put between documents by an application, and never part of a text: invisible characters around a word. */
 export const defaultSeparator = '\u2063reprise\u2063'
 
-/** Where separators stood in a text that is sent without them. */
+/** A text that is sent without its separators, and where these were. */
 export interface SeparatedText {
   readonly text: string
   /** ascending */
   readonly places: readonly number[]
 }
 
-/** A body without separators, and where they stood, by place among its texts. */
+/** A body without separators, and where these were, by index of the text. */
 export interface SeparatedBody {
   readonly prompt: PromptBody
   readonly separated: ReadonlyMap<number, SeparatedText>
 }
 
 /**
- * Takes every separator out of the texts of a body, in whatever way its JSON escapes them; undefined where there is none.
- * Nothing else is changed, to the byte.
+ * Removes every separator from the texts of a body, however its JSON escapes them; undefined if there are none. Nothing
+ * else changes, to the byte.
  */
 export function takeOutSeparators(api: PromptApi, prompt: PromptBody, separator: string): SeparatedBody | undefined {
   const texts = prompt.set?.texts ?? []
@@ -51,7 +51,9 @@ function placesOf(text: string, separator: string): TextSplice[] {
   return places
 }
 
-/** The same in JSON that is a text as it stands, where each sign may be escaped; a backslash that is text escapes none. */
+/**
+ * Does the same in a text that is raw JSON, where each character may be escaped; an escaped backslash escapes nothing.
+ */
 function placesInJson(json: string, separator: string): TextSplice[] {
   const escaped = [...separator].map((sign) => {
     const units = Array.from({ length: sign.length }, (_, i) => sign.charCodeAt(i).toString(16).padStart(4, '0'))

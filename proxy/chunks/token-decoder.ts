@@ -3,13 +3,13 @@ import { createRequire } from 'node:module'
 const require = createRequire(import.meta.url)
 
 /**
- * The texts of token ids as LangChain sends them to `/v1/embeddings`: in cl100k_base, whatever the model. Ids of another
- * vocabulary make another text, which stands in no prompt: to be wrong costs a place in memory and nothing else.
+ * Decodes token ids as LangChain sends them to `/v1/embeddings`: in cl100k_base, whatever the model. Ids of another
+ * vocabulary yield a different text that is in no prompt: a mistake costs a place in memory and nothing else.
  */
 export class TokenDecoder {
   #words: readonly string[] | undefined
 
-  /** Undefined for ids that cl100k_base does not have, and for what is no UTF-8. */
+  /** Returns undefined for ids that cl100k_base does not have, and for invalid UTF-8. */
   decode(tokens: readonly number[]): string | undefined {
     this.#words ??= readWords()
     const pieces: Buffer[] = []
@@ -26,7 +26,7 @@ export class TokenDecoder {
   }
 }
 
-/** 30 ms, once, where token ids come at all. */
+/** Takes 30 ms, once, and only if token ids are received at all. */
 function readWords(): string[] {
   const { bpe_ranks } = require('tiktoken/encoders/cl100k_base.json') as { bpe_ranks: string }
   return bpe_ranks.split('\n').flatMap((line) => {

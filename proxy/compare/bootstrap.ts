@@ -1,17 +1,17 @@
-/** A mean and the interval that holds it with 95 % confidence. */
+/** A mean and the interval that contains it with 95 % confidence. */
 export interface Estimate {
   readonly mean: number
   readonly low: number
   readonly high: number
-  /** how many it is of */
+  /** number of values */
   readonly count: number
 }
 
 const resamples = 2_000
 
 /**
- * The mean of paired values with a percentile bootstrap interval of 95 % over 2,000 resamples. The same values give the
- * same interval, always. Undefined of none.
+ * Returns the mean of paired values with a 95 % percentile bootstrap interval over 2,000 resamples; undefined if there
+ * are no values. The same values always give the same interval.
  */
 export function estimateMean(values: readonly number[]): Estimate | undefined {
   const count = values.length
@@ -26,7 +26,7 @@ export function estimateMean(values: readonly number[]): Estimate | undefined {
   return { mean, low: means[Math.floor(0.025 * resamples)]!, high: means[Math.ceil(0.975 * resamples) - 1]!, count }
 }
 
-/** Equally distributed numbers from 0 to 1 (mulberry32): the same for the same seed. */
+/** Uniformly distributed numbers from 0 to 1 (mulberry32): the same for the same seed. */
 function numbers(seed: number): () => number {
   let state = seed
   return () => {

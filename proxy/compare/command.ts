@@ -18,7 +18,7 @@ interface CompareFlags {
   json?: boolean
 }
 
-/** Adds `compare`; what it needs is loaded when it runs, so that other commands start no slower. */
+/** Adds `compare`; what it needs is loaded when it runs, so that it does not slow down the start of other commands. */
 export function addCompareCommand(program: Command): void {
   program
     .command('compare')

@@ -11,7 +11,7 @@ export interface ChatMessage {
 export interface ComparedRequest {
   readonly id: string
   readonly conversation: string | undefined
-  /** whose cache it may share */
+  /** the tenant whose cache it may share */
   readonly tenant: string
   readonly message: ChatMessage
   /** right answers; undefined: the trace has none */
@@ -23,7 +23,10 @@ const system: ChatMessage = {
   content: 'Answer the question from the documents, in as few words as possible. Say nothing else.',
 }
 
-/** The chats of a trace; throws when it has no texts. Its blocks are `<document>`s in one message, behind what it has in front. */
+/**
+ * Returns the chats of a trace. Throws if it has no texts. The blocks are `<document>`s in one message, after what
+ * precedes them in the trace.
+ */
 export function toComparedRequests(requests: readonly TraceRequest[], topK?: number): ComparedRequest[] {
   return requests.map(({ queryId, query, conversation, tenant, blocks, around, answers }) => {
     const documents = blocks.slice(0, topK).map((block, i) => {
@@ -38,7 +41,7 @@ export function toComparedRequests(requests: readonly TraceRequest[], topK?: num
   })
 }
 
-/** The messages of a request behind those of its conversation. */
+/** Returns the messages of a request, after those of its conversation. */
 export function toMessages(request: ComparedRequest, history: readonly ChatMessage[]): ChatMessage[] {
   return [system, ...history, request.message]
 }

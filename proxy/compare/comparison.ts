@@ -4,7 +4,7 @@ import type { ComparedRequest } from './compared-requests.ts'
 import { type PassName, passes } from './passes.ts'
 import type { Answer } from './send-request.ts'
 
-/** What one pass came to; differences are from the requests as received, over the same requests. */
+/** The results of one pass; differences are from the requests as received, over the same requests. */
 export interface PassReport {
   readonly pass: PassName
   readonly requests: number
@@ -14,7 +14,7 @@ export interface PassReport {
   readonly agreement: { readonly exact: Estimate; readonly f1: Estimate }
   /** against right answers; null: the trace has none */
   readonly gold: { readonly exact: Estimate; readonly f1: Estimate; readonly f1_difference: Estimate } | null
-  /** of the mean log-probability of an answer's tokens; null: the engine does not return them */
+  /** difference of the mean log-probability of an answer's tokens; null: the engine does not return them */
   readonly log_probability_difference: Estimate | null
   readonly prompt_tokens: number
   /** null: the engine does not say */
@@ -22,7 +22,7 @@ export interface PassReport {
   readonly first_token_ms: { readonly mean: Estimate; readonly p50: number; readonly p99: number }
 }
 
-/** All passes, and what follows from them. */
+/** All passes, and the verdict that follows from them. */
 export interface Comparison {
   readonly trace: string
   readonly engine: string
@@ -34,10 +34,10 @@ export interface Comparison {
   readonly verdict: string
 }
 
-/** What each pass answered. */
+/** Returns what a pass answered to a request. */
 export type Answers = (pass: PassName, id: string) => Answer | undefined
 
-/** Compares the passes that were run, over the requests that all of them have answered. */
+/** Compares the passes that were run, over the requests that all of them answered. */
 export function compare(
   about: Pick<Comparison, 'trace' | 'engine' | 'model' | 'caches_apart'>,
   names: readonly PassName[],
@@ -96,7 +96,7 @@ function toReport(
   }
 }
 
-/** In one line: whether answers to what was rewritten are worse than they are from one run to the next. */
+/** Says in one line whether answers to rewritten requests are worse than those of one more run as received. */
 function judge(requests: readonly ComparedRequest[], answers: Answers): string {
   const of = (pass: PassName, { id }: ComparedRequest): Answer | undefined => answers(pass, id)
   const judged = requests.filter((request) => (request.answers ?? []).length > 0)
@@ -134,7 +134,7 @@ function signed(value: number): string {
   return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`
 }
 
-/** Of nothing there is no estimate; what is asked for here is never of nothing. */
+/** Estimates a mean; all zeros if there are no values. */
 function mean(values: readonly number[]): Estimate {
   return estimateMean(values) ?? { mean: 0, low: 0, high: 0, count: 0 }
 }

@@ -11,7 +11,7 @@ export interface Pass {
 export const passNames = ['received', 'again', 'rewritten', 'order', 'annotation', 'dedup'] as const
 export type PassName = (typeof passNames)[number]
 
-/** In the order in which they are run: all else is compared with the first. */
+/** In the order they are run; all others are compared with the first. */
 export const passes: readonly Pass[] = [
   { name: 'received', options: undefined, says: 'as received' },
   { name: 'again', options: undefined, says: 'as received, once more: the noise floor' },

@@ -9,7 +9,9 @@ const right = 680
 const rowHeight = 30
 const top = 64
 
-/** A standalone SVG of what each pass changes, with its intervals; its greys can be read on white and on black. */
+/**
+ * Draws a standalone SVG of what each pass changes, with its intervals; its greys are readable on white and on black.
+ */
 export function plotComparison(comparison: Comparison): string {
   const hasGold = comparison.passes.some(({ gold }) => gold !== null)
   const title = hasGold ? 'Change of F1 against the right answers' : 'Token F1 with the answers as received'

@@ -15,14 +15,14 @@ const columns = [
   'first token p50 / p99',
 ]
 
-/** The comparison for people at a terminal. */
+/** Renders the comparison for people at a terminal. */
 export function renderComparison(comparison: Comparison): string {
   const table = new Table({ head: columns, style: { head: [], border: [] } })
   for (const report of comparison.passes) table.push(cellsOf(report))
   return `${titleOf(comparison)}\n${table.toString()}\n${legend()}\n${comparison.verdict}\n`
 }
 
-/** The same as Markdown; `plot`: a picture beside it. */
+/** Renders the comparison as Markdown; `plot`: a picture next to it. */
 export function renderMarkdown(comparison: Comparison, plot: string | undefined): string {
   const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
   const apart = comparison.caches_apart

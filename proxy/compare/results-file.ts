@@ -3,15 +3,15 @@ import { ConfigError } from '../config/config-error.ts'
 import type { PassName } from './passes.ts'
 import type { Answer } from './send-request.ts'
 
-/** What answers depend on: those of another setting are no answers to the same question. */
+/** What answers depend on: those from another setting do not answer the same question. */
 export type ResultsSetting = Readonly<Record<string, string | number | boolean | null>>
 
-/** Answers that are kept in a file, a line each, so that a comparison that was broken off goes on where it was. */
+/** Answers that are kept in a file, one per line, so that an interrupted comparison continues where it was. */
 export class ResultsFile {
   readonly file: string
   readonly #answers = new Map<string, Answer>()
 
-  /** Reads what is there; throws when that is of another setting. A last line that was broken off is left out. */
+  /** Reads the existing answers. Throws if they are from another setting. An incomplete last line is ignored. */
   constructor(file: string, setting: ResultsSetting) {
     this.file = file
     const head = JSON.stringify({ setting })
@@ -28,7 +28,7 @@ export class ResultsFile {
       throw new ConfigError(`${file} has the answers of another comparison: delete it, or name another with --results`)
     }
     for (const line of lines) this.#read(line)
-    // what follows begins on a line of its own
+    // what follows begins on a new line
     if (lines.at(-1) !== '') appendFileSync(file, '\n')
   }
 
@@ -47,7 +47,7 @@ export class ResultsFile {
       const { pass, id, ...answer } = JSON.parse(line) as { pass: PassName; id: string } & Answer
       this.#answers.set(`${pass}/${id}`, answer)
     } catch {
-      // it was being written when the comparison was broken off
+      // it was being written when the comparison was interrupted
     }
   }
 }

@@ -14,7 +14,7 @@ import { renderMarkdown } from './render-comparison.ts'
 import { ResultsFile } from './results-file.ts'
 import { runPasses, takesSalts } from './run-passes.ts'
 
-/** What `reprise compare` is asked for. */
+/** The options of `reprise compare`. */
 export interface CompareOptions {
   readonly engine: EngineSettings
   readonly engineKey: string | undefined
@@ -24,14 +24,14 @@ export interface CompareOptions {
   readonly maxTokens: number
   readonly passes: readonly PassName[]
   readonly hasLogProbabilities: boolean
-  /** undefined: beside where the command was started, named after the trace */
+  /** undefined: in the current directory, named after the trace */
   readonly results: string | undefined
   readonly report: string | undefined
   readonly plot: string | undefined
   readonly signal: AbortSignal
 }
 
-/** Sends a trace in all ways asked for and compares what came of it; files asked for are written. */
+/** Sends a trace in all requested ways, compares the results, and writes the requested files. */
 export async function runCompare(path: string, options: CompareOptions): Promise<Comparison> {
   const { engine, maxTokens, topK, limit, hasLogProbabilities } = options
   const outputs = [options.report, options.plot].filter((file) => file !== undefined)
@@ -72,7 +72,7 @@ function finish(
   return comparison
 }
 
-/** Requests of one name would be taken for one. */
+/** Makes ids unique: requests with the same id would be taken for one. */
 function uniquely(requests: readonly ComparedRequest[]): ComparedRequest[] {
   const seen = new Map<string, number>()
   return requests.map((own) => {

@@ -14,22 +14,22 @@ export interface PassSettings {
   readonly engineKey: string | undefined
   readonly model: string
   readonly maxTokens: number
-  /** tells the salts of one comparison from those of others */
+  /** distinguishes the salts of one comparison from those of others */
   readonly run: string
   readonly hasLogProbabilities: boolean
   readonly signal: AbortSignal
 }
 
-/** Told how far it is. */
+/** Is notified of progress. */
 export interface PassProgress {
   begin(label: string): void
   advance(): void
 }
 
 /**
- * Sends all requests one after the other, pass by pass, each against a cache of its own where the engine takes salts: what
- * one pass left there helps no other. Answers that are known are not asked for again; their prompts are, for one token, so
- * that the caches, and what is believed of them, are as they were.
+ * Sends all requests one after the other, pass by pass, each pass against a separate cache if the engine takes salts:
+ * what one pass leaves there does not help another. Known answers are not requested again. Their prompts are sent for
+ * one token, so that the caches, and what is believed about them, are as they were.
  */
 export async function runPasses(
   passes: readonly Pass[],
@@ -38,7 +38,7 @@ export async function runPasses(
   results: ResultsFile,
   progress: PassProgress,
 ): Promise<void> {
-  // nothing is late: an engine may compute a prompt for minutes
+  // no timeouts: an engine may compute a prompt for minutes
   const agent = new Agent({ connections: 1, headersTimeout: 0, bodyTimeout: 0 })
   try {
     for (const pass of passes) {
@@ -98,7 +98,10 @@ export function takesSalts({ kind = 'openai' }: Pick<EngineSettings, 'kind'>): b
   return adapterFor(kind).salts.length > 0
 }
 
-/** What was said before in its conversation: in every pass the answers that the engine gave to what it was sent as received. */
+/**
+ * Returns what was said before in the request's conversation: in every pass, the engine's answers to the requests as
+ * received.
+ */
 function historyOf(requests: readonly ComparedRequest[], at: number, results: ResultsFile): ChatMessage[] {
   const { conversation } = requests[at]!
   if (conversation === undefined) return []
@@ -108,7 +111,7 @@ function historyOf(requests: readonly ComparedRequest[], at: number, results: Re
   })
 }
 
-/** A proxy that does what the pass wants, and knows nothing yet. */
+/** Starts a proxy that does what the pass wants, and knows nothing yet. */
 function startOwnProxy(
   { engine, engineKey }: PassSettings,
   options: NonNullable<Pass['options']>,

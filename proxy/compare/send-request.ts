@@ -20,7 +20,7 @@ export interface SentChat {
   readonly model: string
   readonly messages: readonly ChatMessage[]
   readonly maxTokens: number
-  /** keeps the engine's cache apart from that of other passes; undefined: an engine that would not take it */
+  /** separates the engine's cache from that of other passes; undefined: the engine would not take it */
   readonly cacheSalt: string | undefined
   readonly hasLogProbabilities: boolean
   readonly authorization: string | undefined
@@ -39,7 +39,7 @@ interface Chunk {
   } | null
 }
 
-/** Sends a chat at temperature 0 and reads the streamed answer; throws when it is no whole answer. */
+/** Sends a chat at temperature 0 and reads the streamed answer. Throws if the answer is incomplete. */
 export async function sendChat(agent: Agent, baseUrl: string, chat: SentChat): Promise<Answer> {
   const began = performance.now()
   const { origin, pathname } = new URL(baseUrl)

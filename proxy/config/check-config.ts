@@ -3,7 +3,7 @@ import { readKeyRecords } from '../access/read-key-records.ts'
 import type { ConfigSource } from './sources/config-source.ts'
 import { toConfig } from './to-config.ts'
 
-/** Reads all that a proxy would start with, and starts nothing; throws a ConfigError when it cannot be used. */
+/** Reads everything that a proxy would start with, but starts nothing. Throws a ConfigError if it cannot be used. */
 export function checkConfig(source: ConfigSource): void {
   const { settings } = source.load()
   const { tls, engines, keys, redis } = toConfig(settings)

@@ -4,12 +4,12 @@ import { ProxyError } from '../errors.ts'
 import { ownSchemas } from '../http/own-schemas.ts'
 import { type ReuseReport, reuseReport } from './reuse-report.ts'
 
-/** One change that an engine reports. */
+/** One change reported by an engine. */
 export interface EngineEvent {
   readonly type: 'stored' | 'evicted' | 'cleared'
   readonly request_id?: string
   readonly cached_tokens?: number
-  /** what a request reused at another position: as it was, and computed again */
+  /** tokens of a request reused at another position: unchanged, and recomputed */
   readonly reused_tokens?: number
   readonly recomputed_tokens?: number
 }
@@ -31,7 +31,7 @@ export interface Snapshot {
 }
 
 const ajv = new Ajv({ ...ownSchemas, $data: true })
-/** Beyond these, two numbers may be read as one. */
+/** Above this maximum, different integers may parse to the same number. */
 const count = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
 const sequenced = { generation: { type: 'string', minLength: 1 }, sequence: count }
 const cached = { request_id: { type: 'string' }, cached_tokens: count }
@@ -47,7 +47,7 @@ const evictionReport = {
   },
 }
 
-/** Senders speak of the GPU's cache; what they say of a tier besides is checked, and not told apart. */
+/** Senders report the GPU's cache. If they name a tier, it is validated but otherwise ignored. */
 const tier = { enum: ['gpu', 'cpu', 'disk'] }
 
 const isEventBatch = ajv.compile<EventBatch>({
@@ -61,7 +61,7 @@ const isEventBatch = ajv.compile<EventBatch>({
         type: 'object',
         required: ['type'],
         properties: { type: { enum: ['stored', 'evicted', 'cleared'] }, tier, ...cached, ...reused },
-        // most pass the first of these, and no fault is made up for them
+        // most events pass this first check, so no error is created for them
         if: { required: ['request_id', 'cached_tokens'] },
         else: {
           if: { properties: { type: { const: 'cleared' } } },
@@ -86,12 +86,12 @@ const isSnapshot = ajv.compile<Snapshot>({
   },
 })
 
-/** A batch of events, or a `ProxyError` that says what of it is wrong. */
+/** Returns a body as a batch of events. Throws a `ProxyError` that says what is wrong with it. */
 export function toEventBatch(body: unknown): EventBatch {
   return checked(body, isEventBatch)
 }
 
-/** A snapshot, or a `ProxyError` that says what of it is wrong. */
+/** Returns a body as a snapshot. Throws a `ProxyError` that says what is wrong with it. */
 export function toSnapshot(body: unknown): Snapshot {
   return checked(body, isSnapshot)
 }

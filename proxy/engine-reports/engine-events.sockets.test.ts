@@ -79,7 +79,7 @@ async function mirror(): Promise<Described> {
 const until = (check: () => Promise<void>): Promise<void> => vi.waitFor(check, { timeout: 10_000, interval: 30 })
 /** The engine's blocks as tokens. */
 const held = (): number => engine.held * 16
-/** All that the mirror believes is cached is, to within a block of each request. */
+/** Waits until the mirror matches what is really cached, to within a block per request. */
 const untilTrue = (requests: number): Promise<void> =>
   until(async () => {
     const described = await mirror()

@@ -14,26 +14,26 @@ import { type SentRequest, SentRequests } from './sent-requests.ts'
 import { TiedRequests } from './tied-requests.ts'
 import type { AskedPrompt } from './token-asker.ts'
 
-/** What an engine's events are read with. */
+/** The options for following an engine's events. */
 export interface EngineEventsOptions {
   readonly eventsUrl: string
   readonly replayUrl: string | undefined
   readonly mirror: ReplicaMirror
   /** milliseconds, monotonic */
   readonly now: () => number
-  /** What was noticed about the events, for the log. */
+  /** Logs problems with the events. */
   readonly warn: Warn
   readonly onGap: () => void
-  /** after its end a request's events may still be on their way for so long */
+  /** how long a request's events may still arrive after its end */
   readonly settleMilliseconds?: number
   readonly checkMilliseconds?: number
 }
 
-/** What became of the requests that were sent. */
+/** Counts of settled requests. */
 export interface TieCounts {
-  /** what the engine keeps of them is known by its events */
+  /** requests whose cached blocks are known from the engine's events */
   readonly tied: number
-  /** the engine could not tell their tokens */
+  /** requests whose tokens are unknown, or whose blocks cannot be identified in the events */
   readonly untied: number
 }
 
@@ -49,10 +49,10 @@ const hiddenSalt =
 const hiddenReuse =
   'the engine reuses KV at any position and has hashes that cannot be computed here, so that what its events tell of is not ' +
   'known to be exact: start it with --prefix-caching-hash-algo sha256 and without PYTHONHASHSEED, or let its plugin report'
-/** As many as are mirrored. */
+/** As many as the mirror holds. */
 const maxRequests = 100_000
 
-/** Keeps a replica's mirror by the engine's own KV events: requests are tied to blocks by their token ids. */
+/** Updates a replica's mirror from the engine's own KV events. Token ids tie requests to blocks. */
 export class EngineEvents implements FollowedEvents {
   readonly #options: EngineEventsOptions
   readonly #subscriber: EventSubscriber
@@ -64,7 +64,7 @@ export class EngineEvents implements FollowedEvents {
   #generation: string = randomUUID()
   #gaps = 0
   #counts = { tied: 0, untied: 0 }
-  /** of the last request that was to be settled the engine did not tell the tokens, or what else its blocks are known by */
+  /** for the last settled request the engine did not reveal the tokens, or something else that identifies its blocks */
   #isBlind = false
   #reuses = false
 
@@ -93,17 +93,17 @@ export class EngineEvents implements FollowedEvents {
     this.#timer.unref()
   }
 
-  /** How many requests are tied to blocks. */
+  /** How many requests were tied to blocks, and how many could not be. */
   get counts(): TieCounts {
     return this.#counts
   }
 
-  /** Tokens in a block; 0 until the engine has said so. */
+  /** Tokens in a block; 0 until the engine has reported it. */
   get blockSize(): number {
     return this.#cache.blockSize
   }
 
-  /** A request goes to the engine. */
+  /** Requests are being sent to the engine. */
   sent(requests: readonly RequestId[], prompts: readonly SentPrompt[]): void {
     const moment = this.#cache.mark()
     requests.forEach((request, i) => {
@@ -112,12 +112,12 @@ export class EngineEvents implements FollowedEvents {
     })
   }
 
-  /** What the tokens of its prompts are; undefined: they cannot be had. */
+  /** Sets the tokens of the requests' prompts; undefined: they are unavailable. */
   learn(requests: readonly RequestId[], prompts: readonly AskedPrompt[] | undefined): void {
     this.#sent.learn(requests, prompts)
   }
 
-  /** How many tokens of a request that runs the engine can serve from blocks that it had before it was sent. */
+  /** How many tokens of a running request the engine can serve from blocks it held before the request was sent. */
   countHeld(request: RequestId): number {
     const { tokens, moment } = this.#sent.get(request) ?? {}
     if (!tokens || this.#hidesReuse) return 0
@@ -132,22 +132,22 @@ export class EngineEvents implements FollowedEvents {
     this.#reuses = true
   }
 
-  /** Whether its events tell of blocks that are not exact as of exact ones. */
+  /** Whether the events fail to distinguish inexact blocks from exact ones. */
   get #hidesReuse(): boolean {
     return this.#cache.trustsContent && (this.#reuses || this.#options.mirror.reuse !== undefined)
   }
 
-  /** The engine has ended with a request. */
+  /** Requests have ended. */
   ended(requests: readonly RequestId[]): void {
     this.#sent.end(requests, this.#options.now())
   }
 
-  /** Nothing of a request reached the engine's cache. */
+  /** Nothing of these requests reached the engine's cache. */
   failed(requests: readonly RequestId[]): void {
     for (const request of requests) this.#sent.delete(request)
   }
 
-  /** an engine that has named no block in this life holds none */
+  /** Empty if the engine has not named any block since its start: then it holds none. */
   #namesOf({ tokens, salt }: AskedPrompt): BlockName[] {
     return this.#cache.namesOfPrompt(tokens, salt) ?? []
   }
@@ -166,7 +166,7 @@ export class EngineEvents implements FollowedEvents {
     }
   }
 
-  /** What runs is believed to be held, as if it had been sent just now: an engine tells late that it was cleared. */
+  /** Running requests count as cached, as if they had just been sent: the engine reports late that it was cleared. */
   #clear(): void {
     this.#tied.clear()
     this.#options.mirror.report({ type: 'cleared' })
@@ -189,7 +189,7 @@ export class EngineEvents implements FollowedEvents {
     return state === 'whole' && !this.#isBlind ? 'exact' : 'degraded'
   }
 
-  /** From here on the mirror believes of a request what the events say. */
+  /** Makes the mirror follow the events for a request from now on. */
   #settle({ request, tokens }: SentRequest): void {
     const { mirror } = this.#options
     const names = tokens ? this.#namesOf(tokens) : []
@@ -197,7 +197,7 @@ export class EngineEvents implements FollowedEvents {
     const hidesSalt = Boolean(tokens?.salt) && names.length > 0 && held === 0 && this.#cache.hidesSalts
     const isHidden = hidesSalt || this.#hidesReuse
     this.#isBlind = !tokens || isHidden
-    // by now all that the engine holds of it has been heard of; what cannot be is believed as it was sent
+    // everything the engine holds of it has been reported by now; if that is hidden, keep the belief from sending
     if (!isHidden) mirror.tokens.forget(request)
     if (tokens) mirror.report({ type: 'used', request, promptTokens: tokens.tokens.length })
     if (isHidden) this.#warnings.warn({}, hidesSalt ? hiddenSalt : hiddenReuse)
@@ -209,14 +209,14 @@ export class EngineEvents implements FollowedEvents {
       this.#counts.tied += 1
       this.#tied.tie(request, names[held - 1]!)
     }
-    // with a past that is not known, blocks may be held that were never heard of
+    // if earlier events are unknown, the engine may hold blocks that we never heard of
     if (this.#subscriber.state !== 'whole' && held < names.length) return
     const cachedTokens = held * this.#cache.blockSize
     mirror.report({ type: held > 0 ? 'stored' : 'evicted', request, cachedTokens })
   }
 }
 
-/** Where something of ours failed is worth to be known, where a message was not read is not. */
+/** The stack matters for a fault of our own, but not for an unreadable message. */
 function toDetails(error: unknown): Readonly<Record<string, unknown>> {
   return error instanceof KvEventError ? { fault: error.message } : { error }
 }

@@ -3,7 +3,7 @@ import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ReplicaSet } from '../replicas/replica-set.ts'
 
-/** Reads the KV events of every engine whose place for them is configured (`events=`), into its replica's mirror. */
+/** Follows the KV events of every engine with a configured address for them (`events=`), for its replica's mirror. */
 export async function followEngines(
   { all }: Pick<ReplicaSet, 'all'>,
   engines: readonly EngineConfig[],
@@ -15,7 +15,7 @@ export async function followEngines(
     if (replayUrl === undefined) {
       log.warn({ replica: id }, 'without replay= missed events stay missed, and the mirror degraded: configure both')
     }
-    // loaded where it is configured: ZeroMQ is a library of its own in memory, with threads
+    // loaded only if configured: ZeroMQ is a separate library in memory, with its own threads
     const { EngineEvents } = await import('./engine-events.ts')
     const events = new EngineEvents({
       eventsUrl,

@@ -2,21 +2,21 @@ import type { SentPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
 import type { AskedPrompt } from './token-asker.ts'
 
-/** What the engine's own events tell of the requests that it was sent. */
+/** Links requests to the engine's own events. */
 export interface FollowedEvents {
-  /** Tokens in a block; 0 until the engine has said so. */
+  /** Tokens in a block; 0 until the engine has reported it. */
   readonly blockSize: number
-  /** Requests go to the engine. */
+  /** Requests are being sent to the engine. */
   sent(requests: readonly RequestId[], prompts: readonly SentPrompt[]): void
-  /** What the tokens of their prompts are; undefined: they cannot be had. */
+  /** Sets the tokens of their prompts; undefined: they are unavailable. */
   learn(requests: readonly RequestId[], prompts: readonly AskedPrompt[] | undefined): void
-  /** How many tokens of a request that runs the engine can serve from blocks that it had before it was sent. */
+  /** How many tokens of a running request the engine can serve from blocks it held before the request was sent. */
   countHeld(request: RequestId): number
   /** The engine has answered that it reused KV at another position. */
   reused(): void
-  /** The engine has ended with requests. */
+  /** Requests have ended. */
   ended(requests: readonly RequestId[]): void
-  /** Nothing of requests reached the engine's cache. */
+  /** Nothing of these requests reached the engine's cache. */
   failed(requests: readonly RequestId[]): void
   close(): Promise<void>
 }

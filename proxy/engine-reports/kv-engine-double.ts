@@ -13,15 +13,15 @@ interface Body {
 const blockSize = 16
 
 /**
- * Answers chats and renders them like vLLM, from a real cache of hash-chained blocks that evicts the least recently used,
- * and tells of it by real KV events. A word is a token. Its hashes cannot be computed from outside.
+ * Answers chats and renders them like vLLM, from a real LRU cache of hash-chained blocks, and reports the cache by real
+ * KV events. A word is a token. Its hashes cannot be computed from outside.
  */
 export class KvEngineDouble {
   readonly publisher: EventPublisherDouble = new EventPublisherDouble()
   readonly #server: Server
   readonly #capacity: number
   #seed = 0
-  /** hashes of blocks, the least recently used first */
+  /** hashes of blocks, least recently used first */
   readonly #blocks = new Set<bigint>()
   #clock = 1
   #events: unknown[] = []
@@ -29,11 +29,11 @@ export class KvEngineDouble {
   readonly reported: number[] = []
   rendered = 0
   canRender = true
-  /** what answers say was reused at another position */
+  /** the count of tokens reused at another position in answers */
   reusedTokens: number | undefined
-  /** older versions do not, and list an event's fields by position */
+  /** older versions do not name salts, and list an event's fields by position */
   namesSalts = true
-  /** how long an answer takes from when it is computed */
+  /** delay of an answer after it is computed */
   answerMilliseconds = 0
 
   constructor(capacityBlocks: number) {
@@ -57,7 +57,7 @@ export class KvEngineDouble {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** Blocks that are held. */
+  /** The number of blocks held. */
   get held(): number {
     return this.#blocks.size
   }
@@ -74,13 +74,13 @@ export class KvEngineDouble {
     await this.publisher.stop()
   }
 
-  /** Nothing is cached any more; told with the next step, as vLLM does. */
+  /** Empties the cache; reported with the next step, as by vLLM. */
   clear(): void {
     this.#blocks.clear()
     this.#events.push({ type: 'AllBlocksCleared' })
   }
 
-  /** Another life, of other hashes. */
+  /** Restarts with other hashes. */
   async restart(): Promise<void> {
     this.#blocks.clear()
     this.#events = []
@@ -108,7 +108,7 @@ export class KvEngineDouble {
     const cached = Math.min(whole, Math.floor((tokens.length - 1) / blockSize))
     for (const hash of hashes.slice(0, cached)) this.#touch(hash)
     if (cached < hashes.length) this.#store(tokens, hashes, cached, body.cache_salt)
-    // a request is let go of from its end: what stands in front is used last
+    // a request's blocks are released from the end: the first block is the most recently used
     for (const hash of hashes.toReversed()) this.#touch(hash)
     this.reported.push(cached * blockSize)
     if (this.#events.length > 0) await this.publisher.publish(pack([this.#clock++, this.#events.splice(0), 0]))

@@ -8,7 +8,7 @@ const complete = readRecordings()
   .filter(isComplete)
   .map((recording) => [`${recording.engine} ${recording.version}`, recording] as const)
 
-/** Each question that was recorded, and the request it is asked about. */
+/** Each recorded question, and the request it is about. */
 const asked: readonly [string, PromptApi, string, Record<string, unknown>][] = [
   ['tokens of a chat', 'chat_completions', '/v1/chat/completions', {}],
   ['rendered chat', 'chat_completions', '/v1/chat/completions', {}],
@@ -27,7 +27,7 @@ describe.each(complete)('%s is asked for tokens', (_, recording) => {
     expect(recorded.length).toBeGreaterThanOrEqual(3)
     for (const [name, api, path] of recorded) {
       const exchange = findExchange(recording, name)
-      // as a request has it, with what decides nothing about its tokens
+      // as in a request, with fields that do not affect its tokens
       const sent = { ...(exchange.body as object), temperature: 0, stream: false, cache_salt: 'salt' }
       const questions = tokenQuestions(adapterFor(recording.engine), {
         api,
@@ -35,7 +35,7 @@ describe.each(complete)('%s is asked for tokens', (_, recording) => {
         body: Buffer.from(JSON.stringify(sent)),
       })!
       const way = questions.ways.find((candidate) => candidate.path === exchange.path)
-      // SGLang serves one model, so it is not named to it with a prompt
+      // SGLang serves one model, so the question for a prompt does not name it
       expect(exchange.body, name).toMatchObject(JSON.parse(way?.body ?? 'null'))
       const prompts = readTokens(exchange.answer.body)
       expect(prompts?.length, name).toBe(name.includes('two prompts') || name === 'rendered completions' ? 2 : 1)

@@ -5,17 +5,17 @@ import type { RequestId } from '#index/context-block.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { AskedPrompt } from './token-asker.ts'
 
-/** What is estimated by characters may be too much by this factor: short texts are as dense as none before them. */
+/** The estimate by characters may be too high by this factor: short texts can have an unusual token density. */
 const estimateError = 2
-/** The engine's answer about a longer prompt would hold up other requests: its tokens are estimated. */
+/** For longer prompts, tokens are estimated: the engine's answer would hold up other requests. */
 const askedBytes = 1024 * 1024
 
 /**
- * Follows one request to its replica in the engine's own tokens, where the engine reports what it caches: asks for them
- * beside the request, and predicts by them what it finds cached. Elsewhere it does nothing.
+ * Tracks one request in the engine's own tokens, if the engine reports what it caches. Asks for the tokens in parallel
+ * with the request, and predicts from them what the engine finds cached. Does nothing for other engines.
  */
 export class RequestFollower {
-  /** whether its tokens are asked for, so that more is known of it soon */
+  /** whether its tokens are requested from the engine, so that more is known soon */
   readonly isAsked: boolean
   readonly #isFollowed: boolean
   readonly #replica: Replica
@@ -31,12 +31,12 @@ export class RequestFollower {
     this.#ids = ids
     const isReported = replica.events !== undefined || replica.replicaMirror.state.mode !== 'fallback'
     this.#isFollowed = isReported && replica.tokens !== undefined && ids.length > 0
-    // an engine that does not say how it caches is no vLLM or SGLang, and not bothered with questions
+    // an engine that does not describe its cache is neither vLLM nor SGLang, and is not asked
     this.isAsked =
       this.#isFollowed && bytes <= askedBytes && (replica.events !== undefined || replica.cacheConfig !== undefined)
   }
 
-  /** It goes to the engine now. */
+  /** The request is being sent to the engine. */
   sent<T extends EngineRequest>(request: T, prompts: readonly SentPrompt[]): T {
     const { path, headers, body } = request
     if (!this.#isFollowed || !Buffer.isBuffer(body)) return request
@@ -49,14 +49,14 @@ export class RequestFollower {
     return request
   }
 
-  /** The engine's answer about its tokens; undefined: it is not asked, or not yet. */
+  /** The engine's answer about its tokens; undefined if the engine has not been asked. */
   get asked(): Promise<readonly AskedPrompt[] | undefined> | undefined {
     return this.#asked
   }
 
   /**
-   * How many tokens of it the engine has cached; undefined while that is not known to the token. `estimated`: by
-   * characters, which may tell of more where something is held whose tokens are not known.
+   * How many of its tokens the engine has cached; undefined while that is not known exactly. `estimated`: the estimate by
+   * characters, which may be higher if requests with unknown tokens are cached.
    */
   predict(estimated: number): number | undefined {
     const pageTokens = this.#pageTokens

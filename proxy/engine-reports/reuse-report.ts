@@ -3,19 +3,19 @@ import type { AnyPositionReuse } from '#engine-adapters/any-position-reuse.ts'
 import { ownSchemas } from '../http/own-schemas.ts'
 
 /**
- * Of an engine that reuses KV at any position: the share that it computes again, and the least and the most that a
+ * Report of an engine that reuses KV at any position: the share it recomputes, and the minimum and maximum share that a
  * request can ask for.
  */
 export interface ReuseReport {
   readonly ratio: number
-  /** without it: 0 */
+  /** default: 0 */
   readonly min_ratio?: number
   readonly max_ratio: number
 }
 
 const share = { type: 'number', minimum: 0, maximum: 1 }
 
-/** Describes a report; to be compiled with `$data`. */
+/** The schema of a report; compile it with `$data`. */
 export const reuseReport: SchemaObject = {
   type: 'object',
   required: ['ratio', 'max_ratio'],
@@ -26,18 +26,18 @@ export const reuseReport: SchemaObject = {
   },
 }
 
-/** Whether a value is one. */
+/** Returns whether a value is a valid report. */
 export const isReuseReport: (value: unknown) => value is ReuseReport = new Ajv({
   ...ownSchemas,
   $data: true,
 }).compile<ReuseReport>(reuseReport)
 
-/** What an engine has said of itself. */
+/** Converts an engine's report. */
 export function fromReport({ ratio, min_ratio, max_ratio }: ReuseReport): AnyPositionReuse {
   return { ratio, minRatio: min_ratio ?? 0, maxRatio: max_ratio }
 }
 
-/** The same as it is told to others. */
+/** Converts it back to a report for other proxies and clients. */
 export function toReport({ ratio, minRatio, maxRatio }: AnyPositionReuse): Required<ReuseReport> {
   return { ratio, min_ratio: minRatio, max_ratio: maxRatio }
 }

@@ -1,22 +1,22 @@
-/** Writes a warning: what is to be said of it, and its kind in words. */
+/** Writes a warning. The message is its kind; the details say more. */
 export type Warn = (details: Readonly<Record<string, unknown>>, message: string) => void
 
 const betweenMilliseconds = 5_000
 
-/** What was said of a kind last, and what was not said since. */
+/** When a kind was last logged, and what has been withheld since. */
 interface Told {
   at: number
   count: number
   latest: Readonly<Record<string, unknown>>
 }
 
-/** Warns at once of what has not been seen for a while, and of what comes again and again in one line every few seconds. */
+/** Logs a new kind of warning at once, and repeated ones as one line every few seconds. */
 export class SeldomWarnings {
   readonly #warn: Warn
   readonly #now: () => number
   readonly #kinds = new Map<string, Told>()
 
-  /** `now`: milliseconds, monotonic. Messages are kinds: let there be few. */
+  /** `now`: milliseconds, monotonic. Each message is a kind: use few different ones. */
   constructor(warn: Warn, now: () => number) {
     this.#warn = warn
     this.#now = now
@@ -34,7 +34,7 @@ export class SeldomWarnings {
     this.#warn(details, message)
   }
 
-  /** Tells what was only counted, where that is long enough ago; to be called all the time. */
+  /** Logs the counted warnings whose interval has passed. Must be called regularly. */
   flush(): void {
     const now = this.#now()
     for (const [message, told] of this.#kinds) {

@@ -2,22 +2,22 @@ import type { SentPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
 import type { AskedPrompt } from './token-asker.ts'
 
-/** A prompt that was sent, and of which it is not settled yet what the engine keeps. */
+/** A prompt that was sent, and for which it is not yet settled what the engine keeps. */
 export interface SentRequest {
   readonly request: RequestId
   readonly prompt: SentPrompt
-  /** the moment in the engine's cache at which it was sent */
+  /** the mark in the engine's cache at which it was sent */
   readonly moment: number
-  /** undefined: not known yet; null: they cannot be had */
+  /** undefined: not known yet; null: unavailable */
   tokens: AskedPrompt | null | undefined
-  /** milliseconds; undefined: it runs */
+  /** milliseconds; undefined while it runs */
   endedAt: number | undefined
 }
 
-/** More are not followed: the engine's answer about their tokens is far behind. */
+/** At most this many are followed. With more, the engine's answers about tokens lag far behind. */
 const maxFollowed = 10_000
 
-/** The prompts that were sent, until it is settled what the engine keeps of them. */
+/** The prompts that were sent and for which it is not yet settled what the engine keeps. */
 export class SentRequests {
   readonly #requests = new Map<RequestId, SentRequest>()
 
@@ -36,7 +36,7 @@ export class SentRequests {
     this.#requests.delete(request)
   }
 
-  /** What its prompts' tokens are; undefined: they cannot be had. */
+  /** Sets the tokens of prompts; undefined: they are unavailable. */
   learn(requests: readonly RequestId[], prompts: readonly AskedPrompt[] | undefined): void {
     requests.forEach((id, i) => {
       const sent = this.#requests.get(id)
@@ -44,7 +44,7 @@ export class SentRequests {
     })
   }
 
-  /** The engine has ended with it. */
+  /** Notes when requests ended. */
   end(requests: readonly RequestId[], now: number): void {
     for (const id of requests) {
       const sent = this.#requests.get(id)
@@ -52,7 +52,7 @@ export class SentRequests {
     }
   }
 
-  /** Takes out those that ended before a time and whose tokens are known, or will not be. */
+  /** Removes and returns the requests that ended at or before a time and whose tokens are known or unavailable. */
   takeEnded(before: number): SentRequest[] {
     const ended = [...this.#requests.values()].filter(
       ({ endedAt, tokens }) => endedAt !== undefined && endedAt <= before && tokens !== undefined,

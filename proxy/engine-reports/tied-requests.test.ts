@@ -8,7 +8,7 @@ const namesOf = (prompt: string): string[] => Array.from(prompt, (_, i) => promp
 const id = (name: string): RequestId => name as RequestId
 const prompts = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 1, maxLength: 5 })
 
-/** Blocks that requests were sent with and tied to, and what is believed of each request. */
+/** The blocks that requests are tied to, and the number of blocks believed to be held for each request. */
 class Followed {
   readonly believed = new Map<string, number>()
   readonly held = new Set<string>()

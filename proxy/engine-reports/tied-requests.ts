@@ -2,12 +2,13 @@ import type { BlockName } from '#engine-adapters/kv-events/block-naming.ts'
 import type { LostBlocks } from '#engine-adapters/kv-events/held-blocks.ts'
 import type { RequestId } from '#index/context-block.ts'
 
-/** Told when fewer of a request's blocks can be served than before. */
+/** Called when fewer of a request's blocks can be served than before. */
 export type CutListener = (request: RequestId, keptBlocks: number) => void
 
 /**
- * Which requests rest on which block: the last one that they can be served from. When it is lost they fall back to the
- * last that is kept, so an eviction costs as much as there are requests that it concerns. Bounded; the oldest go first.
+ * Ties each request to a block: the last one it can be served from. When that block is lost, the request falls back to
+ * the last one kept, so the cost of an eviction is proportional to the number of requests it affects. Bounded; the
+ * oldest are dropped first.
  */
 export class TiedRequests {
   readonly #maxRequests: number
@@ -25,7 +26,7 @@ export class TiedRequests {
     return this.#places.size
   }
 
-  /** From now on the request falls when this block does. */
+  /** Ties a request to a block, in place of any earlier one. */
   tie(request: RequestId, block: BlockName): void {
     this.untie(request)
     this.#rest(request, block)
@@ -44,7 +45,7 @@ export class TiedRequests {
     if (requests?.size === 0) this.#resting.delete(block)
   }
 
-  /** Requests that rest on what is lost fall to what is kept. */
+  /** Moves requests that are tied to lost blocks to the last block kept. */
   cut({ names, kept, keptBlocks }: LostBlocks): void {
     for (const name of names) {
       const requests = this.#resting.get(name)

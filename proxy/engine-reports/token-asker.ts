@@ -5,30 +5,30 @@ import type { EngineClient } from '#engine-adapters/engine-client.ts'
 import type { PromptTokens } from '#index/mirror/token-mirror.ts'
 import { readTokens, type SentBody, type TokenQuestions, tokenQuestions } from './token-question.ts'
 
-/** The tokens of one prompt of a request, and what its cache is kept apart by. */
+/** The tokens of one prompt of a request, and the salt that separates its cache. */
 export interface AskedPrompt extends PromptTokens {
   readonly salt: string | undefined
 }
 
-/** What must be known to ask about a request. */
+/** A request to ask about. */
 export interface AskedRequest extends SentBody {
-  /** names and values in turn, as they went to the engine */
+  /** names and values alternating, as sent to the engine */
   readonly headers: readonly string[]
 }
 
-/** Tokens of past prompts that are kept: 4 bytes each. */
+/** Tokens of past prompts to keep, at 4 bytes each. */
 const keptTokens = 4_000_000
-/** The engine's own requests come first. */
+/** Few, because the engine's real requests come first. */
 const questionsAtOnce = 4
 const questionsWaiting = 256
 const timeoutMilliseconds = 10_000
 const refusedMilliseconds = 60_000
-/** Not told to answer it (vLLM 0.32), no such path, not built. */
+/** The endpoint is not enabled (vLLM 0.32), does not exist, or is not implemented. */
 const refusals = new Set([403, 404, 405, 501])
-/** By what the engine knows who may ask. */
+/** The headers by which the engine authorises a client. */
 const passedOn = new Set(['authorization', 'x-api-key'])
 
-/** Asks an engine for the tokens of prompts it was sent, once for each prompt, a few at a time. */
+/** Asks an engine for the tokens of prompts sent to it, once per prompt, a few at a time. */
 export class TokenAsker {
   readonly #engine: EngineClient
   readonly #adapter: Pick<EngineAdapter, 'tokenQuestions'>
@@ -38,9 +38,9 @@ export class TokenAsker {
   })
   readonly #asked = new Map<string, Promise<readonly Uint32Array[] | undefined>>()
   readonly #waiting: (() => void)[] = []
-  /** those that nobody waits for */
+  /** questions that are not urgent */
   readonly #later: (() => void)[] = []
-  /** paths that the engine does not answer at; it may be started anew with others */
+  /** paths that the engine does not serve; expires, since the engine may be restarted with others */
   readonly #refused = new LRUCache<string, true>({ max: 16, ttl: refusedMilliseconds })
   #running = 0
 
@@ -50,8 +50,8 @@ export class TokenAsker {
   }
 
   /**
-   * The tokens of each prompt of a request; undefined when they cannot be had. Never rejects. `isUrgent`: it goes before
-   * those that are not, and these leave a place free for it.
+   * Returns the tokens of each prompt of a request; undefined if they are unavailable. Never rejects. `isUrgent`: goes
+   * before questions that are not urgent, which leave one place free for it.
    */
   async tokensOf(request: AskedRequest, isUrgent = true): Promise<readonly AskedPrompt[] | undefined> {
     const question = tokenQuestions(this.#adapter, request)

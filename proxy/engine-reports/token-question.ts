@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { EngineAdapter } from '#engine-adapters/engine-adapter.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 
-/** A request as it went to the engine. */
+/** A request as it was sent to the engine. */
 export interface SentBody {
   readonly api: PromptApi
   /** path and query */
@@ -10,26 +10,26 @@ export interface SentBody {
   readonly body: Buffer
 }
 
-/** What to ask an engine so that it tells the tokens of a request's prompts. */
+/** One question to an engine for the tokens of a request's prompts. */
 export interface SentQuestion {
   readonly path: string
   readonly body: string
 }
 
-/** What is asked about a request, and how its answer is to be taken. */
+/** The possible questions about a request, and how to file their answer. */
 export interface TokenQuestions {
-  /** the surest first; the others where the engine has not been told to answer it */
+  /** the most reliable first; the others are for engines that do not serve it */
   readonly ways: readonly SentQuestion[]
   /** equal for requests with equal prompts */
   readonly key: string
   readonly salt: string | undefined
-  /** what the request's cache is kept apart by: its salt, and its model, since one engine may serve several */
+  /** what separates the request's cache from others: its salt, and its model, since an engine may serve several */
   readonly scope: string
 }
 
 type Json = Record<string, unknown>
 
-/** The ways to ask about a request; undefined where the engine has no answer to it. */
+/** Returns the ways to ask about a request; undefined if the engine has no answer for it. */
 export function tokenQuestions(
   adapter: Pick<EngineAdapter, 'tokenQuestions'>,
   { api, path, body }: SentBody,
@@ -44,7 +44,7 @@ export function tokenQuestions(
   return { ways, key, salt, scope: JSON.stringify([salt, members.model]) }
 }
 
-/** The tokens of each prompt in an engine's answer; undefined when it has none, or the prompt is more than tokens. */
+/** Returns the tokens of each prompt in an engine's answer; undefined if there are none, or a prompt has more than tokens. */
 export function readTokens(text: string): Uint32Array[] | undefined {
   const answer = readJson(text)
   const tokens = (answer as { tokens?: unknown } | null | undefined)?.tokens
@@ -56,7 +56,7 @@ export function readTokens(text: string): Uint32Array[] | undefined {
   const prompts: Uint32Array[] = []
   for (const part of parts) {
     const { token_ids, features } = (part ?? {}) as { token_ids?: unknown; features?: unknown }
-    // of images the engine hashes more than their tokens
+    // for images the engine hashes more than tokens
     if (!isTokens(token_ids) || (features !== undefined && features !== null)) return undefined
     prompts.push(Uint32Array.from(token_ids))
   }
@@ -72,12 +72,12 @@ function readJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // what is no JSON has no prompt
+    // invalid JSON has no prompt
     return undefined
   }
 }
 
-/** Block hashes take tokens of 32 bits. */
+/** Block hashes are computed from 32-bit tokens. */
 function isToken(value: unknown): boolean {
   return Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 32
 }

@@ -5,35 +5,35 @@ import { standInCharacters } from './stand-in-tokens.ts'
 export interface ComparedPrompt {
   readonly sent: Uint32Array
   readonly other: Uint32Array
-  /** only prompts of equal scope share */
+  /** only prompts with the same scope share */
   readonly scope: string
-  /** the numbers are the engine's own tokens, and no stand-ins */
+  /** the numbers are the engine's own tokens, not stand-ins */
   readonly isExact: boolean
 }
 
-/** What the two caches had of a prompt, in the prompt's own numbers. */
+/** How much of a prompt the two caches held, in the prompt's own numbers. */
 export interface ComparedHit {
   readonly sent: number
   readonly other: number
 }
 
-/** What is known of an engine's cache. */
+/** What is known about an engine's cache. */
 export interface CacheShape {
   /** undefined: not known */
   readonly capacityTokens: number | undefined
   readonly pageTokens: number
 }
 
-/** Of a cache whose size is not known, and of the largest that is followed; 4 bytes each. */
+/** The size that is assumed if a cache's is not known, and the largest that is followed; 4 bytes per token. */
 const assumedTokens = 4_000_000
 const mostTokens = 16_000_000
-/** What is assumed of a text until an engine has counted. */
+/** The density of text that is assumed until an engine has counted. */
 const charactersPerToken = 4
 
 /**
- * Two caches of an engine's capacity and pages: one is given the prompts that the engine gets, the other the same stream
- * as it would be without our work (or with it, where we only watch). Both evict as the engine does, so that what tells
- * them apart is what the work brings. Prompts of stand-in numbers live in caches of their own.
+ * Two caches with an engine's capacity and pages. One is given the prompts that the engine gets, the other the same
+ * stream as it would be without our work (or with it, if we only watch). Both evict as the engine does, so that the
+ * difference between them is what our work gains. Prompts of stand-in numbers have separate caches.
  */
 export class ComparedCaches {
   #shape: CacheShape | undefined
@@ -50,21 +50,24 @@ export class ComparedCaches {
     }
   }
 
-  /** The engine has answered a prompt in so many of its tokens: what goes on behind the answer finds that too. */
+  /**
+   * Notes that the engine answered a prompt with this many of its tokens: a prompt that continues the answer finds
+   * those too.
+   */
   answered({ sent, other, scope, isExact }: ComparedPrompt, answerTokens: number): void {
-    // of stand-ins nobody knows where an answer ends
+    // with stand-ins it is unknown where an answer ends
     if (!isExact || answerTokens < 1) return
     this.#exact?.[0].answered(scope, sent, answerTokens)
     this.#exact?.[1].answered(scope, other, answerTokens)
   }
 
-  /** The engine has lost all it held. */
+  /** Forgets everything, because the engine has lost all it held. */
   clear(): void {
     this.#exact = undefined
     this.#estimated = undefined
   }
 
-  /** An engine with another cache than before is another engine. */
+  /** Starts over if the engine's cache has changed: it is another engine then. */
   #fit(shape: CacheShape): void {
     const before = this.#shape
     this.#shape = shape

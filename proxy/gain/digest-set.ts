@@ -1,6 +1,6 @@
 /**
- * A set of digests of 64 bits, given as two signed halves, with room for `capacity` of them. One array, open addressing: a
- * built-in set of numbers that are no small integers takes five times as long.
+ * A set of 64-bit digests, given as two signed halves, with room for `capacity` of them. One array with open
+ * addressing: a built-in set takes five times as long for numbers that are not small integers.
  */
 export class DigestSet {
   readonly #capacity: number
@@ -10,7 +10,7 @@ export class DigestSet {
 
   constructor(capacity: number) {
     this.#capacity = capacity
-    // half full at most
+    // at most half full
     const places = 2 ** Math.ceil(Math.log2(Math.max(2, 2 * capacity)))
     this.#mask = places - 1
     this.#halves = new Int32Array(2 * places)
@@ -24,7 +24,7 @@ export class DigestSet {
     return this.#holds(this.#placeOf(high, low))
   }
 
-  /** Adds a digest; returns whether it was there. There must be room. */
+  /** Adds a digest; returns whether it was there already. There must be room. */
   add(high: number, low: number): boolean {
     const at = this.#placeOf(high, low)
     if (this.#holds(at)) return true
@@ -43,7 +43,10 @@ export class DigestSet {
     return this.#halves[at + 1] !== 0
   }
 
-  /** Where a digest lies, or where it would: its last bit is not told apart, so that no digest looks like an empty place. */
+  /**
+   * Returns where a digest is, or where it would be. Its last bit is ignored, so that no digest looks like an empty
+   * place.
+   */
   #placeOf(high: number, low: number): number {
     const halves = this.#halves
     for (let place = high & this.#mask; ; place = (place + 1) & this.#mask) {

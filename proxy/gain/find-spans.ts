@@ -1,12 +1,12 @@
-/** A span ends behind a character where the hash of the 32 in front of it has these bits clear: one in 64. */
+/** A span ends after a character if the hash of the last 32 characters has these bits clear: one in 64. */
 const anchorBits = 0xfc000000
 const shortest = 32
 const longest = 512
 
 /**
- * Where the spans of a text end, by its content: at the end of a line or a sentence and, where there is none for long, where
- * a rolling hash says so (content-defined chunking). Texts that hold the same stretch have the same spans in it, but for
- * those at its edges. The last end is the text's.
+ * Returns where the spans of a text end, by its content: at the end of a line or a sentence and, if there is none for
+ * long, where a rolling hash says so (content-defined chunking). Texts that contain the same stretch have the same
+ * spans in it, except at its edges. The last end is the end of the text.
  */
 export function findSpanEnds(text: string): number[] {
   const ends: number[] = []

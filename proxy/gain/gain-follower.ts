@@ -13,34 +13,34 @@ import type { SeenCharacters } from './seen-spans.ts'
 import { toStandIns } from './stand-in-tokens.ts'
 import type { TwoWorlds } from './two-worlds.ts'
 
-/** What an engine said of a request. */
+/** What an engine reported about a request. */
 export interface CountedUsage {
   readonly promptTokens: number
   readonly cachedTokens: number | undefined
   readonly completionTokens?: number | undefined
 }
 
-/** What came of a request in both worlds, in tokens of its prompts. */
+/** The outcome of a request in both worlds, in tokens of its prompts. */
 export interface RequestGain {
   readonly baselineCachedTokens: number
-  /** in shadow mode: what it would have found, had it been rewritten */
+  /** in shadow mode: what it would have found if it had been rewritten */
   readonly shadowCachedTokens: number | undefined
   readonly seenTokens: number
 }
 
-/** A longer prompt would hold others up: it is not followed. In UTF-16 units. */
+/** Longer prompts are not followed: they would hold up other requests. In UTF-16 units. */
 const longestPrompt = 1024 * 1024
-/** vLLM's; what SGLang has where it is not told otherwise is a page of one token. */
+/** vLLM's default, which is also assumed for other engines; the default of SGLang is a page of one token. */
 const usualPageTokens = { vllm: 16, openai: 16, sglang: 1 }
 
-/** Follows one request through both worlds, beside the request itself. */
+/** Follows one request through both worlds, alongside the request itself. */
 export class GainFollower {
   readonly #gain: Gain
   readonly #routed: RoutedCall
   readonly #labels: GainLabels
   readonly #worlds: ReplicaWorlds
   readonly #estimatedTokens: number
-  /** kept where its answer has to be put behind it */
+  /** kept if its answer has to be appended to it */
   #prompt: ComparedPrompt | undefined
   #lengths = { sent: 0, other: 0 }
   #isExact = false
@@ -48,7 +48,7 @@ export class GainFollower {
   #served: Promise<ComparedHit | undefined> = Promise.resolve(undefined)
   #seen: SeenCharacters | undefined
   readonly #isStream: boolean
-  /** nothing else ran at its engine when it came there */
+  /** nothing else ran at its engine when it arrived there */
   #wasAlone = false
   #planned: readonly RequestId[] = []
   #figures: RequestGain | undefined
@@ -68,8 +68,8 @@ export class GainFollower {
   }
 
   /**
-   * It goes to the engine now. `asked`: the engine's own tokens of it, where it is asked for them. What follows from it
-   * is worked out once the request is on its way.
+   * Call when the request goes to the engine. `asked`: the engine's own tokens of the request, if it is asked for them.
+   * All further work is done once the request is on its way.
    */
   sent(
     request: EngineRequest,
@@ -102,30 +102,30 @@ export class GainFollower {
     })
   }
 
-  /** What the engine would have found cached had nothing ever been rewritten; undefined: not known yet. */
+  /** Returns what the engine would have found cached if nothing had ever been rewritten; undefined: not known yet. */
   baselineOf(predictedCachedTokens: number): number | undefined {
     const { worlds } = this.#routed.decision
     if (!worlds || worlds.isShadow) return predictedCachedTokens
     return this.#hit && this.#otherOf(predictedCachedTokens, this.#hit, this.#estimatedTokens)
   }
 
-  /** The engine has counted it; `firstByteSeconds`: since it went there. */
+  /** Call when the engine has counted the request; `firstByteSeconds`: since it went there. */
   used(usage: CountedUsage, firstByteSeconds: number | undefined): void {
     const { promptTokens, cachedTokens } = usage
     for (const id of this.#planned) this.#gain.plannedOf(this.#routed.replica.id).used(id, promptTokens, undefined)
-    // an answer that is no stream begins when it is whole
+    // an answer that is not streamed begins only when it is complete
     if (this.#wasAlone && this.#isStream && cachedTokens !== undefined && firstByteSeconds !== undefined) {
       this.#worlds.rate.note(promptTokens - cachedTokens, firstByteSeconds)
     }
     void this.#served.then((hit) => hit && this.#settle(usage, hit))
   }
 
-  /** It is over, well or badly. */
+  /** Call when the request is over, whether it succeeded or not. */
   ended(): void {
     if (this.#planned.length > 0) this.#gain.plannedOf(this.#routed.replica.id).ended(this.#planned)
   }
 
-  /** What came of it, once that is known. */
+  /** The outcome, once it is known. */
   get figures(): RequestGain | undefined {
     return this.#figures
   }
@@ -163,21 +163,22 @@ export class GainFollower {
   }
 
   /**
-   * What is found in the world that is not sent: what was found in this one, and what the model says the two differ by, so
-   * that what the model does not know of, such as an engine that was warm before us, weighs on both alike.
+   * Returns what is found in the world that is not sent: what was found in this one, plus the difference between the
+   * two according to the model. What the model does not know, such as an engine that was warm before us, thus affects
+   * both alike.
    */
   #otherOf(found: number, { sent, other }: ComparedHit, promptTokens: number): number {
     const scale = this.#scale(promptTokens)
     const difference = (other - sent) * scale
-    // what is rewritten is longer by its annotation
+    // a rewritten prompt is longer by its annotation
     const most = Math.ceil(this.#lengths.other * scale)
     return Math.max(0, Math.min(most, Math.round(found + difference)))
   }
 
-  /** Tokens that one number of the compared prompts stands for. */
+  /** How many tokens one number of the compared prompts stands for. */
   #scale(promptTokens: number): number {
     if (this.#isExact) return 1
-    // texts of both worlds are as dense as the one that was counted
+    // the texts of both worlds are taken to be as dense as the one that was counted
     return this.#lengths.sent > 0 ? promptTokens / this.#lengths.sent : 0
   }
 
@@ -194,7 +195,7 @@ export class GainFollower {
     return { capacityTokens, pageTokens }
   }
 
-  /** What is only planned is mirrored too: later plans are made against it. */
+  /** Mirrors what is only planned, too: later plans are made against it. */
   #plan(worlds: TwoWorlds, ids: readonly RequestId[]): void {
     if (!worlds.isShadow) return
     const planned = this.#gain.plannedOf(this.#routed.replica.id)
@@ -207,13 +208,13 @@ export class GainFollower {
     for (const [i, id] of ids.entries()) planned.sent(id, worlds.planned[i]!)
   }
 
-  /** The tokens of both worlds; undefined when the engine does not tell them. */
+  /** Returns the tokens of both worlds; undefined if the engine does not return them. */
   async #askOther(
     asked: Promise<readonly AskedPrompt[] | undefined>,
     worlds: TwoWorlds,
     { request, body, received, api }: Pick<Call, 'body' | 'received' | 'api'> & { readonly request: EngineRequest },
   ): Promise<readonly ComparedPrompt[] | undefined> {
-    // what is predicted of the request itself waits for the first of the two
+    // the prediction for the request itself waits for the first of the two
     const sent = await asked
     if (!sent) return undefined
     const splices = worlds.areEqual ? undefined : worlds.otherSplices()
@@ -237,7 +238,10 @@ function estimate(worlds: TwoWorlds, scope: string): ComparedPrompt[] {
 
 const roles = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function', 'documents'])
 
-/** The kind of template that a prompt was made by: who speaks in it, the last few, and whether blocks were found. */
+/**
+ * Names the kind of template that a prompt was made by: who speaks in it (the first three turns, if there are more than
+ * four) and whether blocks were found.
+ */
 function shapeOf(set: PromptSet | undefined, blocks: number): string {
   const spoken = (set?.prompts[0]?.messages ?? []).map(({ role }) => (roles.has(role) ? role : 'other'))
   const words = spoken.filter((role, i) => role !== spoken[i - 1])

@@ -1,22 +1,25 @@
 import { LRUCache } from 'lru-cache'
 
-/** What is known of one request that its engine has counted, in prompt tokens. */
+/** What is known about one request that its engine has counted, in prompt tokens. */
 export interface GainedRequest {
   readonly promptTokens: number
   /** as the engine reported them */
   readonly cachedTokens: number
-  /** without our work, and with it: one of the two is what was reported */
+  /** without our work and with it; one of the two is the reported value */
   readonly withoutTokens: number
   readonly withTokens: number
   /** sent before by its tenant, at any position */
   readonly possibleTokens: number
-  /** what the model of the engine's cache had of the prompt as sent: how far it is from the report tells how good it is */
+  /**
+   * what the model of the engine's cache held of the prompt as sent: its distance from the report shows how good the
+   * model is
+   */
   readonly modelTokens: number
-  /** by the engine's own tokens, and not by characters */
+  /** counted in the engine's own tokens, not by characters */
   readonly isExact: boolean
 }
 
-/** By what sums are kept. */
+/** The labels that sums are kept by. */
 export interface GainLabels {
   readonly replica: string
   readonly route: string
@@ -24,7 +27,7 @@ export interface GainLabels {
   readonly shape: string
 }
 
-/** Sums over requests, as `GET /v1/gain` tells them. */
+/** Sums over requests, as `GET /v1/gain` returns them. */
 export interface GainSums {
   readonly requests: number
   readonly prompt_tokens: number
@@ -32,14 +35,14 @@ export interface GainSums {
   readonly without_tokens: number
   readonly with_tokens: number
   readonly possible_tokens: number
-  /** of all requests together: what the model was off, with signs, and how many were followed by the engine's tokens */
+  /** over all requests: the signed error of the model, and how many were followed in the engine's tokens */
   readonly model_error_tokens: number
   readonly exact_requests: number
 }
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 
-/** So many tenants and shapes have sums of their own; those heard of the longest time ago go first. */
+/** How many routes, tenants and shapes have separate sums; the least recently seen go first. */
 const mostNames = 50
 
 /** Sums up what requests found cached, would have found, and could have found. Bounded. */
@@ -65,7 +68,7 @@ export class GainLedger {
     return { ...this.#total }
   }
 
-  /** The sums by one kind of label, those heard of last first. */
+  /** Returns the sums by one kind of label, most recently seen first. */
   by(kind: 'replicas' | 'routes' | 'tenants' | 'shapes'): ({ readonly name: string } & GainSums)[] {
     return [...this.#by[kind].entries()].map(([name, sums]) => ({ name, ...sums }))
   }

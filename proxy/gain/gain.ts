@@ -11,13 +11,13 @@ import { SeenSpans } from './seen-spans.ts'
 
 const plannedBytes = 16 * 1024 * 1024
 
-/** Tokens and what they took, or would have taken, of the engines' time; null where that is not known yet. */
+/** Saved tokens, and the engine time they would have taken; null if that is not known yet. */
 export interface Savings {
   readonly tokens: number
   readonly prefill_seconds: number | null
 }
 
-/** What reprise brings, as `GET /v1/gain` tells it. */
+/** What reprise gains, as `GET /v1/gain` returns it. */
 export interface GainReport {
   readonly mode: string
   readonly since: string
@@ -33,11 +33,11 @@ export interface GainReport {
   readonly shapes: readonly ({ readonly name: string } & GainSums)[]
 }
 
-/** What the two worlds of all replicas came to: with reprise, without it, and what was possible. */
+/** The results of the two worlds of all replicas: with reprise, without it, and what was possible. */
 export class Gain {
   readonly seen: SeenSpans = new SeenSpans(randomInt(2 ** 31))
   readonly ledger: GainLedger = new GainLedger()
-  /** how turns would have been sent that shadow mode only planned */
+  /** how turns that shadow mode only planned would have been sent */
   readonly plannedTurns: ConversationStore = new MemoryConversationStore(plannedBytes)
   readonly metrics: Pick<Metrics, 'baselineCachedTokens' | 'shadowCachedTokens' | 'seenTokens'>
   readonly #since: string
@@ -45,14 +45,14 @@ export class Gain {
   readonly #worlds = new Map<ReplicaId, ReplicaWorlds>()
   readonly #planned = new Map<ReplicaId, ReplicaCache>()
 
-  /** `createMirror`: an empty one, as the replicas have; `since`: when counting began, as ISO 8601. */
+  /** `createMirror`: creates an empty mirror like those of the replicas; `since`: when counting began, as ISO 8601. */
   constructor(metrics: Gain['metrics'], createMirror: () => CacheMirror, since: string) {
     this.metrics = metrics
     this.#createMirror = createMirror
     this.#since = since
   }
 
-  /** The two worlds of a replica. */
+  /** Returns the two worlds of a replica. */
   worldsOf(replica: ReplicaId): ReplicaWorlds {
     const known = this.#worlds.get(replica)
     if (known) return known
@@ -61,7 +61,7 @@ export class Gain {
     return worlds
   }
 
-  /** What a replica would hold had it been sent what is only planned: shadow mode orders against that. */
+  /** Returns what a replica would hold if everything planned had been sent: shadow mode orders against that. */
   plannedOf(replica: ReplicaId): ReplicaCache {
     const known = this.#planned.get(replica)
     if (known) return known
@@ -70,13 +70,13 @@ export class Gain {
     return planned
   }
 
-  /** A replica's engine holds nothing any more. */
+  /** Call when a replica's engine has lost all it held. */
   lost(replica: ReplicaId): void {
     this.#worlds.get(replica)?.clear()
     this.#planned.get(replica)?.clear()
   }
 
-  /** What is known so far. */
+  /** Reports what is known so far. */
   report(mode: string): GainReport {
     const rateOf = (name: string): number | undefined => this.#worlds.get(name as ReplicaId)?.rate.secondsPerToken
     const replicas = this.ledger.by('replicas').map((sums) => {

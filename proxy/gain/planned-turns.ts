@@ -1,7 +1,7 @@
 import type { ConversationStore, SentOrder, SentTurn } from '#index/conversation-store.ts'
 import type { LaidOutMessage, Layout } from '../prompt/layout.ts'
 
-/** A layout whose past turns are as they would have been sent, had all that was only planned been sent. */
+/** Returns the layout with past turns as they would have been sent if everything planned had been sent. */
 export function withPlannedTurns(layout: Layout, turns: Pick<ConversationStore, 'recall'>): Layout {
   const prompts = layout.prompts.map((prompt) => ({
     ...prompt,

@@ -1,11 +1,11 @@
-/** Samples before a rate is told. */
+/** Samples needed before a rate is reported. */
 const fewest = 8
-/** What is older counts ever less: the last hundred requests or so decide. */
+/** Older samples count less and less: the last hundred requests or so decide. */
 const fading = 0.99
 
 /**
- * How fast an engine prefills, measured by its own times to first token: the slope of the line of least squares through
- * seconds over tokens computed, so that what every request costs has no part in it.
+ * How fast an engine prefills, measured by its own times to first token: the slope of the least-squares line through
+ * seconds over computed tokens, so that the fixed cost of a request plays no part.
  */
 export class PrefillRate {
   #count = 0
@@ -15,7 +15,10 @@ export class PrefillRate {
   #squares = 0
   #products = 0
 
-  /** A request that was alone at its engine computed so many prompt tokens until its first token. */
+  /**
+   * Notes that a request which was alone at its engine took this long to its first token, with this many prompt tokens
+   * computed.
+   */
   note(computedTokens: number, seconds: number): void {
     this.#count += 1
     this.#weight = fading * this.#weight + 1
@@ -25,7 +28,7 @@ export class PrefillRate {
     this.#products = fading * this.#products + computedTokens * seconds
   }
 
-  /** Seconds that a prompt token takes; undefined until enough was seen, or while more tokens do not take longer. */
+  /** Seconds per prompt token; undefined until there are enough samples, or while more tokens do not take longer. */
   get secondsPerToken(): number | undefined {
     if (this.#count < fewest) return undefined
     const spread = this.#weight * this.#squares - this.#tokens ** 2

@@ -1,17 +1,17 @@
 import { type CacheShape, ComparedCaches, type ComparedHit, type ComparedPrompt } from './compared-caches.ts'
 import { PrefillRate } from './prefill-rate.ts'
 
-/** Requests whose tokens are waited for; one that comes beyond is not followed, so that memory is bounded. */
+/** How many requests may wait for their tokens; further ones are not followed, so that memory is bounded. */
 const mostWaiting = 256
 
-/** The two worlds of one replica: prompts are run in the order in which they were sent, whenever their tokens come. */
+/** The two worlds of one replica: prompts are run in the order they were sent, whenever their tokens arrive. */
 export class ReplicaWorlds {
   readonly rate: PrefillRate = new PrefillRate()
   readonly #caches = new ComparedCaches()
   #turn: Promise<unknown> = Promise.resolve()
   #waiting = 0
 
-  /** What the two caches have of a request's prompts; undefined when they cannot be followed. Never rejects. */
+  /** Returns what the two caches hold of a request's prompts; undefined if they cannot be followed. Never rejects. */
   serve(
     prompts: Promise<readonly ComparedPrompt[] | undefined>,
     shape: () => CacheShape,
@@ -25,17 +25,17 @@ export class ReplicaWorlds {
       .finally(() => {
         this.#waiting -= 1
       })
-    // the result of each would hold the one before it
+    // otherwise the result of each would hold the one before it
     this.#turn = served.then(() => undefined)
     return served
   }
 
-  /** The engine has answered a prompt in so many tokens. */
+  /** Notes that the engine answered a prompt with this many tokens. */
   answered(prompt: ComparedPrompt, answerTokens: number): void {
     this.#caches.answered(prompt, answerTokens)
   }
 
-  /** The engine has lost all it held. */
+  /** Forgets everything, because the engine has lost all it held. */
   clear(): void {
     this.#caches.clear()
   }

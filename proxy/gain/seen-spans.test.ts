@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { SeenSpans } from './seen-spans.ts'
 
-// without a bias to equal words: a text that repeats itself was seen further up in it
+// without a bias towards equal words: what a text repeats was seen earlier in it
 const paragraph = fc.noBias(
   fc.array(fc.stringMatching(/^[a-z]{4,12}$/), { minLength: 300, maxLength: 400 }).map((words) => words.join(' ')),
 )
@@ -16,11 +16,11 @@ test('what was sent is found again in any order, whatever stands between, but fo
       const again = blocks.toReversed().map((block, i) => `[${i}] ${block} (${i * 7_919})`)
       const { seen: known, all } = seen.note('t', [again.join('')])
       const text = blocks.join('').length
-      // two edges of about 64 characters a block; 1,024 without an anchor in common are as good as impossible
+      // two edges of about 64 characters per block; 1,024 without a common anchor are practically impossible
       expect(known).toBeGreaterThan(text - blocks.length * 1_024)
       expect(known).toBeLessThanOrEqual(all)
     }),
-    // that spans meet again is a matter of chance: the same draws each time
+    // whether spans meet again is a matter of chance: use the same draws each time
     { numRuns: 50, seed: 1 },
   )
 })

@@ -5,30 +5,30 @@ import { mix, wordsOf } from './stand-in-tokens.ts'
 /** Spans remembered in each of two generations: 8 MB, and 20 million characters of text. */
 const defaultCapacity = 1 << 18
 
-/** How much of some texts was there before, in UTF-16 units. */
+/** How much of the given texts was seen before, in UTF-16 units. */
 export interface SeenCharacters {
   readonly seen: number
   readonly all: number
 }
 
 /**
- * Remembers what prompts held, wherever it stood: the spans of their texts (`find-spans.ts`), by digests of 63 bits. What
- * a tenant repeats is found whatever stands around it, but for the spans at its edges; what tenants sent never meets. Bounded:
- * what was not seen for longest is forgotten.
+ * Remembers what prompts contained, wherever it was: the spans of their texts (`find-spans.ts`), by digests of 63 bits.
+ * What a tenant repeats is found whatever surrounds it, except for the spans at its edges; tenants are kept apart.
+ * Bounded: what was not seen for longest is forgotten.
  */
 export class SeenSpans {
   readonly #secret: number
   #recent: DigestSet
   #older: DigestSet
 
-  /** `secret`: nobody can choose texts whose digests are equal. */
+  /** `secret`: keeps anyone from choosing texts with equal digests. */
   constructor(secret: number, capacity: number = defaultCapacity) {
     this.#secret = secret
     this.#recent = new DigestSet(capacity)
     this.#older = new DigestSet(capacity)
   }
 
-  /** Counts what a tenant sent before, in an earlier prompt or further up in this one, and remembers the rest. */
+  /** Counts what a tenant sent before, in an earlier prompt or earlier in this one, and remembers the rest. */
   note(tenant: string, texts: readonly string[]): SeenCharacters {
     const seed = hashOf(tenant, this.#secret)
     let [seen, all] = [0, 0]
@@ -40,7 +40,7 @@ export class SeenSpans {
   }
 
   #noteText(text: string, seed: number): number {
-    // a span begins where a number of one of them does
+    // every span begins at a number of one of the two
     const words = [wordsOf(text, 0), wordsOf(text, 1)] as const
     let [seen, start] = [0, 0]
     for (const end of findSpanEnds(text)) {
@@ -50,7 +50,7 @@ export class SeenSpans {
     return seen
   }
 
-  /** Whether the characters from `start` to `end` were there before. */
+  /** Returns whether the characters from `start` to `end` were seen before. */
   #noteSpan(words: Int32Array, text: string, start: number, end: number, seed: number): boolean {
     const first = (start + 1) >> 1
     const behind = first + ((end - start) >> 1)

@@ -2,8 +2,9 @@
 export const standInCharacters = 16
 
 /**
- * Numbers that stand for a prompt of which the engine's tokens are not known: one for every 16 UTF-16 units of its texts
- * in order, so that prompts share as many numbers in front as they share characters. 240,000 characters take 0.3 ms.
+ * Returns numbers that stand for a prompt whose tokens in the engine are not known: one for every 16 UTF-16 units of
+ * its texts in order, so that prompts share as many leading numbers as they share characters. 240,000 characters take
+ * 0.3 ms.
  */
 export function toStandIns(texts: readonly string[]): Uint32Array {
   const words = wordsOf(texts.join(''), 0)
@@ -17,14 +18,14 @@ export function toStandIns(texts: readonly string[]): Uint32Array {
   return standIns
 }
 
-/** A text two UTF-16 units a number, behind so many that are 0; the last may be filled up with 0. */
+/** Packs a text, two UTF-16 units per number, after `offset` units of 0; the last number may be padded with 0. */
 export function wordsOf(text: string, offset: 0 | 1): Int32Array {
   const words = new Int32Array((text.length + offset + 1) >> 1)
   Buffer.from(words.buffer).write(text, 2 * offset, 'utf16le')
   return words
 }
 
-/** The next state of a hash. */
+/** Returns the next state of a hash. */
 export function mix(hash: number, word: number): number {
   return Math.imul(hash ^ word, 0x01000193) ^ (hash >>> 15)
 }

@@ -4,12 +4,12 @@ import type { BodySplice } from '../prompt/body/splice-body.ts'
 import { spliceText, type TextSplice } from '../prompt/body/text-splice.ts'
 
 /**
- * A request in two worlds, one of which is sent: as it was received, and as it is rewritten. Lets go of its texts when it
- * is told to: answers are long.
+ * A request in two worlds, one of which is sent: as it was received, and as it is rewritten. `letGo` releases its
+ * texts, since answers take long.
  */
 export class TwoWorlds {
   readonly isShadow: boolean
-  /** the two worlds are one */
+  /** the two worlds are the same */
   readonly areEqual: boolean
   /** in shadow mode: its prompts as they would be sent */
   readonly planned: readonly SentPrompt[]
@@ -17,13 +17,13 @@ export class TwoWorlds {
   readonly turns: ReadonlyMap<TurnKey, SentTurn>
   #texts: readonly string[]
   #splices: readonly (readonly TextSplice[])[]
-  /** by prompt: places of its texts */
+  /** by prompt: indices of its texts */
   #prompts: readonly (readonly number[])[]
   #writeOther: () => readonly BodySplice[] | undefined
 
   /**
-   * `splices` make the texts as received those rewritten. `other`: what makes the body that was read that of the world
-   * which is not sent; undefined: it is the body received. `areEqual`: nothing is rewritten.
+   * `splices` turn the texts as received into the rewritten ones. `other` returns what turns the body that was read
+   * into the one that is not sent; undefined: that one is the body received. `areEqual`: nothing is rewritten.
    */
   constructor(
     isShadow: boolean,
@@ -47,7 +47,7 @@ export class TwoWorlds {
     this.#writeOther = parts.other
   }
 
-  /** By prompt: places of its texts. */
+  /** By prompt: indices of its texts. */
   get prompts(): readonly (readonly number[])[] {
     return this.#prompts
   }
@@ -57,17 +57,19 @@ export class TwoWorlds {
     return this.#texts
   }
 
-  /** What makes the body that was read that which is not sent; undefined: it is the body received. */
+  /**
+   * Returns what turns the body that was read into the one that is not sent; undefined: that one is the body received.
+   */
   otherSplices(): readonly BodySplice[] | undefined {
     return this.#writeOther()
   }
 
-  /** The texts of each prompt, as they are sent. O(characters). */
+  /** Returns the texts of each prompt as they are sent. O(characters). */
   sent(): string[][] {
     return this.isShadow ? this.#received() : this.#rewritten()
   }
 
-  /** The texts of each prompt, as they are not sent. O(characters). */
+  /** Returns the texts of each prompt in the world that is not sent. O(characters). */
   other(): string[][] {
     return this.isShadow ? this.#rewritten() : this.#received()
   }

@@ -3,12 +3,12 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { clientAddress } from './client-address.ts'
 
-/** What was refused before it was a request that anybody could be told of. */
+/** Input that was refused before it became a request. */
 export interface UnreadRequest {
   readonly status: number
   /** Node's code, as in `HPE_INVALID_METHOD` */
   readonly reason: string
-  /** the address that it came from */
+  /** the client's address */
   readonly client: string | undefined
 }
 
@@ -18,12 +18,12 @@ const statuses: Readonly<Record<string, readonly [number, string]>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'Payload Too Large'],
   HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large'],
 }
-/** It is the client that has gone. */
+/** Error codes that mean the client has gone. */
 const gone = new Set(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE'])
 
 /**
- * Answers what is no request, as Node does where nobody listens, and ends its connection. Returns what is to be told of
- * it; undefined where the client left, or `response`, the connection's last, is on its way: it has a record of its own.
+ * Answers input that is not a valid request, as Node does by default, and closes its connection. Returns what to log;
+ * undefined if the client left, or if `response`, the connection's last, is unfinished and so gets its own record.
  */
 export function answerUnread(
   { code = 'unknown' }: NodeJS.ErrnoException,
@@ -32,7 +32,7 @@ export function answerUnread(
 ): UnreadRequest | undefined {
   const isAnswering = response !== undefined && !response.writableFinished
   const [status, phrase] = statuses[code] ?? [400, 'Bad Request']
-  // behind a head, it would be taken for a piece of that answer
+  // after a head has been sent, the client would read this as part of that answer
   const isHeard = socket.writable && !(isAnswering && response.headersSent)
   if (isHeard) socket.write(`HTTP/1.1 ${status} ${phrase}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
   const connection = socket as Socket

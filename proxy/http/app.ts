@@ -14,9 +14,9 @@ import { endBehindBody } from './end-behind-body.ts'
 import type { ForwardOutcome } from './forward.ts'
 import { LateError } from './late-error.ts'
 
-/** How far the proxy has ended. */
+/** How far the proxy's shutdown has got. */
 export interface Drain {
-  /** it was told to end: who balances load is told to send to others */
+  /** shutdown was requested: load balancers are told to send elsewhere */
   readonly isLeaving: boolean
   /** new requests are refused */
   readonly isDraining: boolean
@@ -25,7 +25,7 @@ export interface Drain {
 /** What the Node server hands to Hono. */
 export type ServerEnv = { Bindings: HttpBindings }
 
-/** Where each API is called. */
+/** The path of each API. */
 const paths: Readonly<Record<PromptApi, string>> = {
   chat_completions: '/v1/chat/completions',
   completions: '/v1/completions',
@@ -34,9 +34,9 @@ const paths: Readonly<Record<PromptApi, string>> = {
   generate: '/generate',
 }
 
-/** The data plane: requests with prompts are rewritten, everything else passes. */
+/** The data plane: rewrites requests with prompts and passes everything else through. */
 export function createApp(pipeline: Pipeline, drain: Drain): Hono<ServerEnv> {
-  // engines read an escaped slash as one, which Hono does not
+  // engines treat an escaped slash as a slash; Hono does not
   const app = new Hono<ServerEnv>({ getPath: (request) => getPath(request).replaceAll(/%2f/gi, '/') })
   for (const [api, path] of Object.entries(paths) as [PromptApi, string][]) {
     app.post(path, (c) => answer(c, pipeline, drain, api, (exchange) => runPipeline(pipeline, api, exchange)))
@@ -45,7 +45,7 @@ export function createApp(pipeline: Pipeline, drain: Drain): Hono<ServerEnv> {
   return app
 }
 
-/** Runs one request to its end; errors of ours are answered here and nowhere else. */
+/** Runs one request to completion. Our own errors are answered here and nowhere else. */
 async function answer(
   c: HonoContext<ServerEnv>,
   pipeline: Pipeline,
@@ -84,13 +84,13 @@ function answerError(
   pipeline: Pipeline,
   api: PromptApi | undefined,
 ): string {
-  // the request may end before the response notices
+  // the request may close before the response notices
   if (clientLeft.aborted || incoming.socket?.destroyed) return 'client_left'
   const known = toProxyError(error)
   if (known !== error) pipeline.log.error({ error }, 'request failed')
   const body = Buffer.from(known.toBody(api ?? shapeOf(incoming.url)))
   if (outgoing.headersSent) {
-    // the head was ours, and nothing but comments came behind it
+    // the head was ours, and only comments followed it
     const late = new LateError(api, known.status)
     late.push(body)
     if (!outgoing.writableEnded) outgoing.end(late.end())
@@ -102,7 +102,7 @@ function answerError(
     'content-type': 'application/json',
     'content-length': body.length,
     'x-request-id': id,
-    // behind a balancer of connections another one may lead to a proxy whose engine answers
+    // behind a connection balancer, a new connection may reach a proxy whose engine answers
     ...(known.code === 'engine_unreachable' ? { connection: 'close' } : {}),
     ...known.headers,
   })
@@ -110,7 +110,7 @@ function answerError(
   return known.code
 }
 
-/** In whose shape errors are told of what is passed through: counts of tokens and batches are Anthropic's too. */
+/** The API whose error format a passed-through request gets. Token counts and batches are Anthropic's too. */
 function shapeOf(path = ''): PromptApi | undefined {
   return path.startsWith('/v1/messages/') ? 'messages' : undefined
 }

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { dropBody } from './read-body.ts'
 
-/** How long a client may go on sending what nobody reads, once it has its answer. */
+/** How long a client may go on sending a discarded body once it has its answer. */
 const longestMilliseconds = 10_000
 
 /**
- * Answers a request whose body may still be on its way: the answer goes out at once, and ends when the body has. An end
- * that also ends the connection would otherwise reset it under a client that is sending, which would never see why.
- * A client that does not come to an end is not waited for; resolves when the answer is ended.
+ * Answers a request whose body may still be arriving. The answer goes out at once and ends when the body has ended:
+ * closing the connection earlier would reset it while the client is sending, and the client would never see the answer.
+ * Waits for the body at most `milliseconds`. Resolves when the answer has ended.
  */
 export async function endBehindBody(
   incoming: IncomingMessage,
@@ -23,7 +23,7 @@ export async function endBehindBody(
   if (body) outgoing.write(body)
   const timer = setTimeout(() => outgoing.end(), milliseconds)
   const over = dropBody(incoming)
-  // one that was on its way to an engine stands still
+  // a body that was being piped to an engine is paused
   incoming.unpipe()
   incoming.resume()
   await over

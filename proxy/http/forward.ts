@@ -10,42 +10,42 @@ import type { KeepAlive } from './keep-alive.ts'
 import { LateError } from './late-error.ts'
 import { switchProtocols } from './switch-protocols.ts'
 
-/** How a request ended that was sent to the engine. */
+/** How a request that was sent to the engine ended. */
 export type ForwardOutcome = 'finished' | 'client_left' | 'engine_broke_off'
 
-/** What is told about an answer while it passes; none may throw. */
+/** Callbacks for an answer as it passes through. None may throw. */
 export interface ForwardObserver {
-  /** It is being written to the engine, which may begin with it. */
+  /** The request is being written to the engine, which may start on it. */
   onSent?(): void
   onHead(status: number, headers: IncomingHttpHeaders): void
-  /** the headers of ours that go out with the head */
+  /** our own headers, sent with the head */
   describe(): Record<string, string>
   onChunk(chunk: Buffer): void
 }
 
 /** How an answer is passed on. */
 export interface ForwardOptions {
-  /** in whose shape errors are told that come too late for a head */
+  /** the API whose error format is used for errors after the head has gone out */
   readonly api?: PromptApi | undefined
-  /** what rewrites the answer with this head, if anything does */
+  /** the rewriter for an answer with this head, if it needs one */
   readonly rewriterFor?: (status: number, headers: IncomingHttpHeaders) => AnswerRewriter | undefined
   readonly keepAlive?: KeepAlive | undefined
-  /** for how long a head that comes alone is kept back, to be described better; 0: it goes at once */
+  /** how long a head without data is held back so that our headers can say more; 0: it is sent at once */
   readonly headMilliseconds?: number | undefined
-  /** how the answer is ended where its request may still be on its way; otherwise at once */
+  /** ends the answer of a request whose body may still be arriving; without it the answer ends at once */
   readonly end?: (rest: Buffer | undefined) => void
 }
 
-/** The engine could not be reached, or broke off before the head of its answer. */
+/** The engine could not be reached, or closed the connection before the head of its answer. */
 export class UnreachableError extends ProxyError {
-  /** whether it had been written to: only then can it have begun */
+  /** whether anything was written to the engine: only then can it have started */
   readonly wasSent: boolean
-  /** why, for people */
+  /** the cause, human-readable */
   readonly reason: string
 
   constructor(engine: EngineClient, cause: Error, wasSent: boolean) {
     const reason = reasonOf(cause)
-    // where engines are is not for clients
+    // clients must not learn the engines' addresses
     const told = 'code' in cause ? String(cause.code) : withoutAddress(reason, engine)
     super('engine_unreachable', `The engine did not answer (${told}): ${remedyOf(cause)}`, { cause })
     this.wasSent = wasSent
@@ -53,15 +53,15 @@ export class UnreachableError extends ProxyError {
   }
 }
 
-/** The length or a digest of what is rewritten is no longer true. */
+/** Lengths and digests, which no longer match once the body is rewritten. */
 const headersOfBytes = ['content-length', 'content-md5', 'content-digest', 'repr-digest', 'digest', 'etag']
 
 const nothing = Buffer.alloc(0)
 
 /**
  * Sends a request to the engine and its answer to the client, chunk by chunk, at the client's pace. Writes straight to
- * the Node response: web streams cost twice the CPU. A client that leaves aborts the engine's work. Rejects with
- * an UnreachableError while the engine has not begun to answer: comments of ours may have gone out by then.
+ * the Node response: web streams cost twice the CPU. If the client leaves, the engine's work is aborted. Rejects with
+ * an UnreachableError if the engine fails before it starts to answer; our own comments may already have been sent.
  */
 export function forward(
   engine: EngineClient,
@@ -90,9 +90,9 @@ class Forwarding implements Dispatcher.DispatchHandler {
   #rewriter: AnswerRewriter | undefined
   #lateError: LateError | undefined
   #hasEngineHead = false
-  /** something of the body has gone out, and the head with it */
+  /** the head and some of the body have been sent */
   #hasBegun = false
-  /** what writes a head that is kept back */
+  /** writes the head that is held back */
   #head: (() => void) | undefined
   #headTimer: NodeJS.Timeout | undefined
   readonly #gathered: Buffer[] = []
@@ -123,11 +123,11 @@ class Forwarding implements Dispatcher.DispatchHandler {
     this.#response.on('drain', this.#onDrain)
   }
 
-  /** Only where the request asked for it. */
+  /** Called only if the request asked for an upgrade. */
   onRequestUpgrade(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders, to: Duplex): void {
     this.#stop()
     this.#observer.onHead(status, headers)
-    // what cannot be passed on throws in there
+    // headers that cannot be passed on throw inside the promise
     const joined = new Promise<ForwardOutcome>((resolve) => resolve(switchProtocols(this.#response, headers, to)))
     void joined.then(this.#resolve, (error: unknown) => {
       to.destroy()
@@ -142,7 +142,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
     this.#hasEngineHead = true
     this.#observer.onHead(status, headers)
     const isStream = (headers['content-type'] ?? '').startsWith('text/event-stream')
-    // our own head may have gone out while the engine was silent
+    // our own head may have been sent while the engine was silent
     const isLateError = response.headersSent && (status >= 300 || !isStream)
     if (isLateError) this.#lateError = new LateError(this.#options.api, status)
     else this.#rewriter = this.#options.rewriterFor?.(status, headers)
@@ -150,7 +150,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
     this.#options.keepAlive?.onHead(isStream && headers['content-encoding'] === undefined)
   }
 
-  /** What comes in one read goes out in one write: an engine that is ahead sends many events at once. */
+  /** Data from one read goes out in one write: an engine that is ahead sends many events at once. */
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#gathered.push(chunk) === 1) queueMicrotask(this.#passOn)
   }
@@ -176,7 +176,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
     this.#writeHead()
     const rest = this.#rewriter?.end()
     if (rest && rest.length > 0) this.#response.write(rest)
-    // the client must see that the answer is not whole, and get all there is of it
+    // the client must receive everything we have, and see that the answer is incomplete
     setImmediate(() => this.#response.destroy())
     this.#settle('engine_broke_off')
   }
@@ -186,11 +186,11 @@ class Forwarding implements Dispatcher.DispatchHandler {
     if (this.#rewriter) for (const name of headersOfBytes) delete passed[name]
     if (!this.#options.headMilliseconds) {
       this.#response.writeHead(status, Object.assign(passed, this.#observer.describe()))
-      // what the engine sent along with its head goes out in the same write
+      // data that the engine sent along with its head goes out in the same write
       process.nextTick(this.#begin)
       return
     }
-    // what cannot be passed on throws here, where the engine's answer is ended for it
+    // headers that cannot be passed on throw here, where that ends the engine's answer
     for (const [name, value] of Object.entries(passed)) this.#response.setHeader(name, value)
     this.#head = () => this.#response.writeHead(status, this.#observer.describe())
     this.#headTimer = setTimeout(this.#begin, this.#options.headMilliseconds)
@@ -199,7 +199,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
   readonly #begin = (): void => {
     this.#passOn()
     this.#writeHead()
-    // flushHeaders would write it as UTF-8, and not with the bytes that the engine sent
+    // flushHeaders would write the head as UTF-8 instead of the bytes that the engine sent
     if (!this.#hasBegun && !this.#response.writableEnded) this.#response.write(nothing)
   }
 
@@ -246,7 +246,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
   }
 }
 
-/** A name with several addresses fails with all their errors and no message of its own. */
+/** If a host name has several addresses, the error lists theirs and has no message itself. */
 function reasonOf(error: Error): string {
   return error.message || ('code' in error ? String(error.code) : error.name)
 }
@@ -255,7 +255,7 @@ function withoutAddress(reason: string, { url }: EngineClient): string {
   return reason.replaceAll(new URL(url).host, 'the engine')
 }
 
-/** Codes of Node's for a certificate that is not trusted, and for what is no TLS. */
+/** Node's codes for an untrusted certificate, and for a peer that does not speak TLS. */
 const tlsFault = /^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|EPROTO$)/
 
 function remedyOf(error: Error): string {

@@ -14,8 +14,8 @@ const hopByHop = new Set([
 ])
 
 /**
- * The client's headers for the engine: all but those of the connection, the length (the body may have changed), and
- * reprise's own.
+ * The headers sent to the engine: the client's headers, except hop-by-hop headers, `host`, `expect` and reprise's own.
+ * Those in `added` replace the client's headers of the same name.
  */
 export function requestHeaders(rawHeaders: readonly string[], added: Readonly<Record<string, string>>): string[] {
   const listed = new Set<string>()
@@ -33,14 +33,14 @@ export function requestHeaders(rawHeaders: readonly string[], added: Readonly<Re
   return headers
 }
 
-/** The address of the client behind those of the proxies in front of us, where they tell of any. */
+/** Appends the peer's address to `x-forwarded-for`. Returns no header if the request has none. */
 export function forwardedFor({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): Record<string, string> {
   const told = headers['x-forwarded-for']
   if (told === undefined || !socket.remoteAddress) return {}
   return { 'x-forwarded-for': `${told}, ${socket.remoteAddress.replace(/^::ffff:/, '')}` }
 }
 
-/** The engine's headers, or trailers, for the client: all but those of the connection. */
+/** The engine's headers or trailers for the client, without hop-by-hop headers. */
 export function withoutHopByHop(headers: IncomingHttpHeaders): Record<string, string | string[]> {
   const kept: Record<string, string | string[]> = {}
   const listed = new Set<string>()
@@ -51,7 +51,7 @@ export function withoutHopByHop(headers: IncomingHttpHeaders): Record<string, st
   return kept
 }
 
-/** The headers that a Connection header declares to belong to the connection too. */
+/** Adds the headers that a Connection header declares hop-by-hop. */
 function addListed(connection: string, listed: Set<string>): void {
   for (const name of connection.split(',')) listed.add(name.trim().toLowerCase())
 }

@@ -4,9 +4,9 @@ import { EventBoundary } from '../answer/events/event-boundary.ts'
 const comment = ': keep-alive\n\n'
 
 /**
- * Comment lines in an event stream while its request waits or its engine is silent, so that nothing on the way takes the
- * connection for dead: only between two events, and never while the client still has to read. A stream whose engine has
- * not yet sent its head begins with a head of ours, and what goes wrong from then on is told as its last event.
+ * Sends comment lines in an event stream while its request waits or its engine is silent, so that no intermediary takes
+ * the connection for dead. Sends them only between two events, and never while the client still has data to read. If
+ * the engine has not sent its head yet, the stream starts with our own; later errors are sent as its last event.
  */
 export class KeepAlive {
   readonly #response: ServerResponse
@@ -15,20 +15,20 @@ export class KeepAlive {
   readonly #timer: NodeJS.Timeout
   #isStream = true
 
-  /** `describe`: the headers of ours that a head gets. */
+  /** `describe`: our own headers for a head. */
   constructor(response: ServerResponse, milliseconds: number, describe: () => Record<string, string>) {
     this.#response = response
     this.#describe = describe
     this.#timer = setTimeout(() => this.#speak(), milliseconds)
   }
 
-  /** The engine's head has come: whether what follows are events in plain text. */
+  /** The engine's head has arrived. `isStream`: an uncompressed event stream follows. */
   onHead(isStream: boolean): void {
     this.#isStream = isStream
     this.#timer.refresh()
   }
 
-  /** Something was sent. */
+  /** These bytes were sent to the client. */
   onSent(bytes: Buffer): void {
     this.#boundary.push(bytes)
     this.#timer.refresh()

@@ -1,10 +1,10 @@
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { anthropicTypeOf } from '../errors.ts'
 
-/** A longer error is not told whole. */
+/** Longer errors are cut off. */
 const longestError = 64 * 1024
 
-/** An answer that comes when its client has been promised a stream: told as the last event, in the API's shape. */
+/** An error that arrives after a stream has been started: it becomes the last event, in the API's format. */
 export class LateError {
   readonly #api: PromptApi | undefined
   readonly #status: number
@@ -29,11 +29,11 @@ export class LateError {
   }
 }
 
-/** JSON on one line as it came, and anything else as the message of an error. */
+/** Returns JSON as it came but on one line; anything else becomes the message of an error. */
 function toOneLine(body: string, api: PromptApi | undefined, status: number): string {
   try {
     JSON.parse(body)
-    // no string of JSON holds a line break
+    // JSON strings contain no raw line breaks
     return body.replaceAll(/[\r\n]+/g, ' ')
   } catch {
     if (api === 'messages')

@@ -5,7 +5,7 @@ import type { ServerEnv } from './app.ts'
 import { clientAddress } from './client-address.ts'
 import { Listener, type ListenerOptions } from './listener.ts'
 
-/** Serves an app at an address; requests that come before there is an app wait for it. Rejects as `Listener.listen`. */
+/** Serves an app at an address. Requests wait until the app is ready. Rejects like `Listener.listen`. */
 export async function listen(
   app: Hono<ServerEnv> | Promise<Hono<ServerEnv>>,
   { host, port }: { readonly host: string; readonly port: number },
@@ -27,7 +27,7 @@ function toRequestListener(
       overrideGlobalObjects: false,
       // for HTTP/1.0 without a Host header
       hostname: 'localhost',
-      // of one request: what is refused here is told with its client
+      // created per request, so that a refusal is logged with its client
       errorHandler: (error) => {
         if (!(error instanceof RequestError)) throw error
         onUnread({ status: 400, reason: error.message, client: clientAddress(incoming.socket) })

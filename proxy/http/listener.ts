@@ -15,7 +15,7 @@ import { ConfigError } from '../config/config-error.ts'
 import { answerUnread, type UnreadRequest } from './answer-unread.ts'
 import { UpgradableRequest } from './upgradable-request.ts'
 
-/** What a listener proves itself with, in PEM; with `clientCa` every client has to show a certificate of it. */
+/** A listener's certificate and key, in PEM. With `clientCa`, every client must present a certificate signed by it. */
 export interface ListenerTls {
   readonly cert: Buffer
   readonly key: Buffer
@@ -23,22 +23,22 @@ export interface ListenerTls {
 }
 
 export interface ListenerOptions {
-  /** how long a client may take to send its request; answers take as long as they take */
+  /** how long a client may take to send its request; answers have no limit */
   readonly uploadSeconds: number
-  /** is told of what was refused before it was a request */
+  /** called with input that was refused before it became a request */
   readonly onUnread: (unread: UnreadRequest) => unknown
   readonly tls?: ListenerTls | undefined
 }
 
-/** A listening HTTP or HTTPS server that can end what is in flight. */
+/** An HTTP or HTTPS server that can shut down gracefully. */
 export class Listener {
   readonly #server: Server | TlsServer
   readonly #isSecure: boolean
   readonly #handle: RequestListener
   readonly #onUnread: ListenerOptions['onUnread']
-  /** what each connection was last answered with */
+  /** each connection's latest response */
   readonly #responses = new WeakMap<Duplex, ServerResponse>()
-  /** connections that Node no longer knows as its own */
+  /** connections that Node no longer tracks */
   readonly #upgrades = new Set<Socket>()
   #inFlight = 0
   #isLeaving = false
@@ -50,7 +50,7 @@ export class Listener {
       requestTimeout: uploadSeconds * 1000,
       maxHeaderSize: largestHead,
       connectionsCheckingInterval: 1_000,
-      // idle connections outlive a load balancer's
+      // longer than a load balancer keeps its idle connections
       keepAliveTimeout: 75_000,
       noDelay: true,
       IncomingMessage: UpgradableRequest,
@@ -65,7 +65,7 @@ export class Listener {
         this.#responses.set(response.socket!, response)
         handle(request, response)
       }
-      // one of several in a row has no socket before its turn, and would not be told until then that its client left
+      // a pipelined request has no socket before its turn, and could not notice earlier that its client left
       if (response.socket) begin()
       else response.once('socket', begin)
     })
@@ -76,7 +76,7 @@ export class Listener {
     this.#server.on('upgrade', (request, socket, head) => this.#takeUpgrade(request, socket as Socket, head))
   }
 
-  /** Rejects with a ConfigError when the address cannot be used. */
+  /** Starts listening. Rejects with a ConfigError if the address cannot be used. */
   listen(host: string, port: number): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', (error) =>
@@ -91,26 +91,26 @@ export class Listener {
     return `${this.#isSecure ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`
   }
 
-  /** New connections are greeted with these certificates; without effect on a listener that began without any. */
+  /** Uses these certificates for new connections. Has no effect on a listener created without TLS. */
   setTls(tls: ListenerTls): void {
     if ('setSecureContext' in this.#server) this.#server.setSecureContext(toContext(tls))
   }
 
-  /** From now on every answer ends its connection, so that its client comes back over another one, or to another. */
+  /** From now on closes the connection after every answer, so that clients reconnect, here or elsewhere. */
   endConnectionsBehindAnswers(): void {
     this.#isLeaving = true
   }
 
   /**
-   * Waits for the requests in flight, cuts off what is left when the time is up, and stops listening. Until then new
-   * requests are still taken, so that they can be told that the proxy is draining.
+   * Waits for the requests in flight, cuts off the rest when the time is up, and stops listening. Until then it still
+   * accepts requests, so that they can be answered with the error that the proxy is draining.
    */
   close(graceMilliseconds: number): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {
         clearTimeout(cutOff)
         this.#server.close(() => resolve())
-        // connections that never carried a request do not count as idle for Node and would be waited for
+        // Node does not count connections that never carried a request as idle, and would wait for them
         this.#server.closeAllConnections()
         for (const socket of this.#upgrades) socket.destroy()
       }
@@ -120,7 +120,7 @@ export class Listener {
     })
   }
 
-  /** Node has let go of the connection: it is answered once, and ends then unless both sides have agreed to go on. */
+  /** Node has handed over the connection: answer once, then close it unless both sides agreed to switch protocols. */
   #takeUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
     socket.on('error', () => {})
     const response = new ServerResponse(request)
@@ -128,7 +128,7 @@ export class Listener {
     try {
       response.assignSocket(socket)
     } catch {
-      // it came while the request in front of it was being answered
+      // it arrived while an earlier request was being answered
       socket.destroy()
       return
     }
@@ -137,7 +137,7 @@ export class Listener {
     this.#countUntilClosed(socket)
     socket.once('close', () => this.#upgrades.delete(socket))
     if (head.length > 0) socket.unshift(head)
-    // without a reader its end would not be seen: a client that leaves before it is answered
+    // without a reader we would not notice a client that leaves before it is answered
     socket.on('readable', () => {
       if (socket.readableLength === 0) socket.read()
     })
@@ -172,7 +172,7 @@ function createAnyServer(
       ...options,
       ...toContext(tls),
       requestCert: tls.clientCa !== undefined,
-      // streams are written straight to the response: no HTTP/2
+      // no HTTP/2, since streams are written straight to the response
       ALPNProtocols: ['http/1.1'],
       handshakeTimeout: 10_000,
     },

@@ -8,7 +8,7 @@ const megabyte = 1024 * 1024
 const limit = 64 * megabyte
 
 let server: Server
-/** what is done with each request */
+/** handles each request */
 let take: (incoming: IncomingMessage) => Promise<void>
 
 beforeEach(async () => {
@@ -30,7 +30,7 @@ function send(body: Buffer, headers: Record<string, string | number> = {}): Retu
   return sent
 }
 
-/** The most bytes of a request that arrive while the event loop goes round once. */
+/** The most bytes of a request that arrive in one turn of the event loop. */
 function mostAtOnce(incoming: IncomingMessage): { readonly bytes: number } {
   let [round, most] = [0, 0]
   let isOver = false
@@ -71,7 +71,7 @@ test.each([
   send(body, headers).end()
   const { bytes, most } = await read
   expect(bytes.equals(body)).toBe(true)
-  // what lies in the socket is two megabytes and more
+  // the socket buffers two megabytes or more
   expect(most).toBeLessThanOrEqual(megabyte)
 })
 
@@ -96,7 +96,7 @@ test('what is over the limit is refused while it comes, and read to its end', as
   const read = new Promise((resolve) => {
     take = async (incoming) => {
       resolve(await readBody(incoming, { limit: 4 * megabyte }).catch((error: unknown) => error))
-      // an answer that ends before may end the connection
+      // ending the answer earlier may close the connection
       await dropBody(incoming)
     }
   })

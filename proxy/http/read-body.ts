@@ -2,31 +2,31 @@ import type { IncomingMessage } from 'node:http'
 import type { BodyShare } from '../bounds/body-memory.ts'
 import { ProxyError } from '../errors.ts'
 
-/** So much of what nobody wants is still read: a client that is cut off while it sends may never see its answer. */
+/** Read and discard up to this much of an unwanted body: a client cut off while sending may never see its answer. */
 const mostDropped = 256 * 1024 * 1024
 /** Copying more than this at once would hold up other requests. */
 const copiedBytes = 4 * 1024 * 1024
 /**
- * Behind so much of a body, others are served between its chunks. libuv reads up to 2 MB of a socket at a time, and V8 marks
- * a part of its heap meanwhile, since bodies take memory outside of it.
+ * After this much of a body, other requests are served between its chunks. libuv reads up to 2 MB from a socket at a
+ * time, and V8 marks part of its heap meanwhile, since bodies take memory outside it.
  */
 const unpacedBytes = 256 * 1024
-/** Behind so much of a body, there is a millisecond between its chunks. An engine takes far longer to read such a prompt. */
+/** After this much of a body, pause a millisecond between chunks. An engine takes far longer to read such a prompt. */
 const delayedBytes = 8 * 1024 * 1024
 
-/** What a body may take. */
+/** Limits for a body. */
 export interface BodyBounds {
   /** in bytes */
   readonly limit: number
-  /** what it takes of the memory for all bodies; given back when it cannot be read */
+  /** its share of the memory for all bodies; released if it cannot be read */
   readonly share?: BodyShare | undefined
-  /** Waits until other requests were served. */
+  /** Waits until other requests have been served. */
   readonly turn?: (() => Promise<void>) | undefined
 }
 
 /**
- * Reads a request's whole body; rejects with `body_too_large` as soon as it is known to be over `limit` bytes, and with
- * `queue_full` when the bodies of all requests are over theirs.
+ * Reads a request's whole body. Rejects with `body_too_large` as soon as it is known to exceed `limit` bytes, and with
+ * `queue_full` if the bodies of all requests together exceed their limit.
  */
 export async function readBody(incoming: IncomingMessage, { limit, share, turn }: BodyBounds): Promise<Buffer> {
   try {
@@ -38,7 +38,7 @@ export async function readBody(incoming: IncomingMessage, { limit, share, turn }
   }
 }
 
-/** The chunks of a body; one whose length is told comes in one piece, if it is large. */
+/** Reads the chunks of a body. A large body with a content length is returned as one buffer. */
 function readChunks(
   incoming: IncomingMessage,
   limit: number,
@@ -62,7 +62,7 @@ function readChunks(
       if (whole) chunk.copy(whole, size - chunk.length)
       else chunks.push(chunk)
       if (whole || size < copiedBytes || length <= copiedBytes) return
-      // memory of its own goes back to the system at once, and that of thousands of chunks does not
+      // a separate allocation is returned to the system at once; that of thousands of chunks is not
       whole = Buffer.allocUnsafeSlow(length)
       let at = 0
       for (const one of chunks.splice(0)) at += one.copy(whole, at)
@@ -93,7 +93,7 @@ function readChunks(
   })
 }
 
-/** Reads on when the event loop has gone round; a delayed body, a millisecond later. */
+/** Resumes reading after one turn of the event loop, or after a millisecond if the body is delayed. */
 function letOthersIn(incoming: IncomingMessage, isDelayed: boolean): void {
   incoming.pause()
   const goOn = (): void => void incoming.resume()
@@ -101,7 +101,7 @@ function letOthersIn(incoming: IncomingMessage, isDelayed: boolean): void {
   else setImmediate(goOn)
 }
 
-/** Empties the chunks: what was copied can be let go of. */
+/** Joins the chunks and empties the array, so that copied chunks can be freed. */
 async function join(chunks: Buffer[], turn: BodyBounds['turn']): Promise<Buffer> {
   const size = chunks.reduce((sum, { length }) => sum + length, 0)
   if (size <= copiedBytes || !turn) return Buffer.concat(chunks)
@@ -122,8 +122,8 @@ async function join(chunks: Buffer[], turn: BodyBounds['turn']): Promise<Buffer>
 }
 
 /**
- * Reads and forgets what is still to come of a request; resolves when it is over, whole or not. An answer that ends the
- * connection must not end before. A client that sends on and on is cut off.
+ * Reads and discards the rest of a request's body. Resolves when it has ended, complete or not. An answer that closes
+ * the connection must not end before that. A client that sends more than `mostDropped` is cut off.
  */
 export function dropBody(incoming: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {

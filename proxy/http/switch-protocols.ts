@@ -4,12 +4,12 @@ import type { Duplex } from 'node:stream'
 /** How two joined connections ended. */
 export type JoinOutcome = 'finished' | 'client_left' | 'engine_broke_off'
 
-/** How long an end that was told of the other one's end may leave its own unsaid. */
+/** How long one side may keep its half open after it has seen the end of the other. */
 const longestGoodbye = 10_000
 
 /**
- * Tells the client that the engine goes on in another protocol, and joins the connections of both, each at the pace of
- * the other. Resolves when both have ended: an end or a reset of one is passed on to the other.
+ * Answers the client with 101 (switching protocols) and joins its connection to the engine's, each at the other's pace.
+ * An end or reset of one is passed on to the other. Resolves when both have closed.
  */
 export function switchProtocols(
   response: ServerResponse,
@@ -25,7 +25,7 @@ export function switchProtocols(
   response.writeHead(101, headers)
   response.flushHeaders()
   response.detachSocket(client)
-  // what watched for its end
+  // the listener's reader that watched for the end of the connection
   client.removeAllListeners('readable')
   return new Promise((resolve) => {
     let outcome: JoinOutcome | undefined
@@ -42,13 +42,13 @@ export function switchProtocols(
 }
 
 function passOn(from: Duplex, to: Duplex): void {
-  // a fault that comes behind the first has nobody else who listens
+  // errors after the first have no other listener
   from.on('error', () => {})
   from.pipe(to)
   from.once('close', () => {
-    // what is still on its way to one that was told of the end is its own
+    // after a regular end, data on its way to the other side is still delivered
     if (!to.writableEnded) to.destroy()
-    // nobody reads it any more, and its end would not be seen
+    // nobody reads it any more, so its end would go unnoticed
     else to.resume()
   })
   to.once('finish', () => {

@@ -1,15 +1,15 @@
 import { IncomingMessage } from 'node:http'
 
 /**
- * A request that asks to go on in another protocol on its connection. Node takes all of these out of HTTP as soon as
- * anybody listens for them; of this class it takes WebSockets alone. What asks for anything else (`h2c`, as Java's
- * client does with every request) or has a body goes on as HTTP/1.1, which it may.
+ * A request that may ask to switch protocols. Once there is an `upgrade` listener, Node takes all such requests out of
+ * HTTP; with this class it takes only WebSockets. A request for anything else (`h2c`, which Java's client sends with
+ * every request), or with a body, continues as HTTP/1.1, which the standard allows.
  */
 export class UpgradableRequest extends IncomingMessage {
-  /** what Node found; no `#private`, since the constructor it inherits from sets `upgrade` */
+  /** the value that Node set; not `#private`, since the inherited constructor sets `upgrade` */
   private isAsked: boolean | null = null
 
-  /** Node sets and reads it with the head of the request. */
+  /** Set and read by Node when it parses the request's head. */
   get upgrade(): boolean | null {
     return this.isAsked && (this.method === 'CONNECT' || isWebSocket(this))
   }
@@ -19,7 +19,7 @@ export class UpgradableRequest extends IncomingMessage {
   }
 }
 
-/** The protocol that a request goes on in if the engine agrees; null for a request that is HTTP alone. */
+/** Returns the protocol that a request asks to switch to; null if it asks for none that we support. */
 export function upgradeOf(incoming: IncomingMessage): string | null {
   return incoming instanceof UpgradableRequest && incoming.upgrade ? incoming.headers.upgrade! : null
 }

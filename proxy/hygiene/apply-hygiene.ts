@@ -3,23 +3,23 @@ import { findSystemContents } from './find-system-contents.ts'
 import { moveSystemText } from './move-system-text.ts'
 import { orderTools } from './order-tools.ts'
 
-/** What may be changed in front of the blocks; nothing, unless configured. */
+/** What may be changed before the blocks; nothing unless configured. */
 export interface HygieneSettings {
   readonly sortTools: boolean
   readonly moveVolatileHeaders: boolean
 }
 
-/** A body whose beginning is the same for more requests. */
+/** A body with a beginning that more requests share. */
 export interface CleanedBody {
   readonly body: string
   readonly hasSortedTools: boolean
-  /** volatile lines that stand behind the rest of their system message now */
+  /** volatile lines that now follow the rest of their system message */
   readonly movedLines: number
 }
 
 /**
- * Makes the beginning of a request body, which has to be the JSON of an object, the same for more requests. Pure, and
- * done twice the same as once: turns of the past come out as they did before. undefined when nothing changes.
+ * Makes the beginning of a request body, which must be a JSON object, the same for more requests. Pure and idempotent:
+ * past turns come out as they did before. Returns undefined if nothing changes.
  */
 export function applyHygiene(json: string, settings: HygieneSettings): CleanedBody | undefined {
   if (!settings.sortTools && !settings.moveVolatileHeaders) return undefined

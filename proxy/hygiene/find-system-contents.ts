@@ -2,10 +2,10 @@ import { elementSpans, memberSpans, type Span } from '../json/json-spans.ts'
 
 const systemRoles = new Set(['"system"', '"developer"'])
 
-// most messages begin with their role: that of a long one is known without reading to its end
+// most messages begin with their role, so that a long one need not be read to its end
 const OTHER_ROLE = /\{\s{0,16}"role"\s{0,16}:\s{0,16}"(?!system"|developer")[\w-]{1,32}"/y
 
-/** Where the contents of system messages stand in a request body of any API: strings or arrays of parts. */
+/** Finds the contents of system messages in a request body of any API: strings or arrays of parts. */
 export function findSystemContents(json: string, members: ReadonlyMap<string, Span>): Span[] {
   const own = [members.get('system'), members.get('instructions')].filter((span) => span !== undefined)
   return [...own, ...[members.get('messages'), members.get('input')].flatMap((list) => readMessages(json, list))]

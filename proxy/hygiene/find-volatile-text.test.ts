@@ -140,7 +140,7 @@ test.each([
   ['lines of marks', '<a>\n```1\n'],
   ['examples', 'e.g. 2026-11-21T14:03:22Z '],
 ])('the search takes linear time in hostile text: %s', (_, unit) => {
-  // in quadratic time, the test would not end within its own
+  // with quadratic run time the test would time out
   const found = findVolatileText(unit.repeat(Math.ceil(2_000_000 / unit.length)))
   expect(found).toBeDefined()
 })

@@ -2,12 +2,12 @@ import type { Span } from '../json/json-spans.ts'
 import { readLines, type TextLine } from './read-lines.ts'
 import { type VolatileKind, volatilePatterns } from './volatile-patterns.ts'
 
-/** Text that differs between requests which are otherwise equal: nothing behind it is found in an engine's cache. */
+/** Text that differs between otherwise equal requests: nothing after it is found in an engine's cache. */
 export interface VolatileText extends Span {
   readonly kind: VolatileKind
   /** what it is and how often it changes, for people */
   readonly explanation: string
-  /** the whole line with its line end, when it holds nothing else and says of itself what it is: it may be moved */
+  /** the whole line with its line end, if it contains nothing else and says itself what it is: it may be moved */
   readonly line?: Span
 }
 
@@ -20,24 +20,24 @@ const explanations: Record<VolatileKind, string> = {
   uuid: 'a UUID: it changes with every request if it names the request',
 }
 
-/** A text with more of it than this is data, not headers. */
+/** A text with more matches than this is data, not headers. */
 const mostFound = 100
 
-/** As short as `now 14:03`. */
+/** Shorter lines are not searched: even `now 14:03` is longer. */
 const shortest = 7
 
-// words that say that what follows is an example, and not this request's own
+// words that mark what follows as an example, not this request's own value
 const EXAMPLE =
   /\be\.g\.|\bz\.\s?B\.|\b(?:for (?:example|instance)|examples?|formats?|formatted|such as|like|beispiel)\b/i
 
 /**
- * The volatile text in front of `end`, in order and not overlapping; in linear time. What is quoted, in code or given
- * as an example is left out, and of what could be anything (a bare timestamp, a UUID) nothing says that it may be moved.
+ * Finds the volatile text before `end`, in order and not overlapping, in linear time. Omits what is quoted, in code or
+ * given as an example. What could be anything (a bare timestamp, a UUID) is never marked as movable.
  */
 export function findVolatileText(text: string, end: number = text.length): VolatileText[] {
   const found: VolatileText[] = []
   const { lines, isOpen } = readLines(text.slice(0, end))
-  // what is moved goes to the end of the text: that has to be seen, and to be no place inside of something
+  // moved lines go to the end of the text, so the end must be visible and not inside code or an element
   const mayMove = end === text.length && !isOpen
   for (const line of lines) {
     if (line.isCode || line.contentEnd - line.start < shortest) continue
@@ -50,7 +50,7 @@ export function findVolatileText(text: string, end: number = text.length): Volat
 function findInLine(text: string, line: TextLine, mayMove: boolean): VolatileText[] {
   const content = text.slice(line.start, line.contentEnd)
   const found: VolatileText[] = []
-  // most lines hold no digit, and cost no search
+  // most lines have no digit and need no search
   if (!/\d/.test(content)) return found
   for (const pattern of volatilePatterns) {
     for (const match of matchesOf(pattern.regExp, content)) {
@@ -71,7 +71,7 @@ function findInLine(text: string, line: TextLine, mayMove: boolean): VolatileTex
   return withoutOverlaps(found)
 }
 
-// `matchAll` copies the expression each time, which takes longer than to search a short line
+// `matchAll` copies the expression each time, which takes longer than searching a short line
 function* matchesOf(regExp: RegExp, text: string): Generator<RegExpExecArray> {
   let at = 0
   for (;;) {
@@ -87,7 +87,7 @@ function isAlone(line: string, match: RegExpExecArray): boolean {
   return match.index === 0 && /^[.;。!]?[ \t]*$/.test(line.slice(match[0].length))
 }
 
-// of two that overlap, the one that was found by the surer pattern
+// keeps, of two that overlap, the one found by the surer pattern
 function withoutOverlaps(found: readonly VolatileText[]): VolatileText[] {
   const rank = new Map(found.map((one, i) => [one, i]))
   const kept: VolatileText[] = []

@@ -4,16 +4,16 @@ import { findVolatileText } from './find-volatile-text.ts'
 import { moveVolatileText } from './move-volatile-text.ts'
 import { readLines } from './read-lines.ts'
 
-/** A content with its volatile lines behind all that stays the same. */
+/** A content with its volatile lines moved after everything that stays the same. */
 export interface MovedContent extends Splice {
-  /** how many lines stand elsewhere now */
+  /** how many lines were moved */
   readonly lines: number
 }
 
 /**
- * Moves the volatile lines of a system message's content (a JSON string, or an array of parts) behind the rest: lines
- * within their text, parts that hold nothing else behind the other parts. undefined when nothing moves, and for a
- * content with context blocks: a line behind the last block of a list would be read as a part of it.
+ * Moves the volatile lines of a system message's content (a JSON string, or an array of parts) after the rest: lines
+ * within their text, parts that contain nothing else after the other parts. Returns undefined if nothing moves, and for
+ * a content with context blocks: a line after the last block of a list would be read as a part of it.
  */
 export function moveSystemText(json: string, content: Span): MovedContent | undefined {
   if (json[content.start] === '"') return moveInString(json, content)
@@ -29,7 +29,9 @@ function moveInString(json: string, span: Span): MovedContent | undefined {
   return { start: span.start, end: span.end, text: JSON.stringify(moved), lines: lines.length }
 }
 
-/** Whether a text holds blocks, or what looks like them: what is moved behind them must not become a part of the last. */
+/**
+ * Whether a text contains blocks, or what looks like them: what is moved after them must not become a part of the last.
+ */
 function looksLikeLists(text: string): boolean {
   const { lists, refusals } = findSureLists(text)
   return lists.length > 0 || refusals.length > 0
@@ -37,7 +39,7 @@ function looksLikeLists(text: string): boolean {
 
 function moveInParts(json: string, { start }: Span): MovedContent | undefined {
   const parts = elementSpans(json, start).map((part) => readPart(json, part))
-  // an element or code that is opened in one part may hold the next
+  // an element or code that is opened in one part may enclose the next
   if (parts.length === 0 || parts.some(({ isOpen }) => isOpen)) return undefined
   if (looksLikeLists(parts.map(({ text }) => text).join('\n\n'))) return undefined
   const order = [...parts.filter(({ isVolatile }) => !isVolatile), ...parts.filter(({ isVolatile }) => isVolatile)]
@@ -55,10 +57,10 @@ interface Part extends Span {
   /** as it is to be sent */
   readonly json: string
   readonly text: string
-  /** lines that moved inside of it */
+  /** lines that moved within it */
   readonly lines: number
   readonly isOpen: boolean
-  /** it holds nothing but a volatile line */
+  /** it contains nothing but a volatile line */
   readonly isVolatile: boolean
 }
 
@@ -69,7 +71,7 @@ function readPart(json: string, part: Span): Part {
   if (!span || own[span.start] !== '"') return left
   const text = JSON.parse(own.slice(span.start, span.end)) as string
   const found = findVolatileText(text)
-  // a breakpoint speaks of everything in front of it: the part that carries one stays where it is
+  // a cache breakpoint covers everything before it, so the part that carries one stays where it is
   const isVolatile =
     found[0]?.line?.start === 0 && found[0].line.end === text.length && !own.includes('"cache_control"')
   const moved = isVolatile ? undefined : moveInString(own, span)

@@ -2,9 +2,9 @@ import type { Span } from '../json/json-spans.ts'
 import { readLines } from './read-lines.ts'
 
 /**
- * The text with the given whole lines (`VolatileText.line`) behind all others, each group in the order it had. Every
- * byte is kept: line ends stay in their places. For texts that hold no context blocks: a line behind the last block
- * of a list would be read as a part of it.
+ * Returns the text with the given whole lines (`VolatileText.line`) after all others, each group in its original order.
+ * Every byte is kept: line ends stay in their places. For texts without context blocks: a line after the last block of
+ * a list would be read as a part of it.
  */
 export function moveVolatileText(text: string, lines: readonly Span[]): string {
   const starts = new Set(lines.map(({ start }) => start))

@@ -112,7 +112,7 @@ test('the order is stable: it does not depend on the one received, and ordering 
         const json = JSON.stringify({ tools })
         const sent = ordered(json)
         expect(order(sent)).toBeUndefined()
-        // left alone in one order, left alone in all
+        // what is left alone in one order is left alone in all
         if (sent !== json) expect(ordered(JSON.stringify({ tools: shuffled }))).toBe(sent)
       },
     ),

@@ -1,14 +1,14 @@
 import { elementSpans, type Span, type Splice } from '../json/json-spans.ts'
 import { reorderElements } from './reorder-elements.ts'
 
-/** What a tool is ordered by, one after the other. */
+/** The sort keys of a tool, in order of precedence. */
 type ToolKey = readonly [type: string, name: string, json: string]
 
 /**
- * A splice that puts a `tools` array into an order that does not depend on the one it came in: by type, name and JSON,
- * each tool byte for byte. undefined when it is in that order, or had better be left alone: an element is no object,
- * carries `cache_control` (which speaks of everything in front of it), or shares its type and name with another, of
- * which an engine takes the first or the last.
+ * Returns a splice that puts a `tools` array into an order that does not depend on the one it came in: by type, name
+ * and JSON, each tool byte for byte. Returns undefined if it is in that order, or is better left alone: an element is
+ * not an object, carries `cache_control` (which covers everything before it), or shares its type and name with another
+ * (engines take the first or the last).
  */
 export function orderTools(json: string, tools: Span): Splice | undefined {
   const elements = elementSpans(json, tools.start)

@@ -2,15 +2,15 @@ import type { Span } from '../json/json-spans.ts'
 
 /** A line of a text, with its line end. */
 export interface TextLine extends Span {
-  /** in front of the line end */
+  /** where the line end begins */
   readonly contentEnd: number
-  /** it stands in fenced code, or is a fence */
+  /** it is in fenced code, or is a fence */
   readonly isCode: boolean
-  /** it stands in an element whose tags have lines of their own, or is such a tag */
+  /** it is in an element whose tags are on their own lines, or is such a tag */
   readonly isInside: boolean
 }
 
-/** The lines of a text, and whether it ends inside of code or of an element. */
+/** The lines of a text, and whether it ends inside code or an element. */
 export interface TextLines {
   readonly lines: readonly TextLine[]
   readonly isOpen: boolean
@@ -18,15 +18,15 @@ export interface TextLines {
 
 type Mark = 'fence' | 'opening' | 'closing'
 
-// a tag alone in its line is short
+// a tag alone on its line is short
 const LONGEST_TAG = 500
-// <, ` and ~: what other lines begin with is no mark
+// <, ` and ~: lines that begin otherwise have no mark
 const marks = new Set([0x3c, 0x60, 0x7e])
 const FENCE = /^(?:```|~~~)/
 const OPENING = /^<([a-z][\w.-]{0,60})(?:[ \t][^<>\n]{0,400})?(?<!\/)>$/i
 const CLOSING = /^<\/[a-z][\w.-]{0,60}>$/i
 
-/** Splits a text into lines and says of each where it stands. */
+/** Splits a text into lines and says of each what it is inside. */
 export function readLines(text: string): TextLines {
   const lines: TextLine[] = []
   let isCode = false

@@ -1,8 +1,8 @@
 import type { Span, Splice } from '../json/json-spans.ts'
 
 /**
- * A splice that puts the elements of an array, as `elementSpans` gives them, into another order: byte for byte, with
- * the separators left in their places. undefined when that is the order they have.
+ * Returns a splice that puts the elements of an array, as `elementSpans` gives them, into another order: byte for byte,
+ * with the separators left in their places. Returns undefined if they are in that order already.
  */
 export function reorderElements(json: string, elements: readonly Span[], order: readonly number[]): Splice | undefined {
   if (order.every((from, place) => from === place)) return undefined

@@ -1,19 +1,22 @@
-/** What kind of text differs between requests that are otherwise equal. */
+/** The kinds of text that differ between otherwise equal requests. */
 export type VolatileKind = 'attribution' | 'id' | 'time' | 'date' | 'timestamp' | 'uuid'
 
 /** One form of volatile text. */
 export interface VolatilePattern {
   /** global; never matches the empty text */
   readonly regExp: RegExp
-  /** what a match is; undefined when the words around it say that it does not vary */
+  /** what a match is; undefined if its words suggest that it does not vary */
   kindOf(match: RegExpExecArray): VolatileKind | undefined
-  /** its words say that it varies: a line that holds nothing else may be moved. Otherwise it is only likely */
+  /**
+   * its words say that it varies: a line that contains nothing else may be moved. Otherwise it is only likely to vary
+   */
   readonly isCertain: boolean
 }
 
 /*
- * Every repetition is bounded, and every pattern begins with a fixed word or a digit: a search takes linear time. Forms
- * are those of Claude Code, Open WebUI, AnythingLLM, Cline, Codex, Gemini CLI and the Llama templates, and their like.
+ * Every repetition is bounded, and every pattern begins with a fixed word or a digit, so that a search takes linear
+ * time. The forms are those of Claude Code, Open WebUI, AnythingLLM, Cline, Codex, Gemini CLI, the Llama templates and
+ * similar.
  */
 
 const WEEKDAY =
@@ -64,7 +67,7 @@ const BEFORE = '(?<![\\p{L}\\p{N}_"\'`“‘/.{-])'
 /** The forms of volatile text, the surest first. */
 export const volatilePatterns: readonly VolatilePattern[] = [
   {
-    // clients insert such lines as headers, in front of the system prompt or as a text of their own
+    // clients insert such lines as headers, before the system prompt or as a separate text
     regExp:
       /^(?:x-anthropic-[a-z-]{1,60}|x-(?:request|session|trace|correlation|client-request)-id|traceparent):[^\n\r]+/gi,
     kindOf: () => 'attribution',
@@ -76,7 +79,7 @@ export const volatilePatterns: readonly VolatilePattern[] = [
     isCertain: true,
   },
   {
-    // an opening tag alone stands where what it opens stands
+    // an opening tag alone must stay with what it opens
     regExp: new RegExp(`${TAG}>`, 'giu'),
     kindOf: kindOfTag,
     isCertain: false,
@@ -102,7 +105,7 @@ export const volatilePatterns: readonly VolatilePattern[] = [
   {
     regExp:
       /(?<![\w"'`“/:.-])\d{4}-[01]\d-[0-3]\d[T ][0-2]\d:[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9})?)?(?:Z|[ ]?[+-]\d{2}:?\d{2}|[ ]UTC)?(?![\w"'`-])/g,
-    // an hour on the dot is the hour of an example or of an appointment
+    // a full hour is that of an example or of an appointment
     kindOf: ([text]) => (/[T ]\d\d:00(?::00)?(?![.,:\d])/.test(text) ? undefined : 'timestamp'),
     isCertain: false,
   },
@@ -117,7 +120,7 @@ function kindOfMoment({ groups }: RegExpExecArray): VolatileKind {
   return groups!.clock === undefined && groups!.clockOnly === undefined ? 'date' : 'time'
 }
 
-// without an id a tag is the markup of a prompt
+// a tag without an id is markup of the prompt
 function kindOfTag([text]: RegExpExecArray): VolatileKind | undefined {
   return /\d/.test(text) && /\bid\b|[_-]id/i.test(text) ? 'id' : undefined
 }

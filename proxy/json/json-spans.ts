@@ -4,7 +4,7 @@ export interface Span {
   readonly end: number
 }
 
-/** A stretch of a text and what takes its place. */
+/** A stretch of a text and its replacement. */
 export interface Splice extends Span {
   readonly text: string
 }
@@ -15,14 +15,14 @@ export interface Splice extends Span {
  * (a tree parser takes 7 ms for 289 KB, JSON.parse 0.9 ms).
  */
 
-/** The members of the object that begins at `start`; of duplicate keys the last counts, as for every parser. */
+/** Returns the members of the object that begins at `start`; of duplicate keys the last counts, as for every parser. */
 export function memberSpans(json: string, start: number): Map<string, Span> {
   const members = new Map<string, Span>()
   eachMember(json, start, (key, value) => members.set(key, value))
   return members
 }
 
-/** The values of every member of this name, duplicates too: parsers differ in which of them counts. */
+/** Returns the values of every member with this name, including duplicates: parsers differ in which of them counts. */
 export function valuesOf(json: string, start: number, key: string): Span[] {
   const values: Span[] = []
   eachMember(json, start, (name, value) => {
@@ -42,7 +42,7 @@ function eachMember(json: string, start: number, visit: (key: string, value: Spa
   }
 }
 
-/** The elements of the array that begins at `start`. */
+/** Returns the elements of the array that begins at `start`. */
 export function elementSpans(json: string, start: number): Span[] {
   const elements: Span[] = []
   let at = skipSpace(json, start + 1)
@@ -54,7 +54,7 @@ export function elementSpans(json: string, start: number): Span[] {
   return elements
 }
 
-/** Finds values of a JSON text by the keys and places that lead to them; each container is read once. */
+/** Finds values of a JSON text by the keys and indices that lead to them; each container is read once. */
 export class SpanFinder {
   readonly #json: string
   readonly #members = new Map<number, Map<string, Span>>()
@@ -64,7 +64,7 @@ export class SpanFinder {
     this.#json = json
   }
 
-  /** The span of a value that JSON.parse has shown to be there. */
+  /** Returns the span of a value that is known to exist from JSON.parse. */
   find(path: readonly (string | number)[]): Span {
     let span: Span = { start: valueStart(this.#json), end: this.#json.length }
     for (const step of path) {
@@ -86,7 +86,7 @@ export class SpanFinder {
   }
 }
 
-/** Where the first value of a JSON text begins. */
+/** Returns where the first value of a JSON text begins. */
 export function valueStart(json: string): number {
   return skipSpace(json, 0)
 }
@@ -103,18 +103,18 @@ export function applySplices(text: string, splices: readonly Splice[]): string {
   return pieces.join('')
 }
 
-/** A splice that puts members, one at least, in front of the others of the object at `start`. */
+/** Returns a splice that inserts members, at least one, before the others of the object at `start`. */
 export function insertMembers(json: string, start: number, members: Readonly<Record<string, unknown>>): Splice {
   const isEmpty = json[skipSpace(json, start + 1)] === '}'
   const text = `${JSON.stringify(members).slice(1, -1)}${isEmpty ? '' : ','}`
   return { start: start + 1, end: start + 1, text }
 }
 
-/** Splices that take every member with one of these keys out of the object at `start`, with the commas that parted them. */
+/** Returns splices that remove every member with one of these keys from the object at `start`, including the commas. */
 export function removeMembers(json: string, start: number, keys: ReadonlySet<string>): Splice[] {
   const splices: Splice[] = []
   let at = skipSpace(json, start + 1)
-  /** where a run of removed members begins that no kept member has ended yet */
+  /** where the current run of removed members begins; −1: there is none */
   let runStart = -1
   let keptEnd = -1
   while (json[at] !== '}') {
@@ -139,7 +139,7 @@ function skipSpace(json: string, at: number): number {
   return at
 }
 
-/** Behind the comma that follows a value, or at the bracket that closes its container. */
+/** Returns the place after the comma that follows a value, or of the bracket that closes its container. */
 function skipSeparator(json: string, at: number): number {
   const next = skipSpace(json, at)
   return json[next] === ',' ? skipSpace(json, next + 1) : next

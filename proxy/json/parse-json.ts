@@ -1,6 +1,6 @@
 import { ProxyError } from '../errors.ts'
 
-/** The value of a request body; throws `invalid_body` when it is no JSON. */
+/** Parses a request body. Throws `invalid_body` if it is not JSON. */
 export function parseJson(body: string): unknown {
   try {
     return JSON.parse(body)

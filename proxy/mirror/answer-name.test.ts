@@ -14,7 +14,7 @@ function namesIn(kind: EngineKind, api: PromptApi, ...chunks: string[]): string[
   return names
 }
 
-// beginnings of answers as vLLM 0.32.0 and SGLang 0.5.23 write them
+// starts of answers as vLLM 0.32.0 and SGLang 0.5.23 write them
 const vllmResponse = '{"id":"resp_80449259f2d6425d","created_at":1795285788,"incomplete_details":null'
 const vllmStream =
   'event: response.created\ndata: {"response":{"id":"resp_86205b73efd14f24","created_at":1795285790,"incomplete_details":null'

@@ -2,19 +2,19 @@ import type { EngineAdapter } from '#engine-adapters/engine-adapter.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { RequestId } from '#index/context-block.ts'
 
-/** An answer begins with its id, and a stream's first event with the answer's. */
+/** The id is at the start of an answer, and of a stream's first event. */
 const headBytes = 2048
 const member = /"(?:type|object|sequence_number)": *(?:"[\w.]+"|\d+), */
 const answerId = new RegExp(
   `^(?:event:[^\\n]*\\n)?(?:data: *)?\\{(?:${member.source})*(?:"response": *\\{)?"id": *"([\\w-]{1,200})"`,
 )
 
-/** Finds out from the beginning of an engine's answer whether its reports call the request by another name than ours. */
+/** Finds out, from the start of an engine's answer, whether the engine's reports use another id than ours. */
 export class AnswerName {
   readonly #adapter: Pick<EngineAdapter, 'reportedName'>
   readonly #api: PromptApi
   readonly #onName: (request: RequestId, name: RequestId) => void
-  /** undefined: nothing is to be found out any more */
+  /** undefined: nothing left to find out */
   #request: RequestId | undefined
   #head = ''
 

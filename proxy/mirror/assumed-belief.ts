@@ -8,12 +8,12 @@ import { HotEvictions } from '#index/mirror/hot/hot-evictions.ts'
 import type { MirrorMode } from './report-silence.ts'
 
 /**
- * How long it is believed that something is cached of which nothing is heard. An order made for what is gone costs
- * nothing, one that is not made loses what was there: an idle engine keeps its cache.
+ * How long something counts as cached without news of it. Ordering for a cache entry that is gone costs nothing, but
+ * not ordering for one that is there loses it; an idle engine keeps its cache.
  */
 const believedMilliseconds = 60 * 60_000
 
-/** What is known of the cache of an engine of which nothing is reported. */
+/** What is known about the cache of an engine that reports nothing. */
 export interface KnownCache {
   readonly capacityTokens: number | undefined
   /** it evicts a leaf of its tree at once, not page by page (SGLang) */
@@ -21,8 +21,8 @@ export interface KnownCache {
 }
 
 /**
- * What is believed no more while nobody reports what an engine evicts: by a model of a cache of the known capacity, or,
- * where that is not known, after a while. While reports arrive it does nothing.
+ * Drops belief while nobody reports the engine's evictions: by simulating a cache of the known capacity, or, if the
+ * capacity is unknown, by expiry. Does nothing while reports arrive.
  */
 export class AssumedBelief {
   readonly #cache: BelievedCache
@@ -30,9 +30,9 @@ export class AssumedBelief {
   #evictions: AssumedEvictions | undefined
   #expiry: ExpiringBelief | undefined
   #named: EvictionReport | null | undefined
-  /** undefined: the engine evicts what was used longest ago */
+  /** undefined: the engine evicts by LRU */
   #hot: HotEvictions | undefined
-  /** what was held when the last report came: that much fits, whatever our count of it */
+  /** tokens held at the last report: that much fits, whatever we count */
   #known = 0
 
   constructor(cache: BelievedCache, cut: BeliefCut) {
@@ -40,7 +40,7 @@ export class AssumedBelief {
     this.#cut = cut
   }
 
-  /** How the engine evicts, as it says itself; what it was asked for before it says something else is not known. */
+  /** Sets the eviction policy that the engine reports. A new policy starts without the history of earlier requests. */
   evictsBy(report: EvictionReport | null | undefined): void {
     if (JSON.stringify(report) === JSON.stringify(this.#named)) return
     this.#named = report
@@ -48,7 +48,7 @@ export class AssumedBelief {
     this.#hot = policy && new HotEvictions(this.#cache, this.#cut, policy)
   }
 
-  /** A request was sent. */
+  /** Notes that a request was sent. */
   sent(request: RequestId, prompt: SentPrompt, mode: MirrorMode, cache: KnownCache, now: number): void {
     this.#expiry?.note(request, now)
     if (mode === 'exact' || cache.capacityTokens === undefined) this.#hot?.note(prompt)
@@ -56,7 +56,7 @@ export class AssumedBelief {
     this.apply(mode, cache, now)
   }
 
-  /** Believes what a mode allows. */
+  /** Drops belief as the mode requires. */
   apply(mode: MirrorMode, { capacityTokens, evictsInWhole }: KnownCache, now: number): void {
     if (mode === 'exact') {
       this.#evictions?.close()

@@ -1,15 +1,15 @@
 import type { RequestId } from '#index/context-block.ts'
 
-/** Requests that ended before the engine had said anything: it may have begun with them or not, as its reports will tell. */
+/** Requests that ended before the engine answered. Its reports will show whether it had started on them. */
 export class DoubtedRequests {
-  /** when they ended, in milliseconds; the longest ago first */
+  /** when they ended, in milliseconds; oldest first */
   readonly #endedAt = new Map<RequestId, number>()
 
   add(request: RequestId, now: number): void {
     this.#endedAt.set(request, now)
   }
 
-  /** Takes out those that ended before a time. */
+  /** Removes and yields the requests that ended at or before a time. */
   *takeEnded(before: number): Generator<RequestId> {
     for (const [request, endedAt] of this.#endedAt) {
       if (endedAt > before) return

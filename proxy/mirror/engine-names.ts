@@ -1,30 +1,30 @@
 import type { RequestId } from '#index/context-block.ts'
 
-/** Names are learned from answers, which come long after the first report: so many reports about strangers are kept. */
+/** Reports kept for unknown names: a name is learned from the answer, which comes long after the first report. */
 const maxUnclaimed = 1_000
 const maxNames = 20_000
 
 /**
- * What an engine calls requests to which it gives ids of its own (vLLM's and SGLang's `/v1/responses`, SGLang's samples):
- * known when the answer tells it. Bounded; the oldest go first.
+ * Maps the engine's ids to ours for requests to which the engine assigns its own id (vLLM's and SGLang's
+ * `/v1/responses`, SGLang's samples). The answer reveals the id. Bounded; the oldest entries are dropped first.
  */
 export class EngineNames {
   readonly #requests = new Map<RequestId, RequestId>()
   readonly #unclaimed = new Map<RequestId, number>()
 
-  /** Our id of what the engine calls by this name. */
+  /** Returns our id for the engine's name, or the name itself if it is not mapped. */
   resolve(name: RequestId): RequestId {
     return this.#requests.get(name) ?? name
   }
 
-  /** Keeps the last report about a name that is nobody's yet. */
+  /** Keeps the latest report about a name that no request has claimed yet. */
   keep(name: RequestId, cachedTokens: number): void {
     this.#unclaimed.delete(name)
     this.#unclaimed.set(name, cachedTokens)
     if (this.#unclaimed.size > maxUnclaimed) this.#unclaimed.delete(first(this.#unclaimed))
   }
 
-  /** From now on reports about `name` are about `request`; what was reported of it last, if anything was. */
+  /** Maps `name` to `request` from now on. Returns the latest count reported for `name`, if there is one. */
   claim(request: RequestId, name: RequestId): number | undefined {
     this.#requests.set(name, request)
     if (this.#requests.size > maxNames) this.#requests.delete(first(this.#requests))
@@ -33,7 +33,7 @@ export class EngineNames {
     return reported
   }
 
-  /** The engine holds nothing of what it reported. */
+  /** Drops the kept reports: the engine no longer holds what it reported. */
   clear(): void {
     this.#unclaimed.clear()
   }

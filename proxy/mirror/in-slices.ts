@@ -1,15 +1,15 @@
 import { setImmediate as afterIo } from 'node:timers/promises'
 
-/** A request takes several turns of the event loop, and waits for a slice at each. */
+/** Short, because a request takes several turns of the event loop and may wait for a slice in each. */
 const sliceMilliseconds = 0.3
-/** The clock is looked at now and then. */
+/** The clock is read once per this many items. */
 const itemsPerLook = 8
-/** Others had something to do in a turn that took longer. */
+/** If a turn of the event loop takes longer, other work was done in it. */
 const idleTurnMilliseconds = 0.05
-/** So long requests go before a slice at most: they must not keep it from being taken at all. */
+/** The longest time that requests may delay a slice, so that they never starve it. */
 const waitMilliseconds = 2
 
-/** Does something with each item, and lets requests in between several times a millisecond; rejects with the first fault. */
+/** Calls `act` with each item, and yields to requests several times a millisecond. Rejects with the first error. */
 export async function inSlices<T>(items: Iterable<T>, act: (item: T) => void): Promise<void> {
   let begun = performance.now()
   let looked = 0
@@ -21,7 +21,7 @@ export async function inSlices<T>(items: Iterable<T>, act: (item: T) => void): P
   }
 }
 
-/** Resolves with the time when nobody else had anything to do, or has waited long enough. */
+/** Waits until the event loop is idle, but not longer than `waitMilliseconds`. Resolves with the current time. */
 async function untilIdle(): Promise<number> {
   const begun = performance.now()
   for (let turn = begun; ; ) {

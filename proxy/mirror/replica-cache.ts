@@ -12,23 +12,23 @@ import { inSlices } from './in-slices.ts'
 import { ReportState } from './report-state.ts'
 import { RunningRequests } from './running-requests.ts'
 
-/** Of each replica, 4 bytes each: more than engines hold. */
+/** Tokens per replica, 4 bytes each: more than engines hold. */
 const mirroredTokens = 32_000_000
 
-/** Aborted requests are told of at the end of the engine's step. */
+/** The engine reports aborted requests at the end of its step. */
 const doubtMilliseconds = 10_000
 
-/** To find who else believes takes a millisecond of 50,000 requests; an engine that caches nothing denies every answer. */
+/** Searching 50,000 requests for affected ones takes a millisecond; an engine without a cache contradicts every time. */
 const cutMilliseconds = 50
 
 /**
- * The one door to what a replica is believed to have cached. It keeps three models of one cache: by characters, which
- * decides (`mirror`), by the engine's tokens, which predicts (`tokens`), and by its blocks where it publishes events
- * (`events`). What happens to a request is told here once.
+ * The only entry point to what a replica is believed to have cached. It keeps three models of one cache: by characters,
+ * for decisions (`mirror`); by the engine's tokens, for predictions (`tokens`); and by its blocks, if it publishes
+ * events (`events`). Everything that happens to a request is reported here once.
  */
 export class ReplicaCache {
   readonly mirror: CacheMirror
-  /** only of requests for whose tokens the engine was asked */
+  /** only for requests whose tokens were requested from the engine */
   readonly tokens: TokenMirror
   readonly #reports: Pick<ReportState, 'modeAt' | 'isByCallbacks'>
   readonly #now: () => number
@@ -37,7 +37,7 @@ export class ReplicaCache {
   readonly #assumed: AssumedBelief
   readonly #doubted = new DoubtedRequests()
   #events: FollowedEvents | undefined
-  /** from when on belief is held against an answer again */
+  /** when belief is next compared with an answer */
   #nextCut = 0
   #known: KnownCache = { capacityTokens: undefined, evictsInWhole: false }
 
@@ -61,12 +61,12 @@ export class ReplicaCache {
     return this.#events
   }
 
-  /** From now on the engine's own events are read. */
+  /** Uses the engine's own events from now on. */
   followBy(events: FollowedEvents): void {
     this.#events = events
   }
 
-  /** What time brings with it; `known`: what is known by now of the engine's cache. */
+  /** Runs time-based updates. `known`: what is currently known about the engine's cache. */
   tick(known: KnownCache): void {
     const now = this.#now()
     this.#known = known
@@ -74,20 +74,20 @@ export class ReplicaCache {
     this.#endDoubt(now)
   }
 
-  /** The engine evicts by this rule; undefined: by LRU. */
+  /** Sets the engine's eviction policy; undefined: LRU. */
   evictsBy(eviction: Parameters<AssumedBelief['evictsBy']>[0]): void {
     this.#assumed.evictsBy(eviction)
   }
 
   /**
-   * A request is about to be sent: from now on it is believed to be cached. `readsCache`: what the engine finds cached of
-   * it tells of what it holds. `exactLength`: characters in front of what is expected to be reused at another position;
-   * until the engine reports more, nothing behind them is believed.
+   * A request is about to be sent: it counts as cached from now on. `readsCache`: the engine's count of cached tokens
+   * shows what it holds. `exactLength`: characters before the part that is expected to be reused at another position;
+   * until the engine reports more, only these count as cached.
    */
   sent(request: RequestId, prompt: SentPrompt, readsCache = true, exactLength?: number): void {
     const now = this.#now()
     const mode = this.#reports.modeAt(now)
-    // where the engine reports what it loses, its answer has nothing to add
+    // if the engine reports evictions, its answer adds nothing
     const predicted = readsCache && mode === 'fallback' ? this.mirror.predictCachedTokens(prompt) : undefined
     this.#running.begin(request, prompt, predicted)
     this.mirror.apply({ type: 'sent', request, prompt })
@@ -98,13 +98,13 @@ export class ReplicaCache {
     this.#assumed.sent(request, prompt, mode, this.#known, now)
   }
 
-  /** Requests have waited, and go to the engine now; their tokens are learned soon. */
+  /** Requests have left the queue and go to the engine now; their tokens are learned soon. */
   began(requests: readonly RequestId[], prompts: readonly SentPrompt[]): void {
     this.#events?.sent(requests, prompts)
     for (const [i, request] of requests.entries()) this.tokens.send(request, prompts[i]!.prefixes)
   }
 
-  /** What the tokens of requests are; undefined: they cannot be had. The engine caches pages of so many tokens. */
+  /** Sets the tokens of requests; undefined: they are unavailable. `pageTokens`: the engine's page size. */
   learned(
     requests: readonly RequestId[],
     prompts: readonly AskedPrompt[] | undefined,
@@ -114,19 +114,19 @@ export class ReplicaCache {
     this.#events?.learn(requests, prompts)
   }
 
-  /** How many tokens of a request that runs the engine had cached when it was sent; undefined if that is not known. */
+  /** Predicted tokens of a running request that the engine had cached when it was sent; undefined if unknown. */
   predict(request: RequestId): number | undefined {
     const held = this.tokens.predict(request)
     return held === undefined ? undefined : Math.max(held, this.#events?.countHeld(request) ?? 0)
   }
 
-  /** Up to how many tokens of a prompt may be held by requests whose tokens are not known. */
+  /** An upper bound for the tokens of a prompt that are held by requests whose tokens are unknown. */
   estimateUnknown({ prefixes, ends }: SentPrompt): number {
     const count = this.tokens.countUnknown(prefixes)
     return count === 0 ? 0 : this.mirror.estimateTokens(ends[count - 1]!)
   }
 
-  /** The engine has counted a prompt; `cachedTokens`: how much of it was cached, undefined where it does not say. */
+  /** The engine has counted a prompt. `cachedTokens`: how much of it was cached; undefined if not reported. */
   used(request: RequestId, promptTokens: number, cachedTokens: number | undefined): void {
     this.mirror.apply({ type: 'used', request, promptTokens })
     if (cachedTokens !== undefined) this.tokens.used(request, cachedTokens)
@@ -138,15 +138,15 @@ export class ReplicaCache {
   }
 
   /**
-   * A request has ended before the engine said anything to it. If the engine reports and says nothing about it soon, it
-   * holds nothing of it; otherwise the request is believed as much as others that were aborted.
+   * A request ended before the engine answered. If the engine reports by callbacks and says nothing about this request
+   * within 10 s, assume nothing was cached; otherwise treat it like any aborted request.
    */
   doubted(request: RequestId): void {
     const now = this.#now()
     if (this.#reports.isByCallbacks && this.#reports.modeAt(now) !== 'fallback') this.#doubted.add(request, now)
   }
 
-  /** The engine has not run requests: it holds nothing of them. */
+  /** The engine did not run these requests and holds nothing of them. */
   failed(requests: readonly RequestId[]): void {
     for (const request of requests) {
       this.mirror.apply({ type: 'failed', request })
@@ -155,7 +155,7 @@ export class ReplicaCache {
     this.#events?.failed(requests)
   }
 
-  /** Requests are over, well or badly; those that failed have been told of before. */
+  /** Requests have ended, successfully or not. Those that failed were passed to `failed` before. */
   ended(requests: readonly RequestId[]): void {
     for (const request of requests) {
       this.#running.end(request)
@@ -164,7 +164,7 @@ export class ReplicaCache {
     this.#events?.ended(requests)
   }
 
-  /** The engine calls a request by a name of its own, and reports about that. */
+  /** The engine uses its own name for a request in its reports. */
   named(request: RequestId, name: RequestId): void {
     const reported = this.#names.claim(request, name)
     if (reported !== undefined) this.#hold(reported > 0 ? 'stored' : 'evicted', request, reported)
@@ -175,12 +175,12 @@ export class ReplicaCache {
     return this.mirror.has(this.#names.resolve(name))
   }
 
-  /** Tokens of a request that the engine computed again; undefined: it has not said so, or the request has ended. */
+  /** Tokens of a request that the engine recomputed; undefined if it has not said so, or the request has ended. */
   recomputedOf(request: RequestId): number | undefined {
     return this.#running.recomputedOf(request)
   }
 
-  /** The engine reports that it holds so many tokens of what it calls by a name, and that it computed some again. */
+  /** The engine reports how many tokens it holds of the request it calls `name`, and how many it recomputed. */
   reported(
     type: 'stored' | 'evicted',
     name: RequestId,
@@ -193,7 +193,7 @@ export class ReplicaCache {
     this.#hold(type, request, cachedTokens)
   }
 
-  /** The engine reports all that it holds, in tokens by name. Those that are sent meanwhile are not among them. */
+  /** The engine reports everything it holds, in tokens by name. Requests sent meanwhile are not included. */
   async replaced(requests: Iterable<readonly [RequestId, number]>): Promise<void> {
     this.mirror.beginSnapshot()
     const held = new Map<RequestId, number>()
@@ -210,23 +210,23 @@ export class ReplicaCache {
     this.tokens.applySnapshot(held)
   }
 
-  /** What the engine holds of a request, or how many tokens that has, was gathered from its own events. */
+  /** Applies what was derived from the engine's own events: what it holds of a request, or the request's tokens. */
   gathered(event: CacheEvent & { readonly type: 'stored' | 'evicted' | 'used' }): void {
     this.mirror.apply(event)
   }
 
-  /** A request that runs while the engine is cleared is believed to be held all the same. */
+  /** Counts a request that runs while the engine is cleared as cached nevertheless. */
   resent(request: RequestId, prompt: SentPrompt): void {
     this.mirror.apply({ type: 'sent', request, prompt })
   }
 
-  /** The engine was cleared; what has not ended is believed to be held all the same, as if it had been sent just now. */
+  /** The engine was cleared. Requests that have not ended still count as cached, as if they had just been sent. */
   cleared(): void {
     this.#empty(false)
     for (const [request, prompt] of this.#running.all()) this.resent(request, prompt)
   }
 
-  /** Nothing is believed to be cached any more, and what was asked for is forgotten. */
+  /** Nothing counts as cached any more, and the demand history is forgotten. */
   clear(): void {
     this.#empty(true)
   }

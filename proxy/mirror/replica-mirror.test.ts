@@ -37,7 +37,7 @@ const snapshot = (sequence: number, ...requests: unknown[]): Promise<Acknowledge
   replica.takeSnapshot(() => Promise.resolve({ generation: 'g1', sequence, requests }))
 const lengthOf = (name: string): number => replica.mirror.heldOf(id(name))?.cachedLength ?? 0
 
-/** A request that the engine has ended with, one token a character. */
+/** Runs a request to its end, at one token per character. */
 function run(name: string, prompt: SentPrompt): void {
   replica.cache.sent(id(name), prompt)
   replica.cache.used(id(name), prompt.length, undefined)
@@ -249,7 +249,7 @@ describe('without reports', () => {
     test('is taken to keep what is asked for often', async () => {
       await tell(eviction)
       fill()
-      // a question is short, which makes its recency worth more than that of a block and a question in one
+      // a question is short, so its recency is worth more than that of a block and a question together
       expect(['a', 'a2', 'b', 'c'].map(lengthOf)).toEqual([300, 300, 100, 300])
     })
 
@@ -356,7 +356,7 @@ describe('whatever is lost, repeated, late or begun anew on the way', () => {
           for (let n = 0; n <= 5; n++) {
             run(`r-${n}`, promptOf([`${n}`, 'x']))
             known.add(`r-${n}`)
-            // sent anew, its old self is gone until the engine tells of it
+            // once it is sent again, its old entry is gone until the engine reports it
             sender.change(`r-${n}`, 0)
           }
         }

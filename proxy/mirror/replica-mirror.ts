@@ -19,26 +19,29 @@ export type { MirrorMode } from './report-silence.ts'
 export type { Acknowledgement, MirrorState } from './report-state.ts'
 
 /**
- * The receiving end of the callback protocol (CONTRACT §4) for one replica: takes its reports one after the other, each in
- * slices between which requests go on, and tells the replica's cache.
+ * The receiving end of the callback protocol (CONTRACT §4) for one replica. Applies its reports to the replica's cache
+ * one after the other, each in slices between which requests are served.
  */
 export class ReplicaMirror {
   readonly replica: ReplicaId
   readonly cache: ReplicaCache
-  /** Told when reports are of another life of the engine than those before. */
+  /** Called when reports come from a new generation of the engine. */
   onRestart: () => void = () => {}
-  /** Told when the engine holds nothing of what it held. */
+  /** Called when the engine has lost everything it held. */
   onCleared: () => void = () => {}
   readonly #onLost: () => void
   readonly #now: () => number
   readonly #reports = new ReportState()
-  /** resolves when all that came before is taken */
+  /** resolves when all earlier reports have been applied */
   #turn: Promise<void> = Promise.resolve()
   #reuse: AnyPositionReuse | undefined
   #recomputedTokens = 0
   readonly #applied = { stored: 0, evicted: 0, cleared: 0, snapshot: 0 }
 
-  /** `onLost`: the engine holds nothing of what it held: it was cleared, or began anew. `now`: milliseconds, monotonic. */
+  /**
+   * `onLost`: the engine has lost everything it held: it was cleared, or its generation is not the one we knew.
+   * `now`: milliseconds, monotonic.
+   */
   constructor(
     replica: ReplicaId,
     mirror: CacheMirror,
@@ -59,74 +62,74 @@ export class ReplicaMirror {
     return this.cache.tokens
   }
 
-  /** How many events of each type were applied. */
+  /** The number of applied events of each type. */
   get applied(): Readonly<Record<EngineEvent['type'] | 'snapshot', number>> {
     return this.#applied
   }
 
-  /** How the engine reuses KV at any position; undefined: it has not said that it does. */
+  /** How the engine reuses KV at any position; undefined if it has not said that it does. */
   get reuse(): AnyPositionReuse | undefined {
     return this.#reuse
   }
 
-  /** Tokens that the engine reused at another position and computed again, of all requests. */
+  /** Tokens that the engine reused at another position and recomputed, over all requests. */
   get recomputedTokens(): number {
     return this.#recomputedTokens
   }
 
-  /** Where the protocol stands. */
+  /** The state of the protocol. */
   get state(): MirrorState {
     return this.#reports.at(this.#now())
   }
 
-  /** Takes a batch of events; those that arrive while a snapshot is being read wait for it. */
+  /** Takes a batch of events. A batch that arrives while a snapshot is being read waits for it. */
   async takeEvents(body: () => Promise<unknown>): Promise<Acknowledgement> {
     const batch = toEventBatch(await body())
     this.#reports.heard(this.#now())
     return this.#inTurn(() => this.#takeBatch(batch))
   }
 
-  /** Takes a snapshot, which replaces the state; one that is older than the state is a repeat and is ignored. */
+  /** Takes a snapshot, which replaces the state. A snapshot older than the state is a repeat and is ignored. */
   takeSnapshot(body: () => Promise<unknown>): Promise<Acknowledgement> {
     const read = body().then(toSnapshot)
     this.#reports.hears(read, this.#now)
-    // a failed snapshot leaves the state as it was, for the events that wait for it too
+    // a failed snapshot leaves the state as it was, also for the events that wait for it
     return this.#inTurn(async () => this.#replace(await read))
   }
 
-  /** Takes an event that comes alone, outside of the protocol's sequence. */
+  /** Takes a single event outside the protocol's sequence. */
   takeEvent(event: EngineEvent): void {
     this.#apply(event)
   }
 
-  /** Takes what was gathered from the engine's own events, in place of callbacks. */
+  /** Takes what was derived from the engine's own events, which replace callbacks. */
   report(event: Exclude<CacheEvent, { type: 'sent' | 'failed' | 'shared' }>): void {
     if (event.type !== 'used') this.#applied[event.type] += 1
     if (event.type === 'cleared') this.#lose()
     else this.cache.gathered(event)
   }
 
-  /** Where the engine's own events stand. */
+  /** Sets the state of the engine's own events. */
   setState(state: MirrorState): void {
     this.#reports.follow(state)
   }
 
-  /** Goes on where another proxy that shares this mirror has got to with the engine's reports. */
+  /** Continues from the state that another proxy sharing this mirror has reached with the engine's reports. */
   adopt(state: MirrorState): void {
     this.#reports.adopt(state, this.#now())
   }
 
-  /** Takes what the engine says of reuse at any position, here or to another proxy; until it is said anew. */
+  /** Sets what the engine said about reuse at any position, here or to another proxy. Valid until it says so again. */
   adoptReuse(reuse: ReuseReport | null | undefined): void {
     this.#reuse = reuse ? fromReport(reuse) : undefined
   }
 
-  /** What is reported waits until something has happened, well or badly. */
+  /** Delays further reports until a promise settles. */
   hold(until: Promise<unknown>): void {
     this.#turn = Promise.allSettled([this.#turn, until]).then(dropResult)
   }
 
-  /** Begins anew: nothing is believed to be cached any more, and what was asked for is forgotten. */
+  /** Resets the replica: nothing counts as cached any more, and the demand history is forgotten. */
   clear(): void {
     this.#tellLost()
     this.cache.clear()
@@ -179,7 +182,7 @@ export class ReplicaMirror {
 
   #inTurn<T>(take: () => Promise<T>): Promise<T> {
     const taken = this.#turn.then(take)
-    // each result would hold the one before it, and the body of every snapshot with it
+    // otherwise each result would retain the one before it, and with it the body of every snapshot
     this.#turn = taken.then(dropResult, dropResult)
     return taken
   }

@@ -1,23 +1,23 @@
-/** How far what is believed of a replica's cache can be trusted (CONTRACT §4). */
+/** How far the mirror of a replica's cache can be trusted (CONTRACT §4). */
 export type MirrorMode = 'exact' | 'degraded' | 'fallback'
 
-/** Senders that have nothing to tell say so every two seconds. */
+/** Senders with nothing to report still send every two seconds. */
 const lateMilliseconds = 3_000
-/** By then an engine that has no sender any more may have changed all it holds. */
+/** After this long without a sender, an engine may have replaced everything it holds. */
 const goneMilliseconds = 60_000
 
-/** How long nothing was heard of an engine, and what that means for what is believed. */
+/** Tracks how long an engine has been silent, and limits the mode accordingly. */
 export class ReportSilence {
   #heardAt = Number.NEGATIVE_INFINITY
-  /** reports that are being read: however long they are, whoever sends them is there */
+  /** reports that are being read: however long they take, their sender is alive */
   #underWay = 0
 
-  /** Something came, whole and in the protocol's words. */
+  /** A complete and valid report has arrived. */
   heard(now: number): void {
     this.#heardAt = now
   }
 
-  /** A report has begun to come; it `ends` when its body was read or given up. */
+  /** A report has started to arrive. `ends` settles when its body has been read or abandoned. */
   begin(ends: Promise<unknown>, now: () => number): void {
     this.#underWay += 1
     const end = (): void => {
@@ -27,7 +27,7 @@ export class ReportSilence {
     ends.then(end, end)
   }
 
-  /** What a mode is worth by now. */
+  /** Returns the mode, lowered according to the silence so far. */
   limit(mode: MirrorMode, now: number): MirrorMode {
     const silence = now - this.#heardAt
     if (mode === 'fallback' || this.#underWay > 0 || silence <= lateMilliseconds) return mode

@@ -1,30 +1,30 @@
 import type { EventBatch, Snapshot } from '../engine-reports/callback-bodies.ts'
 import { type MirrorMode, ReportSilence } from './report-silence.ts'
 
-/** What the sender is told: taken up to a sequence, or what was expected instead. */
+/** The answer to the sender: the sequence up to which reports are taken, or the one expected instead. */
 export type Acknowledgement = { readonly sequence: number } | { readonly expected: number }
 
-/** Where the reports about a replica stand. */
+/** The state of the reports about a replica. */
 export interface MirrorState {
   readonly mode: MirrorMode
   readonly generation: string | undefined
   readonly sequence: number
 }
 
-/** Which reports of an engine have been taken, and how far what they say can be trusted (CONTRACT §4). */
+/** Tracks which reports of an engine have been taken, and how far they can be trusted (CONTRACT §4). */
 export class ReportState {
   #generation: string | undefined
   #sequence = 0
   #mode: MirrorMode = 'fallback'
-  /** undefined: what is reported comes from the engine's own events, which know when they are late */
+  /** undefined: reports come from the engine's own events, which detect lateness themselves */
   #silence: ReportSilence | undefined = new ReportSilence()
 
-  /** How far belief can be trusted at a time. */
+  /** How far the mirror can be trusted at a time. */
   modeAt(now: number): MirrorMode {
     return this.#silence ? this.#silence.limit(this.#mode, now) : this.#mode
   }
 
-  /** Where the reports stand at a time. */
+  /** The state of the reports at a time. */
   at(now: number): MirrorState {
     return { mode: this.modeAt(now), generation: this.#generation, sequence: this.#sequence }
   }
@@ -34,22 +34,22 @@ export class ReportState {
     return this.#silence !== undefined
   }
 
-  /** Something came by callbacks, whole and in the protocol's words. */
+  /** A complete and valid callback has arrived. */
   heard(now: number): void {
     this.#silence ??= new ReportSilence()
     this.#silence.heard(now)
   }
 
-  /** A long report has begun to come by callbacks; it `ends` when its body was read or given up. */
+  /** A long callback has started to arrive. `ends` settles when its body has been read or abandoned. */
   hears(ends: Promise<unknown>, now: () => number): void {
     this.#silence ??= new ReportSilence()
     this.#silence.begin(ends, now)
   }
 
-  /** The answer to a batch that is not the next one, which it notes; undefined if it is to be taken. */
+  /** Returns the answer to a batch that is not the next one, and notes any gap; undefined: take the batch. */
   refuse({ generation, sequence }: EventBatch): Acknowledgement | undefined {
     if (generation !== this.#generation) {
-      // what is believed is of an engine's life that is over
+      // the mirror describes a generation of the engine that is over
       if (this.#generation !== undefined) this.#mode = 'degraded'
       return { expected: 0 }
     }
@@ -59,13 +59,13 @@ export class ReportState {
     return { expected: this.#sequence + 1 }
   }
 
-  /** The answer to a snapshot that is older than what was taken; undefined if it is to be taken. */
+  /** Returns the answer to a snapshot older than the state; undefined: take the snapshot. */
   refuseSnapshot({ generation, sequence }: Snapshot): Acknowledgement | undefined {
     const isOld = generation === this.#generation && sequence < this.#sequence
     return isOld ? { sequence: this.#sequence } : undefined
   }
 
-  /** Reports are of this life of the engine from now on; returns whether there was another one before. */
+  /** Starts or continues a generation of the engine. Returns whether it is the same, the first or another one. */
   beginLife(generation: string): 'same' | 'first' | 'next' {
     if (generation === this.#generation) return 'same'
     const life = this.#generation === undefined ? 'first' : 'next'
@@ -74,20 +74,20 @@ export class ReportState {
     return life
   }
 
-  /** All has been taken up to a sequence. */
+  /** Everything up to a sequence has been taken. */
   took(sequence: number): Acknowledgement {
     this.#sequence = sequence
     this.#mode = 'exact'
     return { sequence }
   }
 
-  /** Goes on where another proxy has got to with the callbacks. */
+  /** Continues from the state that another proxy has reached with the callbacks. */
   adopt(state: MirrorState, now: number): void {
     this.#goOn(state)
     this.heard(now)
   }
 
-  /** Goes on where the engine's own events stand. */
+  /** Continues from the state of the engine's own events. */
   follow(state: MirrorState): void {
     this.#goOn(state)
     this.#silence = undefined

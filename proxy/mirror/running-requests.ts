@@ -4,19 +4,19 @@ import type { Contradiction } from '#index/mirror/contradicted-belief.ts'
 
 interface Running {
   readonly prompt: SentPrompt
-  /** tokens that were believed to be cached; undefined: nobody is going to ask */
+  /** tokens believed to be cached; undefined: the engine's count will not be compared */
   readonly predicted: number | undefined
-  /** the first of those that ran when it was sent */
+  /** the oldest request that was running when it was sent */
   readonly until: RequestId
-  /** tokens of it that the engine reused and computed again; undefined: it has not said so */
+  /** tokens that the engine reused and recomputed; undefined if it has not said so */
   recomputedTokens: number | undefined
 }
 
-/** An engine caches whole pages, and the estimate of tokens by characters is off by a few in a hundred. */
+/** An engine caches whole pages, and the estimate of tokens by characters is off by a few per cent. */
 const slackTokens = 64
 const slackShare = 0.1
 
-/** The requests that an engine has been given and has not ended, in the order they were sent. */
+/** The requests sent to an engine that have not ended, in the order they were sent. */
 export class RunningRequests {
   readonly #requests = new Map<RequestId, Running>()
 
@@ -34,18 +34,18 @@ export class RunningRequests {
     for (const [request, { prompt }] of this.#requests) yield [request, prompt]
   }
 
-  /** Of the tokens that the engine reused, so many were computed again. */
+  /** Notes how many of the reused tokens the engine recomputed. */
   recomputed(request: RequestId, tokens: number): void {
     const running = this.#requests.get(request)
     if (running) running.recomputedTokens = tokens
   }
 
-  /** What the engine has said of that; undefined: nothing. */
+  /** Returns the count noted by `recomputed`; undefined if there is none. */
   recomputedOf(request: RequestId): number | undefined {
     return this.#requests.get(request)?.recomputedTokens
   }
 
-  /** What the engine's count of cached tokens denies of what was believed; undefined when they agree. */
+  /** Returns how the engine's count of cached tokens contradicts the prediction; undefined if they agree. */
   contradicts(request: RequestId, promptTokens: number, cachedTokens: number | undefined): Contradiction | undefined {
     const running = this.#requests.get(request)
     if (!running || running.predicted === undefined || cachedTokens === undefined) return undefined

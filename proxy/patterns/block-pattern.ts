@@ -1,17 +1,17 @@
 /** A pattern from the configuration (`blocks.patterns`): each of its matches is a context block. */
 export interface BlockPattern {
-  /** What logs and errors call it; its place in the configuration without one. */
+  /** Its name in logs and errors; without one, its place in the configuration is used. */
   readonly name?: string
   /**
-   * A regular expression. The block is its group `(?<block>…)`, else its first group without a name, else the whole
-   * match; `(?<label>…)` is the block's label.
+   * A regular expression. The block is its group `(?<block>…)`, else its first unnamed group, else the whole match;
+   * `(?<label>…)` is the block's label.
    */
   readonly pattern: string
-  /** Of `imsuv`. */
+  /** Any of `imsuv`. */
   readonly flags?: string
 }
 
-/** A pattern that was found to be valid, with what a match is read by. */
+/** A valid pattern, with the groups that a match is read by. */
 export interface CompiledPattern {
   readonly name: string
   readonly source: string

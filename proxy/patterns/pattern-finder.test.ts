@@ -7,7 +7,7 @@ afterEach(async () => {
   await Promise.all(finders.splice(0).map((finder) => finder.close()))
 })
 
-// generous, so that only what never ends runs into it on a busy machine
+// generous, so that even on a busy machine only what never ends exceeds it
 const patience = { timeoutMs: 20_000 }
 const endless = { name: 'endless', pattern: '(?:(?:a+)+)+$' }
 const trap = `${'a'.repeat(60)}!`

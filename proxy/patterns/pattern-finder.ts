@@ -4,7 +4,7 @@ import { compilePatterns } from './compile-patterns.ts'
 import { PatternThread, type ThreadAnswer, type ThreadFailure } from './pattern-thread.ts'
 import { readMatches } from './read-matches.ts'
 
-/** How much patterns may take of a request. */
+/** How much time and text patterns may use. */
 export interface PatternLimits {
   /** For all patterns together. */
   readonly timeoutMs: number
@@ -16,7 +16,7 @@ export interface PatternLimits {
   readonly mostWaiting: number
 }
 
-/** What holds where the configuration says nothing. */
+/** The limits if the configuration says nothing. */
 export const defaultPatternLimits: PatternLimits = {
   timeoutMs: 50,
   mostText: 1024 * 1024,
@@ -24,16 +24,16 @@ export const defaultPatternLimits: PatternLimits = {
   mostWaiting: 64,
 }
 
-/** Why a request goes on without its patterns' blocks, or a pattern is used no more. */
+/** Why a request continues without its patterns' blocks, or why a pattern is no longer used. */
 export interface PatternFault {
   readonly reason: 'pattern_timeout' | 'pattern_text_too_large' | 'pattern_busy' | 'pattern_failed' | 'pattern_off'
-  /** The pattern at fault, where it is known. */
+  /** The pattern at fault, if it is known. */
   readonly pattern: string | undefined
 }
 
 /**
- * Finds blocks by the user's patterns in a thread of its own, within a time limit. It never throws and never rejects:
- * what goes wrong is told to `onFault`, and the request goes on as if it had matched nothing.
+ * Finds blocks by the user's patterns in a separate thread, within a time limit. Never throws or rejects: problems are
+ * reported to `onFault`, and the request continues as if nothing had matched.
  */
 export class PatternFinder {
   readonly #patterns: readonly CompiledPattern[]
@@ -41,7 +41,7 @@ export class PatternFinder {
   readonly #onFault: (fault: PatternFault) => void
   /** How often each pattern has run out of time in a row. */
   readonly #timeouts: number[]
-  /** The places of patterns that have been stopped. */
+  /** The indices of patterns that have been stopped. */
   readonly #slow = new Set<number>()
   /** Threads in a row that were lost for another reason. */
   #failures = 0
@@ -65,9 +65,9 @@ export class PatternFinder {
   }
 
   /**
-   * The lists in each of the texts, which are read in this order; none for all of them when they are too long, the
-   * thread is lost or the signal aborts. A pattern that takes too long on a text finds nothing there, and the rest of
-   * what is found stands.
+   * Returns the lists in each of the texts, which are read in this order. Returns no lists for any of them if they are
+   * too long, the thread is lost or the signal aborts. A pattern that takes too long on a text finds nothing there;
+   * everything else that is found counts.
    */
   async find(texts: readonly string[], signal?: AbortSignal): Promise<ReadonlyArray<readonly ContextList[]>> {
     const none = texts.map(() => [])
@@ -116,7 +116,7 @@ export class PatternFinder {
     )
   }
 
-  /** Without a guard for the first half of the time, as long as none of the patterns has ever needed one. */
+  /** Runs without a guard for the first half of the time, unless one of the patterns has ever needed a guard. */
   async #runInTime(texts: readonly string[], places: readonly number[]): Promise<ThreadAnswer> {
     const limitMs = this.#limits.timeoutMs
     if (places.some((place) => this.#slow.has(place))) {
@@ -137,12 +137,12 @@ export class PatternFinder {
     none: ReadonlyArray<readonly ContextList[]>,
   ): ReadonlyArray<readonly ContextList[]> {
     this.#noteFailure(fault === 'timeout' ? 'pattern_timeout' : 'pattern_failed', pattern)
-    // a thread that is begun now is ready for a later request
+    // a thread started now is ready for a later request
     if (this.#placesInUse().length > 0) this.#thread = new PatternThread(this.#patterns)
     return none
   }
 
-  /** Counts what a pattern failed in, or the thread where it is not known in which; too often in a row ends its use. */
+  /** Counts a failure of a pattern, or of the thread if the pattern is not known; too many in a row end its use. */
   #noteFailure(reason: PatternFault['reason'], place: number | undefined): void {
     const pattern = place === undefined ? undefined : this.#patterns[place]!.name
     const times = place === undefined ? ++this.#failures : ++this.#timeouts[place]!

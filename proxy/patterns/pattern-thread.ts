@@ -5,18 +5,18 @@ import type { MatchSpans } from './read-matches.ts'
 /** Why a thread gave no matches. */
 export type ThreadFault = 'timeout' | 'failed'
 
-/** What a thread made of some texts. */
+/** What a thread found in some texts. */
 export interface ThreadMatches {
-  /** for each pattern asked for, for each text */
+  /** by requested pattern, then by text */
   readonly found: readonly (readonly MatchSpans[])[]
-  /** the places of the patterns that were stopped in a text, and found nothing there */
+  /** the indices of the patterns that were stopped in a text, and found nothing there */
   readonly timedOut: readonly number[]
 }
 
-/** What a thread made of some texts, or what went wrong. */
+/** What a thread found in some texts, or what went wrong. */
 export type ThreadAnswer = ThreadMatches | ThreadFailure
 
-/** A thread that is lost, and the place of the pattern it was lost in. */
+/** A lost thread, and the index of the pattern it was lost in. */
 export interface ThreadFailure {
   readonly fault: ThreadFault
   readonly pattern: number | undefined
@@ -28,16 +28,16 @@ export interface RunLimits {
   readonly isGuarded: boolean
 }
 
-// a list of more blocks than these is none, and its spans would be costly to hand over
+// a longer list of blocks counts as none, and its spans would be costly to hand over
 const MOST_MATCHES = 10_000
 // a new thread needs some 40 ms; on a busy machine much more
 const START_LIMIT_MS = 5_000
 
-// what a thread says of itself when it is not at work on the pattern of that place
+// progress of a thread that is not running a pattern
 const NOTHING_YET = -1
 const ALL_DONE = -2
 
-/** One worker that runs patterns, one job at a time; after a failure it is of no further use. */
+/** One worker that runs patterns, one job at a time; after a failure it cannot be used again. */
 export class PatternThread {
   readonly #worker: Worker
   readonly #progress = new Int32Array(new SharedArrayBuffer(4)).fill(NOTHING_YET)
@@ -48,7 +48,7 @@ export class PatternThread {
 
   constructor(patterns: readonly CompiledPattern[]) {
     this.#worker = new Worker(new URL('./pattern-worker.mjs', import.meta.url), {
-      // nothing of what the product was started with: neither its loader nor its secrets
+      // inherits nothing the product was started with: neither its loader nor its secrets
       execArgv: [],
       env: {},
       workerData: { patterns, progress: this.#progress.buffer, mostMatches: MOST_MATCHES },
@@ -67,7 +67,7 @@ export class PatternThread {
     })
     this.#worker.on('error', () => this.#lose('failed'))
     this.#worker.on('exit', () => this.#lose('failed'))
-    // last: a listener for messages would keep the process alive again
+    // last: adding a message listener would keep the process alive again
     this.#worker.unref()
   }
 
@@ -77,8 +77,8 @@ export class PatternThread {
   }
 
   /**
-   * Runs the patterns at `places` over the texts; time is counted from when the thread can begin. With a guard, which
-   * costs every run some tenths of a millisecond, the thread stops what takes too long; without one it is lost.
+   * Runs the patterns at `places` over the texts; time counts from when the thread can begin. With a guard, which costs
+   * every run some tenths of a millisecond, the thread stops what takes too long; without one the thread is lost.
    */
   async run(
     texts: readonly string[],
@@ -89,7 +89,7 @@ export class PatternThread {
     return new Promise((resolve) => {
       const timer = setTimeout(
         () => {
-          // the answer may be there and only wait for a busy main thread to read it
+          // the answer may already be there, waiting for a busy main thread to read it
           if (Atomics.load(this.#progress, 0) !== ALL_DONE) this.#lose('timeout')
         },
         // a guard is late on a busy machine
@@ -104,7 +104,7 @@ export class PatternThread {
     })
   }
 
-  /** Ends the thread; what it is at work on is answered as failed. */
+  /** Ends the thread; its current job is answered as failed. */
   async close(): Promise<void> {
     this.#lose('failed')
     await this.#worker.terminate()

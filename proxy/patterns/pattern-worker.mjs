@@ -2,25 +2,25 @@ import { Script } from 'node:vm'
 import { parentPort, workerData } from 'node:worker_threads'
 
 /*
- * Runs block patterns in a thread of its own, text by text in the order of the conversation: what is found in a text
- * does not depend on the texts behind it, so that the turns of a conversation are read alike when it goes on. A pattern
- * that takes too long on a text is stopped there, and the others go on. Plain JavaScript, since a worker does not run
- * under the loader that the product runs under.
+ * Runs block patterns in a separate thread, text by text in the order of the conversation. What is found in a text does
+ * not depend on later texts, so that turns are read the same when the conversation continues. A pattern that takes too
+ * long on a text is stopped there, and the others go on. Plain JavaScript, since a worker does not run under the
+ * product's loader.
  */
 
 const patterns = workerData.patterns.map((pattern) => ({
   ...pattern,
   expression: new RegExp(pattern.source, pattern.flags),
 }))
-/** Tells the main thread which pattern is at work: it cannot be asked once it has lost itself. */
+/** Shows the main thread which pattern is running: a thread that is stuck in one cannot be asked. */
 const progress = new Int32Array(workerData.progress)
 const ALL_DONE = -2
-/** A pattern that was stopped in so many texts is not tried in those behind them. */
+/** A pattern that was stopped in this many texts is not tried in later ones. */
 const MOST_STOPS = 2
-/** The part of the time limit that is kept for the way of the answer. */
+/** The part of the time limit that is kept for returning the answer. */
 const KEPT = 1 / 16
 
-// only what a script with a timeout runs can be stopped without the end of its thread
+// only code that a script with a timeout runs can be stopped without ending its thread
 const script = new Script('run()')
 let step
 globalThis.run = () => step()
@@ -37,7 +37,7 @@ parentPort.postMessage({ ready: true })
 function runGuarded(job, limitMs) {
   const end = performance.now() + limitMs * (1 - KEPT)
   step = job.run
-  // half of what is left each time: there is always some for what comes behind
+  // each time half of what is left, so that there is always some for what follows
   for (let left = limitMs; !job.isDone() && left > 0; left = end - performance.now()) {
     const timeout = Math.max(1, Math.floor(left / 2))
     if (!isInTime(timeout)) job.stop(timeout)
@@ -54,7 +54,7 @@ function isInTime(timeout) {
   }
 }
 
-/** All patterns over all texts; it can be stopped anywhere, and goes on from there. */
+/** Creates a job of all patterns over all texts; it can be stopped anywhere and continues from there. */
 function createJob(texts, places) {
   const found = places.map(() => texts.map(() => []))
   const stops = places.map(() => 0)
@@ -74,13 +74,15 @@ function createJob(texts, places) {
         found[at][text] = findMatches(patterns[places[at]], texts[text])
       }
     },
-    /** Passes over what was at work, unless it has hardly begun: then the time went to others, and it is tried again. */
+    /** Skips what was running, unless it has hardly begun: then other work took the time, and it is tried again. */
     stop: (timeout) => {
       if (next === total || performance.now() - began < timeout / 2) return
       stops[next % places.length]++
       next++
     },
-    /** The places of the patterns that were stopped; if none was and time ran out, of the one that was at work. */
+    /**
+     * Returns the indices of the patterns that were stopped; if none was and time ran out, of the one that was running.
+     */
     timedOut: () => {
       const stopped = places.filter((_, at) => stops[at] > 0)
       return stopped.length === 0 && next < total ? [places[next % places.length]] : stopped
@@ -88,7 +90,10 @@ function createJob(texts, places) {
   }
 }
 
-/** The matches of a pattern in a text, five numbers each: its end, then block and label (-1 without one) from and to. */
+/**
+ * Returns the matches of a pattern in a text, five numbers each: its end, then start and end of block and label (-1 if
+ * none).
+ */
 function findMatches({ expression, blockGroup, labelGroup }, text) {
   const spans = []
   expression.lastIndex = 0

@@ -2,10 +2,15 @@ import type { BlockSpan, ContextList } from '../prompt/judge/context-list.ts'
 import { findContentEnd, findContentStart } from '../prompt/scan/find-edges.ts'
 import { isRunning } from '../prompt/scan/labels/label.ts'
 
-/** What a worker found with one pattern in one text: five numbers a match, its end, then block and label from and to. */
+/**
+ * What a worker found with one pattern in one text: five numbers per match, its end, then start and end of block and
+ * label.
+ */
 export type MatchSpans = readonly number[]
 
-/** The lists that the matches of several patterns form in a text; where they overlap, the first pattern's stand. */
+/**
+ * Returns the lists that the matches of several patterns form in a text; if lists overlap, the first pattern's counts.
+ */
 export function readMatches(text: string, matches: readonly MatchSpans[]): ContextList[] {
   const lists: ContextList[] = []
   for (const spans of matches) {

@@ -2,15 +2,15 @@ import type { CitationMap } from '../answer/citations/citation-labels.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
 import { areTitled } from './places/titled-blocks.ts'
 
-/** A context with the order it is sent in. */
+/** A context and the order it is sent in. */
 interface OrderedContext {
   readonly found: PromptContext
   readonly order: readonly number[]
 }
 
 /**
- * How citations in the answer are mapped back to the caller's labels: what stands at `[2]` as sent may have come as
- * `[5]`. A label that several contexts bear is taken to be the last one's. Empty when all labels mean what they meant.
+ * Returns how citations in the answer map back to the caller's labels: `[2]` as sent may have been received as `[5]`. A
+ * label used in several contexts is taken to mean the last one. Empty if all labels mean what they meant.
  */
 export function citationMapOf(texts: readonly string[], contexts: readonly OrderedContext[]): CitationMap {
   const forms = new Map<string, { labels: Map<string, string>; aliases: Set<string> }>()
@@ -40,27 +40,27 @@ interface Labels {
   readonly aliases: readonly string[]
 }
 
-/** The labels that belong to the places of a context; none when they travel with its blocks. */
+/** Returns the position labels of a context. Empty if the labels move with the blocks. */
 function labelsOf(texts: readonly string[], found: PromptContext): Labels {
   const { slots, positional, labelPrefix, isResult, annotateAt } = found
   if (slots.every(({ label }) => !label)) {
-    // the order annotation calls unlabelled blocks so; without one it is not known how the model counts them
+    // the order annotation calls unlabelled blocks this; without it we cannot know how the model counts them
     const isNamed = !isResult && annotateAt !== undefined
     return { prefix: 'Doc_', labels: isNamed ? slots.map((_, place) => String(place + 1)) : [], aliases: [] }
   }
   if (!positional) return { prefix: labelPrefix, labels: [], aliases: [] }
   const labels = slots.map(({ text, label }) => texts[text]!.slice(label!.start, label!.end))
   const aliases = aliasesOf(labelPrefix, tagOf(texts, slots[0]!))
-  // `Document 2` is what a block calls itself
+  // `Document 2` is the block's own name
   return { prefix: labelPrefix, labels, aliases: aliases.length > 0 && areTitled(found, texts) ? [] : aliases }
 }
 
-/** `document` where the label is an attribute, as in `<document index="3">`. */
+/** Returns the tag name if the label is an attribute: `document` in `<document index="3">`. */
 function tagOf(texts: readonly string[], { text, start, label }: ContextSlot): string | undefined {
   return /^<([A-Za-z]{1,20})\s/.exec(texts[text]!.slice(start, label!.start))?.[1]
 }
 
-/** What models call the blocks besides what the prompt does: `[Document 1]`, `[Doc 1]`, `[Document: 1]`. */
+/** Returns other names that models use for the blocks: `[Document 1]`, `[Doc 1]`, `[Document: 1]`. */
 function aliasesOf(prefix: string, tag: string | undefined): string[] {
   const word = tag?.toLowerCase() ?? /^(\p{L}[\p{L} ]*?)[ _.:#-]*$/u.exec(prefix)?.[1]
   if (word === undefined) return []

@@ -7,21 +7,21 @@ import type { RankField } from './scan/find-rank-fields.ts'
 import { identifyBlocks } from './to-context.ts'
 
 /**
- * What becomes of fields that only rank blocks, as a score does: they are told behind the list, left out, or kept. Where
- * they are kept, equal documents differ with every question, and nothing behind the first is reused.
+ * What to do with fields that only rank blocks, such as a score: state them after the list, leave them out, or keep
+ * them. If they are kept, equal documents differ with every question, and nothing after the first is reused.
  */
 export type VolatileFields = 'move' | 'drop' | 'keep'
 
-/** A message, and what of it is cut. */
+/** A message and, for each of its contexts, whether its fields are cut. */
 interface MessageToCut {
   readonly message: LaidOutMessage
   readonly isCut: readonly boolean[]
 }
 
 /**
- * Cuts the fields that rank blocks out of `texts`, and moves the slots of what follows them. A list stays as it is whose
- * place is spoken of, and so does one that has no place to tell the values in, unless they are to be dropped. What was
- * sent before is cut if it was cut then.
+ * Cuts the fields that rank blocks out of `texts`, and shifts the slots after them. A list is left alone if the prompt
+ * refers to its positions, or if there is nowhere to state the values and they are not to be dropped. A context that
+ * was sent before is cut if it was cut then.
  */
 export function cutRanks(
   messages: readonly LaidOutMessage[],
@@ -38,13 +38,13 @@ export function cutRanks(
   })
 }
 
-// what a prompt says where these numbers are not only for the search that gave them
+// words that show that these numbers serve more than the search that produced them
 const RANKS =
   /(?<!\p{L})(?:scores?|scored|points?|ratings?|rated|ranks?|rankings?|distances?|confidence|certainty|similarity|examples?|punkte|bewertung(?:en)?|puntos|puntuaci(?:ón|ones)|notes?|分数|得分|评分|距离|スコア|点数)(?!\p{L})/iu
-// of a tool that was not a search these are what was asked for
+// in results of a tool that does not search, these may be the requested data
 const OFTEN_DATA = /distance|rank$/i
 
-/** Whether somebody speaks of such numbers, and be it to say what to do with them. */
+/** Returns whether a message mentions such numbers, even if only to say how to use them. */
 function speaksOfRanks(message: LaidOutMessage, texts: readonly string[]): boolean {
   const { role } = message.message
   return (role === 'user' || isOfSystem(message)) && RANKS.test(wordsOutside(message, texts))
@@ -60,7 +60,7 @@ function isToBeCut(
   if (ranks.length === 0 || isSpokenOf) return false
   if (role === 'tool' && ranks.some(({ name }) => OFTEN_DATA.test(name))) return false
   if (fields === 'drop') return true
-  // values are told by label, so no two blocks may have the same
+  // values are stated by label, so no two blocks may have the same label
   const labels = slots.map(({ text, label }, i) => (label ? texts[text]!.slice(label.start, label.end) : i))
   return annotateAt !== undefined && (positional || new Set(labels).size === labels.length)
 }
@@ -105,10 +105,10 @@ function toCut(
   }
 }
 
-/** What is cut out of one text. */
+/** The stretches cut out of one text. */
 class Cuts {
   readonly #spans: readonly Span[]
-  /** how long all in front of each are together */
+  /** total length of all stretches before each one */
   readonly #before: number[] = []
 
   constructor(spans: readonly Span[]) {
@@ -126,7 +126,7 @@ class Cuts {
     return ends.map((from, i) => text.slice(from, this.#spans[i]?.start)).join('')
   }
 
-  /** Where a place stands afterwards that is not inside of what is cut. */
+  /** Returns the new position of an offset that is not inside a cut stretch. */
   move(offset: number): number {
     return offset - this.#before[findIndexFrom(this.#spans, offset)]!
   }

@@ -3,7 +3,10 @@ import type { PromptMessage } from './body/prompt.ts'
 import { type PromptContext, slotsByText } from './body/prompt-context.ts'
 import type { PromptSet } from './prompt-body.ts'
 
-/** Names a message as it was received; the contents of its blocks, which are most of it, by their identities. */
+/**
+ * Returns the identity of a message as received. Block contents, which are most of it, are included by their
+ * identities.
+ */
 export function digestMessage(
   identity: string,
   message: PromptMessage,
@@ -19,18 +22,18 @@ export function digestMessage(
       pieces.push(text.slice(at, slot.content.start), content)
       at = slot.content.end
     }
-    // what is no block may be long, and is taken in without being copied
+    // text outside blocks may be long, and hashing it separately avoids a copy
     pieces.push(digestOf(text.slice(at)))
   }
   return digestOf(JSON.stringify(pieces))
 }
 
-// what is asked about a list, up to where the line ends, or what may be the mark of the next turn begins
+// what is asked about a list, up to the end of the line or to a possible mark of the next turn
 const ASKED = /\s*([^\r\n<[]{0,1000})/y
 
 /**
- * Names each context of a text by all that stands in front of its end, as it was received, and by the first line behind
- * it, where the question is: so it is known again when the text goes on. `base` is part of the names.
+ * Names each context of a text by everything before its end, as received, and by the first line after it, which has the
+ * question. The context is thus recognised when the text grows. `base` is part of the names.
  */
 export function digestContexts(base: ScopeId, text: string, contexts: readonly PromptContext[]): ScopeId[] {
   let front = base

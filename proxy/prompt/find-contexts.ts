@@ -16,36 +16,36 @@ import { findTurns } from './scan/find-turns.ts'
 import { toToolKind } from './scan/words/tool-kind.ts'
 import { toContext } from './to-context.ts'
 
-/** Roles whose texts may hold context blocks; what an assistant wrote is never touched. */
+/** Roles whose texts may contain context blocks. Text written by the assistant is never touched. */
 const rolesWithContext = new Set(['system', 'developer', 'user', 'tool', 'function'])
 
-/** How text parts are set apart when a message is searched as one text. */
+/** Separator between text parts when a message is searched as one text. */
 const partSeparator = '\n\n'
 
-/** Blocks that patterns of the user found, by text. */
+/** Lists found by the user's own patterns, by text index. */
 export type PatternLists = ReadonlyMap<number, readonly ContextList[]>
 
-/** Something in a text of a prompt that looks like a list and is left alone. */
+/** Something in a prompt's text that looks like a list but is left alone. */
 export interface PlacedRefusal extends Span {
   readonly refused: Reason
   readonly text: number
 }
 
-/** The contexts of a message. */
+/** The contexts found in one message. */
 export interface FoundContexts {
   readonly contexts: PromptContext[]
-  /** what is left alone besides */
+  /** list-like stretches that were left alone */
   readonly refusals: readonly PlacedRefusal[]
-  /** there are none, but its text looks as if it held some: it is left alone */
+  /** no contexts were found, but the text looks as if it had some with unclear borders */
   readonly isUnsure: boolean
-  /** those that would be found if no chunk were known, where that makes a difference */
+  /** the contexts that would be found without known chunks; set only if known chunks made a difference */
   readonly unaided?: readonly PromptContext[] | undefined
 }
 
 /**
- * Finds the contexts of one message (CONTRACT §3): documents given as such; lists with markers, also across its text
- * parts; without any, the text parts of a user message that come before the last one, which is the question, and the
- * results of tools; at last what the user's own patterns found.
+ * Finds the contexts of one message (CONTRACT §3): `documents` given as such, else marked lists, also across text
+ * parts. If there are none, returns what the user's own patterns find; else the results of tools, or the text parts of
+ * a user message before the last one, which is the question.
  */
 export function searchMessage(
   message: PromptMessage,
@@ -56,7 +56,7 @@ export function searchMessage(
   return finish(searchInSteps(message, texts, patternLists, certain))
 }
 
-/** The same, some thousand lines a step. */
+/** Like `searchMessage`, but yields every few thousand lines. */
 export function* searchInSteps(
   message: PromptMessage,
   texts: readonly string[],
@@ -76,7 +76,7 @@ function toFound(contexts: PromptContext[], refusals: readonly PlacedRefusal[] =
   return { contexts, refusals, isUnsure: contexts.length === 0 && areUnsure(refusals) }
 }
 
-/** The contexts alone. */
+/** Like `searchMessage`, but returns only the contexts. */
 export function findContexts(
   message: PromptMessage,
   texts: readonly string[],
@@ -108,7 +108,7 @@ function findUnmarked(
   return [unlabelled(blocks, { annotateAt: { text: last, offset: texts[last]!.length } })]
 }
 
-/** Whether what is asked stands in another message. */
+/** Returns whether the question may be in another message. */
 function isAskedElsewhere({ role, isFollowed }: PromptMessage): boolean {
   return role === 'system' || role === 'developer' || (isFollowed ?? false)
 }
@@ -117,7 +117,7 @@ function isToolRole(role: string): boolean {
   return role === 'tool' || role === 'function'
 }
 
-/** The elements of a `documents` array, which is the whole text. */
+/** Returns the elements of a `documents` array, which is the whole text. */
 function findDocuments(text: number, texts: readonly string[]): PromptContext[] {
   const json = texts[text]!
   const slots = elementSpans(json, 0).map(({ start, end }) => ({ text, start, end, content: { start, end } }))
@@ -139,15 +139,18 @@ function wholeText(text: number, texts: readonly string[]): ContextSlot {
 interface MarkedContexts {
   readonly contexts: PromptContext[]
   readonly refusals: readonly PlacedRefusal[]
-  /** A list was left alone because a block of it runs from one part into the next. */
+  /** A list was left alone because a block crosses the end of a part, or a picture is between its blocks. */
   readonly isSpanning: boolean
-  /** those that would be found if no chunk were known, where that makes a difference */
+  /** the contexts that would be found without known chunks; set only if known chunks made a difference */
   readonly unaided: PromptContext[] | undefined
 }
 
 interface PlacedLists {
   readonly contexts: PromptContext[]
-  /** the first block of each list that cannot be moved, since a part ends in it or a picture stands between its blocks */
+  /**
+   * first block of each list that cannot be moved: a block crosses the end of a part, or a picture is between its
+   * blocks
+   */
   readonly torn: readonly ContextSlot[]
 }
 
@@ -192,7 +195,7 @@ function* findMarkedContexts(
   })
   const place = (lists: readonly ContextList[]): PlacedLists => {
     const found = leaveOutAnswers(whole, lists).map((list) => toContext(list, whole, locate))
-    // a picture between two texts may belong to one of them: a text that moves alone would lose it
+    // a picture between two texts may belong to one of them, and a text that moves alone would lose it
     const tornAt = ({ slots }: PromptContext): ContextSlot | undefined =>
       slots.find(({ text, end }) => end > texts[text]!.length || (!message.isTextOnly && text !== slots[0]!.text))
     const inParts = found.filter((context) => tornAt(context) === undefined)
@@ -201,7 +204,7 @@ function* findMarkedContexts(
       torn: found.flatMap((context) => tornAt(context) ?? []),
     }
   }
-  // borders that are certain need no evidence: known chunks, and a separator of ours
+  // certain borders need no evidence: known chunks and our own separator
   const { role, isRendered = false } = message
   const known = leaveOutTurns(whole, certain?.({ whole, parts, role, isRendered }) ?? [], isRendered)
   const { contexts, torn } = place(preferCertain(guessed, known))
@@ -212,14 +215,14 @@ function* findMarkedContexts(
   return { contexts, refusals, isSpanning: torn.length > 0, unaided }
 }
 
-/** What stands in front of lists, between them and behind. */
+/** Returns the text before, between and after the lists. */
 function wordsAround(text: string, lists: readonly ContextList[]): string {
   if (lists.length === 0) return ''
   const starts = [...lists.map(({ blocks }) => blocks[0]!.start), text.length]
   return starts.map((start, i) => text.slice(lists[i - 1]?.end ?? 0, start)).join('\n\n')
 }
 
-/** Of a prompt that the client has rendered, what stands in the turn of one speaker, who is not the assistant. */
+/** For a prompt rendered by the client, keeps only lists within a single turn of a speaker other than the assistant. */
 function leaveOutTurns<List extends ContextList>(
   text: string,
   lists: readonly List[],
@@ -233,12 +236,15 @@ function leaveOutTurns<List extends ContextList>(
   })
 }
 
-/** A list may end in the space that parts two texts. */
+/** Clamps an offset to its text, because a list may end in the separator between two texts. */
 function withinText(at: PromptContext['annotateAt'], texts: readonly string[]): PromptContext['annotateAt'] {
   return at && { text: at.text, offset: Math.min(at.offset, texts[at.text]!.length) }
 }
 
-/** Blocks that bear no labels, each with its text; without markup they are what they hold, with the space around it. */
+/**
+ * Builds a context of unlabelled blocks, each given with its text. Without markup a block is its content and the
+ * whitespace around it.
+ */
 function unlabelled(
   blocks: readonly (readonly [string, ContextSlot])[],
   { annotateAt, isResult = false }: Partial<Pick<PromptContext, 'annotateAt' | 'isResult'>> = {},

@@ -28,18 +28,18 @@ import { markSpokenOf, type UnmappedNames } from './places/mark-spoken-of.ts'
 import type { PromptSet } from './prompt-body.ts'
 import { findTurns } from './scan/find-turns.ts'
 
-/** A message by itself, whatever stands in front of it. */
+/** A message read on its own, regardless of what comes before it. */
 interface ReadMessage {
   readonly message: PromptMessage
   readonly identity: string
-  /** whether the request's own blocks are put into it */
+  /** whether the request's own explicit blocks go into it */
   readonly isPlaced: boolean
-  /** its text that blocks of a past request were put into */
+  /** its text with a placeholder for blocks of a past request */
   readonly holder: number | undefined
   readonly contexts: readonly PromptContext[]
-  /** those that would be found if no chunk were known, where that makes a difference */
+  /** the contexts that would be found without known chunks; set only if known chunks made a difference */
   readonly unaided: readonly PromptContext[] | undefined
-  /** the message as it was received, whatever chunks are known */
+  /** identity of the message as received, independent of known chunks */
   readonly digest: string
 }
 
@@ -47,24 +47,24 @@ interface ReadMessage {
 export interface LayoutState {
   readonly tenant: string
   readonly conversation: string | undefined
-  /** what the request switches off: it is sent as it was sent under the same options */
+  /** what the request switches off: a turn is repeated as it was sent under the same options */
   readonly options: RequestOptions
   readonly store: ConversationStore
   readonly blockTemplate: string
   readonly patternLists?: PatternLists | undefined
-  /** finds lists whose borders are known */
+  /** finds lists whose borders are certain */
   readonly certain?: CertainFinder | undefined
   readonly unmapped?: UnmappedNames | undefined
-  /** what becomes of fields that only rank blocks; undefined: they are kept */
+  /** what to do with fields that only rank blocks; undefined: keep them */
   readonly volatileFields?: VolatileFields | undefined
 }
 
-/** Two chunks have so many characters at least that are learned or registered one by one. */
+/** Minimum total length in characters of two chunks that were learned or registered separately. */
 const shortestChunks = 64
 
 /**
- * Puts explicit blocks in place, those of past turns too, finds all contexts, and recalls every turn. One step a message,
- * so that it can be done in slices.
+ * Inserts explicit blocks, including those of past turns, finds all contexts, and recalls every turn. Yields at least
+ * once per message, so that the work can be done in slices.
  */
 export function* layOutPrompts(
   set: PromptSet,
@@ -86,9 +86,9 @@ class LayoutWriter {
   #unresolved: UnresolvedTurn | undefined
   #isUnsure = false
   readonly #refusals: PlacedRefusal[] = []
-  /** identity of all messages in front of the one that is laid out, as they were received */
+  /** identity of all messages before the one being laid out, as received */
   #chain = '' as ScopeId
-  /** identity of the conversation: its name, or how it begins */
+  /** identity of the conversation: its name, or else how it begins */
   #conversation: ScopeId | undefined
 
   constructor(set: PromptSet, placed: PlacedContext | undefined, state: LayoutState) {
@@ -113,7 +113,7 @@ class LayoutWriter {
       read.push(yield* this.#read(message))
       yield
     }
-    // many conversations begin with one system prompt, and what their users say first decides how its blocks may stand
+    // many conversations share one system prompt, and the first user message decides how its blocks may be ordered
     const opening = read.find(({ message }) => message.role === 'user')
     if (opening) this.#chain = digestOf(this.#chain + opening.digest)
     const lastAnswer = messages.findLastIndex(({ role }) => role === 'assistant')
@@ -126,7 +126,7 @@ class LayoutWriter {
     return { preamble, messages: cutRanks(marked, this.#texts, this.#volatileFields()) }
   }
 
-  /** Without words behind a list there is no place to tell values in. */
+  /** Keeps the fields if annotations are off, because there would be nowhere to state the values. */
   #volatileFields(): VolatileFields {
     const { volatileFields = 'keep', options } = this.#state
     return volatileFields === 'move' && options.annotate === false ? 'keep' : volatileFields
@@ -136,7 +136,7 @@ class LayoutWriter {
     const identity = JSON.stringify([message.role, message.rest])
     const isPlaced = this.#placed !== undefined && message.texts.includes(this.#placed.at)
     const holder = isPlaced ? undefined : message.texts.findLast((text) => this.#holdsPlace(message, text))
-    // what the assistant said holds no contexts, and where blocks are put is searched once they stand there
+    // a message with a placeholder is not searched here: its explicit blocks are its context, or #restore searches it
     const isSearched = !isPlaced && holder === undefined
     const { contexts, unaided } = isSearched ? yield* this.#find(message, this.#state.certain) : { contexts: [] }
     return {
@@ -158,8 +158,8 @@ class LayoutWriter {
   }
 
   /**
-   * The contexts of a message with the chunks that were known when it was sent: what is learned or forgotten since
-   * changes no turn. One of the past that is not known was sent as it came.
+   * Finds the contexts of a message with the chunks known when it was sent, so that chunks learned or forgotten since
+   * then change no turn. A past turn without a record was sent as received.
    */
   #findAsSent(
     { message, contexts, unaided }: Pick<ReadMessage, 'message' | 'contexts' | 'unaided'>,
@@ -182,13 +182,13 @@ class LayoutWriter {
     if (message.role === 'user') this.#conversation ??= this.#chain
     const laidOut = { message, identity, keys: [], explicit: undefined, past: [], contexts: read.contexts }
     const isPlain = !isPlaced && holder === undefined && read.contexts.length === 0
-    // most messages of a long history are such: they need no names
+    // most messages of a long history are like this, and they need no keys
     if (isPlain && !this.#mayHaveHeldChunks(message)) return laidOut
     const turn = toTurnKey(this.#chain, this.#conversation)
     const isolated = digestOf(JSON.stringify([tenant, conversation, 'alone', digest]))
-    // whatever stood in front of it may be gone, and with it what an unnamed conversation is known by
+    // the messages before it may be gone, and they are what identifies an unnamed conversation
     const alone = toTurnKey(isolated, conversation === undefined ? undefined : this.#conversation)
-    // nothing but the name of its conversation tells whose blocks a message had that stands behind another history
+    // after a different history, only the conversation's name shows which blocks a message had
     const names = conversation === undefined ? [turn] : [turn, alone]
     if (isPlaced) return this.#place(laidOut, this.#placed!, names)
     if (holder !== undefined) return this.#restore(laidOut, holder, isPast, names)
@@ -200,13 +200,15 @@ class LayoutWriter {
     return message.isRendered ? this.#recallTurns(ordered, unaided ?? contexts) : ordered
   }
 
-  /** Whether known chunks may have been found in it that nobody knows any more. */
+  /** Returns whether chunks may have been found in it that are no longer known. */
   #mayHaveHeldChunks({ role, texts }: PromptMessage): boolean {
     if (role === 'assistant' || !this.#state.certain) return false
     return texts.reduce((sum, text) => sum + this.#texts[text]!.length, 0) >= shortestChunks
   }
 
-  /** A prompt that the client has rendered is one message, whose lists are those of many turns. */
+  /**
+   * Recalls each list by itself: a prompt rendered by the client is one message, but its lists belong to many turns.
+   */
   #recallTurns(laidOut: LaidOutMessage, unaided: readonly PromptContext[]): LaidOutMessage {
     const { message, contexts, identity } = laidOut
     const { tenant, conversation } = this.#state
@@ -219,7 +221,7 @@ class LayoutWriter {
       i < asked ? this.#memory.recallOrdered([name], true)[0] : undefined
     const past = laidOut.past.length > 0 ? laidOut.past : names.map(recall)
     const contextKeys = names.map((name) => this.#memory.keysOfOrdered([name]))
-    // a list that nobody knew when it was asked about was sent as it came
+    // a list that was not known when it was asked about was sent as received
     const kept = [...contexts.keys()].filter(
       (i) => i >= asked || past[i] || contexts[i]!.certain?.by !== 'known_chunks',
     )
@@ -235,7 +237,9 @@ class LayoutWriter {
     return role !== 'assistant' && this.#texts[text]!.includes(contextPlaceholder)
   }
 
-  /** The turn that has blocks beside it: equal words with other blocks are another turn. */
+  /**
+   * Lays out the turn that the request's explicit blocks belong to. Equal words with other blocks are a different turn.
+   */
   #place(laidOut: LaidOutMessage, { context, blocks }: PlacedContext, names: readonly TurnKey[]): LaidOutMessage {
     const withBlocks = toTurnKey(digestOf(JSON.stringify([names[0], context.blocks])), this.#conversation)
     return {
@@ -247,12 +251,12 @@ class LayoutWriter {
     }
   }
 
-  /** A past turn whose blocks were given beside it gets them back, if they are known for sure. */
+  /** Inserts the explicit blocks of a past turn again, if they are known unambiguously. */
   #restore(laidOut: LaidOutMessage, at: number, isPast: boolean, names: readonly TurnKey[]): LaidOutMessage {
     const { blockTemplate } = this.#state
     const known = this.#memory.recallExplicit(isPast ? names : names.slice(0, 1), isPast)
     if (!known || known === 'ambiguous') {
-      // to speak of a placeholder is no fault, as long as nobody has answered as if blocks stood there
+      // merely mentioning a placeholder is no error, unless an answer was given as if blocks had been there
       if (known) this.#unresolved = 'ambiguous_turn'
       else if (isPast) this.#unresolved ??= 'unknown_turn'
       return { ...laidOut, contexts: finish(this.#find(laidOut.message, undefined)).contexts }
@@ -265,7 +269,7 @@ class LayoutWriter {
   }
 }
 
-/** Names the contexts of a rendered prompt: those that are found without known chunks as if none were known. */
+/** Names the contexts of a rendered prompt. Those found without known chunks are named as if no chunks were known. */
 function nameContexts(
   base: ScopeId,
   text: string,
@@ -282,7 +286,7 @@ function nameContexts(
   })
 }
 
-/** Whether somebody asks again behind the last list of a rendered prompt. */
+/** Returns whether a further turn asks something after the last list of a rendered prompt. */
 function isAnswered(text: string, contexts: readonly PromptContext[]): boolean {
   const { end } = contexts.at(-1)!.slots.at(-1)!
   return (findTurns(text) ?? []).some((turn) => turn.start >= end && text.slice(turn.start, turn.end).trim() !== '')

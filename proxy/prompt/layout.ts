@@ -3,26 +3,26 @@ import type { PromptMessage } from './body/prompt.ts'
 import type { PromptContext } from './body/prompt-context.ts'
 import type { PlacedRefusal } from './find-contexts.ts'
 
-/** Why the blocks that were given beside a past message are not put into it again. */
+/** Why the explicit blocks of a past message are not inserted again. */
 export type UnresolvedTurn = 'unknown_turn' | 'ambiguous_turn'
 
-/** A message with its contexts found. */
+/** A message and the contexts found in it. */
 export interface LaidOutMessage {
   readonly message: PromptMessage
-  /** what names the message in the chat template, besides its texts */
+  /** what identifies the message in the chat template, apart from its texts */
   readonly identity: string
   readonly contexts: readonly PromptContext[]
-  /** how its contexts were sent before, by place; none where they were not */
+  /** how each of its contexts was sent before, by index; undefined or missing if it was not */
   readonly past: readonly (SentOrder | undefined)[]
-  /** under what it is to be remembered */
+  /** keys to remember the turn by */
   readonly keys: readonly TurnKey[]
-  /** under what each of its contexts is to be remembered besides, as one that a longer prompt will hold too */
+  /** additional keys to remember each of its contexts by, because a longer prompt will contain it too */
   readonly contextKeys?: readonly (readonly TurnKey[])[]
-  /** the blocks that were given beside it */
+  /** blocks that were given for it outside the messages */
   readonly explicit: readonly string[] | undefined
 }
 
-/** A prompt with its blocks in place, in the order received. */
+/** A prompt with its explicit blocks inserted, in the order received. */
 export interface PromptLayout {
   readonly preamble: string
   readonly messages: readonly LaidOutMessage[]
@@ -30,13 +30,13 @@ export interface PromptLayout {
 
 /** All prompts of a body. */
 export interface Layout {
-  /** by place in `PromptSet.texts`, explicit blocks in place */
+  /** by index in `PromptSet.texts`, with explicit blocks inserted */
   readonly texts: readonly string[]
   readonly prompts: readonly PromptLayout[]
-  /** why a placeholder in a past message stays one: its blocks are not known, or not for sure */
+  /** why a placeholder in a past message was left: its blocks are unknown or ambiguous */
   readonly unresolved: UnresolvedTurn | undefined
-  /** a text without contexts looks as if it held some */
+  /** a text without contexts looks as if it had some */
   readonly isUnsure: boolean
-  /** what looks like a list and is left alone */
+  /** list-like stretches that were left alone */
   readonly refusals: readonly PlacedRefusal[]
 }

@@ -4,9 +4,9 @@ import { contextPlaceholder } from './body/explicit-context.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
 import type { PromptSet } from './prompt-body.ts'
 
-/** Explicit blocks in their place, in rank order. */
+/** Explicit blocks inserted into a text, in rank order. */
 export interface PlacedContext {
-  /** place of the text that holds them */
+  /** index of the text that contains them */
   readonly at: number
   /** that text, with the placeholder replaced */
   readonly text: string
@@ -15,8 +15,8 @@ export interface PlacedContext {
 }
 
 /**
- * Finds the place of a body's explicit blocks: the last text that holds `{{context}}` and is not the assistant's.
- * Throws `invalid_body` when there is none, because forwarding the request would lose the blocks.
+ * Inserts a body's explicit blocks into the last text outside assistant messages that contains `{{context}}`. Throws
+ * `invalid_body` if there is none, because forwarding the request would lose the blocks.
  */
 export function placeExplicitContext(
   { prompts, texts }: PromptSet,
@@ -33,7 +33,7 @@ export function placeExplicitContext(
   return placeBlocks(texts[at]!.text, at, blocks, template)
 }
 
-/** Puts blocks, parted by blank lines, where a text has its first `{{context}}`. */
+/** Inserts blocks, separated by blank lines, at the first `{{context}}` of a text. */
 export function placeBlocks(holder: string, at: number, blocks: readonly string[], template: string): PlacedContext {
   const start = holder.indexOf(contextPlaceholder)
   const rest = holder.slice(start + contextPlaceholder.length)
@@ -54,7 +54,7 @@ export function placeBlocks(holder: string, at: number, blocks: readonly string[
     from += text.length + '\n\n'.length
   })
   const text = holder.slice(0, start) + rendered.join('\n\n')
-  // the annotation stands behind the tag that closes around the blocks
+  // the annotation goes after the tag that closes around the blocks
   const closing = /^\s*<\/[\w-]+\s*>/.exec(rest)?.[0].length ?? 0
   const ids = blocks.map(toBlockId)
   const context = {
@@ -69,7 +69,7 @@ export function placeBlocks(holder: string, at: number, blocks: readonly string[
   return { at, text: text + rest, blocks, context }
 }
 
-/** One block by the pieces of a template, and where its label and its text stand in it. */
+/** Renders one block with the pieces of a template. Returns it with the offsets of its label and its content. */
 function renderExplicit(
   block: string,
   k: number,

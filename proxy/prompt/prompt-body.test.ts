@@ -93,7 +93,7 @@ test('members are set in the place of the one there is, or in front', () => {
     return writeBody(prompt, [...explicitSplices(prompt), ...memberSplices(prompt, members)]).toString()
   }
   expect(set('{"a":1,"cache_salt":"x"}', { cache_salt: 'ß', rid: 'r' })).toBe('{"rid":"r","a":1,"cache_salt":"ß"}')
-  // whichever of two an engine takes for true
+  // an engine may use either of the two
   expect(set('{"rid":1,"rid":[2]}', { rid: 'r' })).toBe('{"rid":"r","rid":"r"}')
   expect(set(' {} ', { rid: 'r' })).toBe(' {"rid":"r"} ')
   const messages = '"messages":[{"role":"user","content":"é"}]'

@@ -11,27 +11,27 @@ import { readCompletions, readGenerate } from './formats/completions.ts'
 import { readMessages } from './formats/messages.ts'
 import { readResponses } from './formats/responses.ts'
 
-/** The prompts of a body that was understood. */
+/** The prompts of a body whose shape was recognised. */
 export interface PromptSet {
   readonly prompts: readonly Prompt[]
-  /** of all prompts, in the order an engine reads them */
+  /** texts of all prompts, in the order an engine reads them */
   readonly texts: readonly PromptText[]
 }
 
 /** A request body that is a JSON object. */
 export interface PromptBody {
-  /** UTF-8, what `json` was read from */
+  /** UTF-8 that `json` was decoded from */
   readonly bytes: Buffer
   readonly json: string
   /** finds values in `json` */
   readonly spans: SpanFinder
-  /** the members in front of which others are told apart: an engine's ids and salts, what is asked of the model */
+  /** the parsed object, for members outside the prompt such as `tools` and the response format */
   readonly members: Json
   /** the body's `reprise` field */
   readonly explicit: ExplicitContext | undefined
-  /** undefined when the object has another shape than expected: such a body is the engine's to judge */
+  /** undefined if the object has an unexpected shape: such a body is left for the engine to judge */
   readonly set: PromptSet | undefined
-  /** a fault of ours, if that is why */
+  /** our own error, if that is why `set` is undefined */
   readonly fault: unknown
 }
 
@@ -44,8 +44,8 @@ const formats: Record<PromptApi, PromptFormat> = {
 }
 
 /**
- * Reads a request body, which is UTF-8; undefined when it is JSON but no object. Throws `invalid_body` when it is no
- * JSON, or its `reprise` field breaks the schema.
+ * Reads a UTF-8 request body. Returns undefined if it is JSON but not an object. Throws `invalid_body` if it is not
+ * JSON, or if its `reprise` field violates the schema or comes without a readable prompt.
  */
 export function readPromptBody(api: PromptApi, bytes: Buffer): PromptBody | undefined {
   const json = bytes.toString()
@@ -70,23 +70,25 @@ function readSet(
     if (!formats[api](members, builder)) return {}
     const texts = builder.texts.map((text) => {
       if (!text.isRaw) return text
-      // it is known by its place alone until here
+      // until here only its path was known
       const { start, end } = spans.find(text.path)
       return { ...text, text: json.slice(start, end) }
     })
     return { set: { prompts: builder.prompts, texts } }
   } catch (fault) {
-    // values nested so deeply that JSON.parse reads them and JSON.stringify cannot write them
+    // values nested so deeply that JSON.parse reads them but JSON.stringify cannot write them
     return { fault }
   }
 }
 
-/** A body with splices applied, as bytes. */
+/** Returns the bytes of a body with splices applied. */
 export function writeBody({ bytes, json }: PromptBody, splices: readonly BodySplice[]): Buffer {
   return spliceBody(bytes, json, splices)
 }
 
-/** Splices that set members: in the place of the ones there are, duplicates too, or in front of all others. */
+/**
+ * Returns splices that set members. They replace existing ones, including duplicates; new ones go before all others.
+ */
 export function memberSplices({ json }: PromptBody, members: Readonly<Record<string, unknown>>): BodySplice[] {
   const start = valueStart(json)
   const splices: BodySplice[] = []
@@ -96,11 +98,11 @@ export function memberSplices({ json }: PromptBody, members: Readonly<Record<str
     if (present.length === 0) absent[key] = value
     for (const span of present) splices.push({ pieces: [JSON.stringify(value)], ...span })
   }
-  // as one: commas part them from each other, too
+  // inserted as one splice, because the members need commas between them
   return Object.keys(absent).length === 0 ? splices : [toBodySplice(insertMembers(json, start, absent)), ...splices]
 }
 
-/** Splices that take the `reprise` field out. */
+/** Returns splices that remove the `reprise` field. */
 export function explicitSplices({ json, explicit }: PromptBody): BodySplice[] {
   return explicit ? removeMembers(json, valueStart(json), new Set(['reprise'])).map(toBodySplice) : []
 }

@@ -5,8 +5,8 @@ import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
 import type { Piece, TextSplice } from './body/text-splice.ts'
 
 /**
- * The block that is put into `slot`: the bytes it was received with, but for a position label, which belongs to the
- * slot and stays there, and for what is pointed to instead.
+ * Renders the block sent in `slot`: its bytes as received, except for a position label, which stays with the slot, and
+ * for content replaced by pointers.
  */
 export function renderBlock(
   texts: readonly string[],
@@ -19,7 +19,7 @@ export function renderBlock(
   const splices: TextSplice[] = pointers.map(({ start, end, text: words }) => ({
     start: from.content.start + start,
     end: from.content.start + end,
-    // an element of an array of JSON stays one
+    // an element of a JSON array must remain one
     pieces: [isElement ? JSON.stringify(words) : words],
   }))
   if (slot !== from && positional && from.label && slot.label) {
@@ -34,13 +34,13 @@ export function renderBlock(
   return [...pieces, { text: from.text, start: at, end: from.end }]
 }
 
-/** Whether a block is a JSON object or string, of which no part can be taken. */
+/** Returns whether a block is a JSON object or string, from which no part can be taken. */
 export function isJson(text: string, { content: { start, end } }: ContextSlot): boolean {
   const ends = text.slice(start, start + 1) + text.slice(end - 1, end)
   return ends === '{}' || (ends === '""' && end - start > 1)
 }
 
-/** How the block in each place is spoken of, in brackets, once the context is sent in `order`. */
+/** Returns the bracketed label of the block at each position when the context is sent in `order`. */
 export function labelsAsSent(texts: readonly string[], context: PromptContext, order: readonly number[]): string[] {
   const { slots, positional, labelPrefix } = context
   return order.map((from, place) => {
@@ -51,8 +51,8 @@ export function labelsAsSent(texts: readonly string[], context: PromptContext, o
 }
 
 /**
- * What is told behind a context that is sent in `order`: its ranking, where something moved, and what fields said that
- * were cut out of its blocks. Undefined when there is nothing to tell, or no words fit in.
+ * Renders what is said after a context sent in `order`: its ranking, if anything moved, and the values of fields cut
+ * out of its blocks. Returns undefined if there is nothing to say or no place for words.
  */
 export function renderAnnotation(
   { annotateAt, cut }: PromptContext,
@@ -66,7 +66,7 @@ export function renderAnnotation(
   return ranking && values ? `${ranking} ${values}` : (ranking ?? values)
 }
 
-/** An annotation set apart by blank lines, in the line ends of the text it goes into. */
+/** Sets an annotation apart with blank lines, using the line endings of the text it goes into. */
 export function setApart(text: string, offset: number, annotation: string): string {
   const newline = text.includes('\r\n') ? '\r\n' : '\n'
   const follows = text.slice(offset, offset + 1)

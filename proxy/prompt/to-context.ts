@@ -4,7 +4,7 @@ import type { Span } from '../json/json-spans.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
 import type { BlockSpan, ContextList } from './judge/context-list.ts'
 
-/** A list of a text that may be several texts of a prompt, as a context of these. */
+/** Converts a list found in `whole`, which may join several texts of a prompt, to a context of those texts. */
 export function toContext(
   list: ContextList & Partial<CertainList>,
   whole: string,
@@ -29,10 +29,10 @@ export function toContext(
   return certain ? { certain, ...context } : context
 }
 
-/** A block in a text. */
+/** Positions of a block in a text. */
 type HeldBlock = Pick<ContextSlot, 'start' | 'end' | 'content' | 'label'>
 
-/** The identities of blocks of a text: of all that an engine sees of them, and of what a reader does. */
+/** Returns the identities of a text's blocks: of everything the engine sees, and of the content a reader sees. */
 export function identifyBlocks(
   text: string,
   held: readonly HeldBlock[],
@@ -42,14 +42,14 @@ export function identifyBlocks(
   return { blocks: held.map((block, i) => toBlockId(around(text, block, positional, contents[i]!))), contents }
 }
 
-/** A stretch of a text; without a label that belongs to its place where that stands inside, as in JSON. */
+/** Returns a stretch of a text, leaving out a position label inside it, as in JSON. */
 function without(text: string, { start, end }: Span, label: Span | undefined): string {
   if (!label || label.start < start || label.end > end) return text.slice(start, end)
   return `${text.slice(start, label.start)}\0${text.slice(label.end, end)}`
 }
 
 /**
- * All of a block but a label that belongs to its place, its content by its identity: blocks are the same when the
+ * Returns a whole block except a position label, with its content replaced by its identity. Blocks are the same if the
  * engine would see the same bytes.
  */
 function around(text: string, block: HeldBlock, positional: boolean, content: BlockId): string {

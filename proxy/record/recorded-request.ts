@@ -3,13 +3,13 @@ import type { ContextSlot, PromptContext } from '../prompt/body/prompt-context.t
 
 /** A stretch of a prompt's texts. */
 export interface Piece extends Span {
-  /** place among the texts */
+  /** index among the texts */
   readonly text: number
-  /** what of it makes it the same in another place; undefined: all of it */
+  /** the part that identifies it at any place; undefined: all of it */
   readonly content?: Span
 }
 
-/** A prompt as a trace has it: blocks that may be moved, and the pieces in front of them and behind. */
+/** A prompt as a trace has it: blocks that may be moved, and the pieces before and after them. */
 export interface PromptPieces {
   readonly front: readonly Piece[]
   readonly blocks: readonly Piece[]
@@ -17,8 +17,8 @@ export interface PromptPieces {
 }
 
 /**
- * Cuts a prompt, whose texts stand at these places, at the blocks of its last list; what parts two of them goes with
- * one. Without a list all of it is front. Every character is in one piece.
+ * Cuts a prompt, given by the indices of its texts, at the blocks of its last list; what separates two blocks belongs
+ * to one of them. Without a list everything is front. Every character is in exactly one piece.
  */
 export function cutPrompt(
   texts: readonly string[],
@@ -46,7 +46,7 @@ export function cutPrompt(
   return pieces
 }
 
-/** What parts two blocks belongs to the first of them. */
+/** What separates two blocks belongs to the first of them. */
 function endOf(slot: ContextSlot, next: ContextSlot | undefined): number {
   return next?.text === slot.text ? next.start : slot.end
 }

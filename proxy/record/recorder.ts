@@ -6,57 +6,57 @@ import type { ReusedContext } from '../reuse/reused-prompt.ts'
 import { cutPrompt, type PromptPieces } from './recorded-request.ts'
 import { TraceWriter, type TraceWriterOptions } from './trace-writer.ts'
 
-/** What an engine said of a request. */
+/** What an engine reported about a request. */
 interface RecordedUsage {
   readonly promptTokens: number
   readonly cachedTokens: number | undefined
 }
 
 export interface RecorderOptions extends TraceWriterOptions {
-  /** whether texts are written; otherwise digests of them, which nobody can compare with texts of his own */
+  /** whether texts are written; otherwise keyed digests, which nobody can compare with those of their own texts */
   readonly hasText: boolean
 }
 
 /** A prompt in pieces. */
 interface RecordedPrompt {
   readonly ids: readonly string[]
-  /** in characters, with what marks a block */
+  /** in characters, including the markup of a block */
   readonly lengths: readonly number[]
-  /** undefined: none is written */
+  /** undefined: none are written */
   readonly texts: readonly string[] | undefined
   readonly blocks: Span
 }
 
 /** A request that is being recorded. */
 export interface Recording {
-  /** The engine has counted it. */
+  /** Call when the engine has counted the request. */
   used(usage: RecordedUsage): void
-  /** It is over; what the engine has not counted is estimated. `wasRun`: the engine has seen it. */
+  /** Call when the request is over; what the engine has not counted is estimated. `wasRun`: the engine has seen it. */
   ended(wasRun: boolean): void
 }
 
-/** Records the requests that pass as a trace, off their path. */
+/** Records passing requests as a trace, without delaying them. */
 export class Recorder {
   readonly #options: RecorderOptions
   readonly #writer: TraceWriter
-  /** anew with every start, and written nowhere */
+  /** new with every start, and written nowhere */
   readonly #secret = randomBytes(16)
   readonly #begun: number
   #count = 0
 
-  /** Throws when the folder cannot be written to. */
+  /** Throws if the folder is not writable. */
   constructor(options: RecorderOptions) {
     this.#options = options
     this.#begun = options.now()
     this.#writer = new TraceWriter(options)
   }
 
-  /** Requests that could not be written. */
+  /** Number of requests that could not be written. */
   get lost(): number {
     return this.#writer.lost
   }
 
-  /** Records a request that goes to an engine now; undefined where its prompt could not be read. */
+  /** Records a request that goes to an engine now; returns undefined if its prompt could not be read. */
   follow({ decision }: RoutedCall, { caller, conversation }: Call): Recording | undefined {
     const { worlds, contexts } = decision
     if (!worlds || worlds.prompts.length === 0) return undefined
@@ -93,7 +93,7 @@ export class Recorder {
     return this.#writer.close()
   }
 
-  /** Cuts its prompts once it is on its way: its texts are not kept for as long as its answer takes. */
+  /** Cuts the prompts once the request is on its way, so that its texts are not kept while its answer runs. */
   #cutSoon({ texts, prompts }: TwoWorlds, contexts: readonly ReusedContext[]): RecordedPrompt[] {
     const cut: RecordedPrompt[] = []
     setImmediate(() => {

@@ -24,7 +24,7 @@ function open(partBytes = 2 ** 20, maxBytes = 2 ** 30): void {
   writer = new TraceWriter({ folder, partBytes, maxBytes, now: () => now++, onFault: (fault) => faults.push(fault) })
 }
 
-/** Random enough to be hard to pack. */
+/** Writes a request that is random enough to be hard to compress. */
 const write = (number: number, ids: string[]): void =>
   writer.write({ query_id: number, blocks: ids }, ids, (at) => ({ text: `${ids[at]} ${Math.sin(number + at)}` }))
 

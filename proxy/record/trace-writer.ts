@@ -7,18 +7,18 @@ import { gzip } from 'node:zlib'
 /** How much is written, and where. */
 export interface TraceWriterOptions {
   readonly folder: string
-  /** a part is closed when it has come to so many bytes, packed */
+  /** a part is closed when it reaches this many bytes, compressed */
   readonly partBytes: number
-  /** the oldest parts are deleted when all have come to so many */
+  /** the oldest parts are deleted when all parts together reach this many */
   readonly maxBytes: number
   /** milliseconds since 1970 */
   readonly now: () => number
-  /** told once of what cannot be written, until it can be again */
+  /** called once when something cannot be written, and again only after writing has worked in between */
   readonly onFault: (error: unknown) => void
 }
 
 const flushMilliseconds = 1_000
-/** What waits to be written is bounded, should the disk not keep up: lines beyond are lost, and counted. */
+/** How many characters may wait to be written if the disk does not keep up: further requests are lost, and counted. */
 const mostWaiting = 8 * 1024 * 1024
 const partName = /^\d{8}T\d{9}Z-\d+$/
 const blocksFile = 'blocks.jsonl.gz'
@@ -26,15 +26,16 @@ const requestsFile = 'queries.jsonl.gz'
 const pack = promisify(gzip)
 
 /**
- * Writes a trace in parts, each a folder that `reprise replay` reads: once a second what has come is packed and appended, so
- * that a crash loses a second at most. Blocks go before the requests that name them. Nothing waits for it.
+ * Writes a trace in parts, each a folder that `reprise replay` reads. Once a second, what has arrived is compressed and
+ * appended, so that a crash loses a second at most. Blocks are written before the requests that name them. Nothing
+ * waits for it.
  */
 export class TraceWriter {
   readonly #options: TraceWriterOptions
   #part: string | undefined
   #parts = 0
   #partSize = 0
-  /** blocks that this part has */
+  /** blocks that are already in this part */
   #known = new Set<string>()
   #blocks: string[] = []
   #requests: string[] = []
@@ -44,7 +45,7 @@ export class TraceWriter {
   #flushing: Promise<void> = Promise.resolve()
   readonly #timer: NodeJS.Timeout
 
-  /** Throws when the folder cannot be written to. */
+  /** Throws if the folder is not writable. */
   constructor(options: TraceWriterOptions) {
     this.#options = options
     mkdirSync(options.folder, { recursive: true, mode: 0o700 })
@@ -52,12 +53,14 @@ export class TraceWriter {
     this.#timer = setInterval(() => this.flush(), flushMilliseconds).unref()
   }
 
-  /** Requests that were not written, because the disk did not keep up or failed. */
+  /** Number of requests that were not written, because the disk did not keep up or failed. */
   get lost(): number {
     return this.#lost
   }
 
-  /** Adds a request; `ids`: all that it names, which `blockAt` describes; what the part has is left out. */
+  /**
+   * Adds a request. `ids`: all blocks that it names, which `blockAt` describes; those already in the part are omitted.
+   */
   write(request: object, ids: readonly string[], blockAt: (at: number) => object): void {
     if (this.#waiting > mostWaiting) {
       this.#lost += 1
@@ -71,7 +74,7 @@ export class TraceWriter {
     this.#waiting += this.#requests[this.#requests.push(JSON.stringify(request)) - 1]!.length
   }
 
-  /** Writes what has come; resolves when it is written. */
+  /** Writes what has arrived; resolves when it is written. */
   flush(): Promise<void> {
     this.#flushing = this.#flushing.then(() => this.#append())
     return this.#flushing
@@ -88,7 +91,7 @@ export class TraceWriter {
     const [blocks, requests] = this.#take()
     if (requests.length === 0) return
     const part = this.#part!
-    // what comes while this is written belongs to the next part, if this one is full
+    // if this part is full, what arrives while it is written belongs to the next one
     const isFull = this.#partSize >= this.#options.partBytes
     if (isFull) this.#begin()
     try {
@@ -104,7 +107,7 @@ export class TraceWriter {
       this.#isFailing = false
     } catch (error) {
       this.#lost += count
-      // blocks that were not written are written again
+      // write blocks again that were not written
       this.#known = new Set()
       if (!this.#isFailing) this.#options.onFault(error)
       this.#isFailing = true
@@ -120,7 +123,7 @@ export class TraceWriter {
     return taken
   }
 
-  /** Begins a part of its own: a folder with all that its requests name. */
+  /** Begins a new part: a folder with everything that its requests name. */
   #begin(): void {
     const { folder, maxBytes, now } = this.#options
     const stamp = new Date(now()).toISOString().replaceAll(/[-:.]/g, '')
@@ -133,7 +136,7 @@ export class TraceWriter {
   }
 }
 
-/** Deletes the oldest parts, and nothing that is not ours, until the rest is small enough. */
+/** Deletes the oldest parts, and only our own, until the rest is small enough. */
 function dropOldest(folder: string, maxBytes: number, current: string): void {
   const parts = readdirSync(folder)
     .filter((name) => partName.test(name))

@@ -1,27 +1,27 @@
 import type { CacheSize } from '#engine-adapters/cache-config.ts'
 import type { Replica } from './replica.ts'
 
-/** A replica whose cache is asked about. */
+/** A replica whose cache size is queried. */
 export type CacheSizeTarget = Pick<Replica, 'id' | 'adapter' | 'state' | 'events' | 'cacheConfig'> & {
   readonly replicaMirror: { readonly state: { readonly generation: string | undefined } }
 }
 
-/** How replicas are asked, and who is told. */
+/** The callbacks of `CacheSizes`. */
 export interface CacheSizesOptions<T> {
-  /** Never rejects. */
+  /** Asks a replica for its cache size. Never rejects. */
   readonly ask: (target: T) => Promise<CacheSize | undefined>
-  /** A replica does not say how large its cache is; told once of each. */
+  /** Called once for each replica that does not say how large its cache is. */
   readonly onUnknown: (target: T) => void
 }
 
-/** An engine that did not answer may only be starting. */
+/** An engine that did not answer may still be starting. */
 const askAgainMilliseconds = 2_000
-/** Without reports nobody tells that an engine was started anew with another cache. */
+/** Without reports we do not learn that an engine was restarted with another cache. */
 const refreshMilliseconds = 120_000
 
-/** What is known about the asking of one replica. */
+/** The query state of one replica. */
 interface Asked {
-  /** the life of the engine that was seen last */
+  /** the last seen result of `lifeOf` */
   life: string
   isDue: boolean
   at: number
@@ -30,8 +30,8 @@ interface Asked {
 }
 
 /**
- * Keeps the `cacheConfig` of every replica true whose engine tells what it caches: asked when that begins, when the
- * engine begins a new life or is reachable again, and now and then. What an engine said last is believed until it says something else.
+ * Keeps `cacheConfig` up to date for every replica whose engine reports what it caches. Asks the engine when it starts
+ * to report, restarts or becomes reachable again, and periodically. Its last answer is valid until the next.
  */
 export class CacheSizes<T extends CacheSizeTarget> {
   readonly #asked: ReadonlyMap<T, Asked>
@@ -45,14 +45,14 @@ export class CacheSizes<T extends CacheSizeTarget> {
     )
   }
 
-  /** Asks whom it is time to ask; `now` in milliseconds. */
+  /** Asks the replicas that are due; `now` in milliseconds. */
   tick(now: number): void {
     for (const [replica, asked] of this.#asked) {
       const life = lifeOf(replica)
       asked.isDue ||= life !== asked.life
       asked.life = life
       const isOld = now - asked.at >= (replica.cacheConfig ? refreshMilliseconds : askAgainMilliseconds)
-      // an engine that tells nothing is left in peace; one that cannot be reached is asked as soon as it is back
+      // an engine without reports is not asked; an unreachable one is asked as soon as it is back
       if (!isTelling(replica) || asked.isPending || !isReachable(replica) || !(asked.isDue || isOld)) continue
       asked.isDue = false
       asked.at = now
@@ -72,7 +72,7 @@ export class CacheSizes<T extends CacheSizeTarget> {
   }
 }
 
-/** What changes when the engine is another one than before, or comes back. */
+/** A string that changes when the engine is replaced or restarted, or comes back. */
 function lifeOf(replica: CacheSizeTarget): string {
   return `${isReachable(replica)} ${replica.replicaMirror.state.generation}`
 }

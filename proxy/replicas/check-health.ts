@@ -1,8 +1,9 @@
 import type { EngineClient } from '#engine-adapters/engine-client.ts'
 
 /**
- * Asks an engine once whether it is alive: any answer below 500 will do, since what speaks the API without the path
- * (404) or keeps it to itself (401) is alive too. False when the signal aborts before the answer is whole; never rejects.
+ * Checks once whether an engine is alive. Any status below 500 counts, since an engine without this path (404) or with
+ * a protected one (401) is alive too. Resolves with false if the signal aborts before the answer is complete. Never
+ * rejects.
  */
 export function checkHealth(engine: EngineClient, path: string, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
@@ -17,7 +18,7 @@ export function checkHealth(engine: EngineClient, path: string, signal: AbortSig
       {
         onRequestStart: (controller) => {
           abort = () => controller.abort(new Error('the check took too long'))
-          // it may have taken too long to connect
+          // the signal may have aborted while connecting
           if (signal.aborted) abort()
         },
         onResponseStart: (_controller, status) => {

@@ -142,7 +142,7 @@ test('its options can be changed while it runs', () => {
   expect(breaker.state).toBe('open')
 })
 
-/** Sends a request whenever it may, and keeps the times at which probes were sent. */
+/** Applies an event to the breaker, and records the times at which probes are sent. */
 function act(event: 'unreachable' | 'not ready' | 'answered' | 'send' | 'wait', probes: number[]): void {
   if (event === 'unreachable') breaker.unreachable()
   else if (event === 'not ready') breaker.answered(503)
@@ -167,7 +167,7 @@ test('until one is answered, no more than one request gets through in the time t
         const [last, previous] = probes.toReversed()
         if (previous !== undefined) expect(last! - previous).toBeGreaterThanOrEqual(100)
         if (before === 'closed' || breaker.state !== 'closed') continue
-        // it closes only by an answer
+        // only an answer closes it
         expect(event).toBe('answered')
         probes = []
       }

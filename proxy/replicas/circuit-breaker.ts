@@ -1,14 +1,14 @@
 /** When a circuit breaker opens, and for how long. */
 export interface BreakerOptions {
-  /** failures in a row, of any kind, after which it opens */
+  /** consecutive failures of any kind after which it opens */
   readonly failuresInARow: number
-  /** failures to reach the engine, within the window, after which it opens */
+  /** failures to reach the engine within the window after which it opens */
   readonly failuresInWindow: number
   readonly windowMilliseconds: number
   readonly openMilliseconds: number
 }
 
-/** What suits engines that take a minute to start. */
+/** Defaults for engines that take a minute to start. */
 export const breakerDefaults: BreakerOptions = {
   failuresInARow: 5,
   failuresInWindow: 20,
@@ -16,18 +16,18 @@ export const breakerDefaults: BreakerOptions = {
   openMilliseconds: 10_000,
 }
 
-/** `half_open`: it has been open for long enough, and a probe is to find out. */
+/** `half_open`: it has been open for long enough to send a probe. */
 export type BreakerState = 'closed' | 'open' | 'half_open'
 
-/** Statuses by which an engine, or what stands in front of it, says that it is not there to answer. */
+/** Statuses by which an engine, or a proxy in front of it, says that it cannot answer. */
 const notReady = new Set([502, 503, 504])
 
 /**
- * Keeps requests from a replica that cannot be reached. Failures are connections that cannot be made, or break off
- * before a head; an answer, even a 500, is none. A 502, 503 or 504 is one only among failures in a row: an engine that
- * is starting gives nothing else, one that is merely full gives answers in between. Once open it lets nothing through,
- * then one probe, and another each time the last has not been answered for as long as it was open: the head of an
- * answer may take minutes.
+ * Keeps requests away from a replica that cannot be reached. A connection that fails, or breaks before the head of the
+ * answer, is a failure; an answer, even a 500, is not. A 502, 503 or 504 counts only as one of consecutive failures: a
+ * starting engine returns nothing else, a full one returns other answers in between. An open breaker lets nothing
+ * through for `openMilliseconds`, then one probe. If a probe is not answered for the same time, another is let through:
+ * the head of an answer may take minutes.
  */
 export class CircuitBreaker {
   readonly #now: () => number
@@ -44,18 +44,18 @@ export class CircuitBreaker {
     this.#now = now
   }
 
-  /** Changes the options that are given, from the next failure on. */
+  /** Changes the given options. The failure limits apply from the next failure on, `openMilliseconds` at once. */
   setOptions(options: Partial<BreakerOptions>): void {
     this.#options = { ...this.#options, ...options }
   }
 
-  /** Where it stands now. */
+  /** The current state. */
   get state(): BreakerState {
     if (this.#openedAt === undefined) return 'closed'
     return this.#isOver(this.#openedAt) ? 'half_open' : 'open'
   }
 
-  /** How the latest request failed that counts as a failure. */
+  /** The reason of the latest failure. */
   get lastFault(): string | undefined {
     return this.#lastFault
   }
@@ -66,18 +66,18 @@ export class CircuitBreaker {
     return state === 'closed' || (state === 'half_open' && this.#isOver(this.#probedAt))
   }
 
-  /** A request is about to be sent: if one is to find out whether the replica is back, it is this. */
+  /** A request is about to be sent. If the breaker is half open, this request is the probe. */
   begin(): void {
     if (this.state === 'half_open') this.#probedAt = this.#now()
   }
 
-  /** The head of an answer has come. */
+  /** The head of an answer has arrived. */
   answered(status: number): void {
     if (notReady.has(status)) this.#failed(`it answers with ${status}`)
     else if (this.state !== 'open') this.#close()
   }
 
-  /** No connection could be made, or it broke off before the head of an answer. */
+  /** The connection failed, or broke before the head of an answer. */
   unreachable(fault = 'it cannot be reached'): void {
     if (this.state === 'closed') {
       this.#unreachable.push(this.#now())
@@ -89,7 +89,7 @@ export class CircuitBreaker {
   #failed(fault: string): void {
     const { state } = this
     this.#lastFault = fault
-    // those that were sent before it opened fail now too
+    // requests sent before it opened may fail now too
     if (state === 'open') return
     this.#inARow += 1
     if (state === 'half_open' || this.#inARow >= this.#options.failuresInARow || this.#isWindowFull()) this.#open()
@@ -107,7 +107,7 @@ export class CircuitBreaker {
   }
 
   #close(): void {
-    // an answer in between ends a row of failures, but the window stays until the breaker changes
+    // an answer ends a run of failures, but the window is kept unless the breaker was open
     this.#inARow = 0
     if (this.#openedAt !== undefined) this.#unreachable = []
     this.#openedAt = undefined

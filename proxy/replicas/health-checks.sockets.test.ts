@@ -48,7 +48,7 @@ test('an engine that starts, hangs and comes back is healthy when it answers', a
   await becomes(health, false)
   answer = (_incoming, response) => response.writeHead(200).end()
   await becomes(health, true)
-  // the health of an engine is at its root, not below the prefix of its API
+  // an engine's health path is at its root, not below the prefix of its API
   expect(new Set(asked)).toEqual(new Set(['GET /health']))
 })
 

@@ -6,7 +6,7 @@ type Handler = Parameters<EngineClient['send']>[1]
 
 let now = 0
 
-/** An engine that answers checks as it is told; `asked` are the times at which it was. */
+/** An engine that answers checks with `answer`; `asked`: when it was asked. */
 class EngineDouble implements EngineClient {
   readonly url = 'http://engine'
   readonly asked: number[] = []

@@ -1,10 +1,10 @@
 import type { EngineClient } from '#engine-adapters/engine-client.ts'
 import { checkHealth } from './check-health.ts'
 
-/** One replica to be checked. */
+/** A replica to be checked. */
 export interface HealthTarget {
   readonly engine: EngineClient
-  /** is told what each check found */
+  /** receives the result of each check */
   readonly health: { note(isAlive: boolean): void }
 }
 
@@ -12,19 +12,19 @@ export interface HealthTarget {
 export interface HealthCheckOptions {
   /** 0: no checks */
   readonly intervalMilliseconds: number
-  /** a check that is not answered in this time has failed */
+  /** a check that is not answered within this time fails */
   readonly timeoutMilliseconds: number
   readonly path: string
 }
 
-/** What vLLM and SGLang answer, and how soon an engine that is gone is noticed. */
+/** Defaults: the health path of vLLM and SGLang, and how soon a lost engine is noticed. */
 export const healthCheckDefaults: HealthCheckOptions = {
   intervalMilliseconds: 5_000,
   timeoutMilliseconds: 2_000,
   path: '/health',
 }
 
-/** Asks every replica for its health at an interval, one after the other within it. Keeps no process running. */
+/** Checks every replica at an interval, with the checks spread over it. Does not keep the process alive. */
 export class HealthChecks {
   readonly #options: HealthCheckOptions
   readonly #timers = new Set<NodeJS.Timeout>()
@@ -38,14 +38,14 @@ export class HealthChecks {
     }
   }
 
-  /** Checks no more, and breaks off the checks that are under way. */
+  /** Stops checking and aborts the checks in progress. */
   close(): void {
     this.#closing.abort()
     for (const timer of this.#timers) clearTimeout(timer)
     this.#timers.clear()
   }
 
-  /** Checks a replica, and again an interval after this check began, or at its end if that is later. */
+  /** Checks a replica. Repeats an interval after this check began, or when it ends if that is later. */
   async #check({ engine, health }: HealthTarget): Promise<void> {
     const { intervalMilliseconds, timeoutMilliseconds, path } = this.#options
     const isDue = new Promise<void>((resolve) => this.#in(intervalMilliseconds, resolve))

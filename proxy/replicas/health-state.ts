@@ -1,29 +1,29 @@
-/** How many checks in a row it takes to change one's mind about a replica. */
+/** How many consecutive checks change the state of a replica. */
 export interface HealthOptions {
   readonly unhealthyAfter: number
   readonly healthyAfter: number
 }
 
-/** One lost check, or one answer between failures, changes nothing. */
+/** Defaults: one lost check, or one answer between failures, changes nothing. */
 export const healthDefaults: HealthOptions = { unhealthyAfter: 3, healthyAfter: 2 }
 
-/** Whether a replica is healthy by its latest checks; taken to be until they say otherwise. */
+/** Whether a replica is healthy according to its latest checks. Starts as healthy. */
 export class HealthState {
   readonly #options: HealthOptions
   #isHealthy = true
-  /** checks in a row that contradict it */
+  /** consecutive checks that contradict the state */
   #against = 0
 
   constructor(options: Partial<HealthOptions> = {}) {
     this.#options = { ...healthDefaults, ...options }
   }
 
-  /** What the checks so far say. */
+  /** The result of the checks so far. */
   get isHealthy(): boolean {
     return this.#isHealthy
   }
 
-  /** A check has been answered, or has failed. */
+  /** Notes the result of a check. */
   note(isAlive: boolean): void {
     this.#against = isAlive === this.#isHealthy ? 0 : this.#against + 1
     const { unhealthyAfter, healthyAfter } = this.#options

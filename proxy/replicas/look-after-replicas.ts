@@ -6,11 +6,11 @@ import { type HealthCheckOptions, HealthChecks } from './health-checks.ts'
 import type { Replica } from './replica.ts'
 import { ReplicaWatch } from './replica-watch.ts'
 
-/** Requests to an engine that has just begun wait for what it says of its cache to be predicted to the token. */
+/** Short, because token-exact predictions for a newly started engine wait until it describes its cache. */
 const tickMilliseconds = 100
 const answerMilliseconds = 5_000
 
-/** Does for replicas, off the path of requests, what time brings with it, until it is closed. Keeps no process running. */
+/** Runs the periodic work for replicas off the request path until closed. Does not keep the process alive. */
 export function lookAfterReplicas(
   replicas: readonly Replica[],
   engines: readonly Pick<EngineConfig, 'id' | 'apiKey'>[],
@@ -30,7 +30,7 @@ export function lookAfterReplicas(
         log.info({ replica: id }, 'the engine does not say how large its cache is; asked again')
     },
   })
-  // with a single replica there is nothing to choose
+  // with a single replica there is no choice to make
   const checks = replicas.length > 1 ? new HealthChecks(replicas, health) : undefined
   const watch = new ReplicaWatch(replicas, log)
   const tick = (): void => {

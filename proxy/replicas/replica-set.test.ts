@@ -75,7 +75,7 @@ test('a request that failed is tried elsewhere on a ready replica, or on any whe
   expect([hasOther('a'), hasOther('a', 'b'), hasOther('a', 'b', 'c')]).toEqual([true, true, false])
   b.health.note(false)
   c.health.note(false)
-  // what fails its checks may hang: no request that may go to a ready one is risked on it
+  // a replica that fails its checks may hang: do not risk a request on it that a ready one can take
   expect(hasOther('a')).toBe(false)
   a.breaker.unreachable()
   expect([hasOther('a'), hasOther('a', 'b', 'c')]).toEqual([true, false])

@@ -1,25 +1,25 @@
 import type { ReplicaId } from '#index/context-block.ts'
 import type { Replica, ReplicaState } from './replica.ts'
 
-/** How one replica stands, for metrics and the control plane. */
+/** The status of one replica, for metrics and the control plane. */
 export interface ReplicaStatus {
   readonly replica: ReplicaId
   readonly state: ReplicaState
   readonly inFlight: number
   readonly waiting: number
-  /** yet to be prefilled, at the engine and waiting */
+  /** tokens yet to be prefilled, at the engine and waiting */
   readonly loadTokens: number
 }
 
 const none: ReadonlySet<ReplicaId> = new Set()
 
-/** What a request is routed by. */
+/** The choice of replicas for routing a request. */
 export interface ReplicaChoice {
   candidates(excluding?: ReadonlySet<ReplicaId>): readonly Replica[]
   nextTurn(): number
 }
 
-/** The replicas that requests are shared between. */
+/** The replicas that share the requests. */
 export class ReplicaSet implements ReplicaChoice {
   readonly #replicas: ReadonlyMap<ReplicaId, Replica>
   #failedOpen = 0
@@ -29,24 +29,24 @@ export class ReplicaSet implements ReplicaChoice {
     this.#replicas = new Map(replicas.map((replica) => [replica.id, replica]))
   }
 
-  /** All replicas, in the order they were configured. */
+  /** All replicas, in the order of the configuration. */
   get all(): readonly Replica[] {
     return [...this.#replicas.values()]
   }
 
-  /** How often no replica was ready and requests were sent all the same. */
+  /** How often a request was sent although no replica was ready. */
   get failedOpen(): number {
     return this.#failedOpen
   }
 
-  /** The replica of this name. */
+  /** Returns the replica with this name. */
   find(id: string): Replica | undefined {
     return this.#replicas.get(id as ReplicaId)
   }
 
   /**
-   * The replicas that a request may be sent to: those that are ready. If none is, all that are not draining, since a
-   * health check that is wrong must not take everything down. Empty only when all others are draining or excluded.
+   * The replicas that a request may be sent to: the ready ones. If none is ready, all that are not draining, since a
+   * faulty health check must not take everything down. Empty only if all are draining or excluded.
    */
   candidates(excluding: ReadonlySet<ReplicaId> = none): readonly Replica[] {
     const { replicas, isAnyReady } = this.#taking(excluding)
@@ -54,12 +54,12 @@ export class ReplicaSet implements ReplicaChoice {
     return replicas
   }
 
-  /** What the next request would be given. Asking for it counts nothing and takes nobody's turn. */
+  /** The choice that the next request would get, without counting it or using up a turn. */
   get preview(): ReplicaChoice {
     return { candidates: (excluding = none) => this.#taking(excluding).replicas, nextTurn: () => this.#turn + 1 }
   }
 
-  /** Whether there is a replica to be tried besides these: a ready one, or any where none at all is ready. */
+  /** Whether another replica can be tried: a ready one, or any that is not draining if none at all is ready. */
   hasOther(than: ReadonlySet<ReplicaId>): boolean {
     return this.#taking(none).replicas.some(({ id }) => !than.has(id))
   }
@@ -71,23 +71,23 @@ export class ReplicaSet implements ReplicaChoice {
     return { replicas: isAnyReady ? ready : others, isAnyReady }
   }
 
-  /** Rises by one with every call: who has the turn among equals. */
+  /** Returns a number that rises by one with every call, for taking turns among equals. */
   nextTurn(): number {
     this.#turn += 1
     return this.#turn
   }
 
-  /** Gives a replica no more requests; those it has been given run to their end. False when there is none of this name. */
+  /** Stops sending requests to a replica; those it has run to completion. Returns false if there is no such replica. */
   drain(id: string): boolean {
     return this.#setDraining(id, true)
   }
 
-  /** Gives a replica requests again. False when there is none of this name. */
+  /** Sends requests to a replica again. Returns false if there is no such replica. */
   resume(id: string): boolean {
     return this.#setDraining(id, false)
   }
 
-  /** How every replica stands; one that is draining and has no requests left can be stopped. */
+  /** The status of every replica. One that is draining and has no requests left can be stopped. */
   states(): ReplicaStatus[] {
     return this.all.map(({ id, state, loadTokens, admission }) => ({
       replica: id,

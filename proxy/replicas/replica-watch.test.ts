@@ -38,7 +38,7 @@ test('a replica whose requests fail is named once, with the reason, until one is
     [{ replica: 'gpu-0', fault: 'connect ECONNREFUSED 127.0.0.1:8000' }, expect.stringContaining('fails requests')],
   ])
   now += 100
-  // a probe may be sent now: that is no news
+  // a probe may be sent now: not worth logging
   expect(told()).toEqual([])
   replica.breaker.answered(200)
   expect(told()).toEqual([[{ replica: 'gpu-0' }, 'the engine gets requests again']])

@@ -1,16 +1,16 @@
 import type { Log } from '../log.ts'
 import type { Replica } from './replica.ts'
 
-/** What is looked at of a replica. */
+/** The watched properties of a replica. */
 export type WatchedReplica = Pick<Replica, 'id' | 'isDraining'> & {
   readonly health: Pick<Replica['health'], 'isHealthy'>
   readonly breaker: Pick<Replica['breaker'], 'state' | 'lastFault'>
 }
 
-/** How a replica stands for an operator: a probe that is under way has not changed anything yet. */
+/** A replica's state as an operator sees it: a pending probe has not changed anything yet. */
 type Standing = 'ready' | 'unhealthy' | 'open' | 'draining'
 
-/** Tells the log when a replica is left alone and why, and when it is used again. */
+/** Logs when a replica is taken out of use and why, and when it is used again. */
 export class ReplicaWatch {
   readonly #standings: Map<WatchedReplica, Standing>
   readonly #log: Pick<Log, 'info' | 'warn'>
@@ -20,7 +20,7 @@ export class ReplicaWatch {
     this.#log = log
   }
 
-  /** Looks at all of them, and tells what has changed. */
+  /** Checks all replicas and logs what has changed. */
   tick(): void {
     for (const [replica, before] of this.#standings) {
       const now = standingOf(replica)
@@ -32,7 +32,7 @@ export class ReplicaWatch {
 
   #tell({ id, breaker }: WatchedReplica, standing: Standing, before: Standing): void {
     const [replica, fault] = [id, breaker.lastFault]
-    // its fault is of the time before: nothing has been asked of it since
+    // its last fault is from before: nothing has been sent to it since
     if (standing === 'open' && before === 'unhealthy') {
       this.#log.info({ replica }, 'the engine passes its health checks again: the next request tries it')
       return

@@ -12,7 +12,7 @@ import type { Admission } from '../request/admission.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 import type { HealthState } from './health-state.ts'
 
-/** What a replica is made of. */
+/** The parts of a replica. */
 export interface ReplicaParts {
   readonly adapter: EngineAdapter
   readonly engine: EngineClient
@@ -20,14 +20,14 @@ export interface ReplicaParts {
   readonly admission: Admission
   readonly breaker: CircuitBreaker
   readonly health: HealthState
-  /** undefined: the engine cannot be asked for the tokens of prompts */
+  /** undefined: the engine cannot tokenize prompts for us */
   readonly tokens?: TokenAsker | undefined
 }
 
 /** `open`: its circuit breaker lets nothing through. */
 export type ReplicaState = 'ready' | 'unhealthy' | 'open' | 'draining'
 
-/** One engine process with all that is known of it. */
+/** One engine process with everything that is known about it. */
 export class Replica implements ReplicaParts {
   readonly adapter: EngineAdapter
   readonly engine: EngineClient
@@ -36,11 +36,11 @@ export class Replica implements ReplicaParts {
   readonly breaker: CircuitBreaker
   readonly health: HealthState
   readonly tokens: TokenAsker | undefined
-  /** what the engine says of its cache (vLLM, SGLang); undefined until it has said it */
+  /** what the engine says about its cache (vLLM, SGLang); undefined until it does */
   cacheConfig: CacheSize | undefined
-  /** it is given no more requests */
+  /** it gets no more requests */
   isDraining = false
-  /** requests without a prompt that it has been passed and that have not ended */
+  /** requests passed through without a prompt that have not ended */
   passing = 0
 
   constructor({ adapter, engine, replicaMirror, admission, breaker, health, tokens }: ReplicaParts) {
@@ -53,7 +53,7 @@ export class Replica implements ReplicaParts {
     this.tokens = tokens
   }
 
-  /** Ends the connections to it. */
+  /** Closes the connections to the engine. */
   async close(): Promise<void> {
     await this.events?.close()
     await this.engine.close()
@@ -64,12 +64,12 @@ export class Replica implements ReplicaParts {
     return this.replicaMirror.replica
   }
 
-  /** What happens to requests is told to it. */
+  /** The model of its cache; receives everything that happens to requests. */
   get cache(): ReplicaCache {
     return this.replicaMirror.cache
   }
 
-  /** What the engine itself tells of its cache, where it is asked to. */
+  /** The engine's own cache events, if they are followed. */
   get events(): FollowedEvents | undefined {
     return this.cache.events
   }
@@ -79,24 +79,24 @@ export class Replica implements ReplicaParts {
     return this.replicaMirror.mirror
   }
 
-  /** How it reuses KV at any position; undefined: it does not. */
+  /** How the engine reuses KV at any position; undefined: it does not. */
   get reuse(): AnyPositionReuse | undefined {
     return this.adapter.canReuseAnywhere ? this.replicaMirror.reuse : undefined
   }
 
-  /** Whether it should be given requests, and if not, the weightiest reason. */
+  /** Whether it should get requests, and if not, the most important reason. */
   get state(): ReplicaState {
     if (this.isDraining) return 'draining'
     if (!this.health.isHealthy) return 'unhealthy'
     return this.breaker.isPassable ? 'ready' : 'open'
   }
 
-  /** Tokens that it has yet to prefill before a request that comes now. */
+  /** Tokens to be prefilled before a request that arrives now. */
   get loadTokens(): number {
     return this.admission.inFlightTokens + this.admission.waitingTokens
   }
 
-  /** Requests that it has been given and that have not ended, at the engine or waiting for it, passed through or not. */
+  /** Its requests that have not ended: at the engine, waiting for it, or passed through. */
   get requests(): number {
     return this.admission.inFlight + this.admission.depth + this.passing
   }

@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest'
 import { createEngineClient, type EngineClient } from '#engine-adapters/engine-client.ts'
 import { decideRetry, type FailedAttempt } from './retry-policy.ts'
 
-/** What undici really reports when a connection fails: whether it is safe to try again hangs on it. */
+/** Tests what undici really reports when a connection fails, since the safety of a retry depends on it. */
 
 const body = Buffer.alloc(100_000, 'a')
 const first = { made: 1, hasRepeated: false, hasOther: false }
@@ -36,7 +36,7 @@ function listenRaw(serve: (socket: Socket) => void): Promise<number> {
   )
 }
 
-/** Sends a request and tells how that failed; `code` and `status` are for the tests to look at. */
+/** Sends a request and returns how it failed; the tests check `code` and `status`. */
 function attempt(engine: Pick<EngineClient, 'send'>): Promise<FailedAttempt & { code?: string; status?: number }> {
   let wasSent = false
   let status: number | undefined
@@ -69,7 +69,7 @@ async function attemptAt(url: string): ReturnType<typeof attempt> {
   }
 }
 
-/** A connection whose host is looked up as the test says. */
+/** Attempts a request on a connection with the test's own host lookup. */
 async function attemptWith(lookup: LookupFunction): ReturnType<typeof attempt> {
   const pool = new Pool('http://engine.invalid', { connect: { timeout: 100, lookup } })
   try {
@@ -148,7 +148,7 @@ test('the engine resets the connection when the request begins: never tried agai
 
 test('the engine resets the connection at once: tried again only if nothing was written yet', async () => {
   const port = await listenRaw((socket) => socket.resetAndDestroy())
-  // when the reset is seen is up to the system
+  // the operating system decides when the reset is seen
   const failed = await attemptAt(`http://127.0.0.1:${port}`)
   expect(failed.error).toBeInstanceOf(Error)
   expect(decideRetry(failed, first)?.on).toBe(failed.wasSent ? undefined : 'same')

@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { Admission, type AdmissionRequest } from './admission.ts'
 
-/** The signal of a client that stays. */
+/** The signal of a client that never leaves. */
 const never = (): AbortSignal => new AbortController().signal
 
 let now = 0
 
-/** Time goes on, and the timers with it. */
+/** Advances the clock and the timers with it. */
 async function pass(milliseconds: number): Promise<void> {
   now += milliseconds
   await vi.advanceTimersByTimeAsync(milliseconds)
@@ -30,7 +30,7 @@ function request(tenant: string, rest: Partial<AdmissionRequest> = {}): Admissio
   return { tenant, tokens: 1_000, searchPath: [], ...rest }
 }
 
-/** What became of requests, in the order it became known. */
+/** The outcomes of requests, in the order they became known. */
 class Outcomes {
   readonly all: string[] = []
   readonly admission: Admission
@@ -249,7 +249,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ pass: fc.nat(30) }) },
 )
 
-/** Clients of an admission that keep their own books. */
+/** Clients of an admission that keep their own account of what waits and runs. */
 class Clients {
   readonly admission: Admission = create({ inFlight: 2, capacity: 12 })
   readonly running: AdmissionRequest[] = []
@@ -292,7 +292,7 @@ test('every request is heard of exactly once, and no slot stays free while a req
         await pass('pass' in next ? next.pass : 0)
         clients.check()
       }
-      // by now every window has closed
+      // let every window close
       await pass(20)
       expect(running.length).toBe(Math.min(2, running.length + waiting.size))
       while (running.length > 0) {

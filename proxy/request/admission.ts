@@ -6,20 +6,20 @@ import { QueueRoom } from '#scheduler/queue-room.ts'
 import type { SearchPath } from '#scheduler/search-path.ts'
 import { ProxyError } from '../errors.ts'
 
-/** What is to be known of a request before it may go to the engine; each is an object of its own. */
+/** What admission needs to know about a request. Requests are told apart by object identity. */
 export interface AdmissionRequest {
   readonly tenant: string
-  /** prompt tokens that are expected to be prefilled: all but those believed to be cached */
+  /** expected prompt tokens to prefill: all but those believed to be cached */
   readonly tokens: number
   /** lower runs sooner, within its tenant */
   readonly priority?: number
-  /** when it is too late to begin, on the clock of the admission */
+  /** the latest time to begin, on the clock of the admission */
   readonly deadline?: number
-  /** where it stands in the index; empty when it shares nothing */
+  /** its path in the index; empty if it shares nothing */
   readonly searchPath: SearchPath
 }
 
-/** How many may be where, and for how long. */
+/** How many requests may wait or run, and how long the group window stays open. */
 export interface AdmissionLimits {
   readonly windowMilliseconds: number
   /** requests of all tenants that may wait */
@@ -35,12 +35,13 @@ interface Waiting extends AdmissionRequest {
 
 const defaultInFlight = 4_096
 const retryAfter = { leastSeconds: 1, mostSeconds: 60 }
-/** the longest that a timer of Node takes */
+/** the longest delay that a Node timer accepts */
 const longestTimer = 2 ** 31 - 1
 
 /**
- * The place where the requests for one replica wait: turns the scheduler's decisions into promises. First the group
- * window (only what has something to share, and only while the engine is busy), then the fair queue, then a slot.
+ * Where the requests for one replica wait: turns the scheduler's decisions into promises. A request passes the group
+ * window (only if it has something to share, and only while the engine is busy), then the fair queue, then takes a
+ * slot.
  */
 export class Admission {
   readonly #window: GroupWindow<Waiting>
@@ -64,18 +65,18 @@ export class Admission {
     const { now = () => performance.now(), fairness, inFlight = defaultInFlight, ...limits } = options
     this.#now = now
     this.#limits = { ...limits, inFlight }
-    // room is counted for the window and the queue together
+    // capacity counts the window and the queue together
     this.#window = new GroupWindow(limits.windowMilliseconds, Number.POSITIVE_INFINITY)
     this.#queue = new FairQueue(fairness)
     this.#room = new QueueRoom(limits.capacity)
   }
 
-  /** Requests that wait. */
+  /** Number of waiting requests. */
   get depth(): number {
     return this.#room.taken
   }
 
-  /** Requests at the engine. */
+  /** Number of requests at the engine. */
   get inFlight(): number {
     return this.#slots.taken
   }
@@ -85,12 +86,12 @@ export class Admission {
     return this.#slots.tokens
   }
 
-  /** Tokens that are to be prefilled for the requests that wait. */
+  /** Tokens to prefill for the waiting requests. */
   get waitingTokens(): number {
     return this.#waitingTokens
   }
 
-  /** Changes the limits that are given; what waits or runs already stays. */
+  /** Changes the given limits; requests that already wait or run stay. */
   setLimits(limits: Partial<AdmissionLimits>): void {
     this.#limits = { ...this.#limits, ...limits }
     this.#window.resize(this.#limits.windowMilliseconds)
@@ -99,8 +100,9 @@ export class Admission {
   }
 
   /**
-   * Waits until the request may go to the engine; `leave` must be called once afterwards, when it has ended. Rejects with
-   * `queue_full`, with `deadline_exceeded`, and with the signal's reason when it aborts; then it has left already.
+   * Waits until the request may go to the engine. Call `leave` once afterwards, when the request has ended. Rejects
+   * with `queue_full`, with `deadline_exceeded`, or with the signal's reason if it aborts; a rejected request needs no
+   * `leave`.
    */
   async admit(request: AdmissionRequest, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
@@ -116,22 +118,22 @@ export class Admission {
     else throw this.#queueFull(now)
   }
 
-  /** The engine has begun to answer a request: its prompt is prefilled. */
+  /** Notes that the engine has begun to answer a request: its prompt is prefilled. */
   prefilled(request: AdmissionRequest): void {
     this.#slots.prefilled(request)
   }
 
-  /** A request that was admitted has ended. */
+  /** Frees the slot of an admitted request that has ended. */
   leave(request: AdmissionRequest): void {
     if (this.#slots.free(request)) this.#advance()
   }
 
-  /** Whether a request waits for others to be grouped with: not if it would be too late afterwards. */
+  /** Whether a request waits to be grouped with others. It does not if its deadline would pass in the window. */
   #isGrouped({ searchPath, deadline = Number.POSITIVE_INFINITY }: AdmissionRequest, now: number): boolean {
     return searchPath.length > 0 && this.#slots.taken > 0 && deadline > now + this.#limits.windowMilliseconds
   }
 
-  /** Waits in a place that was taken for it. */
+  /** Waits; the caller has already taken room for the request. */
   #wait(request: AdmissionRequest, isGrouped: boolean, signal: AbortSignal): Promise<void> {
     const [tokens, now] = [tokensOf(request), this.#now()]
     if (this.depth === 1) this.#drainRate.resume(now)
@@ -150,7 +152,7 @@ export class Admission {
       }
       const admit = (): void => {
         stopWaiting()
-        // at once: when the promise is heard others may have been let in
+        // take the slot now: by the time the promise is handled, others may have been admitted
         this.#slots.take(request, tokens)
         resolve()
       }
@@ -166,7 +168,7 @@ export class Admission {
     })
   }
 
-  /** Lets go whatever may go now: whenever something comes, leaves or is due. */
+  /** Admits or refuses whatever is due. Runs whenever a request arrives or leaves, and when a timer fires. */
   #advance(): void {
     const now = this.#now()
     for (const waiting of this.#window.release(now, this.#slots.taken === 0)) this.#queue.add(waiting, now)
@@ -202,7 +204,7 @@ export class Admission {
   }
 }
 
-/** What is no number must not spoil the sums. */
+/** Counts invalid numbers as zero, so that they do not spoil the sums. */
 function tokensOf({ tokens }: AdmissionRequest): number {
   return tokens > 0 && tokens < Number.POSITIVE_INFINITY ? tokens : 0
 }

@@ -10,26 +10,26 @@ import type { Charge } from './call/charge-call.ts'
 import { membersOf } from './call/read-received.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
 
-/** What an observer is to know of the request besides the decision. */
+/** What an observer needs to know about the request besides the decision. */
 export interface Observed {
   /** the id the engine knows it by */
   readonly request: RequestId
   readonly charge: Charge
-  /** what the engine's reports call its prompts */
+  /** the ids of its prompts in the engine's reports */
   readonly promptIds: readonly RequestId[]
-  /** The head of the answer has come. */
+  /** Called when the head of the answer arrives. */
   onHead(status: number): void
-  /** The engine has run it, in part at least, and may hold what it computed. */
+  /** Called if the engine ran the request, at least in part, and may hold what it computed. */
   onRun(): void
-  /** The engine has counted it. */
+  /** Called with the engine's token counts. */
   onUsage(usage: Usage): void
-  /** Some of the body of an answer that is no error. */
+  /** Called with each chunk of a successful answer's body. */
   onChunk(chunk: Buffer): void
-  /** How many tokens the engine has cached of it; undefined: not known to the token. */
+  /** Returns how many tokens of the request the engine has cached; undefined if the exact number is not known. */
   predict(): number | undefined
 }
 
-/** Watches the engine's answer to one request, describes the decision in its head, and feeds back what it says. */
+/** Watches the engine's answer to one request, describes the decision in its head, and feeds the outcome back. */
 export class AnswerObserver implements ForwardObserver {
   readonly #pipeline: Pipeline
   readonly #exchange: Exchange
@@ -37,11 +37,11 @@ export class AnswerObserver implements ForwardObserver {
   readonly #routed: RoutedCall
   readonly #observed: Observed
   readonly #decided: number
-  /** by then the request is let go of */
+  /** computed early: the body is released when the answer's head arrives */
   readonly #asksForData: boolean
   #admitted: number | undefined
   #isSent = false
-  /** 0: no head has come */
+  /** 0: no head yet */
   #status = 0
   #usage: UsageReader | undefined
   #rewriter: AnswerRewriter | undefined
@@ -56,7 +56,7 @@ export class AnswerObserver implements ForwardObserver {
     this.#asksForData = routed.decision.citations.length > 0 && asksForData(membersOf(call.received))
   }
 
-  /** It has waited, and goes to the engine now. */
+  /** The request has finished waiting and goes to the engine now. */
   admitted(): void {
     this.#admitted = this.#pipeline.now()
     const { id, adapter } = this.#routed.replica
@@ -81,7 +81,7 @@ export class AnswerObserver implements ForwardObserver {
     this.#usage?.push(chunk)
   }
 
-  /** What maps citations back in an answer with this head. */
+  /** Returns the rewriter that maps citations back in an answer with this head, if one is needed. */
   readonly rewriterFor = (status: number, headers: IncomingHttpHeaders): AnswerRewriter | undefined => {
     const { citations } = this.#routed.decision
     if (citations.length === 0 || this.#asksForData || status < 200 || status >= 300) return undefined
@@ -93,7 +93,7 @@ export class AnswerObserver implements ForwardObserver {
     return this.#rewriter
   }
 
-  /** The answer is over: what the engine did with the request becomes known to the mirror and the metrics. */
+  /** Called when the answer is over: passes on to the mirror and the metrics what the engine did with the request. */
   finish(outcome: ForwardOutcome): void {
     if (this.#rewriter) this.#finishRewriting(this.#rewriter)
     const usage = this.#isSuccess && outcome === 'finished' ? this.#readUsage() : undefined
@@ -108,7 +108,7 @@ export class AnswerObserver implements ForwardObserver {
     this.#exchange.telemetry.used({ recomputedTokens: this.#recomputedTokens, ...usage })
   }
 
-  /** The headers of ours; of a request that still waits they say what is intended. */
+  /** Our response headers; for a request that still waits they describe what is intended. */
   describe(): Record<string, string> {
     const { decision, replica } = this.#routed
     const { blocks, moved, deduplicated, predictedReusedTokens: reused, skipped, timing } = decision
@@ -139,7 +139,7 @@ export class AnswerObserver implements ForwardObserver {
     return usage && !isOfAll ? { ...usage, cachedTokens: undefined, reusedTokens: undefined, pages: undefined } : usage
   }
 
-  /** Of what it reused, as far as its reports have said so by now. */
+  /** Reused tokens that the engine recomputed, as far as its reports have arrived. */
   get #recomputedTokens(): number | undefined {
     const { cache } = this.#routed.replica
     const told = this.#observed.promptIds.flatMap((id) => cache.recomputedOf(id) ?? [])
@@ -147,7 +147,7 @@ export class AnswerObserver implements ForwardObserver {
   }
 
   get #isRun(): boolean {
-    // its client did not wait for the head: an engine that prefills is silent, and caches what it has computed
+    // its client left before the head came: an engine is silent while it prefills, and caches what it has computed
     if (this.#status === 0) return this.#isSent
     // SGLang refuses a streamed `/generate` with 200 and an event
     return this.#isSuccess && !this.#usage?.isRefusal
@@ -168,7 +168,7 @@ export class AnswerObserver implements ForwardObserver {
     this.#pipeline.log.error({ request: this.#observed.request, error: fault }, 'citations are not mapped any further')
   }
 
-  /** Of several prompts in one request only the sum of their tokens is known: each is taken to have its share. */
+  /** For several prompts in one request only the total of their tokens is known; it is divided by their lengths. */
   #feedBack(usage: Usage | undefined, isRun: boolean): void {
     const { replica, decision } = this.#routed
     const length = decision.sent.reduce((sum, prompt) => sum + prompt.length, 0)

@@ -22,18 +22,18 @@ import type { Pipeline } from './pipeline.ts'
 import { recallAhead } from './recall-ahead.ts'
 import { routeCall, toDecisionInput } from './route-call.ts'
 
-// what the control plane reads is its caller's own
+// bodies of the control plane do not count towards the memory for request bodies
 const noShare = { grow: () => {}, release: () => {} }
-// of a long log of JSON the first few tell enough
+// a long log of JSON can yield very many; the first few say enough
 const mostRefusals = 20
-/** Of a conversation that is explained behind its beginning, more are not needed. */
+/** No explanation in the middle of a conversation needs more earlier requests than this. */
 const mostEarlier = 100
 const earlierBytes = 16 * 1024 * 1024
 
 /**
- * What would be sent for a request and why, as JSON; nothing is sent or remembered. The body stands in it as it would
- * be sent, but without salt and id: not parsed, so that its numbers are not rounded. `api` says how it is read; without it,
- * its shape does.
+ * Returns as JSON what would be sent for a request, and why; nothing is sent or remembered. The JSON contains the body
+ * as it would be sent, but without salt and id. The body is not parsed for this, so that its numbers are not rounded.
+ * `api` says how the body is read; without it, its shape decides.
  */
 export async function explain(
   pipeline: Pipeline,
@@ -49,8 +49,8 @@ export async function explain(
 }
 
 /**
- * The same for a body `{"earlier": […], "request": …}`: what would be sent for the request, had an engine with nothing in
- * its cache been sent the earlier ones by the same caller and nothing else.
+ * Does the same for a body `{"earlier": […], "request": …}`: explains what would be sent for the request to an engine
+ * that began with an empty cache and then got only the earlier requests, from the same caller.
  */
 export async function explainBehind(
   pipeline: Pipeline,
@@ -75,7 +75,7 @@ export async function explainBehind(
   return describe(pipeline, call, { replica, decision: decideOn(call) }, request)
 }
 
-/** Throws `invalid_body` where it is none of both. */
+/** Splits such a body. Throws `invalid_body` if it has another shape, or too many earlier requests. */
 function readBehind(body: Buffer): { earlier: Buffer[]; request: Buffer } {
   const json = withoutByteOrderMark(body).toString()
   const parsed = parseJson(json)
@@ -85,7 +85,7 @@ function readBehind(body: Buffer): { earlier: Buffer[]; request: Buffer } {
   if (parsed.earlier.length > mostEarlier) {
     throw new ProxyError('invalid_body', `No more than ${mostEarlier} earlier requests can be given.`)
   }
-  // cut out, not parsed: numbers are not rounded
+  // cut out rather than parsed, so that numbers are not rounded
   const members = memberSpans(json, valueStart(json))
   const bytesOf = ({ start, end }: Span): Buffer => Buffer.from(json.slice(start, end))
   return {
@@ -94,7 +94,7 @@ function readBehind(body: Buffer): { earlier: Buffer[]; request: Buffer } {
   }
 }
 
-/** What would be a call, were the body received now; throws `body_too_large` for what is not rewritten. */
+/** Builds the call as if the body were received now. Throws `body_too_large` for a body too large to be rewritten. */
 async function toExplainedCall(
   pipeline: Pipeline,
   incoming: IncomingMessage,
@@ -108,7 +108,7 @@ async function toExplainedCall(
     readApi(api, body, settings.workLimits.bytes),
     incoming,
     { body, share: noShare },
-    // the control plane has let its caller in already
+    // the control plane has already authorised its caller
     pipeline.tenancy().suppose(incoming),
   )
   if (!call.received.whole) return call
@@ -123,7 +123,7 @@ function describe(
   body: Buffer,
 ): string {
   const { contexts } = decision
-  // blocks are numbered through the whole request, list after list
+  // blocks are numbered consecutively across all lists of the request
   let blocks = 0
   const starts = contexts.map(({ order }) => {
     blocks += order.length
@@ -131,7 +131,7 @@ function describe(
   })
   const explanation = {
     blocks: contexts.flatMap(({ found }) => found.blocks),
-    // of the body that was sent here, which is told below
+    // words of the body that was sent here, which the answer includes anyway
     words: contexts.flatMap(({ found }) => wordsOf(found, decision.worlds?.texts ?? [])),
     search_path: contexts.find(({ searchPath }) => searchPath.length > 0)?.searchPath ?? [],
     order: contexts.flatMap(({ order }, i) => order.map((place) => starts[i]! + place)),
@@ -162,13 +162,15 @@ function describe(
   return `${JSON.stringify(explanation).slice(0, -1)},"body":${sent}}`
 }
 
-/** A body without the members that the engine gets others for. */
+/** Removes the members of a body that our own tags (salt and id) would replace. */
 function withoutTags(json: string, { adapter }: Replica): string {
   const tags = new Set(Object.keys(adapter.tagRequest('explained' as RequestId, '').members))
   return applySplices(json, removeMembers(json, valueStart(json), tags))
 }
 
-/** Fields that only rank the blocks of a list: whether equal documents differ by them, and what would help. */
+/**
+ * Describes fields that only rank the blocks of a list: whether equal documents differ by them, and what would help.
+ */
 function describeRanks({ cut, slots, isSpokenOf }: PromptContext): object {
   if (cut) return { volatile: cut.areTold ? 'move' : 'drop' }
   return !isSpokenOf && slots.some(({ ranks }) => ranks)
@@ -176,7 +178,7 @@ function describeRanks({ cut, slots, isSpokenOf }: PromptContext): object {
     : {}
 }
 
-/** What looks like a list of blocks and is not touched: why, where, and what would help. */
+/** Describes what looks like a list of blocks but is not touched: why, where, and what would help. */
 function explainRefusals(prompt: PromptBody | undefined, { contexts, refusals }: Decision): object[] {
   const texts = prompt?.set?.texts ?? []
   const unknown =
@@ -188,7 +190,7 @@ function explainRefusals(prompt: PromptBody | undefined, { contexts, refusals }:
   }))
 }
 
-/** What is sent as received: as it is, or as a text where it is no JSON. */
+/** Returns the body as received, or as a JSON string if it is not JSON. */
 function asJson(body: Buffer): string {
   try {
     parseJson(body.toString())
@@ -199,7 +201,7 @@ function asJson(body: Buffer): string {
 }
 
 function readApi(named: string | undefined, body: Buffer, limit: number): PromptApi {
-  // what is too large to be rewritten is too large to be explained, whatever its API
+  // a body too large to rewrite is too large to explain, whatever its API
   if (named === undefined && body.length > limit) return 'chat_completions'
   if (named === undefined) return guessApi(parseJson(withoutByteOrderMark(body).toString()))
   const api = promptApis.find((name) => name === named)
@@ -207,7 +209,7 @@ function readApi(named: string | undefined, body: Buffer, limit: number): Prompt
   throw new ProxyError('invalid_body', `'${named}' is no API that is rewritten: known are ${promptApis.join(', ')}.`)
 }
 
-/** Which API a body is written for. */
+/** Guesses from its shape which API a body is written for. */
 function guessApi(body: unknown): PromptApi {
   if (!isObject(body)) return 'chat_completions'
   if ('input' in body) return 'responses'

@@ -19,13 +19,13 @@ test('what is remembered of a prompt does not keep the whole of it in memory', (
       { role: 'user', content: `${context}\n\nAnd again? ${'z'.repeat(size)}` },
     ])
   }
-  // V8 holds the text that a pattern was last tried on, whosever it is: let it be a short one
+  // V8 keeps the last string a regular expression was tried on, whoever owns it: make it a short one
   const bytesHeld = (): number => {
     sender.send([{ role: 'user', content: '<documents>\n<document>One</document>\n</documents>\n\nWhat?' }])
     collect()
     return process.memoryUsage().heapUsed
   }
-  // code that is compiled meanwhile is no prompt
+  // warm up: code compiled meanwhile must not count as kept prompts
   for (let i = -3; i < 0; i++) send(i)
   const before = bytesHeld()
   for (let i = 1; i <= prompts; i++) send(i)
@@ -40,7 +40,7 @@ test('a decision leaves next to nothing that only a full collection removes', ()
   const decisions = 500
   const decideAll = (): void => {
     for (let i = 0; i < decisions; i++) sender.decide(body)
-    // what is young is old when it has outlived two of them
+    // a young object becomes old after surviving two minor collections
     collect({ type: 'minor' })
     collect({ type: 'minor' })
   }
@@ -49,7 +49,7 @@ test('a decision leaves next to nothing that only a full collection removes', ()
   decideAll()
   collect()
   decideAll()
-  // code is compiled now and then, and is old at once; what a decision leaves, it leaves every time
+  // now and then compiled code counts as old at once; what a decision leaves behind, it leaves every time
   const left = Array.from({ length: 5 }, () => {
     const before = oldBytes()
     decideAll()

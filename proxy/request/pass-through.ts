@@ -15,8 +15,8 @@ import type { Exchange, Pipeline } from './pipeline.ts'
 import { untilReached } from './until-reached.ts'
 
 /**
- * Sends a request on as it comes in to the replica with the fewest requests, and its answer back. No body is waited for:
- * those that hold chunks are read beside it.
+ * Streams a request to the replica with the fewest requests, and its answer back. Does not wait for the body: bodies
+ * that hold chunks are read while they pass.
  */
 export async function passThrough(pipeline: Pipeline, exchange: Exchange): Promise<ForwardOutcome> {
   const caller = pipeline.tenancy().identify(exchange.incoming)
@@ -36,7 +36,7 @@ export async function passThrough(pipeline: Pipeline, exchange: Exchange): Promi
   }
 }
 
-/** A key is for inference: what else an engine answers to concerns its other users. */
+/** API keys are for inference only: an engine's other endpoints affect its other users. */
 function checkPath({ settings }: Pipeline, { incoming }: Exchange, { key }: Caller, { adapter }: Replica): void {
   const [path = ''] = incoming.url!.split('?', 1)
   if (!key || adapter.isInference(path)) return
@@ -67,7 +67,7 @@ async function sendOn(
     keepsClientKey: pipeline.settings().keepsClientKey,
     apiKey: pipeline.credentials.get(replica.id)?.apiKey,
   })
-  // what is sent is ended when the engine breaks off, and with it would be the client's connection
+  // a separate stream: it is destroyed if the engine breaks off, and must not close the client's connection with it
   const body = hasBody ? (lesson?.tee() ?? new PassThrough()) : null
   const request = {
     path: incoming.url!,
@@ -77,7 +77,7 @@ async function sendOn(
     upgrade,
   }
   const observer = {
-    // not sooner: what could not be sent is still whole, for another replica
+    // not sooner: if the request cannot be sent, its body is still whole for another replica
     onSent: () => body && incoming.pipe(body),
     onHead: (status: number) => replica.breaker.answered(status),
     describe: () => ({}),
@@ -87,7 +87,7 @@ async function sendOn(
   replica.breaker.begin()
   replica.passing += 1
   try {
-    // an engine may answer, and refuse, what has not all come yet
+    // an engine may answer, or refuse, before the whole body has arrived
     const options = { end: (rest: Buffer | undefined) => void endBehindBody(incoming, outgoing, rest) }
     return await forward(replica.engine, request, outgoing, clientLeft, observer, options)
   } catch (error) {

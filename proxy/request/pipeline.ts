@@ -20,38 +20,38 @@ import type { RequestTelemetry } from '../telemetry/request-telemetry.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { RequestIds } from './request-ids.ts'
 
-/** All that a request needs on its way. */
+/** Everything a request needs on its way through the proxy. */
 export interface Pipeline {
-  /** what can change while the proxy runs; read once for each request */
+  /** may change while the proxy runs; read once per request */
   readonly settings: () => Settings
   readonly tenancy: () => Tenancy
   readonly patterns: () => PatternFinder | undefined
-  /** chunks whose borders are known, in any prompt */
+  /** chunks with known borders, wherever they occur in prompts */
   readonly chunks: KnownChunks
   readonly replicas: ReplicaSet
-  /** by replica: what becomes of the caller's API key */
+  /** by replica: the key that replaces the caller's API key */
   readonly credentials: ReadonlyMap<ReplicaId, Pick<EngineCredentials, 'apiKey'>>
   readonly rateLimits: RateLimits
   readonly heavyTurns: HeavyTurns
   readonly bodyMemory: BodyMemory
   readonly processed: ProcessedBlocks
   readonly store: ConversationStore
-  /** where turns are looked for that the store does not know; undefined without Redis */
+  /** where to look for turns that the store does not know; undefined without Redis */
   readonly sharedTurns: SharedTurns | undefined
   readonly requestIds: RequestIds
-  /** what our work brings, by replica */
+  /** what rewriting gains, by replica */
   readonly gain: Gain
   /** undefined: nothing is recorded */
   readonly recorder: Recorder | undefined
   readonly telemetry: Telemetry
   readonly log: Log
-  /** an empty mirror, as the replicas have, that shares nothing with theirs */
+  /** creates an empty mirror, like those of the replicas but sharing nothing with them */
   readonly createMirror: () => CacheMirror
   /** milliseconds, monotonic */
   readonly now: () => number
 }
 
-/** The two ends of a client's request; `clientLeft` aborts when the client goes before its answer is whole. */
+/** The two ends of a client's request; `clientLeft` aborts if the client leaves before its answer is complete. */
 export interface Exchange {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse

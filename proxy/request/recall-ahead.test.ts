@@ -40,7 +40,7 @@ function create(find: (turns: ReadonlySet<TurnKey>, store: MemoryConversationSto
 test('turns that are not known are asked for once, all together, and only those that hold contexts', async () => {
   const { pipeline, asked } = create(() => {})
   const laidOut = (await recallAhead(pipeline, call))()
-  // the turn by all in front of it, and by itself; each also as it went with something switched off
+  // one key by everything before the turn, one by the turn alone; each also for a turn sent with something switched off
   expect(asked).toHaveLength(1)
   expect(asked[0]).toHaveLength(4)
   expect(laidOut?.layout?.prompts[0]?.messages).toHaveLength(3)

@@ -5,16 +5,19 @@ import type { Call } from './call/call.ts'
 import type { Pipeline } from './pipeline.ts'
 import { toDecisionInput } from './route-call.ts'
 
-/** A large request lets others in this often. */
+/** A large request yields to others this often. */
 const sliceMilliseconds = 4
-/** Where equal requests make the layout of a large one untrue again and again, it is made at once in the end. */
+/**
+ * If equal requests keep invalidating the layout of a large one, stop after this many: `decide` then makes it in one
+ * go.
+ */
 const mostLayouts = 3
 
 /**
- * Lays a request out before it is decided upon: a large one in slices, between which others are served, and, with Redis,
- * has those of its turns looked for elsewhere that are not known here: at once, and for 5 ms at
- * most. The layout is asked for when it is used: none where there is nothing to gain by it, or where a turn has become
- * known since, be it one that an equal request has sent that was looked up at the same time.
+ * Lays out a request before the decision. A large request is laid out in slices, with other requests served in between.
+ * With Redis, turns that are not known here are looked up elsewhere, all at once and for at most 5 ms. Call the
+ * returned function when the layout is used. It returns undefined if laying out ahead gains nothing, or if a missing
+ * turn has become known since, perhaps from an equal request that was looked up at the same time.
  */
 export async function recallAhead(
   { store, sharedTurns, heavyTurns, now }: Pick<Pipeline, 'store' | 'sharedTurns' | 'heavyTurns' | 'now'>,
@@ -36,7 +39,7 @@ export async function recallAhead(
   return () => (isUntrue() ? undefined : laidOut)
 }
 
-/** What is wrong with a request, or with us, is found and told by `decide`. */
+/** Returns undefined on an error: `decide` meets the same error and reports it. */
 async function runToEnd<Result>(
   steps: Generator<void, Result>,
   { wait, now }: { readonly wait: (() => Promise<void>) | undefined; now(): number },
@@ -57,7 +60,7 @@ async function runToEnd<Result>(
   }
 }
 
-/** A store that notes what it was asked for and does not know. */
+/** A store that records the turns it was asked for but does not know. */
 class MissNotingStore implements ConversationStore {
   readonly #store: ConversationStore
   readonly #missed: Set<TurnKey>

@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { RequestId } from '#index/context-block.ts'
 
-/** What may be sent on in a header as an id. */
+/** Ids that may be forwarded in a header. */
 const acceptable = /^[\x21-\x7e]{1,200}$/
 
-/** By this SGLang knows its own health probes: it answers them when it likes, and nobody reports what it holds of them. */
+/**
+ * SGLang recognises its own health probes by this prefix: it answers them when it likes, and does not report what it
+ * caches for them.
+ */
 const probe = /^HEALTH_CHECK/
 
-/** Gives each request an id that no live or mirrored request has, near to the one its client wants. */
+/** Gives each request an id that no live or mirrored request has, as close as possible to the one its client wants. */
 export class RequestIds {
   readonly #live = new Set<string>()
   readonly #isMirrored: (id: RequestId) => boolean
@@ -17,8 +20,8 @@ export class RequestIds {
   }
 
   /**
-   * The id to give the engine; `release` it when the request has ended. `namesOf`: what its prompts may be called by it,
-   * where that is another name.
+   * Returns the id to give the engine; `release` it when the request has ended. `namesOf`: the ids its prompts may have
+   * in the engine's reports, if they differ from it.
    */
   take(wanted: string | undefined, namesOf: (id: RequestId) => readonly RequestId[] = () => []): RequestId {
     let id = wanted && acceptable.test(wanted) ? wanted.replace(probe, 'request-$&') : randomUUID()

@@ -10,14 +10,15 @@ import type { Call, RoutedCall } from './call/call.ts'
 import { membersOf } from './call/read-received.ts'
 import type { Pipeline } from './pipeline.ts'
 
-/** What routing needs of the pipeline. */
+/** The parts of the pipeline that routing needs. */
 export interface Routing extends Pick<Pipeline, 'processed' | 'store' | 'now' | 'gain'> {
   readonly replicas: ReplicaChoice
 }
 
 /**
- * Decides how a request is sent and where: routing and ordering are one choice, since the order is made for the replica
- * that will run it. Changes nothing but whose turn it is. Throws `draining` when no replica takes requests.
+ * Decides how and where a request is sent. Routing and ordering are one choice, since the order is made for the replica
+ * that will run the request. Changes nothing except whose turn it is among equal replicas. Throws `draining` if no
+ * replica takes requests.
  */
 export function routeCall(
   routing: Routing,
@@ -45,7 +46,7 @@ function toCandidate({ id, mirror, cacheConfig, reuse }: Replica, { processed, g
   return { mirror, planned: () => gain.plannedOf(id).mirror, cacheConfig, reuse, hasProcessed }
 }
 
-/** What is decided about. */
+/** Extracts from a call what `decide` needs. */
 export function toDecisionInput(call: Call): DecisionInput {
   const { received, settings, caller, conversation, options, patternLists, certain, budgetMilliseconds } = call
   const { mode, wording, mustPay, volatileFields } = settings
@@ -88,7 +89,7 @@ function select(
   return selectReplica(described, { turn: replicas.nextTurn() })
 }
 
-/** The contents of a request's blocks, whatever their order and markup. */
+/** Returns the ids and sizes of the contents of a request's blocks, whatever their order and markup. */
 export function contentsOf({ contexts }: Pick<Route, 'contexts'>): { blocks: BlockId[]; sizes: number[] } {
   return {
     blocks: contexts.flatMap(({ found }) => found.contents),

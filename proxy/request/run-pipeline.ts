@@ -23,9 +23,9 @@ export async function runPipeline(pipeline: Pipeline, api: PromptApi, exchange: 
 
 async function runCall(pipeline: Pipeline, call: Call, exchange: Exchange): Promise<ForwardOutcome> {
   let layout: Awaited<ReturnType<typeof recallAhead>> | undefined = await recallAhead(pipeline, call)
-  // from here until it is committed nothing waits: what it is decided by stays true
+  // nothing waits from here until the request is committed, so what the decision is based on stays true
   const routed = routeCall(pipeline, call, undefined, layout())
-  // the texts of a prompt are not kept for as long as its answer takes
+  // do not keep the texts of a prompt while its answer runs
   layout = undefined
   const charge = chargeCall(pipeline, call, routed.decision)
   const request = pipeline.requestIds.take(wantedId(routed, exchange), (id) => idsOfPrompts(call, routed, id))
@@ -45,7 +45,7 @@ async function runCall(pipeline: Pipeline, call: Call, exchange: Exchange): Prom
     })
   } catch (error) {
     charge.settle(0)
-    // what is answered in the engine's place is known by the name that the log has for it
+    // our own error answer carries the id that the log uses
     if (!exchange.outgoing.headersSent) exchange.outgoing.setHeader('x-request-id', request)
     throw error
   } finally {
@@ -54,7 +54,7 @@ async function runCall(pipeline: Pipeline, call: Call, exchange: Exchange): Prom
   }
 }
 
-/** What is told of a request as it came. */
+/** Logs the request as received, if configured, and any internal error while it was tidied up. */
 function noteReceived({ telemetry, log }: Pipeline, { settings, body, received }: Call, request: RequestId): void {
   if (settings.logPrompts) logPrompt(log, request, body)
   if (received.fault === undefined) return
@@ -62,7 +62,7 @@ function noteReceived({ telemetry, log }: Pipeline, { settings, body, received }
   log.error({ request, error: received.fault }, 'request not tidied up because of a fault of ours')
 }
 
-/** What is told of what was found in it, and of the known chunks. */
+/** Records what was found in the request, and which known chunks. */
 function noteFound(
   { telemetry }: Pipeline,
   { api, settings, received, certain }: Call,

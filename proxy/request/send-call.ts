@@ -16,10 +16,16 @@ import type { Exchange, Pipeline } from './pipeline.ts'
 import { contentsOf } from './route-call.ts'
 import { isKeptAlive, toEngineRequest } from './to-engine-request.ts'
 
-/** As long as a prefill takes that nobody waits for: what an engine has lost by then is known. */
+/**
+ * How long to hold back an answer's head: about one unnoticeable prefill, after which it is known what the engine has
+ * lost.
+ */
 const headMilliseconds = 250
 
-/** Sends a request to its replica, when its turn has come, and the answer back; rejects while it can be tried again. */
+/**
+ * Sends a request to its replica when its turn comes, and passes the answer back. Rejects while it can still be
+ * retried.
+ */
 export async function sendCall(
   pipeline: Pipeline,
   exchange: Exchange,
@@ -57,9 +63,9 @@ export async function sendCall(
     onChunk: (chunk) => name.push(chunk),
     predict: () => (readsCache ? follower.predict(decision.predictedCachedTokens) : 0),
   })
-  // from here on its client hears nothing, be it of the queue or of the engine
+  // from here on the client hears nothing, neither from the queue nor from the engine
   const comments = keepAlive(exchange, call, observer)
-  // before it waits: requests that are routed meanwhile are no probes too
+  // before waiting, so that requests routed meanwhile do not become probes too
   breaker.begin()
   try {
     await admission.admit(turn, exchange.clientLeft)
@@ -91,7 +97,7 @@ export async function sendCall(
   } catch (error) {
     if (error instanceof UnreachableError) breaker.unreachable(error.reason)
     replica.cache.failed(ids)
-    // what no engine can have seen may be ordered anew, for the replica that will run it
+    // a request that no engine can have seen may be reordered for the replica that will run it
     if (!(error instanceof UnreachableError && error.wasSent)) committed.takeBack()
     throw error
   } finally {
@@ -100,7 +106,7 @@ export async function sendCall(
   }
 }
 
-/** What it waits for its turn as. */
+/** Builds the request's entry for admission. */
 function turnOf({ caller, priority, deadline }: Call, routed: RoutedCall, request: RequestId) {
   const { decision } = routed
   const searchPath = decision.options.schedule === false ? [] : groupPath(routed, request)
@@ -111,7 +117,7 @@ function tokensToPrefill({ promptTokens, predictedCachedTokens, predictedReusedT
   return Math.max(0, promptTokens - predictedCachedTokens - predictedReusedTokens)
 }
 
-/** What an engine's reports may call the prompts of a request. */
+/** Returns the ids that an engine's reports may use for the prompts of a request. */
 export function idsOfPrompts(
   { api, received }: Call,
   { replica, decision }: Pick<RoutedCall, 'replica' | 'decision'>,
@@ -122,7 +128,7 @@ export function idsOfPrompts(
   return replica.adapter.promptIds(request, prompts)
 }
 
-/** From here on the request counts as sent: requests that are decided while it waits can follow its order. */
+/** Marks the request as sent, so that requests decided while it waits can follow its order. */
 function commit(
   { store, processed, chunks, log }: Pipeline,
   call: Call,
@@ -147,7 +153,7 @@ function commit(
   }
 }
 
-/** The search path by which the scheduler groups: which tree, and which branch below its root, come first. */
+/** Returns the search path by which the scheduler groups; it begins with the tree and the branch below its root. */
 function groupPath({ replica, decision }: RoutedCall, request: RequestId): (string | number)[] {
   const context = decision.contexts.find(({ found }) => !found.isResult)
   if (!context) return []

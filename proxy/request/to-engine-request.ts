@@ -13,12 +13,12 @@ import type { Call, RoutedCall } from './call/call.ts'
 import { behindByteOrderMark, membersOf } from './call/read-received.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
 
-/** Whether its client is told that it still runs. */
+/** Whether the client gets keep-alive comments while its request runs. */
 export function isKeptAlive({ settings, isStream }: Pick<Call, 'settings' | 'isStream'>): boolean {
   return isStream && settings.keepAliveMilliseconds > 0
 }
 
-/** A request as its engine gets it: what was decided, and what tags it, as bytes and headers. */
+/** Builds the request for the engine: the decision and the tags, as bytes and headers. */
 export function toEngineRequest(
   { credentials }: Pipeline,
   { incoming, telemetry }: Exchange,
@@ -44,7 +44,7 @@ export function toEngineRequest(
       ...tags.headers,
       ...forwardedFor(incoming),
       ...telemetry.headers,
-      // what is encoded cannot be rewritten, and no comments of ours can stand in it
+      // an encoded answer cannot be rewritten, and cannot contain our comments
       ...(decision.citations.length > 0 || isKeptAlive({ settings, isStream })
         ? { 'accept-encoding': 'identity' }
         : {}),
@@ -53,7 +53,7 @@ export function toEngineRequest(
   }
 }
 
-/** What the request wishes of this replica's plugins. */
+/** Returns what the request asks of this replica's plugins. */
 function wishesOf(replica: RoutedCall['replica'], { options }: Decision, api: Call['api']): EngineWish[] {
   const { reuse, pages } = options
   const wishes: EngineWish[] = []
@@ -61,13 +61,13 @@ function wishesOf(replica: RoutedCall['replica'], { options }: Decision, api: Ca
     const value = { reuse: grantedWish(replica.reuse, reuse) }
     wishes.push({ member: 'kv_transfer_params', own: 'reprise', value })
   }
-  // an engine that could select pages and does not hands the name to nobody
+  // harmless for an engine that could select pages but does not: nothing there reads the member
   const member = pages === undefined ? undefined : replica.adapter.pagesMember(api)
   if (member !== undefined) wishes.push({ member, own: 'reprise_pages', value: pages })
   return wishes
 }
 
-/** The body received, unless something of it is changed or set. */
+/** Returns the body as received, unless something in it is changed or set. */
 function bytesToSend(
   body: Buffer,
   prompt: PromptBody | undefined,

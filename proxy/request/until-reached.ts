@@ -5,16 +5,16 @@ import type { Replica } from '../replicas/replica.ts'
 import { decideRetry } from '../replicas/retry-policy.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
 
-/** How a request is sent, and where to. */
+/** How and where a request is sent. */
 export interface Sending<T> {
   readonly first: T
-  /** Sends it; rejects with an UnreachableError while no engine has begun to answer. */
+  /** Sends the request. Rejects with an UnreachableError if no engine has begun to answer. */
   send(chosen: T): Promise<ForwardOutcome>
-  /** Chooses anew, without the replicas that are given. */
+  /** Chooses again, without the given replicas. */
   choose(excluding: ReadonlySet<ReplicaId> | undefined): T
 }
 
-/** Sends a request, and again where no engine can have begun with it. */
+/** Sends a request, and retries as long as no engine can have started on it. */
 export async function untilReached<T extends { readonly replica: Replica }>(
   { replicas, telemetry }: Pick<Pipeline, 'replicas' | 'telemetry'>,
   { clientLeft }: Pick<Exchange, 'clientLeft'>,
@@ -30,7 +30,7 @@ export async function untilReached<T extends { readonly replica: Replica }>(
       const hasRepeated = tried.has(chosen.replica.id)
       tried.add(chosen.replica.id)
       const hasOther = replicas.hasOther(tried)
-      // no engine has begun to answer: its client has had comments of ours at most
+      // no engine has begun to answer: the client has received at most our own comments
       const failed = { error, wasSent: error.wasSent, isAnswered: false, isRepeatable: true }
       const retry = decideRetry(failed, { made, hasRepeated, hasOther })
       if (!retry) throw error

@@ -33,12 +33,12 @@ const untouched = {
   timing: { parse: 0, index: 0 },
 }
 
-/** Of their own for each decision: nobody else's change with them. */
+/** Returns a new map for each decision, so that no two share one. */
 const noTurns = (): Map<TurnKey, SentTurn> => new Map()
 
 /**
- * Decides how a request is sent, and to which replica, and changes nothing. A fault of ours leaves the request as
- * received, and so does work that takes longer than its budget. Throws `invalid_body` for what the client must mend.
+ * Decides how a request is sent and to which replica, and changes nothing. Leaves the request as received after an
+ * internal error, or if the work takes longer than its budget. Throws `invalid_body` for client mistakes.
  */
 export function decide(input: DecisionInput, state: DecisionState): Decision {
   const started = state.now()
@@ -61,7 +61,7 @@ export function decide(input: DecisionInput, state: DecisionState): Decision {
     return { options, ...reuse(prompt, prompt.set, placed, { ...input, options }, state, started) }
   } catch (fault) {
     const splices = withExplicitBlocks(prompt, placed) ?? tidied(input.received)
-    // what the engine computes now is what it reuses when the conversation goes on
+    // what the engine computes now is what it can reuse when the conversation continues
     const turns = input.laidOut ? turnsAsReceived(input.laidOut.layout) : noTurns()
     if (fault instanceof OverBudget) return leaveUnread({ ...leave(tooLarge, splices), turns }, input, state)
     return leave('internal_error', splices, fault)
@@ -69,8 +69,8 @@ export function decide(input: DecisionInput, state: DecisionState): Decision {
 }
 
 /**
- * Leaves a request as received that takes too long. An engine that computes its prompt holds it, and has let go of others
- * for it: the mirror is told of one prompt, of which nothing is known but its bytes.
+ * Leaves a request as received because it takes too long. An engine that computes its prompt caches it and evicts
+ * others for it, so the mirror is given one prompt, known only by its bytes.
  */
 function leaveUnread(
   left: Decision,
@@ -91,8 +91,9 @@ function leaveUnread(
 }
 
 /**
- * What a request may take, counted from now on. Sent as received, a conversation that was rewritten would miss all that
- * the engine holds of it, and one with blocks of its own could not be gone on with: such a request is finished.
+ * The time a request may take, starting now. The limit is soft for a conversation that was rewritten before, which
+ * would miss everything the engine caches for it if sent as received, and for one with explicit blocks, which could not
+ * be continued: such a request is finished.
  */
 function toBudget({ budgetMilliseconds }: DecisionInput, layout: Layout, now: () => number): WorkBudget | undefined {
   if (budgetMilliseconds === undefined) return undefined
@@ -149,7 +150,7 @@ function reuse(
     predictedReusedTokens: route.predictedReusedTokens,
     mostPredictedCachedTokens: Math.max(...routes.sent.map(({ predictedCachedTokens }) => predictedCachedTokens)),
     citations: options.citations === false ? [] : citationMapOf(layout.texts, contexts),
-    // a document that is missing is told of, whatever was done with the others
+    // a missing document is reported, whatever was done with the others
     skipped:
       layout.unresolved ??
       (plan.budget?.isSpent ? tooLarge : undefined) ??
@@ -178,12 +179,17 @@ function reasonFor(
   return contexts.some(({ found }) => found.isSpokenOf) ? 'spoken_of' : 'nothing_to_gain'
 }
 
-/** None, when the body that was read is no longer the one received, although nothing of its prompt is rewritten. */
+/**
+ * Returns no splices, rather than undefined, if the body was tidied up: it must be written, although nothing in its
+ * prompt is rewritten.
+ */
 function tidied({ tidied }: Received): readonly BodySplice[] | undefined {
   return tidied.length > 0 ? [] : undefined
 }
 
-/** Blocks that were found, that are not sent in the place they were received in, and that are pointed to. */
+/**
+ * Counts the blocks that were found, those sent in another place than they were received in, and those with pointers.
+ */
 function countBlocks(contexts: readonly ReusedContext[]): { blocks: number; moved: number; deduplicated: number } {
   const counts = { blocks: 0, moved: 0, deduplicated: 0 }
   for (const { order, pointers } of contexts) {
@@ -194,7 +200,7 @@ function countBlocks(contexts: readonly ReusedContext[]): { blocks: number; move
   return counts
 }
 
-/** Splices that put explicit blocks in rank order into their place; undefined when there are none. */
+/** Returns splices that insert explicit blocks in rank order; undefined if there are none. */
 function withExplicitBlocks(prompt: PromptBody, placed: PlacedContext | undefined): readonly BodySplice[] | undefined {
   if (!prompt.explicit) return undefined
   const texts = prompt.set!.texts.map(({ text }, i) => (i === placed?.at ? placed.text : text))

@@ -18,36 +18,39 @@ export type Mode = 'on' | 'shadow' | 'off'
 
 /** What is to be done with one request. */
 export interface Decision {
-  /** what is changed in the JSON of the body that was read; undefined: the body goes as received */
+  /** changes to the JSON of the body that was read; undefined: the body goes as received */
   readonly splices: readonly BodySplice[] | undefined
-  /** which of the candidates it is made for */
+  /** index of the candidate it is made for */
   readonly candidate: number
   readonly contexts: readonly ReusedContext[]
   /** its prompts, as the engine will see them */
   readonly sent: readonly SentPrompt[]
-  /** by prompt: how many of its characters will stand in the engine's exact cache; undefined: all of them */
+  /** by prompt: how many of its characters will be in the engine's exact cache; undefined: all of them */
   readonly exactLengths: readonly (number | undefined)[]
   readonly turns: ReadonlyMap<TurnKey, SentTurn>
-  /** as it is sent, and as it would be in the other mode; undefined: its prompts could not be read */
+  /** the request as sent, and as it would be sent in the other mode; undefined: its prompts could not be read */
   readonly worlds?: TwoWorlds | undefined
-  /** as estimated before the engine has counted */
+  /** estimated, before the engine has counted */
   readonly promptTokens: number
   readonly predictedCachedTokens: number
-  /** behind these, what is taken over from another position and not computed again; undefined: nothing ever is */
+  /**
+   * tokens after these that are reused from another position rather than computed; undefined: the engine never does
+   * that
+   */
   readonly predictedReusedTokens: number | undefined
-  /** of the candidate that holds most of it */
+  /** on the candidate that holds most of it */
   readonly mostPredictedCachedTokens: number
   readonly blocks: number
   readonly moved: number
   readonly deduplicated: number
-  /** labels as sent → as received, for citations in the answer; empty when they are the same */
+  /** labels as sent → as received, for citations in the answer; empty if they are the same */
   readonly citations: CitationMap
   readonly options: RequestOptions
   /** why nothing was done, or why documents of a past turn are missing */
   readonly skipped: string | undefined
-  /** what looks like a list of blocks and is left alone */
+  /** what looks like a list of blocks but is left alone */
   readonly refusals: readonly PlacedRefusal[]
-  /** a fault of ours, if that is why */
+  /** the internal error, if that is why nothing was done */
   readonly fault: unknown
   /** milliseconds */
   readonly timing: { readonly parse: number; readonly index: number }
@@ -59,23 +62,23 @@ export interface DecisionInput {
   readonly tenant: string
   /** name of the conversation, from the header */
   readonly conversation: string | undefined
-  /** as configured and as the header has them */
+  /** as configured, overridden by the request's header */
   readonly options: RequestOptions
   readonly wording: Wording
-  /** blocks are moved only where that saves more than the annotation takes */
+  /** move blocks only if that saves more than the annotation costs */
   readonly mustPay?: boolean | undefined
-  /** what becomes of fields that only rank blocks; undefined: they are kept */
+  /** what to do with fields that only rank blocks; undefined: keep them */
   readonly volatileFields?: VolatileFields | undefined
   readonly patternLists?: PatternLists | undefined
-  /** finds lists whose borders are known */
+  /** finds lists with known borders */
   readonly certain?: CertainLists | undefined
-  /** what `layOut` made of it, if that was done before */
+  /** the result of `layOut`, if it has already run */
   readonly laidOut?: LaidOut | undefined
-  /** how long finding and ordering blocks may take; undefined: as long as it takes */
+  /** how long finding and ordering blocks may take; undefined: no limit */
   readonly budgetMilliseconds?: number | undefined
 }
 
-/** The prompts of a request laid out, and what that took. */
+/** The prompts of a request laid out, and how long that took. */
 export interface LaidOut {
   readonly layout: Layout
   readonly placed: PlacedContext | undefined
@@ -83,12 +86,12 @@ export interface LaidOut {
 }
 
 export interface DecisionState {
-  /** the replicas that may be chosen: one at least */
+  /** the replicas to choose from: at least one */
   readonly candidates: readonly Candidate[]
   readonly store: ConversationStore
   /** in shadow mode: how turns would have been sent */
   readonly plannedTurns?: Pick<ConversationStore, 'recall'> | undefined
-  /** chooses among the candidates whose routes these are: all, or the first of them */
+  /** Chooses a candidate by index, given the routes to all candidates or to the first few. */
   select(routes: readonly Route[]): number
   /** milliseconds */
   now(): number

@@ -9,8 +9,8 @@ import type { DecisionInput, DecisionState, LaidOut } from './decision.ts'
 import type { Wording } from './wording.ts'
 
 /**
- * Lays out the prompts of a request with the turns that are known, a message or some thousand lines a step; undefined when
- * they are to be left alone.
+ * Lays out the prompts of a request with the turns that are known, one message or some thousand lines per step. Returns
+ * undefined if they are to be left alone.
  */
 export function* layOut(
   input: DecisionInput,
@@ -32,7 +32,7 @@ export function* layOut(
   }
 }
 
-/** The same in one go. */
+/** Does the same in one go. */
 export function layOutAtOnce(
   prompt: PromptBody,
   set: PromptSet,
@@ -43,7 +43,7 @@ export function layOutAtOnce(
   return finish(layOutSet(prompt, set, placed, input, store))
 }
 
-/** Where the request's own blocks stand in its prompts; undefined: it gives none. */
+/** Places the request's explicit blocks in its prompts; undefined if it has none. */
 export function place({ explicit }: PromptBody, set: PromptSet, { block }: Wording): PlacedContext | undefined {
   return explicit?.blocks && placeExplicitContext(set, explicit.blocks, block)
 }
@@ -65,7 +65,7 @@ function layOutSet(
     blockTemplate: wording.block,
     patternLists,
     certain: certain?.finder,
-    // in shadow mode all goes as received
+    // in shadow mode everything is sent as received
     volatileFields: mode === 'on' ? volatileFields : 'keep',
     unmapped: {
       inAnswer: merged.citations !== false && asksForData(prompt.members),

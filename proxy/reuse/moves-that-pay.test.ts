@@ -13,7 +13,10 @@ const ask = (question: string, blocks: readonly string[], times: number) => ({
 })
 const mustPay = true
 
-/** What the engine computes of all these requests, in tokens: all that it does not find, annotations too. */
+/**
+ * The tokens that the engine computes for all these requests: everything it does not have cached, including
+ * annotations.
+ */
 function computedTokens(contexts: readonly (readonly string[])[], times: number, pays: boolean): number {
   const sender = new Sender()
   let computed = 0

@@ -2,12 +2,12 @@ import type { SentOrder, SentTurn, TurnKey } from '#index/conversation-store.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import type { LaidOutMessage, Layout } from '../prompt/layout.ts'
 
-/** A context in the order it is sent in. */
+/** A context with the order it is sent in. */
 interface OrderedContext extends SentOrder {
   readonly found: PromptContext
 }
 
-/** Adds what must be remembered of a message once it is sent. */
+/** Adds what must be remembered about a message once it is sent. */
 export function noteTurn(
   turns: Map<TurnKey, SentTurn>,
   { keys, contextKeys = [], explicit }: LaidOutMessage,
@@ -27,14 +27,14 @@ export function noteTurn(
   for (const key of keys) turns.set(key, turn)
 }
 
-/** Whether a context was sent otherwise than it was received. */
+/** Whether a context was sent differently from how it was received. */
 export function isRewritten({ order, annotation, pointers, isCut }: SentOrder): boolean {
   return (
     isCut === true || annotation !== undefined || pointers.length > 0 || order.some((from, place) => from !== place)
   )
 }
 
-/** What must be remembered of prompts without explicit blocks that are sent as received. */
+/** Returns what must be remembered about prompts without explicit blocks that are sent as received. */
 export function turnsAsReceived({ prompts }: Pick<Layout, 'prompts'>): Map<TurnKey, SentTurn> {
   const turns = new Map<TurnKey, SentTurn>()
   for (const message of prompts.flatMap(({ messages }) => messages)) {
@@ -49,7 +49,10 @@ export function turnsAsReceived({ prompts }: Pick<Layout, 'prompts'>): Map<TurnK
   return turns
 }
 
-/** Where blocks stood that are found because they are known: they may be forgotten when the turn is sent again. */
+/**
+ * Returns the positions of blocks that are known chunks: the chunks may be forgotten by the time the turn is sent
+ * again.
+ */
 function spansOf(ordered: readonly OrderedContext[]): { spans?: (readonly number[])[] } {
   const spans = ordered.flatMap(({ found: { certain } }) => (certain?.by === 'known_chunks' ? [certain.spans] : []))
   return spans.length === 0 ? {} : { spans }

@@ -140,7 +140,7 @@ describe('replay stability', () => {
     const sent = sender.send(edited)
     expect(sent.slice(0, 3)).toEqual(first.slice(0, 3))
     expect(JSON.stringify(sent[3])).toContain('q2, edited')
-    // and the unedited branch still goes as it went
+    // and the unedited branch is still sent as before
     expect(sender.send(two!)).toEqual(first)
   })
 

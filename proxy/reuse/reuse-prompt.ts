@@ -17,20 +17,20 @@ import type { ReusedBody, ReusedContext, ReusedPrompt } from './reused-prompt.ts
 import { SiblingContexts } from './sibling-contexts.ts'
 import type { Wording } from './wording.ts'
 
-/** What prompts are reused against. */
+/** What prompts are reused against, and how. */
 export interface ReuseState {
   readonly mirror: Pick<CacheMirror, 'order' | 'createIndex'>
   readonly tenant: string
   readonly options: RequestOptions
   readonly wording: Wording
-  /** what it may take */
+  /** the time it may take */
   readonly budget?: WorkBudget | undefined
 }
 
 /**
- * Context reuse for the prompts of a body (ContextPilot §5, §6): every context is aligned with what the engine holds
- * behind the very same text, and what stands earlier in the prompt is pointed to; unless its turn was sent before:
- * then it is sent again as it was. Changes nothing but what it returns.
+ * Context reuse for the prompts of a body (ContextPilot §5, §6). Every context is aligned with what the engine holds
+ * after exactly the same text, and blocks that occur earlier in the prompt become pointers. If a context's turn was
+ * sent before, it is sent again as it was. Changes nothing but what it returns.
  */
 export function reusePrompts(layout: Layout, state: ReuseState): ReusedBody {
   const splices: TextSplice[][] = layout.texts.map(() => [])
@@ -40,7 +40,7 @@ export function reusePrompts(layout: Layout, state: ReuseState): ReusedBody {
   return { splices, prompts, turns }
 }
 
-/** A stretch of a text that is written anew: a slot, or the empty stretch where a context's annotation goes. */
+/** A stretch of a text that is rewritten: a slot, or the empty stretch where a context's annotation goes. */
 interface Stretch {
   readonly start: number
   readonly end: number
@@ -52,13 +52,13 @@ interface Stretch {
 /** A block as it is sent. */
 interface RenderedBlock {
   readonly pieces: readonly Piece[]
-  /** it stands where it stood, and all of it */
+  /** neither moved nor shortened */
   readonly isAsReceived: boolean
   /** in characters */
   readonly length: number
-  /** what the index knows it by */
+  /** its id in the index */
   readonly id: BlockId
-  /** what tells it from all others together with its label */
+  /** id and label, which together distinguish it from all other blocks */
   readonly identity: string
 }
 
@@ -68,7 +68,7 @@ class PromptReuse {
   readonly #splices: TextSplice[][]
   readonly #turns: Map<TurnKey, SentTurn>
   readonly #state: ReuseState
-  /** of the prompts in front of it in the same body */
+  /** contexts of the earlier prompts in the same body */
   readonly #siblings: SiblingContexts | undefined
   readonly #writer = new SentPromptWriter()
   readonly #shown = new ShownBlocks()
@@ -111,7 +111,7 @@ class PromptReuse {
       for (const { start, end, context, slot } of stretches.get(place) ?? []) {
         this.#writeText(original.slice(at, start))
         at = end
-        // the first slot of a context: all that stands in front of it has been written
+        // at the first slot of a context, everything before it has been written
         const { ends } = written[context]!
         reused[context] ??= { ends, ...this.#reuseContext(contexts[context]!, laidOut, context) }
         const own = reused[context]
@@ -142,7 +142,7 @@ class PromptReuse {
     return reused
   }
 
-  /** What is no block, but may bear the label of one. */
+  /** Writes text outside the blocks, which may still contain a block's label. */
   #writeText(text: string): void {
     this.#writer.write(text)
     this.#shown.addText(text)
@@ -154,7 +154,7 @@ class PromptReuse {
     const slot = found.slots[place]!
     const { texts } = this.#layout
     const source = found.slots[from]!
-    // a label inside of what is pointed to is gone with it
+    // a label inside the stretch that a pointer replaces disappears with it
     const keepsLabel = own.length === 0 || !holdsLabel(source)
     const pieces = renderBlock(texts, slot, source, found.positional && keepsLabel, own)
     const id = own.length > 0 ? toBlockId(piecesText(texts, pieces)) : found.blocks[from]!
@@ -188,12 +188,15 @@ class PromptReuse {
     return { order, annotation, pointers, found, scope, searchPath, mostShared }
   }
 
-  /** From now on blocks stay as they are: they are only written and remembered. */
+  /** Whether time is up: from then on blocks stay as they are, and are only written and remembered. */
   get #isLate(): boolean {
     return this.#state.budget?.isSpent ?? false
   }
 
-  /** Blocks that will only be pointed to have no part in the order: with nothing to gain they stay, else they come last. */
+  /**
+   * Orders the blocks. Those that become pointers take no part: they stay in place if nothing else moves, and come last
+   * otherwise.
+   */
   #order(
     found: PromptContext,
     scope: ScopeId,
@@ -216,14 +219,14 @@ class PromptReuse {
     return { order: [...order.map((from) => fresh[from]!), ...repeated], searchPath, mostShared }
   }
 
-  /** Where the engine holds nothing that could be shared, the prompts of one body still can share among themselves. */
+  /** If the engine holds nothing to share, the prompts of one body can still share among themselves. */
   #search(scope: ScopeId, context: Context, sizes: readonly number[]): Ordering | undefined {
     const held = this.#state.mirror.order(scope, context, sizes)
     if (this.#siblings === undefined || (held && held.searchPath.length > 0)) return held
     return this.#siblings.order(scope, context, sizes) ?? held
   }
 
-  /** Blocks that stand earlier, but for those that no words are short enough to point to. */
+  /** Finds blocks that occur earlier, except those shorter than any pointer would be. */
   #repeatedPlaces(found: PromptContext): Set<number> {
     const shortest = this.#state.wording.location.length
     const seen = new Set<BlockId>()
@@ -248,14 +251,14 @@ class PromptReuse {
         content,
         label: labels[place]!,
         isLabelled: slot.label !== undefined,
-        // asked for where a stretch of it stands earlier, which is rare, and looked for in its text
+        // lazy: needed only if a stretch of the block occurs earlier, which is rare, and searches its text
         isWhole: () => isInside || found.isCounted === true || isUntouched(texts[slot.text]!, slot),
       }
       return isInside && found.positional ? { sent: this.#relabel(found.slots[place]!, slot), ...block } : block
     })
   }
 
-  /** The content of a block that holds the label of its place. */
+  /** Returns the content of a block that contains its label, with the label of its new place. */
   #relabel({ text, label }: ContextSlot, from: ContextSlot): string {
     const [texts, own] = [this.#layout.texts, from.label!]
     const front = texts[from.text]!.slice(from.content.start, own.start)
@@ -268,12 +271,12 @@ function holdsLabel({ label, content }: ContextSlot): boolean {
   return label !== undefined && label.start >= content.start && label.end <= content.end
 }
 
-/** Whether no stretch of a block may be left out: it is data, or its lines are counted. */
+/** Whether nothing may be left out of a block: it is data, or its lines are counted. */
 function isUntouched(text: string, slot: ContextSlot): boolean {
   return isJson(text, slot) || holdsPositions(text, slot)
 }
 
-/** What is written anew in each text, in order. */
+/** Returns the stretches to rewrite in each text, in order. */
 function stretchesByText(contexts: readonly PromptContext[]): Map<number, Stretch[]> {
   const byText = new Map<number, Stretch[]>()
   const add = (text: number, stretch: Stretch): void => {

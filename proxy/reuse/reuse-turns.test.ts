@@ -184,7 +184,7 @@ describe('options of one request', () => {
     const next = [asking('q1'), assistant('x'), asking('q2')]
     expect(sender.send(next, { reprise: reprise('c') })[0]).toEqual(plain[0])
     expect(sender.send(next, { reprise: reprise('c'), options: off('reorder') })[0]).toEqual(inOrder[0])
-    // other blocks under options are other blocks
+    // different blocks remain different, even if sent with other options
     sender.send([asking('q1')], { reprise: reprise('d'), options: off('reorder') })
     expect(sender.decide({ messages: next, reprise: reprise('c') }).skipped).toBe('ambiguous_turn')
   })
@@ -268,7 +268,7 @@ describe('prompts that the client has rendered', () => {
     const first = marked(asking('q', 'b', 'a'))
     const sent = send(sender, first)
     expect(sent).toContain('[2] > [1]')
-    // it knows of no engine that holds anything
+    // this sender has an empty mirror
     const anew = Object.assign(new Sender(), { store: sender.store })
     expect(send(anew, marked(asking('r', 'b', 'a')))).toBe(marked(asking('r', 'b', 'a')))
     expect(send(anew, `${first}So.<|im_end|>\n${marked('And?')}`).slice(0, sent.length)).toBe(sent)
@@ -304,7 +304,10 @@ test('through any conversation every block stands in the prompt, in full or earl
   )
 }, 30_000)
 
-/** Of every message: all of its blocks stand in what was sent up to it, and whatever is pointed to stands before. */
+/**
+ * Expects of every message that all its blocks occur in what was sent up to it, and that anything pointed to comes
+ * before.
+ */
 function expectComplete(received: readonly Message[], sent: readonly Message[]): void {
   let text = ''
   for (const [i, message] of received.entries()) {

@@ -7,11 +7,11 @@ import type { TextSplice } from '../prompt/body/text-splice.ts'
 /** One context of a prompt as it is to be sent. */
 export interface ReusedContext extends SentOrder {
   readonly found: PromptContext
-  /** everything that stands in front of it, as sent */
+  /** identifies everything before it, as sent */
   readonly scope: ScopeId
-  /** where the search ended; empty when its turn was sent before, or nothing is shared */
+  /** where the search ended; empty if its turn was sent before, or if nothing is shared */
   readonly searchPath: readonly number[]
-  /** the most that one past request has in common with it, in characters; undefined: not known */
+  /** the most characters it has in common with any one past request; undefined: not known */
   readonly mostShared?: number | undefined
   /** where each of its blocks ends in the prompt as sent, in characters; by place */
   readonly ends: readonly number[]
@@ -23,9 +23,9 @@ export interface ReusedPrompt {
   readonly sent: SentPrompt
 }
 
-/** All prompts of a body as they are to be sent, and what must be remembered when they are. */
+/** All prompts of a body as they are to be sent, and what must be remembered once they are. */
 export interface ReusedBody {
-  /** what is changed in the layout's texts, by place */
+  /** changes to the layout's texts, by index of the text */
   readonly splices: readonly (readonly TextSplice[])[]
   readonly prompts: readonly ReusedPrompt[]
   readonly turns: ReadonlyMap<TurnKey, SentTurn>

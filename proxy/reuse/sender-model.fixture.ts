@@ -1,19 +1,22 @@
 import type { Acknowledgement } from '../mirror/replica-mirror.ts'
 
-/** Where a sender posts to. */
+/** The receiver of a sender's posts. */
 export interface PostReceiver {
   events(body: unknown): Promise<Acknowledgement>
   snapshot(body: unknown): Promise<Acknowledgement>
 }
 
-/** What becomes of a post on its way. */
+/** What happens to a post on its way. */
 export type Delivery = 'post' | 'lost request' | 'lost answer' | 'twice' | 'late' | 'deliver'
 
 type Event = { type: 'stored' | 'evicted'; request_id: string; cached_tokens: number } | { type: 'cleared' }
 
-/** For tests: an engine's cache and a sender as the plugins have it, over a network that loses, repeats and delays. */
+/**
+ * For tests: an engine's cache and a sender like that of the plugins, over a network that loses, repeats and delays
+ * posts.
+ */
 export class CallbackSenderModel {
-  /** what the engine holds: the truth */
+  /** what the engine really holds */
   readonly held: Map<string, number> = new Map()
   readonly #receiver: PostReceiver
   readonly #late: (() => Promise<Acknowledgement>)[] = []
@@ -30,7 +33,7 @@ export class CallbackSenderModel {
     return `g${this.#life}`
   }
 
-  /** From now on the engine holds so much of a request. */
+  /** Sets how many tokens of a request the engine holds. */
   change(request_id: string, cached_tokens: number): void {
     const type = cached_tokens > (this.held.get(request_id) ?? 0) ? 'stored' : 'evicted'
     if (cached_tokens > 0) this.held.set(request_id, cached_tokens)
@@ -38,13 +41,13 @@ export class CallbackSenderModel {
     this.#untold.push({ type, request_id, cached_tokens })
   }
 
-  /** The engine's cache is emptied. */
+  /** Empties the engine's cache. */
   clear(): void {
     this.held.clear()
     this.#untold = [{ type: 'cleared' }]
   }
 
-  /** The engine ends and begins anew. */
+  /** Restarts the engine. */
   restart(): void {
     this.#life += 1
     this.#sequence = -1
@@ -53,7 +56,7 @@ export class CallbackSenderModel {
     this.#needsSnapshot = true
   }
 
-  /** Posts what is due, be it nothing; an answer that does not come, or does not fit, is followed by a snapshot. */
+  /** Posts what is due, even if that is nothing. If the answer is lost or does not fit, a snapshot follows. */
   async post(delivery: Delivery): Promise<void> {
     if (delivery === 'deliver') {
       await this.#late.shift()?.()
@@ -70,7 +73,7 @@ export class CallbackSenderModel {
     if (delivery === 'lost answer' || 'expected' in answer) this.#needsSnapshot = true
   }
 
-  /** What is still on its way arrives, then all is quiet but for the sender. */
+  /** Delivers what is still on its way, then lets the sender post undisturbed. */
   async settle(): Promise<void> {
     while (this.#late.length > 0) await this.post('deliver')
     for (let i = 0; i < 3; i++) await this.post('post')

@@ -31,7 +31,7 @@ export interface SendOptions {
 
 const engine = 'engine' as ReplicaId
 
-/** A proxy without sockets: what is decided is taken as sent. */
+/** A proxy without sockets: what it decides to send counts as sent. */
 export class Sender {
   readonly mirror: CacheMirror = new CacheMirror(
     { maxRequests: 1000, maxBlocks: 100_000 },
@@ -39,16 +39,16 @@ export class Sender {
   )
   readonly store: MemoryConversationStore = new MemoryConversationStore(1_000_000)
   chunks: KnownChunks = new KnownChunks({ maxChunks: 1000, maxBytes: 1_000_000, source: 1 })
-  /** how its engine caches, where it says so */
+  /** how its engine caches, if it says so */
   cacheConfig: Candidate['cacheConfig']
-  /** how it reuses KV at any position, where it does */
+  /** how it reuses KV at any position, if it does */
   reuse: Candidate['reuse']
   readonly #processed = new ProcessedBlocks(100_000)
   #sent = 0
 
   readonly hasProcessed: Candidate['hasProcessed'] = (tenant, block) => this.#processed.has(engine, tenant, block)
 
-  /** What is decided, and the body as it would go to the engine if it is not the one received. */
+  /** Returns the decision, and the body as it would go to the engine if it differs from the one received. */
   decide(body: unknown, options: SendOptions = {}): Decision & { readonly body: string | undefined } {
     const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
     const received = readReceived(options.api ?? 'chat_completions', bytes, false, undefined, defaultSeparator)
@@ -70,7 +70,7 @@ export class Sender {
     return { ...decision, body: decision.splices && writeBody(received.prompt!, decision.splices).toString() }
   }
 
-  /** The body as it goes to the engine, after which it counts as sent. */
+  /** Returns the body as it goes to the engine, and counts it as sent. */
   sendBody<Body extends object>(body: Body, options: SendOptions = {}): Body {
     const decision = this.decide(body, options)
     for (const [turn, sent] of decision.turns) this.store.remember(turn, sent)
@@ -82,14 +82,14 @@ export class Sender {
     return decision.body === undefined ? body : JSON.parse(decision.body)
   }
 
-  /** The messages of a chat as they go to the engine. */
+  /** Does the same for the messages of a chat. */
   send(messages: Message[], options: SendOptions & { reprise?: unknown } = {}): Message[] {
     const { reprise, ...rest } = options
     return this.sendBody({ messages, reprise }, rest).messages
   }
 }
 
-/** A message with documents in front of its question. */
+/** A message with documents before its question. */
 export function userMessage(question: string, ...blocks: string[]): Message {
   const documents = blocks.map((text, i) => `<document index="${i + 1}">${text}</document>`).join('\n')
   return { role: 'user', content: `<documents>\n${documents}\n</documents>\n\nQuestion: ${question}` }

@@ -10,7 +10,7 @@ interface Result {
 
 const textOf = (id: string): string => `What is known of ${id}: it is one of many, and unlike all others.`
 
-/** How applications write results that bear scores; the label of the block in a place. */
+/** How applications write results with scores, and the label of the block at a place. */
 const forms: Readonly<
   Record<string, { write: (results: readonly Result[]) => string; label: (place: number) => string }>
 > = {
@@ -112,7 +112,7 @@ const someResults = fc
     selector: ({ id }) => id,
   })
   .filter((own) => new Set(own.map(({ score }) => score)).size === own.length)
-  // no score is the beginning of another, so that each can be counted
+  // no score is a prefix of another, so that each can be counted
   .map((own) => own.map(({ id, score }) => ({ id, score: Number(`0.${score}9`) })))
 const someForm = fc.constantFrom(...names)
 
@@ -130,10 +130,10 @@ test('moved, each value is in the prompt exactly once, by the label of its block
           const label = forms[form]!.label(place)
           const words = told.slice(told.indexOf(`${label} `)).split(', [')[0]!
           expect(words).toMatch(new RegExp(`^\\${label} (.* )?[\\w.]+ ${score}`))
-          // one form bears each value twice
+          // one form contains each value twice
           expect(count(sent, `${score}`)).toBe(form === 'spaced' ? 2 : 1)
         }
-        // what is left is what was sent: JSON is JSON, and tags are tags
+        // the list keeps its format: JSON stays JSON, and tags stay tags
         const list = sent.slice('Documents:\n'.length, sent.search(/\n\n(?:Please|Values)/))
         if (form !== 'tags') expect(() => JSON.parse(list)).not.toThrow()
         else expect(list.match(/<document index="\d"/g)).toHaveLength(own.length)

@@ -8,15 +8,15 @@ import {
 export interface Wording {
   /** the order annotation, with `{order}` */
   readonly order: string
-  /** what tells the values of fields that were cut out of blocks, with `{values}` */
+  /** states the values of fields that were cut out of blocks, with `{values}` */
   readonly volatile: string
   /** the location annotation, with `{label}` */
   readonly location: string
-  /** how an explicit block stands in the prompt, with `{k}` and `{text}` */
+  /** how an explicit block is written in the prompt, with `{k}` and `{text}` */
   readonly block: string
 }
 
-/** The words as CONTRACT §3 has them. */
+/** The wording of CONTRACT §3. */
 export const defaultWording: Wording = {
   order: defaultOrderAnnotation,
   volatile: defaultValuesAnnotation,

@@ -8,34 +8,37 @@ import { reusePrompts } from '../reuse/reuse-prompt.ts'
 import type { ReusedBody, ReusedContext, ReusedPrompt } from '../reuse/reused-prompt.ts'
 import type { Wording } from '../reuse/wording.ts'
 
-/** What of a replica is decided by. */
+/** What the decision depends on in a replica. */
 export interface Candidate {
   readonly mirror: CacheMirror
-  /** what it would hold, had it been sent what was only planned */
+  /** what it would hold if everything planned had been sent */
   readonly planned?: (() => CacheMirror) | undefined
-  /** undefined: it has not said how it caches */
+  /** undefined: the engine has not reported how it caches */
   readonly cacheConfig?: { readonly pageTokens: number } | undefined
   /** how it reuses KV at any position; undefined: it does not */
   readonly reuse?: AnyPositionReuse | undefined
-  /** whether it has computed a tenant's block, wherever that stood */
+  /** whether it has computed a tenant's block, at whatever position */
   readonly hasProcessed?: ((tenant: string, block: BlockId) => boolean) | undefined
 }
 
-/** A way to send a request: to one replica, in the order that it holds. */
+/** A way to send a request: to one replica, in the order that this replica holds. */
 export interface Route {
   readonly promptTokens: number
   readonly predictedCachedTokens: number
-  /** behind these, what is taken over from another position and not computed again; undefined: nothing ever is */
+  /**
+   * tokens after these that are reused from another position rather than computed; undefined: the engine never does
+   * that
+   */
   readonly predictedReusedTokens?: number | undefined
   readonly contexts: readonly ReusedContext[]
 }
 
-/** A route with the prompts that go there. */
+/** A route with the prompts to send there. */
 export interface PlannedRoute extends Route {
   readonly reused: ReusedBody
-  /** by prompt: how many of its characters will stand in the exact cache; undefined: all of them */
+  /** by prompt: how many of its characters will be in the exact cache; undefined: all of them */
   readonly exactLengths: readonly (number | undefined)[]
-  /** blocks would have been moved, were what the engine reuses wherever it stands not enough */
+  /** blocks stay only because the engine reuses enough at any position */
   readonly isReuseEnough: boolean
 }
 
@@ -44,16 +47,17 @@ export interface PlanState {
   readonly tenant: string
   readonly options: RequestOptions
   readonly wording: Wording
-  /** blocks are moved only where that saves more than the annotation takes */
+  /** move blocks only if that saves more than the annotation costs */
   readonly mustPay?: boolean | undefined
-  /** what it may take */
+  /** the time it may take */
   readonly budget?: WorkBudget | undefined
 }
 
 /**
- * How the prompts of a body are sent to one replica, and what it will find of them. Blocks stay as received where moving
- * them saves less than the annotation costs: for an engine that reuses at any position, of what it would compute again;
- * for others, where moves must pay, now and, as far as the past tells, later. Changes nothing.
+ * Plans how the prompts of a body are sent to one replica, and predicts what it will find of them. Blocks stay as
+ * received if moving them saves less than the annotation costs. For an engine that reuses at any position, only the
+ * share it would recompute counts as saved. For other engines this applies only if moves must pay: now or, judging by
+ * the past, later. Changes nothing.
  */
 export function planRoute(layout: Layout, candidate: Candidate, state: PlanState): PlannedRoute {
   const { tenant, wording, options, budget } = state
@@ -80,8 +84,8 @@ export function planRoute(layout: Layout, candidate: Candidate, state: PlanState
 }
 
 /**
- * Whether the order may pay for itself later, whatever is saved now: some past request has more in common with it than an
- * annotation takes, so one to come may share that. Also where the past is not known.
+ * Whether the order may pay for itself later, whatever it saves now: some past request has more in common with it than
+ * an annotation costs, so a future one may share that. Also true if the past is not known.
  */
 function mayPayLater({ contexts }: Route, { mirror }: Candidate, cost: number): boolean {
   return contexts.filter(isMoved).some(({ mostShared }) => {
@@ -111,13 +115,16 @@ function plan(layout: Layout, candidate: Candidate, state: PlanState): Omit<Plan
     promptTokens: prompts.reduce((sum, { sent }) => sum + mirror.estimatePromptTokens(sent), 0),
     predictedCachedTokens: prompts.reduce((sum, { sent }) => sum + inPages(mirror.predictCachedTokens(sent)), 0),
     predictedReusedTokens: reuse && Math.floor((1 - share) * mirror.estimateTokens(reusable)),
-    // nothing behind what is reused is exact
+    // nothing after a reused block is exact
     exactLengths: stretches.map((own) => (own.length > 0 ? Math.min(...own.map(({ start }) => start)) : undefined)),
     contexts: prompts.flatMap(({ contexts }) => contexts),
   }
 }
 
-/** Where in a prompt as sent the blocks stand, behind the cached prefix and in full, that the replica has processed. */
+/**
+ * Finds the blocks in a prompt as sent that the replica has processed, that are sent in full, and that come after the
+ * cached prefix.
+ */
 function findReusable(
   { contexts, sent }: ReusedPrompt,
   { mirror, hasProcessed }: Candidate,

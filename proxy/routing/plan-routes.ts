@@ -3,22 +3,24 @@ import { withPlannedTurns } from '../gain/planned-turns.ts'
 import type { Layout } from '../prompt/layout.ts'
 import { type Candidate, type PlannedRoute, type PlanState, planRoute } from './plan-route.ts'
 
-/** What a prompt would be on the way to each replica; both lists are as long as the candidates that time has sufficed for. */
+/** The prompts planned for each replica; both lists cover as many candidates as there was time for. */
 export interface PlannedRoutes {
   /** as planned */
   readonly planned: readonly PlannedRoute[]
-  /** as sent: what is not done has no part in what is predicted, here or on other replicas */
+  /** as sent: what is not done does not count in predictions, here or on other replicas */
   readonly sent: readonly PlannedRoute[]
 }
 
 export interface RoutesState {
-  /** one at least */
+  /** at least one */
   readonly candidates: readonly Candidate[]
   /** in shadow mode: how turns would have been sent */
   readonly plannedTurns?: Pick<ConversationStore, 'recall'> | undefined
 }
 
-/** Plans routes to all candidates, or to the first of them where time is short; in shadow mode all is sent as received. */
+/**
+ * Plans routes to all candidates, or to the first few if time is short. In shadow mode everything is sent as received.
+ */
 export function planRoutes(
   layout: Layout,
   { candidates, plannedTurns }: RoutesState,
@@ -29,7 +31,7 @@ export function planRoutes(
     const planned = planInTime(layout, candidates, plan)
     return { planned, sent: planned }
   }
-  // planned against what would be held, had all that was planned been sent
+  // plan against what would be held if everything planned had been sent
   const planning = plannedTurns ? withPlannedTurns(layout, plannedTurns) : layout
   const mirrored = candidates.map((own) => ({ ...own, mirror: own.planned?.() ?? own.mirror }))
   const planned = planInTime(planning, mirrored, plan)
@@ -45,7 +47,7 @@ function planInTime(layout: Layout, candidates: readonly Candidate[], plan: Plan
   return routes
 }
 
-/** Nothing moved, nothing left out. */
+/** Plans a route with nothing moved and nothing left out. */
 function planAsReceived(layout: Layout, candidate: Candidate, { tenant, wording, options }: PlanState): PlannedRoute {
   return planRoute(layout, candidate, { tenant, wording, options: { ...options, reorder: false, dedup: false } })
 }

@@ -5,12 +5,12 @@ import type { TestProject } from 'vitest/node'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** the folder with what setup.sh has made */
+    /** the folder with the tools made by setup.sh */
     chartTools: string
   }
 }
 
-/** Makes the tools, once, outside the checkout; says which are missing. */
+/** Makes the tools once, outside the checkout, and says which are missing. */
 export default function setUpTools(project: TestProject): void {
   const output = execFileSync(join(import.meta.dirname, 'setup.sh'), { encoding: 'utf8', stdio: ['ignore', 'pipe', 2] })
   const folder = output.trim().split('\n').at(-1)!

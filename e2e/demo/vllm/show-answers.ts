@@ -4,7 +4,7 @@ import type { Run, TurnOutcome } from '../run-requests.ts'
 const SHOWN = 2
 const COLUMN_WIDTH = 56
 
-/** The answers to the same two questions from both runs; those first whose blocks the proxy moved. */
+/** Shows the answers of both runs to two questions, preferring those in which the proxy moved most blocks. */
 export function showAnswers(direct: Run, reprise: Run): string {
   const byTurn = new Map(direct.outcomes.map((outcome) => [outcome.turn, outcome]))
   const pairs = [...reprise.outcomes]

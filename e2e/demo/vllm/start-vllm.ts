@@ -12,7 +12,7 @@ const POLL_MS = 1000
 const REPORT_EVERY = 15
 const PATIENCE_SECONDS = 600
 
-// float32 is the fast type on CPUs without AMX; vLLM takes only multiples of 32 as block size there
+// float32 is the fast type on CPUs without AMX, where vLLM accepts only multiples of 32 as block size
 const BLOCK_SIZE = 32
 const FLAGS = [
   '--dtype',
@@ -36,9 +36,11 @@ const CHECKOUT = join(import.meta.dirname, '..', '..', '..')
 const PLUGIN = ['engine-adapters/vllm/plugin', 'engine-adapters/python', 'kernels']
 
 export interface VllmOptions {
-  /** size of the cache; what fits beside the model without it */
+  /** size of the cache in tokens; undefined: vLLM's own choice */
   readonly deviceTokens?: number | undefined
-  /** with the plugin, which keeps what it has seen in so many bytes of host memory and reuses it at any position */
+  /**
+   * loads the plugin, which keeps KV in `hostBytes` of host memory and reuses it at any position; undefined: no plugin
+   */
   readonly reuse?: ReuseOptions | undefined
 }
 
@@ -48,7 +50,9 @@ interface ReuseOptions {
   readonly callbackUrl: string
 }
 
-/** How numbers lie in host memory: as the model has them, or in eight bits. */
+/**
+ * How KV is stored in host memory: in the model's type, in eight bits, or with keys in eight bits and values in four.
+ */
 export const HOST_DTYPES = ['model', 'int8', 'k8v4'] as const
 export type HostDtype = (typeof HOST_DTYPES)[number]
 
@@ -70,7 +74,7 @@ export async function startVllm(
   return { url, stop: child.stop }
 }
 
-/** Empties the prefix cache, and what the plugin keeps to reuse, so that the next run starts as the first one did. */
+/** Empties the prefix cache and, if `reuse`, the plugin's store, so that the next run starts like the first. */
 export async function emptyCache({ url }: Server, { reuse = false }: { readonly reuse?: boolean } = {}): Promise<void> {
   const response = await request(`${url}/reset_prefix_cache?reset_external=${reuse}`, { method: 'POST' })
   const { success } = (await response.body.json()) as { success?: boolean }
@@ -103,7 +107,7 @@ async function waitUntilReady(url: string, child: Child): Promise<void> {
 }
 
 async function isReady(url: string): Promise<boolean> {
-  // nobody listens yet while the model loads
+  // nothing listens while the model loads
   const response = await request(`${url}/health`).catch(() => undefined)
   await response?.body.dump()
   return response?.statusCode === 200

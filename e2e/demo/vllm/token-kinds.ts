@@ -3,10 +3,10 @@ import { DemoError } from '../demo-error.ts'
 
 const KINDS = ['exact', 'reused', 'recomputed', 'cold'] as const
 
-/** Prompt tokens by what became of them, as the plugin has counted them since vLLM's start. */
+/** Prompt tokens by how they were handled, as counted by the plugin since vLLM started. */
 export type TokenKinds = Readonly<Record<(typeof KINDS)[number], number>>
 
-/** Asks vLLM's metrics. */
+/** Reads the counts from vLLM's metrics. */
 export async function readTokenKinds(engineUrl: string): Promise<TokenKinds> {
   const response = await request(`${engineUrl}/metrics`)
   const text = await response.body.text()
@@ -20,7 +20,7 @@ export async function readTokenKinds(engineUrl: string): Promise<TokenKinds> {
   return toKinds(count)
 }
 
-/** What was counted between two readings. */
+/** Returns what was counted between two readings. */
 export function subtractKinds(after: TokenKinds, before: TokenKinds): TokenKinds {
   return toKinds((kind) => after[kind] - before[kind])
 }

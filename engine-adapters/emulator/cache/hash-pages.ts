@@ -3,10 +3,11 @@ import { createHash } from 'node:crypto'
 const digestBytes = 32
 
 /**
- * The hash chain of a request's full pages, computed as far as it is read: each hash covers its page and,
- * through the hash before it, everything in front of it; the salt stands in front of the first.
+ * The hash chain of a request's full pages, computed lazily. Each hash covers its page and, through the previous
+ * hash, everything before it; the first hash also covers the salt.
  *
- * SHA-256 as in vLLM: 10 M tokens/s at 16 tokens a page; hashing alone, murmur3 x64 in JavaScript is five times slower.
+ * SHA-256 as in vLLM: 10 M tokens/s at 16 tokens per page; for hashing alone, murmur3 x64 in JavaScript is five times
+ * slower.
  */
 export class PageHashes {
   readonly #tokens: Uint32Array

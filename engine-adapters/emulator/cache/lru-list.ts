@@ -1,4 +1,4 @@
-/** Something an `LruList` can hold; the list owns these two fields. */
+/** An item for an `LruList`; the list owns these two fields. */
 export interface LruItem<T> {
   older: T | undefined
   newer: T | undefined

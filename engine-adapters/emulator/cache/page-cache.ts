@@ -3,13 +3,13 @@ import { type LruItem, LruList } from './lru-list.ts'
 import type { CacheRequest, CacheSequence, PrefixCache } from './prefix-cache.ts'
 import { type CachedRequest, type CacheReport, type PrefixNode, RequestLedger } from './request-ledger.ts'
 
-/** A page's worth of space; `prefix` is set once its content is computed and full. */
+/** The space for one page; `prefix` is set once the page is full and computed. */
 interface Page extends LruItem<Page> {
   users: number
   prefix: CachedPrefix | undefined
 }
 
-/** A cached prefix, which ends with one of `pages`: requests that compute the same page at the same time each keep their copy. */
+/** A cached prefix that ends with any of `pages`: requests that compute the same page concurrently each keep a copy. */
 interface CachedPrefix extends PrefixNode {
   readonly hash: string
   readonly pages: Page[]
@@ -17,8 +17,8 @@ interface CachedPrefix extends PrefixNode {
 
 /**
  * vLLM's prefix cache: pages of a fixed number of tokens, found by a chain of hashes. A page that no running
- * request uses stays cached until its space is needed, the least recently freed first. Requests free their tail
- * first and use all pages in front of one they use, so a prefix always goes after everything that extends it.
+ * request uses stays cached until its space is needed; the least recently freed page is evicted first. Requests free
+ * their tail first and use all pages before a page they use, so a prefix is always evicted after its extensions.
  */
 export class PageCache implements PrefixCache {
   readonly capacityTokens: number
@@ -63,7 +63,7 @@ export class PageCache implements PrefixCache {
     return this.#ledger.requests()
   }
 
-  /** The cached ones of the first `limit` pages, up to the first that is not. */
+  /** Returns the cached pages among the first `limit`, up to the first that is not cached. */
   find(hashes: PageHashes, limit: number): Page[] {
     const pages: Page[] = []
     for (let index = 0; index < limit; index++) {
@@ -74,7 +74,7 @@ export class PageCache implements PrefixCache {
     return pages
   }
 
-  /** Takes the found pages and `more` empty ones into use; undefined, without effect, when there are not enough. */
+  /** Takes the found pages and `more` empty ones into use. Returns undefined, without effect, if there are too few. */
   take(found: Page[], more: number): Page[] | undefined {
     const idleFound = found.filter((page) => page.users === 0)
     const blank = this.capacityTokens / this.#pageTokens - this.#usedPages
@@ -84,7 +84,7 @@ export class PageCache implements PrefixCache {
     return [...found, ...Array.from({ length: more }, () => this.#takeEmpty())]
   }
 
-  /** `page` now holds the content `hash` stands for, behind `parent`. */
+  /** Registers `page` as the content of `hash`, after `parent`. */
   cache(page: Page, hash: string, parent: CachedPrefix | undefined): CachedPrefix {
     let prefix = this.#prefixes.get(hash)
     if (!prefix) {

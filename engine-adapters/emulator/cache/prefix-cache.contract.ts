@@ -4,7 +4,7 @@ import type { CacheSequence, PrefixCache } from './prefix-cache.ts'
 
 const page = 4
 
-/** `count` tokens that depend on `seed` and on their place. */
+/** `count` tokens that depend on `seed` and on their position. */
 function run(seed: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => seed * 1000 + index)
 }
@@ -25,7 +25,7 @@ function scriptOf(cache: PrefixCache): Script {
   }
 }
 
-/** Runs one request from its admission to its end; returns its cached tokens. */
+/** Runs one request from admission to end; returns its cached tokens. */
 function serve({ begin }: Script, id: string, prompt: number[], output = 0, salt = ''): number {
   const sequence = begin(id, prompt, output, salt)!
   sequence.computed(prompt.length)
@@ -229,7 +229,7 @@ const operations = fc.array(
 )
 type Operation = typeof operations extends fc.Arbitrary<Array<infer T>> ? T : never
 
-/** Plays operations against a cache and checks, after each, what must hold of every prefix cache. */
+/** Plays operations against a cache and checks, after each, what must hold for every prefix cache. */
 class Playback {
   readonly log: unknown[] = []
   readonly #cache: PrefixCache
@@ -255,7 +255,7 @@ class Playback {
     this.#checkReports()
   }
 
-  /** Ends what runs: then nothing may be in the way of a prompt as large as the cache. */
+  /** Ends all running requests; after that, a prompt as large as the cache must fit. */
   finish(): void {
     while (this.#running.length > 0) this.play({ kind: 'end', which: 0, early: false })
     const { capacityTokens } = this.#cache
@@ -294,7 +294,7 @@ class Playback {
     this.#running.splice(index, 1)
     const computed = running.prefilled ? (early ? running.prompt : running.tokens.length - 1) : 0
     running.sequence.release(computed)
-    // only what is longer than after the prefill is stored again
+    // a request is stored again only if it has more whole pages than after the prefill
     const wholePages = (tokens: number): number => Math.floor(tokens / page)
     if (wholePages(computed) > wholePages(running.prompt)) this.#insert(running, computed)
   }

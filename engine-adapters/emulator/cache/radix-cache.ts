@@ -4,14 +4,14 @@ import { type RadixNode, RadixTree } from './radix-tree.ts'
 import { type CachedRequest, type CacheReport, RequestLedger } from './request-ledger.ts'
 
 /**
- * SGLang's prefix cache: a radix tree of token runs in whole pages (one token a page unless said otherwise).
- * Nodes that running requests use are locked; of the others the least recently used leaf goes first, whole.
+ * SGLang's prefix cache: a radix tree of token runs in whole pages (one token per page by default). Nodes that running
+ * requests use are locked. Among the others, the least recently used leaf is evicted first, as a whole.
  */
 export class RadixCache implements PrefixCache {
   readonly capacityTokens: number
   readonly #pageTokens: number
   readonly #tree: RadixTree
-  /** The nodes without locks; a path is freed from its end, so the oldest of them is always a leaf. */
+  /** The nodes without locks. A path is freed from its end, so the oldest of them is always a leaf. */
   readonly #idle = new LruList<RadixNode>()
   readonly #ledger = new RequestLedger()
   #idleTokens = 0
@@ -55,7 +55,7 @@ export class RadixCache implements PrefixCache {
     return this.#ledger.requests()
   }
 
-  /** Locks the request's cached prefix and takes space for the rest; undefined when others hold too much. */
+  /** Locks the request's cached prefix and takes space for the rest; undefined if other requests hold too much. */
   take({ salt, tokens, promptTokens }: CacheRequest): { node: RadixNode; heldTokens: number } | undefined {
     const node = this.#find(salt, tokens, this.wholePages(promptTokens - 1))
     this.lock(node)
@@ -70,7 +70,7 @@ export class RadixCache implements PrefixCache {
     return { node, heldTokens: held }
   }
 
-  /** Puts the whole pages of the first `length` tokens into the tree; returns their node, and how many were new to it. */
+  /** Inserts the whole pages of the first `length` tokens. Returns their node and the number of new tokens. */
   insert({ salt, tokens }: CacheRequest, length: number): { node: RadixNode; newTokens: number } {
     const end = this.wholePages(length)
     const found = this.#find(salt, tokens, end)
@@ -113,7 +113,7 @@ export class RadixCache implements PrefixCache {
     this.#running -= 1
   }
 
-  /** The node that ends with the longest cached part of the first `limit` tokens; its caller locks it. */
+  /** Returns the node at the end of the longest cached prefix of the first `limit` tokens. The caller locks it. */
   #find(salt: string, tokens: Uint32Array, limit: number): RadixNode {
     const { node, shared } = this.#tree.walk(salt, tokens, limit)
     if (shared === node.key.length) return node
@@ -161,7 +161,7 @@ class RadixSequence implements CacheSequence {
     const before = this.#node!
     const { node, newTokens } = this.#cache.insert(this.#request, tokens)
     if (node.tokens > before.tokens) {
-      // what another request put into the tree meanwhile is not kept twice
+      // tokens that another request inserted meanwhile are not kept twice
       const duplicated = node.tokens - before.tokens - newTokens
       this.#heldTokens -= newTokens + duplicated
       this.#cache.giveBack(duplicated)

@@ -4,11 +4,11 @@ import type { PrefixNode } from './request-ledger.ts'
 /** A run of whole pages in a radix tree; siblings differ in their first page. */
 export class RadixNode implements PrefixNode, LruItem<RadixNode> {
   parent: RadixNode | undefined
-  /** Under which the parent has this node: its first page; the salt at the root of a branch. */
+  /** The node's key among its parent's children: its first page; for the root of a branch, the salt. */
   name: string
   key: Uint32Array
   readonly tokens: number
-  /** Running requests that use this node or one behind it; SGLang's `lock_ref`. */
+  /** Running requests that use this node or a descendant; SGLang's `lock_ref`. */
   locks = 0
   readonly children: Map<string, RadixNode> = new Map()
   requests: Set<string> | undefined
@@ -23,7 +23,7 @@ export class RadixNode implements PrefixNode, LruItem<RadixNode> {
   }
 }
 
-/** Where a walk along a tree ended: `shared` tokens into `node`, which is all of it unless the walk left it. */
+/** Where a walk along a tree ended: `shared` tokens into `node`, or at its end if the walk matched all of it. */
 export interface RadixPosition {
   node: RadixNode
   shared: number
@@ -31,7 +31,7 @@ export interface RadixPosition {
 
 const noTokens = new Uint32Array(0)
 
-/** The shape of a radix tree of page-aligned token runs, one branch per salt; knows nothing of space or use. */
+/** The structure of a radix tree of page-aligned token runs, one branch per salt; does not track space or use. */
 export class RadixTree {
   readonly #pageTokens: number
   readonly #branches = new Map<string, RadixNode>()
@@ -40,9 +40,9 @@ export class RadixTree {
     this.#pageTokens = pageTokens
   }
 
-  /** Follows the first `limit` tokens, whole pages, as far as the tree has them. */
+  /** Follows the first `limit` tokens, in whole pages, as far as the tree contains them. */
   walk(salt: string, tokens: Uint32Array, limit: number): RadixPosition {
-    // a salt's branch joins the tree with its first run: requests that cache nothing leave nothing behind
+    // a salt's branch is added to the tree with its first run: requests that cache nothing leave nothing there
     let node = this.#branches.get(salt) ?? new RadixNode(undefined, salt, noTokens)
     while (node.tokens < limit) {
       const child = node.children.get(this.#nameOf(tokens, node.tokens))
@@ -54,7 +54,7 @@ export class RadixTree {
     return { node, shared: node.key.length }
   }
 
-  /** Adds the tokens from `parent`'s end to `end` behind it. */
+  /** Adds the tokens from `parent`'s end to `end` as its child. */
   extend(parent: RadixNode, tokens: Uint32Array, end: number): RadixNode {
     // a copy, so that a node does not keep its request's whole token array alive
     const key = tokens.slice(parent.tokens, end)
@@ -64,7 +64,7 @@ export class RadixTree {
     return node
   }
 
-  /** Cuts `node` behind `shared` of its tokens; the new node in front shares its locks, requests stay at the end. */
+  /** Splits `node` after `shared` of its tokens. The new front node copies its locks; requests stay at the end. */
   split(node: RadixNode, shared: number): RadixNode {
     const front = new RadixNode(node.parent, node.name, node.key.slice(0, shared))
     front.locks = node.locks
@@ -76,7 +76,7 @@ export class RadixTree {
     return front
   }
 
-  /** Takes out a leaf, and its salt's branch if nothing is left of that. */
+  /** Removes a leaf, and its salt's branch if that becomes empty. */
   remove(leaf: RadixNode): void {
     const parent = leaf.parent!
     parent.children.delete(leaf.name)

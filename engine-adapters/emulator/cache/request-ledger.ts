@@ -1,11 +1,11 @@
-/** What an engine tells of its cache; the vocabulary of the eviction callbacks. */
+/** What an engine reports about its cache: the events of the eviction callbacks. */
 export type CacheReport =
   | {
       type: 'stored'
       request_id: string
-      /** exact ones alone */
+      /** exact prefix hits only */
       cached_tokens: number
-      /** of an engine that reuses KV at any position: what it took as it was, and what it found and computed again */
+      /** if the engine reuses KV at any position: tokens reused unchanged, and tokens found but recomputed */
       reused_tokens?: number
       recomputed_tokens?: number
     }
@@ -18,7 +18,7 @@ export interface CachedRequest {
   cached_tokens: number
 }
 
-/** A place in a cache's tree of prefixes. */
+/** A node in a cache's tree of prefixes. */
 export interface PrefixNode {
   readonly parent: PrefixNode | undefined
   /** Length of the prefix that ends here; 0 at the root. */
@@ -27,12 +27,12 @@ export interface PrefixNode {
   requests: Set<string> | undefined
 }
 
-// what one request may take of a snapshot, which receivers refuse above 8 MiB
+// an upper bound on one request's bytes in a snapshot; receivers refuse snapshots above 8 MiB
 const reportBytes = (requestId: string): number => JSON.stringify(requestId).length + 50
 
 /**
- * Which cached prefix each request still has. A request stands at one node, its deepest cached one, so that
- * a page shared by a thousand requests costs nothing more; caches evict leaves, so falling back is one step up.
+ * Tracks which cached prefix each request still has. A request is kept at one node, its deepest cached one, so a page
+ * shared by a thousand requests costs nothing extra. Caches evict leaves, so falling back is one step up.
  */
 export class RequestLedger {
   readonly #nodes = new Map<string, PrefixNode>()
@@ -45,7 +45,7 @@ export class RequestLedger {
     this.#maximumBytes = maximumBytes
   }
 
-  /** `requestId` is cached up to `node` (not at all if undefined or the root); an older request of that id is replaced. */
+  /** Records `requestId` as cached up to `node` (undefined or root: not at all); replaces its older request. */
   store(requestId: string, node: PrefixNode | undefined): void {
     if (!node || node.tokens === 0) {
       if (this.#nodes.has(requestId)) this.#drop(requestId)
@@ -60,7 +60,7 @@ export class RequestLedger {
     this.#makeRoom()
   }
 
-  /** `node`, a leaf, is no longer cached: its requests fall back to its parent. */
+  /** Records that `node`, a leaf, is no longer cached: its requests fall back to its parent. */
   retreat(node: PrefixNode): void {
     const parent = node.parent
     for (const requestId of node.requests ?? []) {
@@ -125,7 +125,7 @@ export class RequestLedger {
     this.#reports.push(report)
   }
 
-  /** Forgets the requests stored longest ago: they count as not cached, which is never an over-estimate. */
+  /** Forgets the requests stored longest ago. They then count as not cached, which never over-estimates. */
   #makeRoom(): void {
     for (const requestId of this.#nodes.keys()) {
       if (this.#bytes <= this.#maximumBytes) return

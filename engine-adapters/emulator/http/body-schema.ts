@@ -2,16 +2,16 @@ import { Ajv } from 'ajv'
 import { invalidBody } from './engine-error.ts'
 import type { TransferParams } from './read-wish.ts'
 
-/** What the emulator reads of any request; all else is ignored, as the engines do. */
+/** The members that the emulator reads from any request; it ignores all others, as the engines do. */
 export interface CommonBody {
   cache_salt?: string | null
-  /** vLLM; its header X-Request-Id comes first. */
+  /** vLLM; the header X-Request-Id takes precedence. */
   request_id?: string | null
   /** SGLang. */
   rid?: string | null
-  /** vLLM: what a request wishes of its connector. */
+  /** vLLM: a request's wishes for the KV connector. */
   kv_transfer_params?: TransferParams | null
-  /** vLLM: what a request hands on to its logits processors. */
+  /** vLLM: arguments for the logits processors. */
   vllm_xargs?: { reprise_pages?: unknown } | null
   stream?: boolean | null
 }
@@ -37,7 +37,7 @@ export const common: Record<string, object> = {
 
 const ajv = new Ajv({ allowUnionTypes: true })
 
-/** Makes a function that returns a body as it came if it has the expected shape and throws the engine's 400 if not. */
+/** Makes a function that returns a body unchanged if it matches the schema. Otherwise it throws the engine's 400. */
 export function reader<T>(schema: object): (body: unknown) => T {
   const validate = ajv.compile<T>(schema)
   return (body) => {

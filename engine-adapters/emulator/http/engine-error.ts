@@ -1,10 +1,10 @@
-/** Whose HTTP dialect is spoken. */
+/** The engine whose HTTP dialect is used. */
 export type EngineKind = 'vllm' | 'sglang'
 
-/** What FastAPI calls what it refuses itself: unknown routes, and bodies of another shape. */
+/** FastAPI's error types for what it refuses itself: unknown routes, and bodies of the wrong shape. */
 const frameworkTypes = ['Bad Request', 'Not Found', 'Method Not Allowed', 'Request Entity Too Large']
 
-/** A request the engine refuses; the HTTP server puts it into the engine's shape. */
+/** An error for a request that the engine refuses; the HTTP server writes it in the engine's format. */
 export class EngineError extends Error {
   readonly status: number
   readonly type: string
@@ -27,8 +27,8 @@ export function invalidBody(message: string): EngineError {
 }
 
 /**
- * The body that tells of `error`. vLLM nests it, SGLang's OpenAI routes do not, its own and FastAPI's say less.
- * Anthropic's routes have Anthropic's shape, but not for what is refused before they are reached.
+ * The response body for `error`. vLLM nests it, SGLang's OpenAI routes do not; SGLang's own and FastAPI's contain less.
+ * Anthropic's routes use Anthropic's format, except for requests refused before they are reached.
  */
 export function toErrorBody(kind: EngineKind, path: string, error: EngineError): unknown {
   const { message, type, param, status } = error

@@ -4,7 +4,7 @@ import type { PromptReader } from './prompt-reader.ts'
 import { isBatch, readGenerateBody } from './request-body.ts'
 import { endSse, startSse, writeSse } from './write-sse.ts'
 
-/** SGLang's own `POST /generate`, for one prompt or many; each streamed message repeats its prompt's text so far. */
+/** SGLang's own `POST /generate`, for one prompt or many. Each streamed message repeats the text generated so far. */
 export function createGenerateRoutes(engine: EngineCore, reader: PromptReader): Routes {
   return new Map([['POST /generate', (call: Call) => generate(engine, reader, call)]])
 }
@@ -12,7 +12,7 @@ export function createGenerateRoutes(engine: EngineCore, reader: PromptReader): 
 async function generate(engine: EngineCore, reader: PromptReader, call: Call): Promise<void> {
   const body = readGenerateBody(call.body)
   const maximum = body.sampling_params?.max_new_tokens
-  // a text comes before token ids, as there
+  // text takes precedence over token ids, as in SGLang
   const prompts = body.text ?? body.input_ids!
   const isList = isBatch(prompts)
   const requests = reader.requests(reader.requestId(call.headers, body), body, prompts, maximum)

@@ -25,7 +25,7 @@ export type Routes = ReadonlyMap<string, Route>
 
 const defaultBodyBytes = 32 * 1024 * 1024
 
-/** A server for `routes` that answers whatever goes wrong in the engine's shape and never throws. */
+/** Creates a server for `routes`. It answers every fault in the engine's format and never throws. */
 export function createHttpServer(kind: EngineKind, routes: Routes, bodyBytes: number = defaultBodyBytes): Server {
   return createServer((request, response) => {
     void serve({ kind, routes, bodyBytes }, request, response)
@@ -48,7 +48,7 @@ async function serve(
 ): Promise<void> {
   const path = (request.url ?? '/').split('?', 1)[0]!
   const left = new AbortController()
-  // many prompts of one request wait for both
+  // many prompts of one request listen to both
   setMaxListeners(0, left.signal, response)
   response.on('close', () => {
     if (!response.writableFinished) left.abort()
@@ -74,7 +74,7 @@ function findRoute(routes: Routes, method: string, path: string): Route {
 async function readBody(request: IncomingMessage, longest: number): Promise<unknown> {
   const chunks: Buffer[] = []
   let bytes = 0
-  // the request is not destroyed with the loop: that would close the connection before the refusal is sent
+  // leaving the loop must not destroy the request: that would close the connection before the refusal is sent
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     bytes += chunk.length
     if (bytes > longest) {
@@ -103,7 +103,7 @@ function sendError(kind: EngineKind, path: string, error: EngineError, response:
     response.end(`data: ${JSON.stringify(body)}\n\ndata: [DONE]\n\n`)
     return
   }
-  // the rest of an over-long body is not read, so the connection is of no more use
+  // the rest of an over-long body is not read, so the connection cannot be used again
   if (error.status === 413) response.setHeader('connection', 'close')
   sendJson(response, body, error.status)
 }

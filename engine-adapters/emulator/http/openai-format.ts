@@ -1,17 +1,17 @@
 import { type PageDetails, type PageUsage, toPageDetails } from '../../page-usage.ts'
 
-/** Named so that nobody takes it for a model. */
+/** Chosen so that nobody mistakes it for a model. */
 export const modelName = 'reprise-emulator'
 
 export type FinishReason = 'stop' | 'length' | null
 
-/** What differs between chat and text completions in an answer. */
+/** How answers of chat and text completions differ. */
 export interface OpenAiFormat {
   readonly idPrefix: string
   readonly object: string
   readonly chunkObject: string
   choice(index: number, text: string, reason: FinishReason): object
-  /** A chunk's choice before any text; undefined where the API has none. */
+  /** A chunk's choice before any text; undefined if the API has none. */
   opening(index: number): object | undefined
   piece(index: number, text: string, reason: FinishReason): object
 }
@@ -46,14 +46,14 @@ export interface Usage {
   prompt_tokens_details: { cached_tokens: number; reused_tokens?: number } & Partial<PageDetails>
 }
 
-/** What is counted of prompts and answers. */
+/** Token and page counts of prompts and answers. */
 export interface Counts {
   promptTokens: number
   completionTokens: number
   cachedTokens: number
-  /** the engine says nothing of none */
+  /** the engine does not report zero */
   reusedTokens?: number | undefined
-  /** undefined where every decode step reads its whole context */
+  /** undefined if every decode step reads its whole context */
   pages?: PageUsage | undefined
 }
 

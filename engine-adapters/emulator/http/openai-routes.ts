@@ -42,16 +42,16 @@ export function createOpenAiRoutes(engine: EngineCore, reader: PromptReader): Ro
 
 interface Job {
   format: OpenAiFormat
-  /** What every message of the answer starts with. */
+  /** Members that every message of the answer starts with. */
   head: { id: string; created: number; model: string }
   /** One per prompt. */
   requests: EngineRequest[]
-  /** Choices per prompt; all say the same and are computed once. */
+  /** Choices per prompt; all are identical and computed once. */
   copies: number
   reason: FinishReason
   stream: boolean
   includeUsage: boolean
-  /** vLLM answers a stream's headers when it has accepted the request, SGLang with the first token. */
+  /** vLLM sends a stream's headers when it has accepted the request, SGLang with the first token. */
   earlyHeaders: boolean
 }
 
@@ -68,7 +68,7 @@ function toJob(
   const maximum = body.max_completion_tokens ?? body.max_tokens
   const created = Math.floor(Date.now() / 1000)
   const requests = toRequests(name, maximum)
-  // SGLang's answer is called after its first prompt
+  // SGLang names its answer after the first prompt
   const id = reader.kind === 'vllm' ? format.idPrefix + name : requests[0]!.requestId
   return {
     format,
@@ -130,7 +130,7 @@ type CountedPrompt = Pick<Output, 'cachedTokens' | 'reusedTokens' | 'pages'>
 function usageOf({ requests, copies }: Job, counted: readonly CountedPrompt[]): Usage {
   const sum = (numbers: number[]): number => numbers.reduce((total, number) => total + number, 0)
   const reused = counted.flatMap(({ reusedTokens = [] }) => reusedTokens)
-  // of several samples of a prompt nothing is told
+  // page counts are not reported for several samples of a prompt
   const read = copies > 1 ? [] : counted.flatMap(({ pages = [] }) => pages)
   return toUsage({
     promptTokens: sum(requests.map((request) => request.prompt.length)),

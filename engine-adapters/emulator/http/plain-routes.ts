@@ -5,14 +5,14 @@ import { modelName } from './openai-format.ts'
 import type { PromptReader } from './prompt-reader.ts'
 import { readTokenizeBody } from './request-body.ts'
 
-/** What an engine says of its prefix cache. */
+/** What an engine reports about its prefix cache. */
 export interface CacheSize {
   pageTokens: number
-  /** may be Infinity, which is not said */
+  /** may be Infinity, which is not reported */
   capacityTokens: number
 }
 
-/** What is neither a completion nor a generation: health, models, tokens, the cache's size and its emptying. */
+/** Routes that generate nothing: health, models, tokenising, and the cache's size and clearing. */
 export function createPlainRoutes(engine: EngineCore, reader: PromptReader, cache: CacheSize): Routes {
   const created = Math.floor(Date.now() / 1000)
   const model = { id: modelName, object: 'model', created, owned_by: 'reprise', max_model_len: reader.modelTokens }
@@ -26,7 +26,7 @@ export function createPlainRoutes(engine: EngineCore, reader: PromptReader, cach
 }
 
 function vllmRoutes(engine: EngineCore, { pageTokens, capacityTokens }: CacheSize): Routes {
-  // vLLM counts a block that is kept empty
+  // vLLM also counts a block that is kept empty
   const pages = capacityTokens / pageTokens + 1
   const [blocks, tokens] = Number.isFinite(pages) ? [pages, pages * pageTokens] : ['None', 'None']
   const labels = `block_size="${pageTokens}",enable_prefix_caching="True",kv_cache_size_tokens="${tokens}",num_gpu_blocks="${blocks}"`

@@ -9,14 +9,14 @@ import { badRequest, type EngineKind } from './engine-error.ts'
 import { readWish } from './read-wish.ts'
 import { isBatch, type Prompts } from './request-body.ts'
 
-/** Tokens of an answer without a limit. */
+/** Tokens of an answer if its request sets no limit. */
 export const defaultOutputTokens = 24
 const longestReportedId = 256
 
-/** Makes an engine's work of a request's body, or the engine's 400 of what is too long for it. */
+/** Turns a request's body into engine requests. Throws the engine's 400 if a prompt is empty or too long. */
 export class PromptReader {
   readonly kind: EngineKind
-  /** Tokens a prompt and its output may have together. */
+  /** Maximum tokens of a prompt and its output together. */
   readonly modelTokens: number
   readonly #tokenizer: Tokenizer
 
@@ -38,7 +38,7 @@ export class PromptReader {
     )
   }
 
-  /** The request's name: what the client called it in the engine's way, or a new one. */
+  /** The request's id: the one that the client set in the engine's way, or a new one. */
   requestId(headers: IncomingHttpHeaders, body: CommonBody): string {
     const header = headers['x-request-id']
     const given = this.kind === 'vllm' ? (header ?? body.request_id) : body.rid
@@ -46,13 +46,13 @@ export class PromptReader {
   }
 
   /**
-   * One piece of work per prompt. Of a list of prompts, vLLM's (as its reports are read) are called `ID`, `ID-1` …, and
-   * SGLang's `ID_0`, `ID_1` …, also when there is but one.
+   * Returns one engine request per prompt. In a list of prompts, vLLM's (as its reports are read) are called `ID`,
+   * `ID-1` …, and SGLang's `ID_0`, `ID_1` …, even if there is only one.
    */
   requests(id: string, body: CommonBody, prompts: Prompts, maximum: number | null | undefined): EngineRequest[] {
     const isList = isBatch(prompts)
     const list = (isList ? prompts : [prompts]) as Array<string | number[]>
-    // a list with a prompt that is refused is refused as a whole
+    // if one prompt is refused, the whole list is refused
     const tokens = list.map((one) => this.plain(one))
     const suffix = (index: number): string => {
       if (this.kind === 'sglang') return isList ? `_${index}` : ''
@@ -61,7 +61,7 @@ export class PromptReader {
     return tokens.map((prompt, index) => this.request(id, body, prompt, maximum, suffix(index)))
   }
 
-  /** The work of one prompt. */
+  /** The engine request for one prompt. */
   request(
     id: string,
     { cache_salt: salt, kv_transfer_params: wishes, vllm_xargs: more }: CommonBody,
@@ -70,7 +70,7 @@ export class PromptReader {
     suffix = '',
   ): EngineRequest {
     return {
-      // a name no proxy gives would only fill the reports
+      // no proxy sets an id this long, and it would only bloat the reports
       requestId: (id.length <= longestReportedId ? id : randomUUID()) + suffix,
       salt: salt ? createHash('sha256').update(salt).digest('base64') : '',
       prompt,
@@ -125,7 +125,7 @@ export class PromptReader {
   }
 }
 
-/** A share may be a text, as arguments of vLLM's may; one that is none is not there. */
+/** Reads a share, which may be a string, as vLLM's extra arguments may be. Returns undefined if it is not a share. */
 function readShare(wish: unknown): number | undefined {
   const share = typeof wish === 'string' && wish.trim() !== '' ? Number(wish) : wish
   return typeof share === 'number' && share >= 0 && share <= 1 ? share : undefined

@@ -1,6 +1,6 @@
 import type { ReuseWish } from '../../any-position-reuse.ts'
 
-/** Where a request of vLLM's says what it wishes of its connector. */
+/** Parameters of a vLLM request for its KV connector. */
 export interface TransferParams {
   readonly reprise?: unknown
 }
@@ -8,8 +8,8 @@ export interface TransferParams {
 const members = ['reuse', 'spans']
 
 /**
- * The wish of a request of so many tokens, as our plugin of vLLM reads it (`reuse/wishes.py`): what cannot be understood
- * is served without reuse. Undefined: it does not say.
+ * Reads the wish of a request with `promptTokens` tokens as our vLLM plugin does (`reuse/wishes.py`): a wish that is
+ * not valid means no reuse. Returns undefined if the request states no wish.
  */
 export function readWish(params: TransferParams | null | undefined, promptTokens: number): ReuseWish | undefined {
   const given = params?.reprise ?? undefined
@@ -21,7 +21,7 @@ export function readWish(params: TransferParams | null | undefined, promptTokens
   return typeof reuse === 'number' && reuse >= 0 && reuse <= 1 ? reuse : 'off'
 }
 
-/** Where documents begin and end; the emulator finds what it reuses without. */
+/** Checks the spans of documents; the emulator does not need them to find what it reuses. */
 function areSpans(spans: unknown, promptTokens: number): boolean {
   return Array.isArray(spans) && spans.length <= promptTokens && spans.every(isSpan)
 }

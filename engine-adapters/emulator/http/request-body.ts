@@ -25,7 +25,7 @@ export interface GenerateBody extends CommonBody {
 
 export type TokenizeBody = { prompt: string } | ChatPrompt
 
-/** Whether it is a list of prompts, be it of one. */
+/** Whether `prompts` is a list of prompts, even a list of one. */
 export function isBatch(prompts: Prompts): boolean {
   return typeof prompts !== 'string' && typeof prompts[0] !== 'number'
 }

@@ -10,7 +10,7 @@ export function writeSse(response: ServerResponse, data: unknown, signal: AbortS
   return write(response, `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`, signal)
 }
 
-/** Writes one message under the name of its event. */
+/** Writes one message with the name of its event. */
 export function writeSseEvent(
   response: ServerResponse,
   event: string,

@@ -3,21 +3,21 @@ import type { CacheRequest, CacheSequence, PrefixCache, ReusedTokens } from '../
 import type { CachedRequest, CacheReport } from '../cache/request-ledger.ts'
 import { SeenSegments } from './seen-segments.ts'
 
-/** How an engine reuses what it computed at another position. */
+/** How an engine reuses KV that it computed at another position. */
 export interface ReuseOptions extends AnyPositionReuse {
-  /** tokens whose KV is kept for it */
+  /** tokens whose KV is kept for reuse */
   readonly hostTokens: number
 }
 
 /**
- * A prefix cache whose engine, behind the exact prefix, reuses what it computed at another position. KV that was reused
- * is not exact, nor is what is computed behind it: none of it goes into the prefix cache.
+ * A prefix cache of an engine that, after the exact prefix, reuses KV computed at another position. Reused KV is not
+ * exact, nor is anything computed after it, so none of it enters the prefix cache.
  */
 export class ReusingCache implements PrefixCache {
   readonly #exact: PrefixCache
   readonly #reuse: AnyPositionReuse
   readonly #segments: SeenSegments
-  /** what was reused for requests that were computed since the last reports */
+  /** what was reused for requests computed since the last reports */
   readonly #reused = new Map<string, ReusedTokens>()
 
   constructor(exact: PrefixCache, { hostTokens, ...reuse }: ReuseOptions) {
@@ -26,7 +26,7 @@ export class ReusingCache implements PrefixCache {
     this.#segments = new SeenSegments(hostTokens)
   }
 
-  /** What the engine says of itself in its snapshots. */
+  /** What the engine announces in its snapshots. */
   get offer(): { ratio: number; min_ratio: number; max_ratio: number } {
     const { ratio, minRatio, maxRatio } = this.#reuse
     return { ratio, min_ratio: minRatio, max_ratio: maxRatio }
@@ -41,7 +41,7 @@ export class ReusingCache implements PrefixCache {
   }
 
   open(request: CacheRequest): CacheSequence {
-    // where all is computed again nothing is reused
+    // a ratio of 1 recomputes everything: nothing is reused
     const ratio = recomputedShare(this.#reuse, request.reuse) ?? 1
     return new ReusingSequence(this.#exact.open(request), this.#segments, request, ratio, (reused) =>
       this.#reused.set(request.requestId, reused),
@@ -64,7 +64,7 @@ export class ReusingCache implements PrefixCache {
       const reused = report.type === 'stored' ? this.#takeReused(report.request_id) : undefined
       return reused ? { ...report, ...reused } : report
     })
-    // of these the prefix cache holds nothing, and says nothing
+    // the prefix cache holds nothing for these requests, and does not report them
     for (const request_id of [...this.#reused.keys()]) {
       reports.push({ type: 'stored', request_id, cached_tokens: 0, ...this.#takeReused(request_id) })
     }
@@ -88,7 +88,7 @@ class ReusingSequence implements CacheSequence {
   readonly #request: CacheRequest
   readonly #ratio: number
   readonly #tell: (reused: ReusedTokens) => void
-  /** tokens in front of the first that is reused */
+  /** tokens before the first reused token */
   #exactTokens = Number.POSITIVE_INFINITY
   reused: ReusedTokens = { kept: 0, recomputed: 0 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SeenSegments } from './seen-segments.ts'
 
-/** `count` tokens that no other seed has. */
+/** `count` tokens that no other seed produces. */
 const run = (seed: number, count: number): number[] => Array.from({ length: count }, (_, i) => seed * 10_000 + i)
 const tokens = (...runs: number[][]): Uint32Array => Uint32Array.from(runs.flat())
 
@@ -10,7 +10,7 @@ function find(seen: SeenSegments, prompt: Uint32Array, from = 0, salt = ''): [nu
   return seen.find(salt, prompt, { start: from, end: prompt.length }).map(({ start, end }) => [start, end])
 }
 
-/** All stretches of 16 tokens. */
+/** All windows of 16 tokens. */
 function windowsOf(prompts: readonly Uint32Array[]): string[] {
   return prompts.flatMap((prompt) =>
     Array.from({ length: Math.max(0, prompt.length - 15) }, (_, at) => prompt.subarray(at, at + 16).join()),
@@ -88,7 +88,7 @@ describe('SeenSegments', () => {
           expect(start).toBeGreaterThanOrEqual(last)
           expect(end - start).toBeGreaterThanOrEqual(32)
           last = end
-          // each token stands among 16 that some prompt had
+          // each token is in a window of 16 tokens that some prompt had
           const known = windowsOf([asked.subarray(start, end)]).map((window) => wasSeen.includes(window))
           for (let at = 0; at < end - start; at++) expect(known.slice(Math.max(0, at - 15), at + 1)).toContain(true)
         }

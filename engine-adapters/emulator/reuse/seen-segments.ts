@@ -7,9 +7,9 @@ export interface TokenRun {
   readonly end: number
 }
 
-/** Tokens that were computed one behind the other. */
+/** Consecutive tokens that were computed together. */
 interface Segment extends LruItem<Segment> {
-  /** of its tenant's salt: tenants find nothing of each other's */
+  /** hash of the tenant's salt: tenants never find each other's segments */
   readonly seed: number
   readonly tokens: Uint32Array
 }
@@ -24,16 +24,16 @@ interface FoundRun extends TokenRun {
   readonly segments: Segment[]
 }
 
-/** Segments are found by these: of any 31 tokens of a segment 16 begin at a multiple of 16. */
+/** Segments are found by grams of this length: any 31 tokens of a segment contain 16 that begin at a multiple of 16. */
 const gramTokens = 16
-/** A shorter run is not worth what it takes to find its place. */
+/** A shorter run is not worth the cost of placing it. */
 const shortestRun = 2 * gramTokens
-/** What is kept and evicted at once. */
+/** The most tokens that are kept and evicted as one unit. */
 const longestSegment = 512
 
 /**
- * The tokens that an engine has computed, found by their content wherever they stand: any run of 32 tokens and more of
- * what was computed at once. Bounded in tokens; the segments that were not used for the longest time go first.
+ * The tokens that an engine has computed, found by their content at any position: any run of at least 32 tokens that
+ * were computed together. Bounded in tokens; the least recently used segments are evicted first.
  */
 export class SeenSegments {
   readonly #capacityTokens: number
@@ -45,17 +45,17 @@ export class SeenSegments {
     this.#capacityTokens = capacityTokens
   }
 
-  /** Tokens that are kept. */
+  /** The number of kept tokens. */
   get size(): number {
     return this.#tokens
   }
 
-  /** The runs of a stretch of a prompt that were seen before, in order. */
+  /** Finds the runs within a stretch of a prompt that were seen before, in order. */
   find(salt: string, tokens: Uint32Array, within: TokenRun): TokenRun[] {
     return this.#find(seedOf(salt), tokens, within)
   }
 
-  /** Tokens were computed: what of them was seen before is the most recently used, and the rest is kept. */
+  /** Records computed tokens: segments that were seen before become the most recently used, and the rest is kept. */
   note(salt: string, tokens: Uint32Array): void {
     const seed = seedOf(salt)
     let at = 0
@@ -88,12 +88,12 @@ export class SeenSegments {
     return runs.filter((run) => run.end - run.start >= shortestRun)
   }
 
-  /** What is known around the gram at a place, within bounds. */
+  /** The known run around the gram at `at`, within `bounds`; undefined if the gram is unknown. */
   #pieceAt(seed: number, tokens: Uint32Array, at: number, bounds: TokenRun): FoundRun | undefined {
     const place = this.#grams.get(hashOf(seed, tokens, at))
     if (!place || place.segment.seed !== seed) return undefined
     const { segment } = place
-    // where the place in the prompt and the place in the segment are the same
+    // the offset between positions in the prompt and in the segment
     const shift = at - place.at
     let end = at
     while (end < bounds.end && end - shift < segment.tokens.length && tokens[end] === segment.tokens[end - shift]) end++
@@ -131,7 +131,7 @@ function eachGram({ seed, tokens }: Segment, visit: (gram: number, at: number) =
   for (let at = 0; at + gramTokens <= tokens.length; at += gramTokens) visit(hashOf(seed, tokens, at), at)
 }
 
-/** Different grams may have one hash: whoever finds by it compares. */
+/** Different grams may have the same hash: a match must be compared. */
 function hashOf(seed: number, tokens: Uint32Array, at: number): number {
   let hash = seed
   for (let i = at; i < at + gramTokens; i++) {

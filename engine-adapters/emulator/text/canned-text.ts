@@ -4,9 +4,9 @@ import type { Tokenizer } from './tokenizer.ts'
 // every word is one token, so that an answer cut anywhere tokenises to the same tokens when it comes back as history
 const sentence = 'This is canned text from an engine emulator. It is not a model and it understands nothing.'
 
-/** What the emulator answers, the same for every request: a sentence over and over, cut to length. */
+/** The emulator's answer, the same for every request: a sentence repeated and cut to length. */
 export class CannedText {
-  /** The sentence, then the sentence behind a space, as tokens and as the text of each. */
+  /** The sentence, then the sentence after a space, as tokens and as the text of each token. */
   readonly #tokens: Uint32Array
   readonly #texts: string[]
 

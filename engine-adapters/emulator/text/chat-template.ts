@@ -14,21 +14,21 @@ export interface ChatMessage {
   tool_calls?: unknown
 }
 
-/** What of a chat request is in its prompt. */
+/** The parts of a chat request that form its prompt. */
 export interface ChatPrompt {
   messages: ChatMessage[]
   tools?: unknown[] | null
   documents?: unknown[] | null
 }
 
-/** Tokens an image or a recording takes, whatever its size. */
+/** Tokens of an image or a recording, whatever its size. */
 export const attachmentTokens = 256
 
-// ids behind the encoding's own: no text of a user can produce them
+// ids above the encoding's own: no user's text can produce them
 const messageStart = 200_264
 const messageEnd = 200_265
 
-/** Lays a chat out as ChatML, tools and documents in sections of their own in front, and tokenises it into `prompt`. */
+/** Renders a chat as ChatML, with tools and documents in separate sections first, and tokenises it into `prompt`. */
 export function renderChat(chat: ChatPrompt, tokenizer: Tokenizer, prompt: PromptTokens): void {
   const text = (part: string): void => tokenizer.encode(part, prompt)
   const section = (title: string, entries: unknown[] | null | undefined): void => {
@@ -64,9 +64,9 @@ function renderMessage(message: ChatMessage, text: (part: string) => void, promp
   if (message.tool_calls) text(JSON.stringify(message.tool_calls))
 }
 
-/** Placeholder tokens that depend on the attachment's content and on nothing else. */
+/** Placeholder tokens that depend only on the attachment's content. */
 function attachment(part: unknown): Uint32Array {
   const digest = createHash('sha256').update(JSON.stringify(part)).digest()
-  // the top bit keeps them apart from every token of text
+  // the top bit distinguishes them from every text token
   return Uint32Array.from({ length: attachmentTokens }, (_, i) => (digest.readUInt32LE((i % 8) * 4) | 0x80000000) >>> 0)
 }

@@ -1,4 +1,4 @@
-/** A growing prompt that takes nothing more once it is longer than `limit`, so that a hostile one costs no more work. */
+/** A growing prompt that ignores tokens once it is longer than `limit`, which bounds the work for a hostile prompt. */
 export class PromptTokens {
   readonly #limit: number
   #tokens: Uint32Array = new Uint32Array(1024)

@@ -7,7 +7,7 @@ const encoding = get_encoding('o200k_base')
 const encodeWhole = (text: string): number[] => [...encoding.encode_ordinary(text)]
 const encodePieces = (text: string): number[] => splitText(text).flatMap(encodeWhole)
 
-// what the pre-tokeniser's rules are about: newlines, slashes, contractions, marks, odd spaces, digits
+// what the pre-tokeniser's rules depend on: newlines, slashes, contractions, marks, odd spaces, digits
 const fragments = fc.constantFrom(
   ...['a', 'B', 'Word', "'s", "'LL", '\n', '\r', '\r\n', '\n\n', ' ', '  ', '\t', '/', '//', '!', '...', '123', '0'],
   ...['\u0301', '\u0085', '\u00a0', '\u2028', '\ufeff', '中文', 'ß', '😀', '\ud800', '\udc00', '<|endoftext|>', '١'],

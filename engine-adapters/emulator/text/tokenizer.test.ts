@@ -34,6 +34,6 @@ describe('Tokenizer', () => {
   it('is not slowed down by a megabyte of one letter', () => {
     const prompt = encode('a'.repeat(1 << 20), 131_072)
     expect(prompt.length).toBeGreaterThan(131_000)
-    // in quadratic time, the test would not end within its own
+    // in quadratic time, this test would time out
   })
 })

@@ -10,7 +10,7 @@ const entryBytes = 200
 // the encoding is an immutable table of 30 MB that takes 0.15 s to build: one serves all tokenizers
 let encoding: Tiktoken | undefined
 
-/** tiktoken's o200k_base, which tokenises each distinct piece of text once as long as it is in the bounded cache. */
+/** tiktoken's o200k_base with a bounded cache: a distinct piece of text is not tokenised again while it is cached. */
 export class Tokenizer {
   readonly #pieces = new LRUCache<string, Uint32Array>({
     maxSize: cacheBytes,

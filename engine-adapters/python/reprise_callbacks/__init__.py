@@ -1,4 +1,4 @@
-"""Reports what an inference engine has cached to reprise, by its eviction callbacks."""
+"""Reports what an inference engine has cached to reprise, using reprise's eviction callbacks."""
 
 from reprise_callbacks.callback_client import CallbackClient, CallbackSettingError
 from reprise_callbacks.callback_sender import CallbackSender

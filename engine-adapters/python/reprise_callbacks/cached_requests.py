@@ -1,4 +1,4 @@
-"""What the receiver should believe, and what it has not been told yet."""
+"""What the receiver should believe, and which changes still have to be sent to it."""
 
 import json
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from typing import Any
 
 from reprise_callbacks.changes import Change
 
-# `{"request_id":…,"cached_tokens":1234567},` beside the id itself
+# `{"request_id":…,"cached_tokens":1234567},` without the id itself
 _BYTES_BESIDE_ID = 50
 
 
@@ -21,14 +21,14 @@ class CachedRequests:
 
     @property
     def untold(self) -> int:
-        """How many requests have changed since the receiver was told of them."""
+        """How many requests have changes that were not sent to the receiver yet."""
         return len(self._untold)
 
     def __len__(self) -> int:
         return len(self._lengths)
 
     def apply(self, change: Change) -> list[str]:
-        """Takes a change; the requests that had to be forgotten for it, stored longest ago, are returned."""
+        """Applies a change. Returns the requests forgotten to make room for it: those stored longest ago."""
         kind, request_id, cached_tokens = change[:3]
         self._untold[request_id] = change
         if cached_tokens <= 0:
@@ -41,13 +41,13 @@ class CachedRequests:
         return self._make_room()
 
     def clear(self) -> None:
-        """Nothing is cached, and nothing is left to tell."""
+        """Forgets all requests and all unsent changes."""
         self._lengths.clear()
         self._untold.clear()
         self._bytes = 0
 
     def take_untold(self, most: int) -> list[dict[str, Any]]:
-        """So many changes as events of the protocol; several of one request are told as the last of them."""
+        """Returns up to `most` unsent changes as protocol events; of several for one request, only the last."""
         if len(self._untold) <= most:
             changes = list(self._untold.values())
             self._untold.clear()
@@ -57,11 +57,15 @@ class CachedRequests:
         return [_to_event(change) for change in changes]
 
     def drop_untold(self) -> None:
-        """Nothing is left to tell one by one: a snapshot is going to tell it all."""
+        """Drops the unsent changes, because a snapshot will carry everything."""
         self._untold.clear()
 
     def take_snapshot(self) -> Iterator[dict[str, Any]]:
-        """Every request, for a snapshot; what was untold is told by it. Changes must wait until it is read."""
+        """
+        Yields every request, for a snapshot, which also covers the unsent changes.
+
+        Do not apply changes until all of it has been read.
+        """
         self._untold.clear()
         for request_id, cached_tokens in self._lengths.items():
             yield {"request_id": request_id, "cached_tokens": cached_tokens}
@@ -71,7 +75,7 @@ class CachedRequests:
             self._bytes -= _size(request_id)
 
     def _make_room(self) -> list[str]:
-        # what is forgotten counts as not cached, which is never an over-estimate
+        # a forgotten request counts as not cached, which never over-estimates
         forgotten = []
         while self._bytes > self._maximum_bytes:
             request_id = next(iter(self._lengths))

@@ -1,4 +1,4 @@
-"""HTTP of the eviction callbacks."""
+"""The HTTP client for the eviction callbacks."""
 
 import http.client
 import re
@@ -8,12 +8,12 @@ from urllib.parse import urlsplit
 _HEADER_TEXT = re.compile(r"[\x20-\x7e]+")
 _HOST = re.compile(r"[^\x00-\x20\x7f]+")
 _PATH = re.compile(r"[\x21-\x7e]*")
-# what a byte-order mark at a file's beginning becomes
+# a byte-order mark at the start of a file, once decoded
 _BYTE_ORDER_MARK = "\ufeff"
 
 
 class CallbackSettingError(ValueError):
-    """A URL or a token that cannot be used; its text is one line, and holds no secret."""
+    """A URL or a token that cannot be used. The message is one line and contains no secret."""
 
 
 class CallbackClient:
@@ -34,7 +34,7 @@ class CallbackClient:
         self._connection = _connect(scheme, host, port, timeout)
 
     def post(self, kind: str, body: bytes) -> int:
-        """The answer's status; 0 without an answer. Never throws."""
+        """Posts a body. Returns the response's status, or 0 if there was no response. Never throws."""
         was_open = self._connection.sock is not None
         try:
             try:
@@ -60,19 +60,19 @@ class CallbackClient:
 
 
 def clean_setting(text: str) -> str:
-    """The text of a setting without what reading it from a file or the environment leaves around it."""
+    """Strips white space and a byte-order mark, which files and the environment may leave around a setting."""
     return text.strip().strip(_BYTE_ORDER_MARK).strip()
 
 
 def without_credentials(url: str) -> str:
-    """The URL as it may be logged."""
+    """Returns the URL without user and password, so that it may be logged."""
     scheme, separator, rest = url.partition("://")
     authority, slash, path = rest.partition("/")
     return f"{scheme}{separator}{authority.rpartition('@')[2]}{slash}{path}"
 
 
 def _read_url(url: str) -> tuple[str, str, int | None, str]:
-    """Scheme, host, port and path."""
+    """Returns scheme, host, port and path. Raises `CallbackSettingError` if it is no callback URL."""
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -88,7 +88,7 @@ def _read_url(url: str) -> tuple[str, str, int | None, str]:
 
 
 def _is_host(text: str) -> bool:
-    """Whether it can be looked up: what cannot be written as a name for that fails at every post."""
+    """Whether the host name can be encoded for a DNS lookup; otherwise every post would fail."""
     try:
         text.encode("idna")
     except UnicodeError:

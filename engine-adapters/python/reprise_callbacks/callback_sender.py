@@ -1,4 +1,4 @@
-"""Reports an engine's cache to reprise on a thread of its own, by the eviction callback protocol."""
+"""Reports an engine's cache to reprise on a separate thread, using the eviction callback protocol."""
 
 import threading
 import time
@@ -19,7 +19,7 @@ _IDLE_AFTER = 1.0
 
 
 class CallbackSender:
-    """Tells one replica's mirror what the engine reports; the engine's thread never waits and never sees a fault."""
+    """Sends the engine's reports to one replica's mirror. The engine's thread never waits and never sees a fault."""
 
     def __init__(
         self,
@@ -56,25 +56,25 @@ class CallbackSender:
 
     @property
     def url(self) -> str:
-        """Where it posts, as it may be logged."""
+        """The URL it posts to, without credentials, so that it may be logged."""
         return self._url
 
     def report(self, report: Any, facts: int = 1) -> None:
-        """Hands over what one step of the engine changed, of about so many facts. Constant time, never throws."""
+        """Queues what one engine step changed: about `facts` facts. Takes constant time and never throws."""
         self._queue.put(report, facts)
 
     def describe(self, facts: dict[str, Any]) -> None:
-        """What snapshots say of the engine itself from now on, beside its requests; one is sent."""
+        """Sets the facts about the engine that snapshots carry in addition to its requests, and sends a snapshot."""
         self._facts = facts
-        # a snapshot that is being made either reads these facts or is followed by another
+        # a snapshot being built right now either sees these facts or is followed by another
         self._needs_snapshot = True
 
     def cleared(self) -> None:
-        """The engine has emptied its cache."""
+        """Reports that the engine has emptied its cache."""
         self._queue.put((CLEARED,), 1)
 
     def close(self, seconds: float = 1.0, *, wait: bool = True) -> None:
-        """Posts what is left, for so many seconds at most, and stops."""
+        """Posts what is left, for at most `seconds`, and stops."""
         self._closing = time.monotonic() + seconds
         self._close.set()
         if wait:
@@ -94,7 +94,7 @@ class CallbackSender:
         return closing is not None and (self._is_drained or time.monotonic() >= closing)
 
     def _turn(self) -> None:
-        """Reads what there is and posts what is due."""
+        """Reads all queued reports and posts what is due."""
         is_last = self._closing is not None
         self._rest()
         while (report := self._queue.take()) is not None:
@@ -103,14 +103,14 @@ class CallbackSender:
         if self._queue.take_overflow():
             self._forget("reports came faster than they could be read")
         if self._requests.untold > self._limits.untold_changes:
-            # a snapshot that is due anyway says the same
+            # a snapshot that is already due makes `cleared` unnecessary
             self._must_clear = self._must_clear or not self._needs_snapshot
             self._needs_snapshot = True
             self._requests.drop_untold()
         now = time.monotonic()
         if now >= self._next_post and (self._anything_untold() or now >= self._next_heartbeat()):
             self._post()
-        # what was reported before the end was announced is read by a turn that began after it
+        # only a turn that began after `close` has surely read everything reported before it
         self._is_drained = is_last and not self._anything_untold()
 
     def _read(self, report: Any) -> None:
@@ -123,11 +123,15 @@ class CallbackSender:
                 for request_id in self._requests.apply(change):
                     self._translator.forget(request_id)
         except Exception as error:
-            # a fault in one report must not end those that follow
+            # a fault in one report must not stop later ones
             self._forget(f"a report could not be read ({error!r})")
 
     def _describe(self, error: Exception) -> str | None:
-        """A fault while posting, once until a post succeeds; its words may repeat what was sent, the token too."""
+        """
+        Returns a log line for a fault while posting, or None if the last one was the same and no post succeeded since.
+
+        It names only the error's type: the error's text may quote what was sent, including the token.
+        """
         fault = f"a post failed ({type(error).__name__})"
         if fault == self._fault:
             return None
@@ -148,7 +152,7 @@ class CallbackSender:
         return self._next_post + self._limits.heartbeat
 
     def _rest(self) -> None:
-        """Waits until it is time to look again. The engine's thread wakes nobody, so this is how late a post may be."""
+        """Waits until the next check. The engine's thread wakes nobody, so this bounds how late a post may be."""
         now = time.monotonic()
         is_idle = now - self._last_report > _IDLE_AFTER
         due = now + (self._limits.idle_gap if is_idle else self._limits.gap)
@@ -173,7 +177,7 @@ class CallbackSender:
             self._next_post = time.monotonic() + (0 if is_behind else self._limits.gap)
             return
         lost_place = status == _CONFLICT and not self._needs_snapshot
-        # whether the receiver took the post is unknown: only a snapshot makes both sides equal again
+        # the receiver may or may not have applied the post: only a snapshot makes both sides agree again
         self._needs_snapshot = True
         self._must_clear = False
         if lost_place:

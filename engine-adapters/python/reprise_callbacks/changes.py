@@ -1,4 +1,4 @@
-"""What an engine tells of its cache, and how it becomes the protocol's words."""
+"""Changes of an engine's cache, and the interface that derives them from the engine's reports."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,54 +6,54 @@ from typing import Any, Final, Literal, NamedTuple, Protocol
 
 
 class Change(NamedTuple):
-    """A request's longest prefix that is still cached, as it is from now on."""
+    """The length of a request's longest cached prefix from now on."""
 
     kind: Literal["stored", "evicted"]
     request_id: str
     cached_tokens: int
     """computed by full attention"""
     reused_tokens: int = 0
-    """of the request's prompt: reused at another position and not computed again"""
+    """prompt tokens reused at another position and not recomputed"""
     recomputed_tokens: int = 0
-    """of the request's prompt: reusable, and computed again all the same"""
+    """prompt tokens that were reusable but were recomputed anyway"""
 
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    """The engine holds nothing any more."""
+    """The engine's cache is empty."""
 
 
 CLEARED: Final = Cleared()
 
 
 def stored(request_id: str, cached_tokens: int, reused_tokens: int = 0, recomputed_tokens: int = 0) -> Change:
-    """So much of the request is cached now: it was computed, or computed further."""
+    """Returns a change: the request was computed, or computed further, and `cached_tokens` of it are cached now."""
     return Change("stored", request_id, cached_tokens, reused_tokens, recomputed_tokens)
 
 
 def evicted(request_id: str, cached_tokens: int) -> Change:
-    """Only so much of the request is still cached."""
+    """Returns a change: only `cached_tokens` of the request are still cached."""
     return Change("evicted", request_id, cached_tokens)
 
 
 class Translator(Protocol):
-    """Turns an engine's reports into changes; used on the sender's thread only."""
+    """Turns an engine's reports into changes. Used only on the sender's thread."""
 
     def translate(self, report: Any) -> Iterable[Change | Cleared]:
-        """What the report means for requests, in order."""
+        """Returns the changes that a report implies for requests, in order."""
         ...
 
     def forget(self, request_id: str) -> None:
-        """The request is no longer reported on: too many others are."""
+        """Stops tracking a request, because there are too many."""
         ...
 
     def forget_all(self) -> None:
-        """Reports were lost: nothing that was learned from them holds."""
+        """Forgets everything learned from reports, because some were lost."""
         ...
 
 
 class RequestLengths:
-    """The translator of engines whose reports are changes already."""
+    """The translator for engines whose reports already are changes."""
 
     def translate(self, report: Iterable[Change | Cleared]) -> Iterable[Change | Cleared]:
         return report

@@ -1,4 +1,4 @@
-"""The way from the engine's thread to the sender's."""
+"""Passes reports from the engine's thread to the sender's."""
 
 from collections import deque
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 
 class ReportQueue:
     """
-    A bounded queue of reports between two threads: putting never blocks, and an overflow is told to the taker.
+    A bounded queue of reports between two threads. `put` never blocks, and the taker learns of an overflow.
 
-    Putting wakes nobody: on virtual machines waking a thread costs the one that does it up to 0.1 ms.
+    `put` wakes nobody: on virtual machines, waking a thread costs the caller up to 0.1 ms.
     """
 
     def __init__(self, most_facts: int) -> None:
@@ -20,7 +20,7 @@ class ReportQueue:
         self._overflowed = False
 
     def put(self, report: Any, facts: int) -> None:
-        """Adds a report that tells so many facts, or drops it and all that follow until the overflow is taken."""
+        """Adds a report of `facts` facts. If it does not fit, drops it and all that follow until `take_overflow`."""
         if self._overflowed:
             return
         if self._put - self._taken + facts > self._most_facts:
@@ -30,7 +30,7 @@ class ReportQueue:
         self._reports.append((report, facts))
 
     def take(self) -> Any | None:
-        """The oldest report; none when there is none."""
+        """Removes and returns the oldest report, or None if there is none."""
         if not self._reports:
             return None
         report, facts = self._reports.popleft()
@@ -38,11 +38,11 @@ class ReportQueue:
         return report
 
     def take_overflow(self) -> bool:
-        """Whether reports were dropped. The taker must then forget all it was told, and only what follows counts."""
+        """Returns whether reports were dropped; if so, empties the queue, and the taker must forget all it learned."""
         if not self._overflowed:
             return False
         while self.take() is not None:
             pass
-        # not before the queue is empty: what is put from now on must not be thrown away with what came before
+        # reset only once the queue is empty: reports put from now on must not be thrown away with the old ones
         self._overflowed = False
         return True

@@ -1,4 +1,4 @@
-"""Reads what an operator says in one place, and tells what of it cannot be used in that place's words."""
+"""Reads an operator's settings from one place, and reports invalid ones by the names used in that place."""
 
 from reprise_settings.setting_place import SettingPlace, hint_at
 

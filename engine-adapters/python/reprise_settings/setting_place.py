@@ -1,4 +1,4 @@
-"""One place in which an operator says settings."""
+"""A place in which an operator gives settings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -9,27 +9,27 @@ Settings = TypeVar("Settings")
 
 
 def hint_at(setting: object, known: Sequence[str]) -> str:
-    """Returns what somebody may have meant by a setting that is not known."""
+    """Returns a hint for an unknown setting: the closest known name, or all known names."""
     near = get_close_matches(str(setting), known, 1)
     return f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
 
 
 @dataclass(frozen=True, slots=True)
 class SettingPlace:
-    """A key of a configuration, or a variable that holds JSON; `error` is raised for what cannot be used."""
+    """A configuration key, or a variable that holds JSON. Raises `error` for values that cannot be used."""
 
     name: str
     error: type[ValueError]
     example: str
-    """an object that may stand there"""
+    """a valid object, quoted in messages"""
     joint: str = "."
-    """between the place and one of its settings, as the operator knows it"""
+    """separates the place from a setting's name, as the operator writes it"""
 
     def read(self, kind: type[Settings], given: Any, said: str | None = None) -> Settings:
         """
-        Returns the settings given, with defaults for the rest; their values are for the caller to check.
+        Returns the given settings, with defaults for the rest. The caller must check their values.
 
-        Raises `error` if they are no object, or if one of them is unknown. `said`: `given` as the operator wrote it.
+        Raises `error` if `given` is not an object or has an unknown setting. `said`: `given` as the operator wrote it.
         """
         if not isinstance(given, Mapping):
             raise self.error(f"{self.name} is {said or repr(given)}, it must be an object such as {self.example}")
@@ -40,13 +40,13 @@ class SettingPlace:
         return kind(**given)
 
     def read_if_given(self, kind: type[Settings], given: Any) -> Settings | None:
-        """The same; None for None and False, and all defaults for True."""
+        """Like `read`, but returns None for None and False, and all defaults for True."""
         if given is None or given is False:
             return None
         return self.read(kind, {} if given is True else given)
 
     def path_of(self, setting: str) -> str:
-        """Returns what the operator calls a setting."""
+        """Returns a setting's full name, as the operator writes it."""
         return f"{self.name}{self.joint}{setting}"
 
     def check_number(self, setting: str, value: Any, least: float, most: float) -> None:
@@ -55,6 +55,6 @@ class SettingPlace:
             raise self.error(f"{self.path_of(setting)} is {value!r}, it must be a number from {least} to {most}")
 
     def check_whole(self, setting: str, value: Any, least: int) -> None:
-        """Raises `error` unless a setting is a whole number from `least` on."""
+        """Raises `error` unless a setting is a whole number of at least `least`."""
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise self.error(f"{self.path_of(setting)} is {value!r}, it must be a whole number from {least} on")

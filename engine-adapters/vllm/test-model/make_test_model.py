@@ -1,9 +1,9 @@
-"""Makes a small model that a real engine serves: a Llama with random weights and a tokenizer trained on this checkout.
+"""Makes a small model for a real engine to serve: a Llama with random weights and a tokenizer trained on this checkout.
 
     python make_test_model.py FOLDER
 
-Needs torch, transformers and tokenizers (an engine's environment has them) and no network. The same checkout gives the
-same tokenizer, the same seed the same weights. The model says nothing sensible; it computes as any Llama does.
+Needs torch, transformers and tokenizers (an engine's environment has them), but no network. The same checkout gives the
+same tokenizer, and the same seed gives the same weights. The model's text is nonsense, but it computes like any Llama.
 """
 
 import sys
@@ -29,7 +29,7 @@ CHAT_TEMPLATE = (
 
 
 def read_corpus() -> Iterator[str]:
-    """The checkout's prose and code, up to a bound, in a stable order."""
+    """Yields the checkout's prose and code in a stable order, up to `CORPUS_BYTES` characters."""
     files = sorted(
         file
         for folder in CORPUS
@@ -48,7 +48,7 @@ def read_corpus() -> Iterator[str]:
 
 
 def make_tokenizer() -> PreTrainedTokenizerFast:
-    """A byte-level BPE, so that every text has tokens and comes back unchanged."""
+    """Trains a byte-level BPE tokenizer, so that every text can be encoded and decodes unchanged."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -67,7 +67,7 @@ def make_tokenizer() -> PreTrainedTokenizerFast:
 
 
 def make_model(tokenizer: PreTrainedTokenizerFast) -> LlamaForCausalLM:
-    """1.3 million parameters; heads of 64, which every attention backend takes."""
+    """Makes a model of 1.3 million parameters, with heads of size 64, which every attention backend supports."""
     torch.manual_seed(0)
     config = LlamaConfig(
         vocab_size=VOCABULARY,

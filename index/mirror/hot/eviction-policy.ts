@@ -1,16 +1,16 @@
 import { type HotnessFormula, parseFormula } from '../../hotness/hotness-formula.ts'
 
-/** How an engine chooses what it evicts by hotness (HotPrefix, Algorithm 1). */
+/** How an engine evicts by hotness (HotPrefix, Algorithm 1). */
 export interface HotPolicy {
-  /** the leaf goes of which it is lowest */
+  /** the leaf with the lowest priority is evicted */
   readonly priority: HotnessFormula
-  /** the clock of what was just asked for */
+  /** clock value of a prefix that was just requested */
   readonly maxAge: number
-  /** after so many requests all clocks fall by one */
+  /** after this many requests all clocks fall by one */
   readonly requestsPerAge: number
 }
 
-/** A policy as an engine names it. */
+/** A policy as an engine reports it. */
 export interface EvictionReport {
   readonly policy: string
   readonly priority?: string
@@ -18,7 +18,7 @@ export interface EvictionReport {
   readonly requests_per_age?: number
 }
 
-/** Undefined if it is none by hotness, or one that is not known here: then the least recently used goes. */
+/** Returns undefined if the policy is not by hotness or not understood here. Then LRU eviction is assumed. */
 export function toHotPolicy(report: EvictionReport | null | undefined): HotPolicy | undefined {
   const { policy, priority, max_age: maxAge, requests_per_age: requestsPerAge } = report ?? {}
   if (policy !== 'hotprefix' || !priority || !maxAge || !requestsPerAge) return undefined

@@ -8,17 +8,17 @@ import { PrefixHeat } from './prefix-heat.ts'
 import { nameOf, type Piece, PrefixRun } from './prefix-runs.ts'
 
 /**
- * What a cache must have lost of which nobody reports, where the engine has said that it evicts by hotness: the leaf of
- * the lowest priority, from its tail. While it reports only what is asked for is counted.
+ * Assumed evictions of an engine that reported that it evicts by hotness but does not report evictions: it evicts the
+ * leaf with the lowest priority, from its tail. While the engine reports evictions, this only counts requests.
  */
 export class HotEvictions {
   readonly #cache: BelievedCache
   readonly #cut: BeliefCut
   readonly #heat: PrefixHeat
   readonly #leaves = new LeafHeap<PrefixRun>()
-  /** undefined: the engine reports */
+  /** undefined while the engine reports evictions */
   #root: PrefixRun | undefined
-  /** characters of all runs; the mirror counts a block that is cut once for each request */
+  /** total characters of all runs; unlike in the mirror, a partly evicted block counts once, not once per request */
   #length = 0
   #uses = 0
   #age = 0
@@ -30,7 +30,7 @@ export class HotEvictions {
     this.#heat = new PrefixHeat(policy)
   }
 
-  /** A request was sent, and is reported. */
+  /** Counts a request to an engine that reports evictions. */
   note({ prefixes, ends }: Pick<SentPrompt, 'prefixes' | 'ends'>): void {
     let start = 0
     for (const [i, end] of ends.entries()) {
@@ -40,7 +40,7 @@ export class HotEvictions {
     this.#heat.passRequest()
   }
 
-  /** A request was sent to a cache that does not report: room is made for it, and then it is there. */
+  /** Counts a request to an engine that does not report evictions: makes room for it and adds it. */
   sent(request: RequestId, prompt: SentPrompt, capacityTokens: number, inWhole = false): void {
     const root = this.#begin(request)
     const end = this.#insert(
@@ -60,20 +60,20 @@ export class HotEvictions {
     this.#rekey()
   }
 
-  /** Cuts what is believed until it fits. */
+  /** Cuts beliefs until they fit. */
   fit(capacityTokens: number, inWhole = false): void {
     this.#begin(undefined)
     this.#makeRoom(capacityTokens, inWhole, new Set())
   }
 
-  /** The engine reports again: what it holds is its own matter. */
+  /** Drops the assumed tree, because the engine reports again. */
   close(): void {
     this.#root = undefined
     this.#length = 0
     for (const run of [...this.#leaves]) this.#leaves.remove(run)
   }
 
-  /** What is believed, but for a request that is being sent, as a tree. */
+  /** Returns the tree of what is believed to be held. If it has to be built, the request being sent is left out. */
   #begin(sent: RequestId | undefined): PrefixRun {
     if (this.#root) return this.#root
     this.#root = new PrefixRun(undefined, 0, [])
@@ -93,7 +93,7 @@ export class HotEvictions {
     const { run, end, pieces: shared } = root.walk(pieces)
     if (run.parent && shared < run.pieces.length) this.#split(run, shared)
     const last = pieces.some((piece) => piece.end > end) ? run.extend(pieces) : run
-    // it is one no more
+    // `run` is no longer a leaf
     if (last !== run) {
       this.#leaves.remove(run)
       this.#length += last.length
@@ -135,7 +135,7 @@ export class HotEvictions {
     this.#length -= leaf.length
     leaf.remove()
     this.#tell(leaf.requests, parent.end)
-    // what the mirror has forgotten is not told of again
+    // drop requests that the mirror has forgotten
     for (const request of leaf.requests) if (this.#cache.heldOf(request)) parent.requests.add(request)
     if (parent.parent && parent.children.size === 0 && !running.has(parent)) this.#offer(parent)
   }
@@ -178,7 +178,9 @@ export class HotEvictions {
   }
 }
 
-/** Between the ends of its prefixes; what stands behind them is the request's own. */
+/**
+ * Cuts a prompt into pieces at the ends of its prefixes. The piece after the last prefix belongs to the request alone.
+ */
 function toPieces(
   request: RequestId,
   { symbols, ends, length }: Pick<MirroredPrompt, 'symbols' | 'ends' | 'length'>,

@@ -1,17 +1,17 @@
 import type { HotPolicy } from './eviction-policy.ts'
 
-/** Prefixes in each of two generations. */
+/** Maximum number of prefixes in each of two generations. */
 const mostPrefixes = 1 << 17
 
 interface Heat {
   frequency: number
-  /** in which age it was last asked for */
+  /** age in which it was last requested */
   age: number
 }
 
 /**
- * How often prefixes were asked for, and how long ago, as an engine that evicts by hotness counts it: those that were
- * evicted included. Bounded: of two generations the older one is forgotten when the newer one is full.
+ * How often and how recently prefixes were requested, as an engine that evicts by hotness counts it. Evicted prefixes
+ * are included. Memory is bounded: when the newer of two generations is full, the older one is dropped.
  */
 export class PrefixHeat {
   readonly #policy: HotPolicy
@@ -23,7 +23,7 @@ export class PrefixHeat {
     this.#policy = policy
   }
 
-  /** Rises when all clocks fall. */
+  /** Increases by one whenever all clocks fall. */
   get age(): number {
     return Math.floor(this.#requests / this.#policy.requestsPerAge)
   }
@@ -35,7 +35,7 @@ export class PrefixHeat {
     this.#keep(prefix, heat)
   }
 
-  /** A prefix was asked for as the longer one was that it is a part of, `uses` times for sure, if it was not by itself. */
+  /** Gives `prefix`, which was cut off `from`, the age of `from` and the frequency `uses`, unless its heat is known. */
   adopt(prefix: number, from: number, uses: number): void {
     const known = this.#heatOf(from)
     if (known && !this.#heatOf(prefix)) this.#keep(prefix, { frequency: uses, age: known.age })
@@ -45,7 +45,7 @@ export class PrefixHeat {
     this.#requests += 1
   }
 
-  /** The lowest is evicted first; of so many tokens. */
+  /** Returns the priority of a prefix of `length` tokens; the lowest is evicted first. */
   priorityOf(prefix: number, length: number): number {
     const { frequency = 0, age = Number.NEGATIVE_INFINITY } = this.#heatOf(prefix) ?? {}
     const clock = Math.max(0, this.#policy.maxAge - (this.age - age))

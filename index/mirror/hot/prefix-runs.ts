@@ -3,21 +3,21 @@ import { hashWord } from '../../hotness/murmur-hash.ts'
 
 /** A piece of a prompt that starts where the one before it ends. */
 export interface Piece {
-  /** of the prefix that ends with it */
+  /** symbol of the prefix that ends with it */
   readonly symbol: number
   /** where it ends, in characters from the prompt's start */
   readonly end: number
 }
 
-/** Pieces in a row that an engine keeps, and evicts, as one node of its tree; children begin differently. */
+/** Consecutive pieces that an engine keeps and evicts as one node of its tree. Children begin with different pieces. */
 export class PrefixRun {
   parent: PrefixRun | undefined
   pieces: Piece[]
   readonly start: number
   readonly children: Map<number, PrefixRun> = new Map()
-  /** the requests whose prompts are held to here and no further */
+  /** the requests whose held prefix ends here */
   requests: Set<RequestId> = new Set()
-  /** how often requests ran through it since it was computed, and when they last did */
+  /** how often requests have used it since it was computed, and the last use */
   uses = 0
   lastUse = 0
 
@@ -35,19 +35,19 @@ export class PrefixRun {
     return this.end - this.start
   }
 
-  /** What its heat is known by: how it begins, and where. */
+  /** The key of its heat: its first piece and its start. */
   get name(): number {
     return nameOf(this.pieces[0]!.symbol, this.start)
   }
 
-  /** The runs from this one up to the root, without the root. */
+  /** Returns the runs from this one up to the root, without the root. */
   path(): PrefixRun[] {
     const path: PrefixRun[] = []
     for (let run: PrefixRun = this; run.parent; run = run.parent) path.push(run)
     return path
   }
 
-  /** Follows a prompt from here: how far runs have it, and how much of the last of them (`end`, of `pieces` of its own). */
+  /** Follows a prompt from here. Returns the last matching run, how many of its `pieces` match and where they `end`. */
   walk(prompt: readonly Piece[]): { run: PrefixRun; end: number; pieces: number } {
     let run: PrefixRun = this
     let at = 0
@@ -61,7 +61,7 @@ export class PrefixRun {
     }
   }
 
-  /** Adds what of a prompt is not there, as a child. */
+  /** Adds the rest of a prompt as a child. */
   extend(prompt: readonly Piece[]): PrefixRun {
     const child = new PrefixRun(
       this,
@@ -72,7 +72,9 @@ export class PrefixRun {
     return child
   }
 
-  /** Puts a run with the first `pieces` in front of this one's others; requests stay at the end. Returns the rest. */
+  /**
+   * Keeps the first `pieces` and moves the rest, with the requests and children, to a new child. Returns that child.
+   */
   split(pieces: number): PrefixRun {
     const tail = new PrefixRun(this, this.pieces[pieces - 1]!.end, this.pieces.slice(pieces))
     this.pieces = this.pieces.slice(0, pieces)
@@ -89,7 +91,7 @@ export class PrefixRun {
     return tail
   }
 
-  /** Keeps what ends before `end`; returns the symbol of the piece that is cut, or comes first behind. */
+  /** Cuts the run at `end`. Returns the symbol of the piece that is cut, or of the first piece after `end`. */
   shorten(end: number): number {
     const whole = this.pieces.filter((piece) => piece.end <= end)
     const { symbol } = this.pieces[whole.length]!
@@ -98,7 +100,7 @@ export class PrefixRun {
     return symbol
   }
 
-  /** Takes this leaf out of the tree. */
+  /** Removes this leaf from the tree. */
   remove(): void {
     this.parent!.children.delete(this.pieces[0]!.symbol)
   }
@@ -109,14 +111,14 @@ export class PrefixRun {
       const [own, other] = [this.pieces[shared]!, prompt[at + shared]!]
       if (own.symbol !== other.symbol) break
       shared += 1
-      // its last piece was cut: what follows hangs on it
+      // only a last piece that was cut can differ here; the rest of the prompt becomes its child
       if (own.end !== other.end) break
     }
     return shared
   }
 }
 
-/** Of a prefix that goes on from `start` with the piece of this symbol. */
+/** Returns the heat key of a run that starts at `start` with the piece of this symbol. */
 export function nameOf(symbol: number, start: number): number {
   return hashWord((symbol ^ hashWord(start)) >>> 0)
 }

@@ -1,1 +1,1 @@
-"""Times of the kernels beside the best that is there for the same work: `python -m reprise_kernels.bench`, on a GPU."""
+"""Times the kernels against the best alternative for the same work: `python -m reprise_kernels.bench`, on a GPU."""

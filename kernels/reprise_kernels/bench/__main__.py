@@ -1,5 +1,5 @@
-"""Tests on the GPU, then measures: one JSON file and one table, row by row, so that none is lost where a case fails or
-time runs out. Without a GPU it says so and writes nothing."""
+"""Runs the tests on the GPU, then measures. Writes one JSON file and one table row by row, so no row is lost if a case
+fails or time runs out. Without a GPU it says so and writes nothing."""
 
 import argparse
 import json
@@ -33,7 +33,7 @@ BY_NAME: dict[str, Cases] = {make.__name__.removesuffix("_cases"): make for make
 
 @dataclass
 class Figures:
-    """What came of the cases: a row, or in `failed`, by name, why there is none."""
+    """The results: a row per case, or in `failed`, by name, why there is none."""
 
     rows: list[Row] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Figures:
 def measure_all(
     makers: Sequence[Cases], shape: Shape, ceilings: dict[str, float], timer: Timer, keep: Callable[[Figures], None]
 ) -> Figures:
-    """Measures case by case and calls `keep` after each; one that fails is named and keeps none from being measured."""
+    """Measures each case and calls `keep` after it. A failed case is recorded and does not stop the others."""
     figures = Figures()
     for make in makers:
         name = make.__name__
@@ -66,15 +66,15 @@ def _say(line: str) -> None:
 
 def _tests_pass() -> bool:
     _say("testing first")
-    # what the compiler makes of the kernels is no gate for measuring
+    # the compiler table is no precondition for measuring
     tests = [sys.executable, "-m", "pytest", "-q", "-m", "not sanitizer"]
     tests += ["--ignore", str(TESTS / "test_compiled.py"), str(TESTS)]
-    # the table alone goes to stdout
+    # only the table goes to stdout
     return subprocess.run(tests, check=False, stdout=sys.stderr).returncode == 0
 
 
 def main() -> int:
-    """Returns 1 without a GPU or where a test is red, for then there are no figures; and where a case failed."""
+    """Returns 1 without a GPU or if a test fails, both without figures, and also if a case fails."""
     parser = argparse.ArgumentParser(prog="python -m reprise_kernels.bench", description=__doc__)
     parser.add_argument("--output", type=Path, default=Path("bench-kernels.json"), help="where the JSON goes")
     parser.add_argument("--cases", nargs="+", choices=BY_NAME, default=[*BY_NAME], help="what is measured, else all")

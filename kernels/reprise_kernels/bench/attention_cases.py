@@ -1,4 +1,4 @@
-"""Sparse prefill and decode attention beside torch's dense kernels and FlashInfer's paged ones."""
+"""Sparse prefill and decode attention against torch's dense kernels and FlashInfer's paged ones."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -19,14 +19,14 @@ LISTED = 0.05
 
 
 def paged(shape: Shape, requests: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Keys and values [pages, page_size, Hkv, D], and each request's pages, permuted."""
+    """Returns keys and values [pages, page_size, Hkv, D], and each request's pages, permuted."""
     count = shape.context // shape.page_size
     size = (requests * count, shape.page_size, shape.kv_heads, shape.head_dim)
     return shape.randn(*size), shape.randn(*size), torch.randperm(requests * count).view(requests, count)
 
 
 def prefill_cases(shape: Shape) -> Iterator[Case]:
-    """Recomputed tokens at several ratios and the question, over one context."""
+    """Recomputed tokens at several ratios plus the question, over one context."""
     for ratio in shape.ratios:
         k, v, pages = paged(shape, 1)
         chosen = torch.randperm(shape.context - shape.question)[: int(ratio * shape.context)].sort().values
@@ -103,7 +103,7 @@ def _flex(shape: Shape, q: torch.Tensor, q_pos: torch.Tensor) -> Run:
 
 
 def decode_cases(shape: Shape) -> Iterator[Case]:
-    """One query a request, over all pages and over listed ones."""
+    """One query per request, over all pages and over listed pages."""
     for requests in shape.batches:
         k, v, pages = paged(shape, requests)
         q = shape.randn(requests, shape.q_heads, shape.head_dim)
@@ -144,7 +144,7 @@ def _check_decode(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, where: dict
 
 
 def _pages_of(k: torch.Tensor, v: torch.Tensor, last: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
-    """The caches of one request alone, whose page table is changed to fit: all of them would not fit into float64."""
+    """Returns the caches of one request, and adapts its page table: all caches in float64 would not fit in memory."""
     pages = last["page_table"][0].long().to(k.device)
     last["page_table"] = torch.arange(len(pages))[None]
     return k[pages].cpu(), v[pages].cpu()

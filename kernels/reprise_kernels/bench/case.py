@@ -1,4 +1,4 @@
-"""What is measured: our kernel and its rivals on the same data, and the work there is to do."""
+"""A measurement: our kernel and its rivals on the same data, and the amount of work."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ class Shape:
     device: str = "cuda"
 
     def randn(self, *size: int, dtype: torch.dtype | None = None) -> torch.Tensor:
-        """Random numbers in the model's type."""
+        """Random numbers in the model's data type."""
         return torch.randn(*size, device=self.device).to(dtype or self.dtype)
 
     def indices(self, values: torch.Tensor) -> torch.Tensor:
@@ -38,10 +38,10 @@ class Shape:
 class Case:
     """One row of the table.
 
-    `check` raises where the result is wrong, at just this size; `flops` and `bytes` are of the work that must be done,
-    and `bound` names the ceiling that decides: "flops"; "memory", where as much is written as read, or "read"; or
-    "to_host" or "to_device"; None where it is the launches. Rivals are made when their turn comes, so that their memory
-    is not there before. `graph`: all are timed in a CUDA graph.
+    `check` raises if the result is wrong at this exact size. `flops` and `bytes` count the necessary work. `bound`
+    names the ceiling that limits it: "flops"; "memory" if it writes as much as it reads, or "read"; "to_host" or
+    "to_device"; None if launches limit it. Rivals are created when their turn comes, so they take no memory before.
+    `graph`: all are timed in a CUDA graph.
     """
 
     name: str

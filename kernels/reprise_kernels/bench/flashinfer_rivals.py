@@ -1,7 +1,7 @@
-"""FlashInfer's paged attention on the caches of our own, where it is installed.
+"""FlashInfer's paged attention on our caches, if it is installed.
 
-Plans are made beforehand and not timed, as an engine makes them once for all layers. What a plan computes is compared
-with our own result: a rival that computes something else gets no number.
+Plans are made in advance and not timed, because an engine makes them once for all layers. Each plan's result is
+compared with ours: a rival that computes something else gets no number.
 """
 
 import importlib
@@ -19,7 +19,7 @@ COMPARED_ROWS = 8
 def flashinfer_prefill(
     shape: Shape, q: torch.Tensor, q_pos: torch.Tensor, k: torch.Tensor, v: torch.Tensor, pages: torch.Tensor, ours: Run
 ) -> Callable[[], Run]:
-    """One request's queries at these positions: paged prefill with a custom mask, which says who sees whom."""
+    """One request's queries at these positions: paged prefill with a custom mask of the keys that each query sees."""
 
     def make() -> Run:
         wrapper = importlib.import_module("flashinfer").BatchPrefillWithPagedKVCacheWrapper(_workspace(shape), "NHD")
@@ -36,11 +36,11 @@ def flashinfer_prefill(
 def flashinfer_decode(
     shape: Shape, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, pages: torch.Tensor, ours: Run
 ) -> Callable[[], Run]:
-    """One query a request over these pages [B, n] of the cache, all of them full."""
+    """One query per request over these pages [B, n] of the cache, all of them full."""
 
     def make() -> Run:
         flashinfer = importlib.import_module("flashinfer")
-        # with groups of query heads its tensor-core kernel is the faster one
+        # with grouped query heads, the tensor-core kernel is the faster one
         wrapper = flashinfer.BatchDecodeWithPagedKVCacheWrapper(_workspace(shape), "NHD", use_tensor_cores=True)
         wrapper.plan(
             *_pages_of(shape, pages), *_sizes(shape), q_data_type=shape.dtype, kv_data_type=shape.dtype,
@@ -51,7 +51,7 @@ def flashinfer_decode(
 
 
 def _workspace(shape: Shape) -> torch.Tensor:
-    # it must be zeros at its first use
+    # must be zeros at first use
     return torch.zeros(WORKSPACE_BYTES, dtype=torch.uint8, device=shape.device)
 
 
@@ -60,7 +60,7 @@ def _sizes(shape: Shape) -> tuple[int, int, int, int]:
 
 
 def _pages_of(shape: Shape, pages: torch.Tensor) -> list[torch.Tensor]:
-    """Where each request's pages begin, the pages, and how many tokens the last of each holds."""
+    """Returns where each request's pages begin, the pages, and how many tokens each request's last page holds."""
     requests, count = pages.shape
     starts = torch.arange(requests + 1) * count
     return [shape.indices(one) for one in (starts, pages.flatten(), torch.full((requests,), shape.page_size))]

@@ -1,4 +1,4 @@
-"""Times cases, with the machine's own ceilings measured in the same run."""
+"""Times cases, and measures the machine's own ceilings in the same run."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
@@ -9,16 +9,16 @@ from triton.testing import do_bench
 
 from reprise_kernels.bench.case import Case, Run
 
-# milliseconds of a call, a median of at least 20 with a cold L2
+# milliseconds per call: a median of at least 20 calls with a cold L2 cache
 Timer = Callable[[Run, bool], float]
 REPLAYS = 50
-# more than the L2 cache of any GPU
+# larger than the L2 cache of any GPU
 FLUSHED_BYTES = 256 << 20
 
 
 @dataclass(frozen=True)
 class Row:
-    """What came of one case; a rival that could not run has a reason instead of milliseconds."""
+    """The result of one case; a rival that could not run has a reason instead of milliseconds."""
 
     name: str
     milliseconds: float
@@ -29,12 +29,12 @@ class Row:
     absent: dict[str, str]
 
     def as_json(self) -> dict[str, object]:
-        """The row for the JSON file."""
+        """Returns the row for the JSON file."""
         return asdict(self)
 
 
 def time_on_gpu(run: Run, graph: bool) -> float:
-    """The median time of a call in milliseconds: in a CUDA graph, or launched with the L2 cache cleared before."""
+    """Returns the median time of a call in milliseconds: in a CUDA graph, or launched after clearing the L2 cache."""
     if graph:
         return _time_in_graph(run)
     once = do_bench(run, warmup=5, rep=1, return_mode="median")
@@ -42,7 +42,7 @@ def time_on_gpu(run: Run, graph: bool) -> float:
 
 
 def _time_in_graph(run: Run) -> float:
-    """The median of replays of one call, each with a cold L2; triton's own replays many calls, all but one warm."""
+    """Returns the median of single replays with a cold L2; triton's own timer replays many calls, all but one warm."""
     flushed = torch.empty(FLUSHED_BYTES, dtype=torch.int8, device="cuda")
     # what a first call compiles or copies cannot be captured
     side = torch.cuda.Stream()
@@ -56,7 +56,7 @@ def _time_in_graph(run: Run) -> float:
     times = []
     for _ in range(REPLAYS):
         start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        # while this runs the replay is put behind it: its launch is not timed
+        # the replay is queued while this runs, so its launch is not timed
         flushed.zero_()
         start.record()
         graph.replay()
@@ -67,8 +67,8 @@ def _time_in_graph(run: Run) -> float:
 
 
 def measure_ceilings(timer: Timer, size: int = 8192, device: str = "cuda") -> dict[str, float]:
-    """What can be had here: FLOP/s of a large matrix product, bytes/s of a copy and of a sum within the GPU, which
-    reads alone, and of copies over the bus."""
+    """Measures this machine's ceilings: FLOP/s of a large matrix product, bytes/s of a copy and of a (read-only) sum in
+    the GPU, and of copies over the bus."""
     a, b = (torch.randn(size, size, device=device).bfloat16() for _ in range(2))
     block = torch.empty(32 * size * size, dtype=torch.int8, device=device)
     host = torch.empty(2 * size * size, dtype=torch.int8)
@@ -84,12 +84,12 @@ def measure_ceilings(timer: Timer, size: int = 8192, device: str = "cuda") -> di
 
 
 def measure(cases: Iterable[Case], ceilings: dict[str, float], timer: Timer, say: Callable[[str], None]) -> list[Row]:
-    """The row of each case; throws what a check throws."""
+    """Returns the row of each case. Raises what a check raises."""
     return [measure_one(case, ceilings, timer, say) for case in cases]
 
 
 def measure_one(case: Case, ceilings: dict[str, float], timer: Timer, say: Callable[[str], None]) -> Row:
-    """Checks the case, then times it; throws what its check throws, so that a wrong kernel gets no number."""
+    """Checks the case, then times it. Raises what its check raises, so a wrong kernel gets no number."""
     say(case.name)
     case.check()
     milliseconds = timer(case.run, case.graph)
@@ -98,13 +98,13 @@ def measure_one(case: Case, ceilings: dict[str, float], timer: Timer, say: Calla
         try:
             rivals[name] = timer(make(), case.graph)
         except Exception as error:
-            # a backend that this machine lacks is no reason to have no figures
+            # a backend that this machine lacks must not prevent the other figures
             absent[name] = first_line(error)
     return _row(case, milliseconds, ceilings, rivals, absent)
 
 
 def first_line(error: Exception) -> str:
-    """What the error says in one line."""
+    """Returns the first line of the error's message, or its type if there is none."""
     return str(error).splitlines()[0] if str(error) else type(error).__name__
 
 

@@ -1,4 +1,4 @@
-"""The other kernels beside plain copies and torch's operations."""
+"""The other kernels against plain copies and torch's operations."""
 
 from collections.abc import Iterator
 
@@ -21,13 +21,13 @@ HOST_PAGES = 64
 
 
 def rope_cases(shape: Shape) -> Iterator[Case]:
-    """All keys of a layer moved in place, chunk by chunk."""
+    """Moves all keys of a layer in place, chunk by chunk."""
     keys, _, pages = paged(shape, 1)
     slots = shape.indices((pages[0, :, None] * shape.page_size + torch.arange(shape.page_size)).flatten())
     move = shape.indices(torch.arange(len(slots)) // CHUNK)
     distances = torch.arange(int(move[-1]) + 1, device=shape.device) * 100
     rotary = llama3_rotary(shape.head_dim)
-    # as an engine does it: once a step, not once a layer
+    # once per step, not once per layer, as an engine does it
     turns = rotary.turns(distances)
 
     def check() -> None:
@@ -74,7 +74,7 @@ def score_cases(shape: Shape) -> Iterator[Case]:
 
 
 def select_cases(shape: Shape) -> Iterator[Case]:
-    """The best share of one context's tokens."""
+    """Selects the best share of one context's tokens."""
     scores = torch.rand(1, shape.context, device=shape.device)
     length, wanted = shape.indices(torch.tensor([shape.context])), -(-int(RATIO * 100) * shape.context // 100)
 
@@ -93,7 +93,7 @@ def select_cases(shape: Shape) -> Iterator[Case]:
 
 
 def page_cases(shape: Shape) -> Iterator[Case]:
-    """The selection of pages by one layer's summaries."""
+    """Selects pages by one layer's summaries."""
     for requests in (shape.batches[0], shape.batches[-1]):
         count = shape.context // shape.page_size
         columns = shape.kv_heads * shape.head_dim
@@ -114,7 +114,7 @@ def page_cases(shape: Shape) -> Iterator[Case]:
 
 
 def _check_selection(arguments: tuple) -> Run:
-    """Near-equal scores may fall on either side of a threshold, so: sinks, window and order; a small case exactly."""
+    """Checks sinks, window and order only, since near-equal scores may end up on either side; a small case exactly."""
 
     def check() -> None:
         anchor, _, table, counts, hierarchy = arguments
@@ -130,7 +130,7 @@ def _check_selection(arguments: tuple) -> Run:
 
 
 def _check_small_selection(columns: int, hierarchy: Hierarchy, device: torch.device) -> None:
-    # whole numbers, and chunks and grids that are full or a power of 2: nothing is rounded
+    # integers, and chunks and grids that are full or a power of 2: nothing is rounded
     random = torch.Generator().manual_seed(columns)
     pages = 2 * hierarchy.chunks * hierarchy.pages + hierarchy.recent
     anchor = torch.randint(-3, 4, (1, columns), generator=random).float()
@@ -143,7 +143,7 @@ def _check_small_selection(columns: int, hierarchy: Hierarchy, device: torch.dev
 
 
 def copy_cases(shape: Shape) -> Iterator[Case]:
-    """Pages of all layers to pinned host memory and back."""
+    """Copies pages of all layers to pinned host memory and back."""
     planes = 2 * shape.layers
     size = (HOST_PAGES, shape.page_size, shape.kv_heads, shape.head_dim)
     layers = [shape.randn(*size) for _ in range(planes)]

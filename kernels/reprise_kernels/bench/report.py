@@ -1,4 +1,4 @@
-"""The rows as a table."""
+"""Formats rows as a table."""
 
 from reprise_kernels.bench.measure import Row
 
@@ -9,7 +9,7 @@ HEADING = "".join(f"| {' | '.join(cells)} |\n" for cells in (TITLES, ("---",) * 
 
 
 def render(row: Row) -> str:
-    """A line of a Markdown table; a rival's ratio above 1 says how many times longer it takes."""
+    """Returns a line of a Markdown table; a rival's ratio above 1 says how many times longer it takes."""
     return f"| {' | '.join(_cells(row))} |\n"
 
 

@@ -1,4 +1,4 @@
-"""Kernels that read all there is once: beside torch's own operations on contiguous tensors."""
+"""Kernels that read all their data once, against torch's own operations on contiguous tensors."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ CHUNK_PAGES = 16
 
 
 def deviation_cases(shape: Shape) -> Iterator[Case]:
-    """How far the cached values of one layer are from fresh ones, as they are and as attention weighs them."""
+    """Distance of one layer's cached values from fresh ones, unweighted and weighted by attention."""
     _, v, pages = paged(shape, 1)
     slots = (pages[:, :, None] * shape.page_size + torch.arange(shape.page_size)).flatten(1)
     stale = v.flatten(0, 1)[slots[0].to(shape.device)].contiguous()
@@ -51,7 +51,7 @@ def deviation_cases(shape: Shape) -> Iterator[Case]:
 
 
 def summary_cases(shape: Shape) -> Iterator[Case]:
-    """The mean keys of all pages of one layer, and their chunks' centroids."""
+    """The mean keys of all pages of one layer, and the centroids of their chunks."""
     k, _, pages = paged(shape, 1)
     count = len(k)
     ids, tokens = shape.indices(pages[0]), shape.indices(torch.full((count,), shape.page_size))
@@ -78,7 +78,7 @@ def summary_cases(shape: Shape) -> Iterator[Case]:
 
 
 def uncertainty_cases(shape: Shape) -> Iterator[Case]:
-    """The entropy of the next tokens of a batch."""
+    """The entropy of a batch's next tokens."""
     for requests in sorted({shape.batches[0], shape.batches[-1]}):
         logits = torch.randn(requests, shape.vocabulary, device=shape.device)
         state = torch.zeros(requests, 3, device=shape.device)

@@ -1,4 +1,4 @@
-"""Scores of rival methods that follow from positions or from other scores alone: index arithmetic, no kernels."""
+"""Scores of rival methods, derived from positions or from other scores alone: index arithmetic, no kernels."""
 
 from reprise_kernels.chunk_head.scores import attention_change, chunk_head, random_scores
 

@@ -1,4 +1,4 @@
-"""The scores; each is float32 [B, N], as `select_tokens` takes it, and stays on its device."""
+"""Scores, each float32 [B, N] as `select_tokens` takes them, computed on the inputs' device."""
 
 import torch
 
@@ -6,10 +6,10 @@ from reprise_kernels.checks import check_index, check_tensor
 
 
 def chunk_head(chunk_starts: torch.Tensor, width: int) -> torch.Tensor:
-    """EPIC's choice: the nearer a token is to its chunk's first, the higher its score, which is minus the distance.
+    """EPIC's choice: the score is minus the distance from the first token of the chunk, so first tokens score highest.
 
-    chunk_starts  int32 [B, C], ascending, each row padded with `width` or more; positions before the first start have
-                  the lowest score, since they belong to no chunk
+    chunk_starts  int32 [B, C], ascending, each row padded with `width` or more; positions before the first start belong
+                  to no chunk and get the lowest score
     """
     check_index("chunk_starts", chunk_starts, (None, None), chunk_starts.device)
     requests, chunks = chunk_starts.shape
@@ -22,9 +22,9 @@ def chunk_head(chunk_starts: torch.Tensor, width: int) -> torch.Tensor:
 
 
 def attention_change(fresh: torch.Tensor, stale: torch.Tensor) -> torch.Tensor:
-    """By how much full recomputation changes the question's attention, |ΔΦ| of ProphetKV's equation 6.
+    """How much full recomputation changes the question's attention: |ΔΦ| in ProphetKV's equation 6.
 
-    Known only after the recomputation that a choice is to avoid: an upper reference, not a method.
+    Needs the very recomputation that a choice should avoid: an upper reference, not a method.
     """
     check_tensor("fresh", fresh, (None, None), (torch.float32,))
     check_tensor("stale", stale, fresh.shape, (torch.float32,), fresh.device)
@@ -32,5 +32,5 @@ def attention_change(fresh: torch.Tensor, stale: torch.Tensor) -> torch.Tensor:
 
 
 def random_scores(requests: int, width: int, seed: int, device: torch.device | str = "cpu") -> torch.Tensor:
-    """Scores without meaning, the same for the same seed on every device: what any method must beat."""
+    """Random scores, the same on every device for the same seed: the baseline for any method."""
     return torch.rand(requests, width, generator=torch.Generator().manual_seed(seed)).to(device)

@@ -1,4 +1,4 @@
-"""What of generation_uncertainty is compiled ahead of time."""
+"""The variants of generation_uncertainty that are compiled ahead of time."""
 
 from reprise_kernels.compile_spec import CompileSpec
 from reprise_kernels.generation_uncertainty.dispatch import INTERPRETED
@@ -12,7 +12,7 @@ def compile_specs() -> list[CompileSpec]:
 
 
 def tuned_specs() -> list[CompileSpec]:
-    """What the operation's launch configuration decides."""
+    """The variants that depend on the operation's launch configuration."""
     return [_spec("fp32")]
 
 

@@ -1,4 +1,4 @@
-"""generation_uncertainty: checks what it is given and launches the kernel."""
+"""generation_uncertainty: checks its arguments and launches the kernel."""
 
 from dataclasses import dataclass
 
@@ -14,11 +14,11 @@ INTERPRETED = {"block": 32, "warps": 8}
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """Of one decode step, each request's numbers.
+    """Each request's results for one decode step.
 
-    entropy    float32 [B] of the next token
-    page       float32 [B, 2]: mean and variance where a page has just filled, NaN elsewhere
-    triggered  int32 [B]: 1 where both exceed their thresholds
+    entropy    float32 [B], of the next token
+    page       float32 [B, 2]: mean and variance if a page has just filled, else NaN
+    triggered  int32 [B]: 1 if both exceed their thresholds
     """
 
     entropy: torch.Tensor
@@ -29,9 +29,9 @@ class Uncertainty:
 def generation_uncertainty(
     logits: torch.Tensor, state: torch.Tensor, page_size: int, max_entropy: float, max_varentropy: float
 ) -> Uncertainty:
-    """One decode step of `naive_page_uncertainty`; `state`, float32 [B, 3] and at first zeros, is carried on in place.
+    """One decode step of `naive_page_uncertainty`. Updates `state`, float32 [B, 3] and zeros at first, in place.
 
-    Nothing waits for the device: the host may look at `triggered` a step late.
+    Nothing waits for the device: the host may read `triggered` a step late.
     """
     check_runnable(logits)
     check_tensor("logits", logits, (None, None), FLOATS)

@@ -9,11 +9,11 @@ def generation_uncertainty_kernel(
     Logits, State, Entropy, Page, Triggered, stride_logits, vocabulary, page_size, max_entropy, max_varentropy,
     BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """One program a request: the entropy of its next token in one pass over the logits, then its page's sums."""
+    """One program per request: the next token's entropy in one pass over the logits, then its page's sums."""
     request = tl.program_id(0).to(tl.int64)
     logits = Logits + request * stride_logits
     block = tl.arange(0, BLOCK)
-    # each lane has sums of its own: nothing is put together before the end
+    # each lane keeps its own sums; they are combined only at the end
     highest = tl.full((BLOCK,), float("-inf"), tl.float32)
     total = tl.zeros((BLOCK,), tl.float32)
     weighted = tl.zeros((BLOCK,), tl.float32)
@@ -22,7 +22,7 @@ def generation_uncertainty_kernel(
         new_highest = tl.maximum(highest, logit)
         base = tl.where(new_highest == float("-inf"), 0.0, new_highest)
         shrink, weight = tl.exp(highest - base), tl.exp(logit - base)
-        # the sums are of logit - highest, which are small where the weights are large
+        # the sums are over logit - highest, which is small where the weights are large
         moved = tl.where(highest == float("-inf"), 0.0, highest - base)
         apart = tl.where(logit == float("-inf"), 0.0, logit - base)
         weighted = (weighted + total * moved) * shrink + weight * apart

@@ -1,4 +1,4 @@
-"""The pages that matter to what is being written, found from coarse to fine: `hierarchical_select`."""
+"""The pages relevant to the text being written, found from coarse to fine: `hierarchical_select`."""
 
 from reprise_kernels.hierarchical_select.dispatch import hierarchical_select
 from reprise_kernels.hierarchical_select.hierarchy import Hierarchy

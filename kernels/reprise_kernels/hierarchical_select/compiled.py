@@ -1,4 +1,4 @@
-"""What of hierarchical_select is compiled ahead of time."""
+"""The variants of hierarchical_select that are compiled ahead of time."""
 
 from reprise_kernels.compile_spec import CompileSpec, CudaSpec
 from reprise_kernels.hierarchical_select.dispatch import (
@@ -18,8 +18,8 @@ EVEN = ("columns", "stride_anchor", "stride_row")
 
 
 def compile_specs() -> list[CompileSpec | CudaSpec]:
-    """Both kernels for a context of 2,048 pages, the selection with either reading of the thresholds."""
-    # Triton's is what runs where there are no bindings; the one in CUDA reads the thresholds either way as it is
+    """Both kernels for a context of 2,048 pages, and the selection with either interpretation of the thresholds."""
+    # Triton's selection runs if there are no CUDA bindings; the CUDA kernel handles both interpretations at run time
     config = first_with("hierarchical_select", "select_warps")
     return [
         *tuned_specs(),
@@ -32,7 +32,7 @@ def compile_specs() -> list[CompileSpec | CudaSpec]:
 
 
 def tuned_specs() -> list[CompileSpec | CudaSpec]:
-    """What the operation's launch configuration decides."""
+    """The variants that depend on the operation's launch configuration."""
     config = launch_config("hierarchical_select", INTERPRETED)
     types = {"Anchor": "*fp32", "Summaries": "*bf16", "PageTable": "*i32", "PageCount": "*i32", "Scores": "*fp32"}
     types |= dict.fromkeys((*EVEN, "stride_table", "stride_scores", "recent"), "i32")

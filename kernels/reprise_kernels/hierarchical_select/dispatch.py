@@ -1,4 +1,4 @@
-"""hierarchical_select: checks what it is given and launches the two kernels."""
+"""hierarchical_select: checks its arguments and launches the two kernels."""
 
 import ctypes
 from pathlib import Path
@@ -14,11 +14,11 @@ from reprise_kernels.launch_configs import launch_config
 from reprise_kernels.launch_spaces import Config, first_with
 from reprise_kernels.on_device import on_device
 
-# of the selection in Triton, padded: with more the compiler needs a stack
+# limit of the Triton selection, padding included: with more pages the compiler needs a stack
 MOST_PAGES = 4096
 INTERPRETED = {"pages": 16, "columns": 64, "score_warps": 4, "select_warps": 16}
 HIERARCHICAL_SELECT = CudaKernel("hierarchical_select", Path(__file__).with_name("hierarchical_select.cu"))
-# of a thread block's shared memory, what lies before its scores
+# a thread block's shared memory before its scores
 SCRATCH_BYTES = 3204
 
 
@@ -29,9 +29,9 @@ def hierarchical_select(
     page_count: torch.Tensor,
     hierarchy: Hierarchy,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The pages to read of each request and how many, as `naive_hierarchical_select` says.
+    """Returns the pages to read for each request and how many, as specified by `naive_hierarchical_select`.
 
-    Two launches of one size each, whatever the requests' lengths. `sparse_decode_attention` takes the result as it is.
+    Two launches whose sizes do not depend on the requests' lengths. `sparse_decode_attention` takes the result as is.
     """
     check_runnable(anchor)
     check_tensor("anchor", anchor, (None, None), FLOATS)
@@ -80,13 +80,13 @@ def hierarchical_select(
 
 
 def cuda_launch(requests: int, width: int, hierarchy: Hierarchy, config: Config) -> Launch:
-    """A thread block for each request, which holds a score and a flag of each page, chunk and grid."""
+    """One thread block per request, with a score and a flag for each page, chunk and grid."""
     chunks = triton.cdiv(width, hierarchy.pages)
     units = width + chunks + triton.cdiv(chunks, hierarchy.chunks)
     return Launch(requests, config["cuda_warps"], SCRATCH_BYTES + 5 * units)
 
 
 def padded_sizes(pages: int, hierarchy: Hierarchy) -> tuple[int, int, int]:
-    """Grids, chunks a grid and pages a chunk, as powers of 2 that hold so many pages."""
+    """Grids, chunks per grid and pages per chunk, as powers of 2 large enough for `pages` pages."""
     grids = triton.cdiv(pages, hierarchy.chunks * hierarchy.pages)
     return tuple(triton.next_power_of_2(size) for size in (grids, hierarchy.chunks, hierarchy.pages))

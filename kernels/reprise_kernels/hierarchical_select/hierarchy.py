@@ -1,4 +1,4 @@
-"""How pages make chunks and chunks grids, and what share of each is kept."""
+"""How pages form chunks and chunks form grids, and what share of each level is kept."""
 
 from dataclasses import dataclass
 
@@ -7,11 +7,11 @@ MILLION = 1_000_000
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """CHESS's levels: a chunk is `pages` pages, a grid `chunks` chunks; the shares kept of each level are in 0 .. 1.
+    """CHESS's levels: a chunk is `pages` pages, a grid `chunks` chunks; each level keeps a share above 0 and up to 1.
 
-    The first `sinks` and the last `recent` pages of a request are kept whatever their scores. With `among_active` a
-    threshold is that of the units whose parent is kept, as section 3.2 says; without, units whose parent is not kept
-    count with a score of zero, as Algorithm 1 has it.
+    The first `sinks` and the last `recent` pages of a request are kept whatever their scores. With `among_active`, a
+    threshold is computed among the units whose parent is kept, as section 3.2 says. Otherwise units whose parent is not
+    kept count with a score of zero, as in Algorithm 1.
     """
 
     pages: int = 16
@@ -24,7 +24,7 @@ class Hierarchy:
     among_active: bool = False
 
     def __post_init__(self) -> None:
-        """Raises ValueError where a size or a share is none."""
+        """Raises ValueError if a size, a share or a number of pages is out of range."""
         if self.pages < 1 or self.chunks < 1:
             raise ValueError(f"a chunk of {self.pages} pages, a grid of {self.chunks} chunks: 1 is the least")
         if not all(0 < share <= 1 for share in (self.keep_grids, self.keep_chunks, self.keep_pages)):
@@ -33,7 +33,7 @@ class Hierarchy:
             raise ValueError(f"{self.sinks} sinks, {self.recent} recent pages: they must not be negative")
 
     def dropped_per_million(self) -> tuple[int, int, int]:
-        """What share of grids, chunks and pages is dropped: whole numbers, so that ranks are exact everywhere."""
+        """The share of grids, chunks and pages to drop, as integers so that ranks are exact everywhere."""
         grids, chunks, pages = (
             MILLION - round(share * MILLION) for share in (self.keep_grids, self.keep_chunks, self.keep_pages)
         )

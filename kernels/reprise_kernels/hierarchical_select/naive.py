@@ -1,4 +1,4 @@
-"""The specification of hierarchical_select, in float64 on the CPU, as CHESS's Algorithm 1 goes."""
+"""The specification of hierarchical_select, in float64 on the CPU, following CHESS's Algorithm 1."""
 
 import torch
 
@@ -13,17 +13,18 @@ def naive_hierarchical_select(
     page_count: torch.Tensor,
     hierarchy: Hierarchy,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The pages to read, by their number in the request, ascending, -1 behind them: int32 [B, P]; and how many, [B].
+    """Returns the pages to read, by number in the request, ascending, then -1: int32 [B, P]; and their count [B].
 
-    anchor     [B, C] what stands for the text being written; summaries [R, C] a vector for each physical page
+    anchor     [B, C] represents the text being written; summaries [R, C] a vector for each physical page
     page_table [B, P] each request's pages; page_count [B] how many it has, at most P
 
-    The pages before the last `recent` ones are candidates, their chunks and grids as in equation 2. From the grids down
-    a unit u is kept if its parent is and S(u) = anchor . v_u (equation 4) reaches the level's quantile 1 - share.
+    All pages before the last `recent` ones are candidates; their chunks and grids are those of equation 2. From the
+    grids down, a unit u is kept if its parent is and S(u) = anchor . v_u (equation 4) reaches the level's quantile 1 -
+    share.
 
-    The quantile. Algorithm 1 keeps S >= Quantile(S, q). Between the scores of ranks floor(r) and ceil(r), with
-    r = q (n - 1), there is no other: these are just the scores that reach the one of rank ceil(r), ascending from 0. So
-    nothing is interpolated and the answer is the same in any precision. q counts in millionths.
+    The quantile. Algorithm 1 keeps S >= Quantile(S, q). No score lies between those of ranks floor(r) and ceil(r), with
+    r = q (n - 1). So it keeps exactly the scores that reach the one of rank ceil(r), counted in ascending order from 0.
+    Nothing is interpolated, and the answer is the same in any precision. q is in millionths.
     """
     chosen = torch.full(page_table.shape, -1, dtype=torch.int32)
     counts = torch.zeros(len(page_table), dtype=torch.int32)
@@ -39,7 +40,7 @@ def _kept_of_one(anchor: torch.Tensor, pages: torch.Tensor, hierarchy: Hierarchy
     always = set(range(min(hierarchy.sinks, len(pages)))) | set(range(candidates, len(pages)))
     if candidates == 0:
         return sorted(always)
-    # the hierarchy's vectors one after another, and one product with all of them
+    # the vectors of all levels one after another, and one product for all of them
     chunks = naive_mean_rows(pages[None], torch.tensor([candidates]), hierarchy.pages, None)[0]
     chunks = chunks[: -(-candidates // hierarchy.pages)]
     grids = naive_mean_rows(chunks[None], torch.tensor([len(chunks)]), hierarchy.chunks, None)[0]

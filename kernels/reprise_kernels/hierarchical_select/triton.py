@@ -1,4 +1,4 @@
-"""The Triton kernels of hierarchical_select: one scores, one selects."""
+"""The Triton kernels of hierarchical_select: one scores, the other selects."""
 
 import triton
 import triton.language as tl
@@ -15,7 +15,7 @@ def score_pages_kernel(
     """One program: the scores of BLOCK_P candidates of one request."""
     request = tl.program_id(1).to(tl.int64)
     page = tl.program_id(0) * BLOCK_P + tl.arange(0, BLOCK_P)
-    # tables are contiguous: what a row takes is also how much it holds
+    # tables are contiguous, so a row's stride is also its length
     candidate = page < tl.minimum(tl.load(PageCount + request), stride_table) - recent
     row = tl.load(PageTable + request * stride_table + page, mask=candidate, other=0).to(tl.int64) * stride_row
     c = tl.arange(0, BLOCK_C)
@@ -31,7 +31,7 @@ def score_pages_kernel(
 
 @triton.jit
 def _reaches(scores, there, active, dropped, AMONG_ACTIVE: tl.constexpr):
-    """Which active units of a level reach its threshold: the score of rank ceil(dropped (n - 1)), exactly."""
+    """Returns which active units of a level reach its threshold: the score of rank ceil(dropped (n - 1)), exactly."""
     if AMONG_ACTIVE:
         counted = active
     else:
@@ -57,7 +57,7 @@ def hierarchical_select_kernel(
     CHUNKS: tl.constexpr, PAGES: tl.constexpr, AMONG_ACTIVE: tl.constexpr,
     BLOCK_G: tl.constexpr, BLOCK_CH: tl.constexpr, BLOCK_P: tl.constexpr,
 ):  # fmt: skip
-    """One program a request, all its pages as [grids, chunks of a grid, pages of a chunk], padded to powers of 2."""
+    """One program per request, its pages as [grids, chunks per grid, pages per chunk], padded to powers of 2."""
     request = tl.program_id(0).to(tl.int64)
     count = tl.minimum(tl.load(PageCount + request), width)
     grid = tl.arange(0, BLOCK_G)[:, None, None]
@@ -94,7 +94,7 @@ def hierarchical_select_kernel(
     kept = page_kept.to(tl.int32) | tl.reshape(always.to(tl.int32), (ALL,))
     taken = tl.sum(kept, 0)
     chosen = Chosen + request * stride_chosen
-    # the shape keeps the order of pages, so a running sum puts them in order
+    # the shape keeps the order of pages, so a running sum gives their places
     tl.store(chosen + tl.cumsum(kept, 0) - 1, tl.reshape(page, (ALL,)), mask=kept > 0)
     tl.store(Count + request, taken)
     place = tl.arange(0, ALL)

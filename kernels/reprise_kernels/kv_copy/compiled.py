@@ -1,4 +1,4 @@
-"""What of kv_copy is compiled ahead of time."""
+"""The variants of kv_copy that are compiled ahead of time."""
 
 from reprise_kernels.compile_spec import CompileSpec
 from reprise_kernels.kv_copy.dispatch import INTERPRETED
@@ -7,12 +7,12 @@ from reprise_kernels.launch_configs import launch_config
 
 
 def compile_specs() -> list[CompileSpec]:
-    """Both ways, for pages of 16 tokens of 8 heads of 128 in 32 layers of keys and values."""
+    """Both directions, for pages of 16 tokens with 8 heads of 128 and the keys and values of 32 layers."""
     return tuned_specs()
 
 
 def tuned_specs() -> list[CompileSpec]:
-    """What the operation's launch configuration decides."""
+    """The variants that depend on the operation's launch configuration."""
     return [_spec("to the host", True), _spec("to the device", False)]
 
 

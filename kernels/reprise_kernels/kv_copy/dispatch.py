@@ -1,4 +1,4 @@
-"""kv_copy: checks what it is given and launches the kernel."""
+"""kv_copy: checks its arguments and launches the kernel."""
 
 import torch
 from triton import knobs
@@ -12,10 +12,10 @@ INTERPRETED = {"words": 1024, "warps": 4, "programs": 16}
 
 
 class LayerPages:
-    """The caches of an engine's layers, each its keys, then its values, with their addresses on the device."""
+    """The caches of an engine's layers, keys then values for each layer, with their addresses on the device."""
 
     def __init__(self, layers: list[torch.Tensor]) -> None:
-        """Raises ValueError unless all layers are alike, and each page is one aligned piece."""
+        """Raises ValueError unless all layers have the same layout and each page is one aligned piece."""
         if not layers:
             raise ValueError("there are no layers")
         first = layers[0]
@@ -37,18 +37,18 @@ class LayerPages:
 
 
 def pages_to_host(layers: LayerPages, pages: torch.Tensor, host: torch.Tensor, host_pages: torch.Tensor) -> None:
-    """Copies pages of all layers into pinned host memory, as `naive_pages_to_host` says, behind the current stream.
+    """Copies pages of all layers into pinned host memory, as specified by `naive_pages_to_host`, on the current stream.
 
-    Nothing waits, and torch does not know that the stream uses `host`: keep it until the stream is through, since its
-    memory is handed out again as soon as it is let go.
+    Nothing waits, and torch does not know that the stream uses `host`. Keep `host` alive until the stream has finished,
+    because its memory is reused as soon as it is released.
     """
     _copy(layers, pages, host, host_pages, to_host=True)
 
 
 def pages_to_device(layers: LayerPages, pages: torch.Tensor, host: torch.Tensor, host_pages: torch.Tensor) -> None:
-    """Copies pages of all layers from pinned memory, as `naive_pages_to_device` says, behind the current stream.
+    """Copies pages of all layers from pinned memory, as specified by `naive_pages_to_device`, on the current stream.
 
-    As with `pages_to_host`, keep `host` until the stream is through.
+    As with `pages_to_host`, keep `host` alive until the stream has finished.
     """
     _copy(layers, pages, host, host_pages, to_host=False)
 

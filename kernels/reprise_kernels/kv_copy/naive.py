@@ -1,4 +1,4 @@
-"""The specification of kv_copy: copies, so in the caches' own type."""
+"""The specification of kv_copy, in the caches' own data type because it only copies."""
 
 import torch
 
@@ -6,11 +6,11 @@ import torch
 def naive_pages_to_host(
     layers: list[torch.Tensor], pages: torch.Tensor, host: torch.Tensor, host_pages: torch.Tensor
 ) -> torch.Tensor:
-    """A copy of `host` that holds these pages of all layers.
+    """Returns a copy of `host` that holds these pages of all layers.
 
-    layers      of each layer its keys, then its values: [P, page_size, Hkv, D] each, all alike
+    layers      keys, then values, of each layer: [P, page_size, Hkv, D] each, all with the same layout
     host        [Q, planes, page_size, Hkv, D]: a page of all layers is one piece ("page first")
-    pages, host_pages  [n]; where either is negative nothing is copied
+    pages, host_pages  [n]; nothing is copied if either is negative
 
         host[host_pages[i], l] = layers[l][pages[i]]
     """
@@ -24,7 +24,7 @@ def naive_pages_to_host(
 def naive_pages_to_device(
     layers: list[torch.Tensor], pages: torch.Tensor, host: torch.Tensor, host_pages: torch.Tensor
 ) -> list[torch.Tensor]:
-    """Copies of the layers in which layers[l][pages[i]] = host[host_pages[i], l]."""
+    """Returns copies of the layers in which layers[l][pages[i]] = host[host_pages[i], l]."""
     result = [layer.clone() for layer in layers]
     for page, place in zip(pages.tolist(), host_pages.tolist(), strict=True):
         if page >= 0 and place >= 0:

@@ -9,9 +9,9 @@ def copy_pages_kernel(
     LayerBases, Pages, HostPages, host_base, count, stride_page,
     PLANES: tl.constexpr, WORDS: tl.constexpr, BLOCK: tl.constexpr, TO_HOST: tl.constexpr,
 ):  # fmt: skip
-    """A few programs take turns at the pieces, BLOCK words of 8 bytes of one page of one layer's keys or values.
+    """A few programs take turns at the pieces: BLOCK words of 8 bytes from one page of one layer's keys or values.
 
-    Addresses come as numbers: host memory that is mapped for the GPU is read and written like its own.
+    Addresses are passed as numbers: host memory mapped for the GPU is read and written like its own.
     """
     PIECES: tl.constexpr = (WORDS + BLOCK - 1) // BLOCK
     word = tl.arange(0, BLOCK)
@@ -24,7 +24,7 @@ def copy_pages_kernel(
         wanted = (page >= 0) & (host_page >= 0) & (at < WORDS)
         layer_at = tl.load(LayerBases + plane) + page * stride_page * 8
         host_at = host + (host_page * PLANES + plane) * (WORDS * 8)
-        # 16 bytes, so that words are moved in pairs: the launch has checked it
+        # aligned to 16 bytes, so that words move in pairs; the launch has checked it
         on_layer = tl.multiple_of(layer_at.to(tl.pointer_type(tl.int64)), 16) + at
         on_host = tl.multiple_of(host_at.to(tl.pointer_type(tl.int64)), 16) + at
         if TO_HOST:

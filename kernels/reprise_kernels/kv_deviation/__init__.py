@@ -1,4 +1,4 @@
-"""By how much cached keys and values differ from fresh ones, and how large the cached ones are."""
+"""How much cached keys and values differ from fresh ones, and how large the cached ones are."""
 
 from reprise_kernels.kv_deviation.dispatch import kv_deviation, value_norm
 from reprise_kernels.kv_deviation.naive import naive_kv_deviation

@@ -1,4 +1,4 @@
-"""What of kv_deviation is compiled ahead of time."""
+"""The variants of kv_deviation that are compiled ahead of time."""
 
 from reprise_kernels.compile_spec import CompileSpec
 from reprise_kernels.kv_deviation.dispatch import INTERPRETED
@@ -9,7 +9,7 @@ EVEN = ("stride_token", "stride_fresh_head", "stride_slot", "stride_head")
 
 
 def compile_specs() -> list[CompileSpec]:
-    """With fresh keys or values, and without."""
+    """With and without fresh keys or values."""
     return [
         *tuned_specs(),
         deviation_spec("kv_deviation", "fp32", fresh=True),
@@ -18,7 +18,7 @@ def compile_specs() -> list[CompileSpec]:
 
 
 def tuned_specs() -> list[CompileSpec]:
-    """What the operation's launch configuration decides."""
+    """The variants that depend on the operation's launch configuration."""
     return [deviation_spec("kv_deviation", "bf16", fresh=True)]
 
 

@@ -1,4 +1,4 @@
-"""kv_deviation and value_norm: check what they are given and launch the kernel."""
+"""kv_deviation and value_norm: check their arguments and launch the kernel."""
 
 import torch
 import triton
@@ -18,23 +18,23 @@ def kv_deviation(
     slot_table: torch.Tensor,
     kv_len: torch.Tensor,
 ) -> torch.Tensor:
-    """CacheBlend's criterion, as `naive_kv_deviation` says, in float32 [B, Nmax]: of values, keys, or both.
+    """CacheBlend's criterion, as specified by `naive_kv_deviation`, in float32 [B, Nmax]: for values, keys, or both.
 
-    It orders tokens as the norm of the difference does. `select_tokens` takes the result.
+    Ranks tokens like the norm of the difference. `select_tokens` takes the result.
     """
     check_fresh(fresh, cached, cu_tokens, kv_len)
     return launch(fresh, cached, cu_tokens, slot_table, kv_len)
 
 
 def value_norm(cached: torch.Tensor, slot_table: torch.Tensor, kv_len: torch.Tensor) -> torch.Tensor:
-    """The squared norm of each token's cached values, float32 [B, Nmax]: what deviates from nothing."""
+    """The squared norm of each token's cached values, float32 [B, Nmax]: the deviation from zero."""
     return launch([], [cached], kv_len, slot_table, kv_len)
 
 
 def check_fresh(
     fresh: list[torch.Tensor], cached: list[torch.Tensor], cu_tokens: torch.Tensor, kv_len: torch.Tensor
 ) -> None:
-    """Raises ValueError unless fresh and cached keys or values go together."""
+    """Raises ValueError unless fresh and cached keys or values match."""
     if len(fresh) != len(cached) or not cached:
         raise ValueError(f"{len(fresh)} fresh tensors, {len(cached)} cached: as many of each, and one at least")
     for new, cache in zip(fresh, cached, strict=True):
@@ -52,7 +52,7 @@ def launch(
     kv_len: torch.Tensor,
     weights: tuple[torch.Tensor, torch.Tensor] | None = None,
 ) -> torch.Tensor:
-    """Checks the cache and launches the kernel; `weights` are of fresh and cached rows, as wide as slot_table."""
+    """Checks the cache and launches the kernel; `weights` are for fresh and cached rows, as wide as slot_table."""
     check_runnable(cached[0])
     for cache in cached:
         check_cache("cached", cache, cached[0].device)

@@ -12,13 +12,13 @@ def naive_kv_deviation(
 ) -> torch.Tensor:
     """Squared distance of each token's cached keys or values from fresh ones, float64 [B, Nmax].
 
-    fresh       of each kind [T, Hkv, D]: request b's tokens in rows cu_tokens[b] to cu_tokens[b + 1], from position 0;
+    fresh       per kind [T, Hkv, D]: request b's tokens are rows cu_tokens[b] to cu_tokens[b + 1], from position 0;
                 an empty list stands for zeros
-    cached      of the same kinds [pages, page_size, Hkv, D]; slot_table [B, Nmax]; kv_len [B], at most Nmax
+    cached      the same kinds [pages, page_size, Hkv, D]; slot_table [B, Nmax]; kv_len [B], at most Nmax
 
         score[b, t] = sum over the kinds and h, d of (fresh[cu_tokens[b] + t, h, d] - cached[slot_table[b, t], h, d])^2
 
-    for t below kv_len[b] and, with fresh ones, below cu_tokens[b + 1] - cu_tokens[b]; elsewhere 0.
+    for t below kv_len[b] and, if there are fresh ones, below cu_tokens[b + 1] - cu_tokens[b]; elsewhere 0.
     """
     scores = torch.zeros(slot_table.shape, dtype=torch.float64)
     for b, length in enumerate(kv_len.clamp(max=slot_table.shape[1]).tolist()):

@@ -13,11 +13,11 @@ def kv_deviation_kernel(
     HAS_FRESH: tl.constexpr, WEIGHTED: tl.constexpr, HEADS: tl.constexpr, HEAD_DIM: tl.constexpr,
     BLOCK_T: tl.constexpr, BLOCK_D: tl.constexpr,
 ):  # fmt: skip
-    """One program: BLOCK_T tokens of one request, all their heads; adds to their scores."""
+    """One program: BLOCK_T tokens of one request with all their heads; adds to their scores."""
     request = tl.program_id(1).to(tl.int64)
     t = tl.program_id(0) * BLOCK_T + tl.arange(0, BLOCK_T)
     d = tl.arange(0, BLOCK_D)
-    # tables are contiguous: what a row takes is also how much it holds
+    # tables are contiguous, so a row's stride is also its length
     length = tl.minimum(tl.load(KvLen + request), stride_table)
     first = tl.load(CuTokens + request)
     if HAS_FRESH:

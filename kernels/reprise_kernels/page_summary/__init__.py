@@ -1,4 +1,4 @@
-"""Vectors that stand for pages, chunks, grids and the recent window: `page_summary` and `mean_rows`."""
+"""Vectors that represent pages, chunks, grids and the recent window: `page_summary` and `mean_rows`."""
 
 from reprise_kernels.page_summary.dispatch import mean_rows, page_summary, recent_anchor
 from reprise_kernels.page_summary.naive import naive_mean_rows, naive_page_summary, naive_recent_anchor

@@ -1,4 +1,4 @@
-"""What of page_summary is compiled ahead of time."""
+"""The variants of page_summary that are compiled ahead of time."""
 
 from reprise_kernels.compile_spec import CompileSpec
 from reprise_kernels.launch_configs import launch_config
@@ -10,12 +10,12 @@ ROW_STRIDES = ("columns", "stride_request", "stride_row", "stride_out_request", 
 
 
 def compile_specs() -> list[CompileSpec]:
-    """Pages, and the means of listed rows, of consecutive ones, and of the last ones."""
+    """Pages, and means of listed, of consecutive and of the last rows."""
     return [*tuned_specs(), _means("grids", "fp32", indexed=False, last=False), _means("anchor", "bf16", True, True)]
 
 
 def tuned_specs() -> list[CompileSpec]:
-    """What the operation's launch configuration decides."""
+    """The variants that depend on the operation's launch configuration."""
     config = launch_config("page_summary", INTERPRETED)
     types = {"K": "*bf16", "PageIds": "*i32", "Tokens": "*i32", "Out": "*bf16"}
     constants = {"PAGE": 16, "BLOCK_T": 16, "HEAD_DIM": 128, "COLUMNS": 1024, "BLOCK": config["columns"]}

@@ -1,4 +1,4 @@
-"""page_summary, mean_rows, recent_anchor: check what they are given and launch the kernels."""
+"""page_summary, mean_rows, recent_anchor: check their arguments and launch the kernels."""
 
 import torch
 import triton
@@ -14,9 +14,9 @@ INTERPRETED = {"columns": 128, "row_columns": 512, "warps": 4}
 def page_summary(
     k: torch.Tensor, page_ids: torch.Tensor, tokens: torch.Tensor, layer: int, out: torch.Tensor
 ) -> torch.Tensor:
-    """Writes the mean keys of these pages of one layer into `out`, as `naive_page_summary` says; returns `out`.
+    """Writes these pages' mean keys of one layer into `out`, as specified by `naive_page_summary`. Returns `out`.
 
-    In a decode step `page_ids` has a place for each request: its page where that has just filled, else -1.
+    In a decode step, `page_ids` has an entry per request: its page if that has just filled, else -1.
     """
     check_runnable(k)
     check_cache("k", k)
@@ -40,21 +40,21 @@ def page_summary(
 
 
 def mean_rows(rows: torch.Tensor, count: torch.Tensor, size: int, index: torch.Tensor | None = None) -> torch.Tensor:
-    """Means of `size` rows each, as `naive_mean_rows` says, in float32."""
+    """Means of `size` rows each, as specified by `naive_mean_rows`, in float32."""
     width = _check_rows(rows, count, size, index)
     out = torch.empty((len(count), triton.cdiv(width, size), rows.shape[-1]), dtype=torch.float32, device=rows.device)
     return _launch(rows, count, size, index, out, last=False)
 
 
 def recent_anchor(rows: torch.Tensor, count: torch.Tensor, window: int, index: torch.Tensor) -> torch.Tensor:
-    """The mean of each request's last `window` rows, as `naive_recent_anchor` says, in float32."""
+    """The mean of each request's last `window` rows, as specified by `naive_recent_anchor`, in float32."""
     _check_rows(rows, count, window, index)
     out = torch.empty((len(count), 1, rows.shape[-1]), dtype=torch.float32, device=rows.device)
     return _launch(rows, count, window, index, out, last=True)[:, 0]
 
 
 def _check_rows(rows: torch.Tensor, count: torch.Tensor, size: int, index: torch.Tensor | None) -> int:
-    """Raises ValueError where rows, count and index do not go together; returns how many rows a request may have."""
+    """Raises ValueError if rows, count and index do not match. Returns the maximum number of rows per request."""
     check_runnable(rows)
     check_index("count", count, (None,), rows.device)
     check_tensor("rows", rows, (len(count), None, None) if index is None else (None, None), FLOATS)

@@ -11,7 +11,7 @@ def page_summary_kernel(
     K, PageIds, Tokens, Out, stride_page, stride_slot, stride_head, stride_out_page,
     PAGE: tl.constexpr, BLOCK_T: tl.constexpr, HEAD_DIM: tl.constexpr, COLUMNS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """One program: BLOCK of the columns (heads x dimensions) of one page."""
+    """One program: BLOCK of one page's columns (heads x dimensions)."""
     page, tokens = tl.load(PageIds + tl.program_id(0)).to(tl.int64), tl.load(Tokens + tl.program_id(0))
     if (page < 0) | (tokens <= 0):
         return
@@ -31,7 +31,7 @@ def mean_rows_kernel(
     stride_request, stride_row, stride_index, stride_out_request, stride_out_row,
     SIZE: tl.constexpr, INDEXED: tl.constexpr, LAST: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """One program: BLOCK columns of the mean of SIZE rows, the last ones of the request where LAST."""
+    """One program: BLOCK columns of the mean of SIZE rows; the request's last rows if LAST."""
     request = tl.program_id(2).to(tl.int64)
     group = tl.program_id(1)
     column = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

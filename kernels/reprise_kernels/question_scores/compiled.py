@@ -1,4 +1,4 @@
-"""What of question_scores is compiled ahead of time."""
+"""The variants of question_scores that are compiled ahead of time."""
 
 import torch
 
@@ -13,7 +13,7 @@ EVEN = ("stride_q_token", "stride_q_head", "stride_lse_token", "stride_slot", "s
 
 
 def compile_specs() -> list[CompileSpec]:
-    """In bf16 and fp32, for heads of several sizes."""
+    """In bf16 and fp32, for several head sizes."""
     dtypes = (torch.bfloat16, torch.float32)
     plain = [_spec(dtype, size) for dtype in dtypes for size in (64, 256)]
     turned = [_spec(dtype, size, True) for dtype in dtypes for size in (64, 128)]
@@ -21,7 +21,7 @@ def compile_specs() -> list[CompileSpec]:
 
 
 def tuned_specs() -> list[CompileSpec]:
-    """What the operation's launch configuration decides."""
+    """The variants that depend on the operation's launch configuration."""
     return [_spec(torch.bfloat16, 128)]
 
 

@@ -1,4 +1,4 @@
-"""question_scores: checks what it is given and launches the kernel."""
+"""question_scores: checks its arguments and launches the kernel."""
 
 import math
 
@@ -18,14 +18,14 @@ INTERPRETED = {"rows": 64, "keys": 32, "warps": 4, "stages": 2}
 
 
 def choose_tile(dtype: torch.dtype, head_dim: int, turned: bool = False) -> Tile:
-    """The tile for these queries."""
+    """Returns the tile for these queries."""
     dim = triton.next_power_of_2(head_dim)
     if dtype != torch.float32 and dim <= 128 and not turned:
         return tile_of(launch_config("question_scores", INTERPRETED), "tf32", dim)
     if knobs.runtime.interpret:
         return tile_of(INTERPRETED, "ieee", dim)
     if dtype == torch.float32:
-        # for which the compiler needs no stack, on both targets of COMPILED.md
+        # tiles for which the compiler needs no stack, on both targets of COMPILED.md
         if turned:
             return Tile(64, 32 if dim <= 64 else 16, 4, 1, "ieee", dim)
         return Tile(64, 32 if dim == 128 else 16, 8, 1, "ieee", dim)
@@ -45,9 +45,9 @@ def question_scores(
     out: torch.Tensor | None = None,
     turns: KeyTurns | None = None,
 ) -> torch.Tensor:
-    """Mean attention weights as `naive_question_scores` says, float32 [B, Nmax]; added to `out` where it is given.
+    """Mean attention weights as specified by `naive_question_scores`, float32 [B, Nmax]; added to `out` if given.
 
-    One call a layer, each with weight 1 / L and the same `out`, fuses the layers; the matrix of weights is never there.
+    One call per layer, with weight 1 / L and the same `out`, fuses the layers without storing the matrix of weights.
     """
     requests = len(cu_q) - 1
     check_runnable(q)

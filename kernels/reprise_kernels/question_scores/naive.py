@@ -21,15 +21,15 @@ def naive_question_scores(
 ) -> torch.Tensor:
     """Mean attention weight of the question on each position (ProphetKV, sections 4.2 and 4.3), [B, Nmax] float64.
 
-    q       [Nq, Hq, D] the questions' queries, those of request b in rows cu_q[b] to cu_q[b + 1]; q_pos [Nq]
-    lse     [Nq, Hq] natural log-sum-exp of each row over all keys it sees, as attention returns it
+    q       [Nq, Hq, D] the questions' queries; rows cu_q[b] to cu_q[b + 1] are request b's; q_pos [Nq]
+    lse     [Nq, Hq] natural log-sum-exp of each row over all keys it sees, as returned by attention
     k       [pages, page_size, Hkv, D]; slot_table [B, Nmax]; kv_len [B], at most Nmax: the stale cache
     out     [B, Nmax] scores so far, to which these are added
 
         score[b, t] = out[b, t] + weight / (|Q_b| Hq) sum_{i, h} exp(scale q[i, h] . k[t, h // g] - lse[i, h])
 
-    over the rows i of request b with q_pos[i] >= t, for t below kv_len[b], and out[b, t] above it. Calls for each of L
-    layers with weight 1 / L give equation 7. With `turns`, k is turned by its tile's distance first (see KeyTurns).
+    over request b's rows i with q_pos[i] >= t, for t below kv_len[b]; it stays out[b, t] above. Calls for each of L
+    layers with weight 1 / L give equation 7. With `turns`, k is first turned by its tile's distance (see KeyTurns).
     """
     flat = k.double().flatten(0, 1)
     group = q.shape[1] // k.shape[2]

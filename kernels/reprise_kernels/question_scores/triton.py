@@ -13,14 +13,14 @@ def question_scores_kernel(
     KEY_HEADS: tl.constexpr, GROUP: tl.constexpr, HEAD_DIM: tl.constexpr, BLOCK_D: tl.constexpr,
     BLOCK_M: tl.constexpr, BLOCK_Q: tl.constexpr, BLOCK_N: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """One program: the column sums of BLOCK_N keys of one request, over all heads and question tokens.
+    """One program: the column sums of one request's BLOCK_N keys, over all heads and question tokens.
 
-    No other program adds to these sums, so that they are the same from run to run.
+    No other program adds to these sums, so they are the same from run to run.
     """
     request = tl.program_id(1).to(tl.int64)
     first, last = tl.load(CuQ + request), tl.load(CuQ + request + 1)
     n = tl.program_id(0) * BLOCK_N + tl.arange(0, BLOCK_N)
-    # tables are contiguous: what a row takes is also how much it holds
+    # tables are contiguous, so a row's stride is also its length
     inside = n < tl.minimum(tl.load(KvLen + request), stride_table)
     slots = tl.load(SlotTable + request * stride_table + n, mask=inside, other=0).to(tl.int64)
     d, m = tl.arange(0, BLOCK_D), tl.arange(0, BLOCK_M)
@@ -38,7 +38,7 @@ def question_scores_kernel(
             lse = tl.load(Lse + token * stride_lse_token + head, mask=live, other=0.0) * 1.4426950408889634
             position = tl.load(QPos + token, mask=live, other=-1)
             scores = tl.dot(q, k, input_precision=PRECISION) * scale - lse[:, None]
-            # a position of -1 sees nothing, so rows that are not there add nothing
+            # a position of -1 sees nothing, so absent rows add nothing
             sums += tl.sum(tl.where(n[None, :] <= position[:, None], tl.exp2(scores), 0.0), 0)
     place_out = Out + request * stride_out + n
     share = weight / tl.maximum((last - first) * KEY_HEADS * GROUP, 1).to(tl.float32)

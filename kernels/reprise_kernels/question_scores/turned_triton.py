@@ -15,11 +15,11 @@ def turned_question_scores_kernel(
     INTERLEAVED: tl.constexpr, TILE: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_Q: tl.constexpr,
     BLOCK_N: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """As question_scores_kernel; BLOCK_N divides TILE, so that a program has one distance."""
+    """Like question_scores_kernel; BLOCK_N divides TILE, so that a program has one distance."""
     request = tl.program_id(1).to(tl.int64)
     first_row, last = tl.load(CuQ + request), tl.load(CuQ + request + 1)
     n = tl.program_id(0) * BLOCK_N + tl.arange(0, BLOCK_N)
-    # tables are contiguous: what a row takes is also how much it holds
+    # tables are contiguous, so a row's stride is also its length
     inside = n < tl.minimum(tl.load(KvLen + request), stride_table)
     slots = tl.load(SlotTable + request * stride_table + n, mask=inside, other=0).to(tl.int64)
     turn = tl.load(TurnOfTile + request * stride_turns + tl.program_id(0) * BLOCK_N // TILE)

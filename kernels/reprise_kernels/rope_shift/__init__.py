@@ -1,4 +1,4 @@
-"""Cached keys moved to other positions: `rope_shift`, and its specification `naive_rope_shift`."""
+"""Moves cached keys to other positions: `rope_shift`, and its specification `naive_rope_shift`."""
 
 from reprise_kernels.rope_shift.dispatch import rope_shift
 from reprise_kernels.rope_shift.naive import naive_rope_shift

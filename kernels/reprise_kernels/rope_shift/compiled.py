@@ -1,4 +1,4 @@
-"""What of rope_shift is compiled ahead of time."""
+"""The variants of rope_shift that are compiled ahead of time."""
 
 from reprise_kernels.compile_spec import CompileSpec
 from reprise_kernels.launch_configs import launch_config
@@ -19,7 +19,7 @@ def compile_specs() -> list[CompileSpec]:
 
 
 def tuned_specs() -> list[CompileSpec]:
-    """What the operation's launch configuration decides."""
+    """The variants that depend on the operation's launch configuration."""
     return [_spec("half-split bf16, in place", "bf16", rotary=128, interleaved=False, copy=False)]
 
 

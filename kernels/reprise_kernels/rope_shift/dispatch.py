@@ -1,4 +1,4 @@
-"""rope_shift: checks what it is given and launches the kernel."""
+"""rope_shift: checks its arguments and launches the kernel."""
 
 import torch
 import triton
@@ -21,11 +21,11 @@ def rope_shift(
     target: torch.Tensor | None = None,
     target_slots: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Moves cached keys by their chunk's distance, in place or into `target`'s slots; returns where they are now.
+    """Moves cached keys by their chunk's distance, in place or into `target`'s slots. Returns the cache they are in.
 
-    As `naive_rope_shift` says. In place a slot may be named once; between two caches, or two places of one that do not
-    overlap, gathering, turning and scattering are one pass. Nothing waits for the device. In place of the distances
-    `rotary.turns(distances)` may be given, which is the same for all layers.
+    Specified by `naive_rope_shift`. In place, each slot may appear only once. Between two caches, or two places in one
+    cache that do not overlap, gathering, turning and scattering take one pass. Nothing waits for the device. Instead of
+    the distances, `rotary.turns(distances)` may be passed, which is the same for all layers.
     """
     if (target is None) != (target_slots is None):
         raise ValueError("target and target_slots are given both, or neither to move the keys in place")

@@ -14,7 +14,7 @@ def naive_rope_shift(
     target: torch.Tensor,
     target_slots: torch.Tensor,
 ) -> torch.Tensor:
-    """A float64 copy of `target` in which token i's key has moved by the distance of its chunk.
+    """Returns a float64 copy of `target` in which token i's key has moved by the distance of its chunk.
 
     keys, target       [pages, page_size, Hkv, D]; slot s is keys[s // page_size, s % page_size]
     slots, target_slots, move  [N]; a token whose slot or target slot is negative is left alone
@@ -23,8 +23,8 @@ def naive_rope_shift(
         target[target_slots[i], h] = R(distances[move[i]]) keys[slots[i], h]
 
     where R(m) turns the pair (x, y) with frequency f into (x cos mf - y sin mf, x sin mf + y cos mf) and leaves the
-    dimensions past the rotary ones as they are. Since R(a) R(b) = R(a + b) (FusionRAG, A.1), a key that was embedded
-    at position p is then just what it would be at p + distances[move[i]].
+    non-rotary dimensions unchanged. Since R(a) R(b) = R(a + b) (FusionRAG, A.1), a key embedded at position p becomes
+    exactly what it would be at p + distances[move[i]].
     """
     source, result = keys.double().flatten(0, 1), target.double().clone()
     flat = result.view(-1, *result.shape[2:])

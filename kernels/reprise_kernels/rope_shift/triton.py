@@ -13,7 +13,7 @@ def rope_shift_kernel(
     HEADS: tl.constexpr, HEAD_DIM: tl.constexpr, ROTARY_DIM: tl.constexpr, INTERLEAVED: tl.constexpr,
     COPY_REST: tl.constexpr, BLOCK_T: tl.constexpr, BLOCK_PAIRS: tl.constexpr, BLOCK_REST: tl.constexpr,
 ):  # fmt: skip
-    """One program moves BLOCK_T tokens, all their heads: the cosines and sines are read once for all heads."""
+    """One program moves BLOCK_T tokens with all heads: it reads the cosines and sines once for all heads."""
     token = tl.program_id(0) * BLOCK_T + tl.arange(0, BLOCK_T)
     slot = tl.load(Slots + token, mask=token < tokens, other=-1).to(tl.int64)
     target = tl.load(TargetSlots + token, mask=token < tokens, other=-1).to(tl.int64)
@@ -36,7 +36,8 @@ def rope_shift_kernel(
         source = source_row[:, None] + wide(head) * stride_key_head
         sink = target_row[:, None] + wide(head) * stride_target_head
         if INTERLEAVED:
-            # neighbours are read together and parted in registers: two loads of every other number would be two passes
+            # read neighbours together and separate them in registers: two loads of every other number would be two
+            # passes
             key = tl.load(source + both[None, :], mask=whole, other=0.0).to(tl.float32)
             x, y = tl.split(tl.reshape(key, (BLOCK_T, BLOCK_PAIRS, 2)))
             turned = tl.reshape(tl.join(x * cos - y * sin, x * sin + y * cos), (BLOCK_T, 2 * BLOCK_PAIRS))

@@ -1,4 +1,4 @@
-"""The best-scored share of each request's tokens, in order of position: `select_tokens` and its specification."""
+"""The best-scored share of each request's tokens, ordered by position: `select_tokens` and its specification."""
 
 from reprise_kernels.select_tokens.dispatch import select_tokens
 from reprise_kernels.select_tokens.naive import naive_select_tokens

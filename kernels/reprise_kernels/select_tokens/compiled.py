@@ -1,4 +1,4 @@
-"""What of select_tokens is compiled ahead of time."""
+"""The variants of select_tokens that are compiled ahead of time."""
 
 from reprise_kernels.compile_spec import CompileSpec, CudaSpec
 from reprise_kernels.launch_configs import launch_config
@@ -14,7 +14,7 @@ def compile_specs() -> list[CompileSpec | CudaSpec]:
 
 
 def tuned_specs() -> list[CompileSpec | CudaSpec]:
-    """What the operation's launch configuration decides."""
+    """The variants that depend on the operation's launch configuration."""
     config = launch_config("select_tokens", INTERPRETED)
     if "cluster" in config:
         return [CudaSpec("select_tokens", SELECT_TOKENS, cuda_launch(1, TOKENS, config))]

@@ -1,4 +1,4 @@
-"""select_tokens: checks what it is given and launches a kernel."""
+"""select_tokens: checks its arguments and launches a kernel."""
 
 import ctypes
 from pathlib import Path
@@ -14,16 +14,16 @@ from reprise_kernels.select_tokens.triton import select_tokens_kernel
 
 INTERPRETED = {"block": 64, "warps": 16}
 SELECT_TOKENS = CudaKernel("select_tokens", Path(__file__).with_name("select_tokens.cu"))
-# of a thread block's shared memory, what lies before its scores
+# a thread block's shared memory before its scores
 SCRATCH_BYTES = 3336
 
 
 def select_tokens(
     scores: torch.Tensor, lengths: torch.Tensor, ratio: float, capacity: int | None = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The positions of the top `ratio` of each request's float32 scores, as `naive_select_tokens` says.
+    """The positions of the top `ratio` of each request's float32 scores, as specified by `naive_select_tokens`.
 
-    One launch. Nothing waits for the device: how many were taken is a tensor, and places without one hold -1.
+    One launch. Nothing waits for the device: the number of positions is a tensor, and unused places hold -1.
     """
     check_runnable(scores)
     check_tensor("scores", scores, (None, None), (torch.float32,))
@@ -56,6 +56,6 @@ def select_tokens(
 
 
 def cuda_launch(requests: int, width: int, config: Config) -> Launch:
-    """A cluster for each request, each of whose blocks holds its share of `width` scores."""
+    """One cluster per request; each of its blocks holds its share of `width` scores."""
     cluster = config["cluster"]
     return Launch(requests * cluster, config["warps"], SCRATCH_BYTES + 4 * -(-width // cluster), cluster)

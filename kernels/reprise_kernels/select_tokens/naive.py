@@ -8,12 +8,12 @@ import torch
 def naive_select_tokens(
     scores: torch.Tensor, lengths: torch.Tensor, ratio: float, capacity: int | None = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The positions of the top `ratio` of each request's scores: int32 [B, capacity] and how many, int32 [B].
+    """The positions of the top `ratio` of each request's scores: int32 [B, capacity], and how many, int32 [B].
 
-    scores [B, Nmax]; lengths [B]: the first lengths[b] scores count, all of them where that is more than Nmax
+    scores [B, Nmax]; lengths [B]: only the first lengths[b] scores count, or all if that exceeds Nmax
 
-    Of n scores ceil(ratio * n) are taken (less 1e-6, for the rounding of the product), at most `capacity`, by default
-    Nmax. Of equal scores the lower position goes first; NaN comes after everything. Positions ascend, then comes -1.
+    Takes ceil(ratio * n - 1e-6) of n scores (1e-6 for the rounding of the product), at most `capacity`, by default
+    Nmax. Ties go to the lower position; NaN comes last. Positions ascend and are padded with -1.
     """
     capacity = scores.shape[1] if capacity is None else capacity
     positions = torch.full((len(scores), capacity), -1, dtype=torch.int32)

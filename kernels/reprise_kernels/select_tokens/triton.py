@@ -15,9 +15,9 @@ def _keys(Scores, n, length):
 def select_tokens_kernel(
     Scores, Lengths, Positions, Counts, ratio: tl.float64, stride_scores, width, capacity, BLOCK: tl.constexpr
 ):
-    """One program a request: the threshold, a byte of it at a time from the highest, then those above it in order.
+    """One program per request: finds the threshold byte by byte from the highest, then the scores above it, in order.
 
-    To be compiled without fused multiplications, so that how many are wanted is rounded as in the specification.
+    Compile it without fused multiplications, so that the number of tokens is rounded as in the specification.
     """
     request = tl.program_id(0).to(tl.int64)
     length = tl.minimum(tl.load(Lengths + request), width)
@@ -38,7 +38,7 @@ def select_tokens_kernel(
         digit, above = digit_of_rank(counts, rank, 256)
         prefix, rank = prefix * 256 + digit, rank - above
 
-    # `rank` of those that equal the threshold are wanted, the first ones
+    # the first `rank` of the scores that equal the threshold are taken
     taken, equal_before = tl.full((), 0, tl.int32), tl.full((), 0, tl.int32)
     for start in tl.range(0, length, BLOCK):
         keys = _keys(scores, start + block, length)

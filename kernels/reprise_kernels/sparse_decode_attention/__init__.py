@@ -1,4 +1,4 @@
-"""Attention of one query a request over all its pages or a list of them."""
+"""Attention of one query per request over all its pages or a list of them."""
 
 from reprise_kernels.sparse_decode_attention.dispatch import sparse_decode_attention
 from reprise_kernels.sparse_decode_attention.naive import naive_sparse_decode_attention

@@ -1,4 +1,4 @@
-"""What of sparse_decode_attention is compiled ahead of time."""
+"""The variants of sparse_decode_attention that are compiled ahead of time."""
 
 import torch
 
@@ -13,7 +13,7 @@ TABLE_STRIDES = ("stride_table", "stride_list")
 
 
 def compile_specs() -> list[CompileSpec]:
-    """All pages by slot table, listed pages by page table; and what puts the shares together."""
+    """All pages by slot table, listed pages by page table, and the kernel that combines the splits."""
     return [
         *tuned_specs(),
         *(_decode("page list", torch.bfloat16, paged=True, listed=True, head_dim=size) for size in (64, 256)),
@@ -23,7 +23,7 @@ def compile_specs() -> list[CompileSpec]:
 
 
 def tuned_specs() -> list[CompileSpec]:
-    """What the operation's launch configuration decides."""
+    """The variants that depend on the operation's launch configuration."""
     return [
         _decode("slot table", torch.bfloat16, paged=False, listed=False),
         _decode("page list", torch.bfloat16, paged=True, listed=True),

@@ -1,4 +1,4 @@
-"""sparse_decode_attention: checks what it is given and launches the kernels."""
+"""sparse_decode_attention: checks its arguments and launches the kernels."""
 
 import math
 
@@ -23,9 +23,9 @@ def sparse_decode_attention(
     scale: float | None = None,
     splits: int | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Attention of one query a request, as `naive_sparse_decode_attention` says; out as q, log-sum-exp in float32.
+    """Attention of one query per request, specified by `naive_sparse_decode_attention`; out like q, lse in float32.
 
-    `splits`, the number of shares in which a request's keys are read, follows from the shapes unless it is given.
+    `splits`, the number of parts in which a request's keys are read, is derived from the shapes by default.
     """
     table = slot_table if page_table is None else page_table
     if table is None or (slot_table is not None and page_table is not None):

@@ -19,18 +19,18 @@ def naive_sparse_decode_attention(
     """Attention of each request's newest token; out [B, Hq, D] and natural log-sum-exp [B, Hq], float64.
 
     q           [B, Hq, D]; k, v [pages, page_size, Hkv, D]; slot s is k[s // page_size, s % page_size]
-    kv_len      [B] how many tokens a request has, the newest included; at most as many as its table has places
-    slot_table  [B, Nmax] the slot of each position, or page_table [B, Pmax] the page of positions j * page_size and on
-    page_list   [B, L] which of a request's pages (0: its first) are read; the first page_count[b] of them count, and
-                negative ones do not. Without it all are.
+    kv_len      [B] how many tokens a request has, the newest included; at most the number of places in its table
+    slot_table  [B, Nmax] the slot of each position; or page_table [B, Pmax] the page from position j * page_size on
+    page_list   [B, L] which of a request's pages (0: its first) to read; only the first page_count[b] entries count,
+                and negative ones are ignored. Without it all pages are read.
 
-    With J the positions below kv_len[b] that lie in a listed page, each page once for each time it is listed:
+    With J the positions below kv_len[b] in a listed page, each page counted as often as it is listed:
 
         s_j = scale * q[b, h] . k[slot(j), h // g]
         out[b, h] = sum_J softmax(s)_j v[slot(j), h // g]
         lse[b, h] = log sum_J exp s_j
 
-    A request with no key gives 0 and -inf.
+    A request without keys gives 0 and -inf.
     """
     page_size = k.shape[1]
     flat_k, flat_v = k.double().flatten(0, 1), v.double().flatten(0, 1)

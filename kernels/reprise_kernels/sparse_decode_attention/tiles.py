@@ -1,4 +1,4 @@
-"""The sizes of tiles, and in how many shares the keys are read."""
+"""Tile sizes, and the number of splits in which the keys are read."""
 
 import torch
 import triton
@@ -9,13 +9,13 @@ from reprise_kernels.launch_spaces import Config
 from reprise_kernels.tile import Tile
 
 MOST_SPLITS = 64
-# of a request that is as long as its table: in a batch of unequal ones the longest is not read by one program alone
+# for a request as long as its table: in an uneven batch, the longest request must not be read by one program alone
 MOST_PLACES_OF_A_SHARE = 2048
 INTERPRETED = {"keys": 16, "warps": 4, "stages": 2, "programs": 264}
 
 
 def choose_tile(dtype: torch.dtype, head_dim: int, group: int) -> Tile:
-    """The tile for one query with `group` heads a key head."""
+    """Returns the tile for one query with `group` heads per key head."""
     precision = "ieee" if dtype == torch.float32 else "tf32"
     rows, dim = max(16, triton.next_power_of_2(group)), triton.next_power_of_2(head_dim)
     if dtype != torch.float32 and dim <= 128:
@@ -27,7 +27,7 @@ def choose_tile(dtype: torch.dtype, head_dim: int, group: int) -> Tile:
 
 
 def choose_splits(requests: int, key_heads: int, places: int, keys: int) -> int:
-    """How many shares fill the GPU and part long requests, from shapes alone: at most as many as tiles of keys."""
+    """How many splits fill the GPU and divide long requests, from shapes alone; at most one per tile of keys."""
     wanted = triton.cdiv(_config()["programs"], requests * key_heads)
     wanted = max(wanted, triton.cdiv(places, MOST_PLACES_OF_A_SHARE))
     return max(1, min(wanted, triton.cdiv(places, keys), MOST_SPLITS))

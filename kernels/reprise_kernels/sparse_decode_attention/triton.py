@@ -1,4 +1,4 @@
-"""The Triton kernels of sparse_decode_attention: a share of the keys each, then the shares put together."""
+"""The Triton kernels of sparse_decode_attention: each program reads a split of the keys, then one combines them."""
 
 import triton
 import triton.language as tl
@@ -29,7 +29,7 @@ def decode_kernel(
     GROUP: tl.constexpr, HEAD_DIM: tl.constexpr, BLOCK_D: tl.constexpr,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """One program: one of SPLITS shares of a request's keys, for the query heads of one key head."""
+    """One program: one of the SPLITS parts of a request's keys, for the query heads of one key head."""
     split, key_head, request = tl.program_id(0), wide(tl.program_id(1)), wide(tl.program_id(2))
     row = tl.arange(0, BLOCK_M)
     d = tl.arange(0, BLOCK_D)
@@ -37,7 +37,7 @@ def decode_kernel(
     real = (row < GROUP)[:, None] & (d < HEAD_DIM)[None, :]
     q = tl.load(Q + request * stride_q_token + head[:, None] * stride_q_head + d[None, :], mask=real, other=0.0)
 
-    # tables are contiguous: what a row takes is also how much it holds
+    # tables are contiguous, so a row's stride is also its length
     kv_len = tl.load(KvLen + request)
     if PAGED:
         kv_len = tl.minimum(kv_len, stride_table * PAGE)
@@ -46,7 +46,7 @@ def decode_kernel(
     places = kv_len
     if LISTED:
         places = tl.minimum(tl.load(Count + request), stride_list) * PAGE
-    # how long a request is, only the device knows: the shares follow from it here
+    # only the device knows a request's length, so the splits are computed here
     share = tl.cdiv(tl.cdiv(places, BLOCK_N), SPLITS) * BLOCK_N
     table, pages = Table + request * stride_table, List + request * stride_list
     n = tl.arange(0, BLOCK_N)
@@ -71,7 +71,7 @@ def combine_kernel(
     PartOut, PartLse, Out, Lse, stride_out_token, stride_out_head,
     SPLITS: tl.constexpr, BLOCK_S: tl.constexpr, HEAD_DIM: tl.constexpr, BLOCK_D: tl.constexpr,
 ):  # fmt: skip
-    """One program puts the shares of one request and head together, each weighted by its part of the softmax."""
+    """One program combines the splits of one request and head, each weighted by its part of the softmax."""
     request, head = wide(tl.program_id(0)), wide(tl.program_id(1))
     row = request * tl.num_programs(1) + head
     s, d = tl.arange(0, BLOCK_S), tl.arange(0, BLOCK_D)

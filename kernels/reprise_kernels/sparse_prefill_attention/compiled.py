@@ -1,4 +1,4 @@
-"""What of sparse prefill attention is compiled ahead of time."""
+"""The variants of sparse prefill attention that are compiled ahead of time."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def compile_specs() -> list[CompileSpec]:
 
 
 def tuned_specs() -> list[CompileSpec]:
-    """What the operation's launch configuration decides."""
+    """The variants that depend on the operation's launch configuration."""
     return [_attention("slot table", slot_prefill_kernel, torch.bfloat16)]
 
 
@@ -50,7 +50,7 @@ def _attention(
     known = floats | {"scale": "fp32", "requests": "i32", "places": "i32"}
     arguments = [one for one in kernel.arg_names if one not in sizes]
     types = {one: known.get(one, "i32" if one.startswith("stride") else "*i32") for one in arguments}
-    # the rows of the tables are as long as the requests happen to be
+    # the rows of the tables have arbitrary lengths
     even = tuple(one for one in arguments if one.startswith(("stride_q", "stride_slot", "stride_head", "stride_out")))
     constants = {one: size for one, size in sizes.items() if one in kernel.arg_names}
     return CompileSpec(

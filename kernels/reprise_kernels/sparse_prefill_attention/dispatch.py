@@ -1,4 +1,4 @@
-"""Sparse prefill attention over a slot table: checks what it is given and launches the kernel."""
+"""Sparse prefill attention over a slot table: checks its arguments and launches the kernel."""
 
 import math
 
@@ -24,15 +24,15 @@ def sparse_prefill_attention(
     scale: float | None = None,
     turns: KeyTurns | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Attention by true position, as `naive_sparse_prefill_attention` says; out as q, log-sum-exp in float32.
+    """Attention by true position, specified by `naive_sparse_prefill_attention`; out like q, lse in float32.
 
-    The positions need not be in order; where they are, tiles are skipped and masks left out as early as can be. Every
-    position below kv_len must have a slot.
+    Positions may be in any order; if they ascend, most tiles and masks are skipped. Every position below kv_len must
+    have a slot.
     """
     check_queries(q, q_pos, cu_q, k, v)
     check_index("slot_table", slot_table, (len(cu_q) - 1, None), q.device)
     check_index("kv_len", kv_len, (len(cu_q) - 1,), q.device)
-    # rows behind the last request, with which a captured graph is padded, no program visits
+    # no program visits rows after the last request, which pad a captured graph
     out, lse = torch.zeros_like(q), torch.full(q.shape[:2], -math.inf, dtype=torch.float32, device=q.device)
     if len(q) == 0:
         return out, lse
@@ -66,7 +66,7 @@ def sparse_prefill_attention(
 
 
 def check_queries(q: torch.Tensor, q_pos: torch.Tensor, cu_q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> None:
-    """Raises ValueError unless queries and caches go together."""
+    """Raises ValueError unless queries and caches match."""
     check_runnable(q)
     check_cache("k", k, q.device)
     check_tensor("v", v, k.shape, (k.dtype,), q.device)

@@ -1,4 +1,4 @@
-"""The specifications of sparse prefill attention, in float64 on the CPU: one for each layout of the cache."""
+"""The specifications of sparse prefill attention, in float64 on the CPU, one per cache layout."""
 
 import math
 
@@ -21,19 +21,19 @@ def naive_sparse_prefill_attention(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Attention by true position over the slot table; out [Nq, Hq, D] and natural log-sum-exp [Nq, Hq], float64.
 
-    q           [Nq, Hq, D] the queries of all requests, those of request b are rows cu_q[b] to cu_q[b + 1]
+    q           [Nq, Hq, D] the queries of all requests; rows cu_q[b] to cu_q[b + 1] are request b's
     q_pos       [Nq] each query's true position in its request ("Q index"); cu_q [B + 1]
     k, v        [pages, page_size, Hkv, D]; slot s is k[s // page_size, s % page_size]
-    slot_table  [B, Nmax] where request b's token at position j lies: in a shared chunk, or in a page of its own
+    slot_table  [B, Nmax] the slot of request b's token at position j: in a shared chunk, or in a page of its own
     kv_len      [B] how many positions a request has, at most Nmax
 
-    With g = Hq / Hkv query heads a key head, for row i of request b, and j over 0 .. min(q_pos[i], kv_len[b] - 1):
+    With g = Hq / Hkv query heads per key head, for row i of request b, and j over 0 .. min(q_pos[i], kv_len[b] - 1):
 
         s_j = scale * q[i, h] . k[slot_table[b, j], h // g]
         lse[i, h] = log sum_j exp s_j,   out[i, h] = sum_j exp(s_j - lse[i, h]) v[slot_table[b, j], h // g]
 
-    A row without any key, or behind the last request, gives 0 and -inf. With `turns`, k is turned by its tile's
-    distance first (see KeyTurns).
+    A row without keys, or after the last request, gives 0 and -inf. With `turns`, k is first turned by its tile's
+    distance (see KeyTurns).
     """
     flat_k, flat_v = k.double().flatten(0, 1), v.double().flatten(0, 1)
     out, lse = torch.zeros(q.shape, dtype=torch.float64), torch.full(q.shape[:2], -math.inf, dtype=torch.float64)
@@ -60,15 +60,15 @@ def naive_shared_prefill_attention(
     own_pos: torch.Tensor,
     scale: float | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """FusionRAG's layout (section 4.3): shared pages that nobody writes, and exclusive pages of each request.
+    """FusionRAG's layout (section 4.3): shared pages that are never written, and exclusive pages for each request.
 
-    shared_table  [B, P] the page of positions p * page_size and on; negative: none
-    shared_len    [B] positions that lie in shared pages, at most P * page_size
+    shared_table  [B, P] the page from position p * page_size on; negative: none
+    shared_len    [B] positions in shared pages, at most P * page_size
     own_table     [B, X] the request's exclusive pages; own_pos [B, X * page_size] the true position of the token in
-                  each of their places, negative where there is none
+                  each of their places, negative if there is none
 
-    A query at position p sees the shared tokens at positions up to p whose position is not among own_pos (those are
-    stale: recomputed elsewhere), and the own tokens whose position is at most p; otherwise as above.
+    A query at position p sees the shared tokens at positions up to p that are not in own_pos (those in it are stale:
+    recomputed elsewhere), and the own tokens at positions up to p; otherwise as above.
     """
     page_size = k.shape[1]
     flat_k, flat_v = k.double().flatten(0, 1), v.double().flatten(0, 1)

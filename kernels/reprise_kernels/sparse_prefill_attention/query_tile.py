@@ -1,4 +1,4 @@
-"""Which query rows a program works on: a tile of tokens of one request, all query heads of one key head together."""
+"""The query rows of a program: a tile of tokens from one request, with all query heads of one key head."""
 
 import triton
 import triton.language as tl
@@ -6,9 +6,10 @@ import triton.language as tl
 
 @triton.jit
 def find_request(CuQ, tile, requests, BLOCK_B: tl.constexpr, BLOCK_Q: tl.constexpr):
-    """The request that query tile `tile` belongs to, its first row, and the tile's number within it.
+    """Returns the request that query tile `tile` belongs to, its first row, and the tile's number within it.
 
-    Request b has the tiles from cu_q[b] // BLOCK_Q + b on, one more than it may need: so the grid follows from shapes.
+    Request b's tiles begin at cu_q[b] // BLOCK_Q + b; it may have one too many, so that the grid depends only on
+    shapes.
     """
     b = tl.arange(0, BLOCK_B)
     starts = tl.load(CuQ + b, mask=b < requests, other=2147483647)

@@ -1,4 +1,4 @@
-"""Sparse prefill attention over shared and exclusive pages: checks what it is given and launches the kernels."""
+"""Sparse prefill attention over shared and exclusive pages: checks its arguments and launches the kernels."""
 
 import math
 
@@ -26,9 +26,9 @@ def shared_prefill_attention(
     own_pos: torch.Tensor,
     scale: float | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Attention by true position in the paper's layout, as `naive_shared_prefill_attention` says.
+    """Attention by true position in the paper's layout, as specified by `naive_shared_prefill_attention`.
 
-    The reference for `sparse_prefill_attention`, which needs no mask and does not visit stale tokens.
+    The reference for `sparse_prefill_attention`, which needs no mask and never reads stale tokens.
     """
     check_queries(q, q_pos, cu_q, k, v)
     requests, page_size = len(cu_q) - 1, k.shape[1]
@@ -36,7 +36,7 @@ def shared_prefill_attention(
     check_index("shared_len", shared_len, (requests,), q.device)
     check_index("own_table", own_table, (requests, None), q.device)
     check_index("own_pos", own_pos, (requests, own_table.shape[1] * page_size), q.device)
-    # rows behind the last request, with which a captured graph is padded, no program visits
+    # no program visits rows after the last request, which pad a captured graph
     out, lse = torch.zeros_like(q), torch.full(q.shape[:2], -math.inf, dtype=torch.float32, device=q.device)
     if len(q) == 0:
         return out, lse
@@ -57,7 +57,7 @@ def shared_prefill_attention(
 
 
 def _mark_stale(own_pos: torch.Tensor, positions: int) -> torch.Tensor:
-    """A bit for each shared position, set where the token has been recomputed: int32 [B, positions / 32]."""
+    """One bit per shared position, set if the token has been recomputed: int32 [B, positions / 32]."""
     requests, places = own_pos.shape
     stale = torch.zeros((requests, max(triton.cdiv(positions, 32), 1)), dtype=torch.int32, device=own_pos.device)
     if places:

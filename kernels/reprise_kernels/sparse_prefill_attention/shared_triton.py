@@ -1,4 +1,4 @@
-"""The Triton kernels for the paper's layout: shared pages with stale tokens masked, and a request's exclusive pages."""
+"""The Triton kernels for the paper's layout: shared pages with stale tokens masked, plus a request's own pages."""
 
 import triton
 import triton.language as tl
@@ -10,7 +10,7 @@ from reprise_kernels.wide import wide
 
 @triton.jit
 def mark_stale_kernel(OwnPos, Stale, places, positions, stride_pos, stride_stale, BLOCK: tl.constexpr):
-    """Sets bit p % 32 of word p // 32 for every position p of request program_id(1) that lies in its own pages."""
+    """Sets bit p % 32 of word p // 32 for every position p of request program_id(1) that is in its own pages."""
     request = tl.program_id(1).to(tl.int64)
     place = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     position = tl.load(OwnPos + request * stride_pos + place, mask=place < places, other=-1)
@@ -22,7 +22,7 @@ def mark_stale_kernel(OwnPos, Stale, places, positions, stride_pos, stride_stale
 @triton.jit
 def _load_pages(K, V, Table, places, wanted, head, page_stride, stride_head, PAGE: tl.constexpr, slot_stride,
                 HEAD_DIM: tl.constexpr, BLOCK_D: tl.constexpr):  # fmt: skip
-    """k and v [N, D] at these places of a page table's row, and which of the wanted have a page."""
+    """Returns k and v [N, D] at these places of a page table's row, and which of the wanted places have a page."""
     d = tl.arange(0, BLOCK_D)
     page = tl.load(Table + places // PAGE, mask=wanted, other=-1).to(tl.int64)
     present = wanted & (page >= 0)
@@ -52,7 +52,7 @@ def shared_prefill_kernel(
     q = tl.load(Q + row, mask=live[:, None] & (d < HEAD_DIM)[None, :], other=0.0)
 
     b = request.to(tl.int64)
-    # tables are contiguous: what a row takes is also how much it holds
+    # tables are contiguous, so a row's stride is also its length
     shared_len = tl.minimum(tl.load(SharedLen + request), stride_shared * PAGE)
     end = tl.minimum(tl.max(position, 0) + 1, shared_len)
     n = tl.arange(0, BLOCK_N)

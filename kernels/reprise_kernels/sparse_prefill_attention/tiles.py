@@ -1,4 +1,4 @@
-"""The sizes of tiles, and how many warps and stages a program has."""
+"""Tile sizes, and the warps and stages of a program."""
 
 from typing import Literal
 
@@ -14,14 +14,14 @@ INTERPRETED = {"rows": 64, "keys": 32, "warps": 4, "stages": 2}
 
 
 def choose_tile(dtype: torch.dtype, head_dim: int, group: int, variant: Variant) -> Tile:
-    """The tile for these queries: large for the tensor cores, small under the interpreter."""
+    """Returns the tile for these queries: large for the tensor cores, small under the interpreter."""
     precision = "ieee" if dtype == torch.float32 else "tf32"
     dim = triton.next_power_of_2(head_dim)
     if variant == "slots" and dtype != torch.float32 and dim <= 128:
         return tile_of(launch_config("sparse_prefill_attention", INTERPRETED), precision, dim)
     if knobs.runtime.interpret:
         return tile_of(INTERPRETED, precision, dim)
-    # the largest for which the compiler needs no stack, on both targets of COMPILED.md
+    # the largest tiles for which the compiler needs no stack, on both targets of COMPILED.md
     if dtype == torch.float32:
         return Tile(max(32, triton.next_power_of_2(group)), 16, 8, 2, precision, dim)
     if variant == "turned" or dim > 128:

@@ -11,7 +11,7 @@ from reprise_kernels.wide import wide
 @triton.jit
 def _keys_of(SlotRow, K, V, positions, inside, head, stride_slot, stride_head, HEAD_DIM: tl.constexpr,
              BLOCK_D: tl.constexpr, MASKED: tl.constexpr):  # fmt: skip
-    """k and v [N, D] of one key head at these positions."""
+    """Returns k and v [N, D] of one key head at these positions."""
     d = tl.arange(0, BLOCK_D)
     if MASKED:
         slots = tl.load(SlotRow + positions, mask=inside, other=0).to(tl.int64)
@@ -36,7 +36,7 @@ def slot_prefill_kernel(
     BLOCK_M: tl.constexpr, BLOCK_Q: tl.constexpr, BLOCK_N: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """One program: BLOCK_Q query tokens of one request, the query heads of one key head; all keys they may see."""
-    # the last tokens see the most keys: they begin first
+    # the last tokens see the most keys, so they start first
     tile = tl.num_programs(0) - 1 - tl.program_id(0)
     key_head = wide(tl.program_id(1))
     request, first_row, local = find_request(CuQ, tile, requests, BLOCK_B, BLOCK_Q)
@@ -48,10 +48,10 @@ def slot_prefill_kernel(
     place = token.to(tl.int64)[:, None] * stride_q_token + head[:, None] * stride_q_head + d[None, :]
     q = tl.load(Q + place, mask=live[:, None] & (d < HEAD_DIM)[None, :], other=0.0)
 
-    # tables are contiguous: what a row takes is also how much it holds
+    # tables are contiguous, so a row's stride is also its length
     kv_len = tl.minimum(tl.load(KvLen + request), stride_table)
     end = tl.minimum(tl.max(position, 0) + 1, kv_len)
-    # below the lowest query's position no score needs a mask
+    # no score below the lowest query's position needs a mask
     unmasked_end = tl.minimum(tl.min(tl.where(live, position, 2147483646), 0) + 1, kv_len) // BLOCK_N * BLOCK_N
     slot_row = SlotTable + request.to(tl.int64) * stride_table
     n = tl.arange(0, BLOCK_N)

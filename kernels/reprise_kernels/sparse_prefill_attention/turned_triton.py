@@ -1,4 +1,4 @@
-"""The Triton kernel that turns the queries per chunk instead of the keys: a chunk's pages serve it at any position."""
+"""The Triton kernel that turns queries per chunk instead of keys: a chunk's pages work at any position."""
 
 import triton
 import triton.language as tl
@@ -18,7 +18,7 @@ def turned_prefill_kernel(
     TILE: tl.constexpr, BLOCK_B: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_Q: tl.constexpr,
     BLOCK_N: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """As slot_prefill_kernel, with q . R(m) k computed as R(-m) q . k; BLOCK_N divides TILE."""
+    """Like slot_prefill_kernel, but computes q . R(m) k as R(-m) q . k; BLOCK_N divides TILE."""
     tile = tl.num_programs(0) - 1 - tl.program_id(0)
     key_head = wide(tl.program_id(1))
     request, first_row, local = find_request(CuQ, tile, requests, BLOCK_B, BLOCK_Q)
@@ -31,7 +31,7 @@ def turned_prefill_kernel(
     x = tl.load(Q + row + first[None, :], mask=live[:, None], other=0.0)
     y = tl.load(Q + row + second[None, :], mask=live[:, None], other=0.0)
 
-    # tables are contiguous: what a row takes is also how much it holds
+    # tables are contiguous, so a row's stride is also its length
     kv_len = tl.minimum(tl.load(KvLen + request), stride_table)
     end = tl.minimum(tl.max(position, 0) + 1, kv_len)
     n, d = tl.arange(0, BLOCK_N), tl.arange(0, HEAD_DIM)

@@ -1,4 +1,4 @@
-"""What of weighted_deviation is compiled ahead of time."""
+"""The variants of weighted_deviation that are compiled ahead of time."""
 
 from reprise_kernels.compile_spec import CompileSpec
 from reprise_kernels.kv_deviation.compiled import deviation_spec

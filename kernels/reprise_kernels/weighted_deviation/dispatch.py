@@ -1,4 +1,4 @@
-"""weighted_deviation and kvshare_scores: check what they are given and launch the kernels."""
+"""weighted_deviation and kvshare_scores: check their arguments and launch the kernels."""
 
 import torch
 
@@ -16,9 +16,9 @@ def weighted_deviation(
     slot_table: torch.Tensor,
     kv_len: torch.Tensor,
 ) -> torch.Tensor:
-    """As `naive_weighted_deviation` says, in float32 [B, Nmax]; `select_tokens` takes the result.
+    """Specified by `naive_weighted_deviation`, in float32 [B, Nmax]; `select_tokens` takes the result.
 
-    With the question's attention before and after a full recomputation it is ProphetKV's ideal, equation 5.
+    With the question's attention before and after a full recomputation, this is ProphetKV's ideal, equation 5.
     """
     check_fresh([fresh], [cached], cu_tokens, kv_len)
     for name, weights in (("fresh_weights", fresh_weights), ("stale_weights", stale_weights)):
@@ -40,9 +40,9 @@ def kvshare_scores(
     kv_len: torch.Tensor,
     scale: float | None = None,
 ) -> torch.Tensor:
-    """KVShare's criterion, as `naive_kvshare_scores` says, in float32 [B, Nmax].
+    """KVShare's criterion, as specified by `naive_kvshare_scores`, in float32 [B, Nmax].
 
-    `lse` is the rows' log-sum-exp over the keys they see, as the attention of this layer returns it.
+    `lse` is the rows' log-sum-exp over the keys they see, as returned by this layer's attention.
     """
     weights = question_scores(q, q_pos, cu_q, lse, k, slot_table, kv_len, scale=scale)
     return weighted_deviation(weights, weights, fresh, v, cu_q, slot_table, kv_len)

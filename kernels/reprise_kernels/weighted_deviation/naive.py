@@ -15,7 +15,7 @@ def naive_weighted_deviation(
     """Squared distance of each token's weighted cached values from its weighted fresh ones, float64 [B, Nmax].
 
     fresh_weights, stale_weights    [B, Nmax]
-    fresh                           [T, Hkv, D]: request b's tokens in rows cu_tokens[b] to cu_tokens[b + 1], from 0 on
+    fresh                           [T, Hkv, D]: request b's tokens are rows cu_tokens[b] to cu_tokens[b + 1], from 0 on
     cached                          [pages, page_size, Hkv, D]; slot_table [B, Nmax]; kv_len [B], at most Nmax
 
         score[b, t] = sum over h, d of
@@ -44,9 +44,9 @@ def naive_kvshare_scores(
     kv_len: torch.Tensor,
     scale: float | None = None,
 ) -> torch.Tensor:
-    """Squared deviation of each token's values times the attention that all tokens pay it, float64 [B, Nmax].
+    """The squared deviation of each token's values times the attention of all tokens to it, float64 [B, Nmax].
 
-    q [T, Hq, D] the queries of all tokens of a layer, q_pos [T] their positions, k the keys they look at; the rest as
+    q [T, Hq, D] the queries of all tokens of a layer, q_pos [T] their positions, k the keys they attend to; the rest as
     in `naive_weighted_deviation`. With P[i, h, t] the softmax of row i's scores over the t up to q_pos[i],
 
         score[b, t] = (1 / (|T_b| Hq) sum_{i, h} P[i, h, t])^2  sum_{h, d} (fresh[t, h, d] - v[t, h, d])^2

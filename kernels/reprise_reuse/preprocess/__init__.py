@@ -1,1 +1,1 @@
-"""Preprocessing: documents computed behind other documents before they are asked for (FusionRAG §3.1)."""
+"""Preprocessing: computes documents after other documents before anyone asks for them (FusionRAG §3.1)."""

@@ -1,4 +1,4 @@
-"""Documents from files."""
+"""Reads documents from files."""
 
 import gzip
 import json
@@ -7,11 +7,11 @@ from pathlib import Path
 
 
 class CorpusError(Exception):
-    """A corpus that cannot be read; says where."""
+    """A corpus that cannot be read. The message says where."""
 
 
 def read_corpus(paths: Sequence[Path]) -> list[str]:
-    """Returns the documents of files and folders in order, each once; raises `CorpusError`."""
+    """Returns the documents of files and folders in order, without duplicates. Raises `CorpusError`."""
     documents = list(dict.fromkeys(text for path in paths for text in _read(path) if text.strip()))
     if not documents:
         raise CorpusError(f"no document in {', '.join(map(str, paths))}")

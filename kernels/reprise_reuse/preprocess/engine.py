@@ -15,15 +15,15 @@ _PATIENCE_SECONDS = 600
 
 
 class EngineError(Exception):
-    """An engine that fails; says how."""
+    """The engine failed. The message says how."""
 
 
 class NoEngineError(Exception):
-    """What answers is not the engine that was meant; says why."""
+    """The server is not the intended engine. The message says why."""
 
 
 class HttpEngine:
-    """Has prompts computed by `/v1/completions`, without reuse, so that what is stored of them is exact."""
+    """Computes prompts through `/v1/completions`, without reuse, so that the stored results are exact."""
 
     def __init__(self, url: str, model: str | None, salt: str | None, api_key: str | None, *, only_idle: bool) -> None:
         self._url = url.rstrip("/").removesuffix("/v1")
@@ -36,11 +36,11 @@ class HttpEngine:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What decides whether the engine finds what it has computed: its URL, the model and the salt."""
+        """What determines whether the engine finds earlier results: its URL, the model and the salt."""
         return self._url, self._model or "", self._salt or ""
 
     def check(self) -> None:
-        """Raises `EngineError` where the engine does not answer, `NoEngineError` unless it is one with the model."""
+        """Raises `EngineError` if the engine does not answer, `NoEngineError` if it is not an engine with the model."""
         said = self._send("/v1/models")
         try:
             models = [one["id"] for one in json.loads(said)["data"]]
@@ -55,7 +55,7 @@ class HttpEngine:
             raise NoEngineError(f"--idle: {self._url}/metrics tells no {_TELLS_RUNNING}")
 
     def compute(self, prompt: str) -> None:
-        """Returns when the engine has computed the prompt."""
+        """Returns after the engine has computed the prompt."""
         if self._only_idle:
             self._wait_until_idle()
         body: dict[str, Any] = {

@@ -11,11 +11,11 @@ _LEAST = {"contexts": 1, "window": 2, "similar": 1}
 
 
 class OptionError(Exception):
-    """An option that cannot be used; says which, and what it may be."""
+    """An option that cannot be used. The message names it and the allowed values."""
 
 
 def read_options(arguments: list[str] | None, about: str) -> argparse.Namespace:
-    """Returns the options; raises `OptionError`."""
+    """Returns the options. Raises `OptionError`."""
     options = _parse(arguments, about)
     for name, least in _LEAST.items():
         if getattr(options, name) < least:
@@ -28,7 +28,7 @@ def read_options(arguments: list[str] | None, about: str) -> argparse.Namespace:
 
 
 def make_windows(documents: Sequence[str], options: argparse.Namespace) -> list[Window]:
-    """Which documents are computed together, as the options say; raises `OptionError`."""
+    """Returns the windows of documents to compute together, per the options. Raises `OptionError`."""
     if options.similar_by:
         return similar_windows(documents, options.similar, _function_of(options.similar_by)(documents))
     if options.neighbours == "random":

@@ -1,4 +1,4 @@
-"""Has prompts of documents computed, and remembers which are done."""
+"""Has prompts of documents computed, and records which are done."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
@@ -8,25 +8,25 @@ from reprise_reuse.preprocess.windows import Window
 
 
 class StateError(Exception):
-    """A state that cannot be read or written; says which."""
+    """A state file that cannot be read or written. The message names it."""
 
 
 class Done:
     """
-    Which prompts an engine has computed; a file with one digest a line, so that a later run goes on.
+    The prompts an engine has computed. Kept in a file with one digest per line, so that a later run can continue.
 
-    One file may know of several engines: what one has computed the others have not.
+    One file may cover several engines; each has its own entries.
     """
 
     def __init__(self, path: Path | None = None, key: Sequence[str] = ()) -> None:
-        """key: names the engine, and whatever else decides where it finds what it has computed"""
+        """key: identifies the engine, and anything else that determines where it finds what it has computed"""
         self._path = path
         self._key = repr(tuple(key)).encode()
         self._digests: dict[str, None] = {}
         if path is None:
             return
         try:
-            # made now: that it cannot be is not to be found out behind the first prompt
+            # opened now, so that a failure shows before the first prompt, not after it
             with path.open("a+") as lines:
                 lines.seek(0)
                 self._digests = dict.fromkeys(lines.read().split())
@@ -34,16 +34,16 @@ class Done:
             raise StateError(f"--state {path}: {error}") from error
 
     def holds(self, prompt: str) -> bool:
-        """Whether this prompt was computed."""
+        """Whether this prompt has been computed."""
         return self._digest(prompt) in self._digests
 
     def add(self, prompt: str) -> None:
-        """This prompt was computed."""
+        """Records that this prompt has been computed."""
         self._digests[self._digest(prompt)] = None
         self._write("a", [self._digest(prompt)])
 
     def forget(self, prompts: Iterable[str]) -> None:
-        """These prompts are to be computed again."""
+        """Makes these prompts count as not computed."""
         for prompt in prompts:
             self._digests.pop(self._digest(prompt), None)
         self._write("w", self._digests)
@@ -62,7 +62,7 @@ class Done:
 
 
 def prompts_of(windows: Iterable[Window], template: str, system: str) -> list[str]:
-    """The prompts of windows, each once; a document stands at `{}` of the template."""
+    """Returns the prompts of the windows, without duplicates; each document replaces `{}` in the template."""
     prompts = (system + "".join(template.replace("{}", document) for document in window) for window in windows)
     return list(dict.fromkeys(prompts))
 
@@ -73,10 +73,10 @@ def preprocess(
     done: Done,
     say: Callable[[int, int], None] = lambda done, of: None,
 ) -> int:
-    """Has every prompt computed that is not done yet; returns how many were.
+    """Computes every prompt that is not done yet. Returns how many it computed.
 
-    compute  has an engine compute a prompt by full attention, so that its segments are stored or averaged
-    say      is told how many prompts of how many are done
+    compute  has an engine compute a prompt with full attention, so that its segments are stored or averaged
+    say      called with the number of prompts done and the total
     """
     computed = 0
     for number, prompt in enumerate(prompts, 1):

@@ -1,18 +1,18 @@
-"""Which documents are computed together, so that each is computed behind others."""
+"""Which documents are computed together, so that each one is computed after others."""
 
 import random
 from collections.abc import Callable, Sequence
 
 Window = Sequence[str]
 Similar = Callable[[str, int], Sequence[str]]
-"""a document and how many -> those of the corpus most similar to it, without itself, most similar first"""
+"""(document, count) -> the most similar documents of the corpus, most similar first, without the document itself"""
 
 
 def random_windows(documents: Sequence[str], contexts: int, size: int, seed: int) -> list[Window]:
-    """Prompts of `size` documents in which each document comes at least `contexts` times behind others.
+    """Returns prompts of `size` documents in which each document follows others at least `contexts` times.
 
-    One prompt gives a context to all of its documents but the first, so this costs hardly more than `contexts` prefills
-    of the corpus, where a prompt for each document and context would cost several times as much.
+    One prompt gives a context to all of its documents but the first. So this costs little more than `contexts` prefills
+    of the corpus; one prompt per document and context would cost several times as much.
     """
     order = random.Random(seed)
     size = max(2, min(size, len(documents)))
@@ -24,7 +24,7 @@ def random_windows(documents: Sequence[str], contexts: int, size: int, seed: int
         for start in range(0, len(left), size - 1):
             wanted = left[start : start + size - 1]
             others = [document for document in order.sample(documents, size) if document not in wanted]
-            # short of documents that still want a context, others fill up, the first above all
+            # if too few documents still need a context, others fill the window, starting with its first place
             window = [*others[: size - len(wanted)], *wanted]
             windows.append(window)
             for document in window[1:]:
@@ -33,16 +33,16 @@ def random_windows(documents: Sequence[str], contexts: int, size: int, seed: int
 
 
 def similar_windows(documents: Sequence[str], count: int, similar: Similar | None = None) -> list[Window]:
-    """A prompt for each document, behind the `count` most similar ones, the most similar next to it (FusionRAG §3.1).
+    """Returns a prompt per document, after its `count` most similar ones, the most similar next to it (FusionRAG §3.1).
 
-    similar  BM25 where none is given; embeddings fit in by the same signature
+    similar  BM25 by default; embeddings can be plugged in with the same signature
     """
     find = similar or bm25(documents)
     return [[*reversed(find(document, count)), document] for document in documents]
 
 
 def bm25(documents: Sequence[str]) -> Similar:
-    """Similarity by words."""
+    """Similarity by words, with BM25."""
     import bm25s
 
     retriever = bm25s.BM25(corpus=list(documents))

@@ -1,4 +1,4 @@
-"""Which segments are held, where, and what leaves when room is needed."""
+"""Which segments are held, where, and which to evict when room is needed."""
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
@@ -11,26 +11,26 @@ from reprise_reuse.segments.segment_index import MIN_STORED, SegmentIndex
 from reprise_reuse.segments.slots import Slots
 
 PROBATION = 0.2
-"""share of host memory for segments that no prompt has repeated yet; beyond it these leave before all others"""
+"""share of host memory for segments that no prompt has repeated yet; beyond it they are evicted before all others"""
 
 
 class Catalogue:
     """
-    The scheduler's book of segments: what is stored, where, and what leaves when room is needed.
+    The scheduler's record of segments: what is stored, where, and what to evict when room is needed.
 
-    A segment lies in the engine's own pages until these are handed out again, then in host memory, then on disk.
-    Workers keep rows by slot and know nothing of segments, so all ranks hold the same by construction. Host memory is
-    bounded by slots, disk by tokens. Of the segments that nobody has pinned those leave first that no prompt has
-    repeated, while they hold more than their share, and of each kind the least recently used (a segmented LRU).
+    A segment is in the engine's own pages until these are reallocated, then in host memory, then on disk. Workers keep
+    rows by slot and know nothing about segments, so all ranks hold the same rows by construction. Host memory is
+    limited by slots, disk by tokens. Among unpinned segments, those never repeated by a prompt are evicted first while
+    they exceed their share; within each kind, the least recently used goes first (a segmented LRU).
     """
 
     def __init__(self, host_tokens: int, disk_tokens: int = 0, first_name: int = 0, block_size: int = 1) -> None:
-        """first_name: above all names of earlier lives whose segments may be restored; block_size: of the pages."""
+        """first_name: above all names from earlier runs whose segments may be restored; block_size: of the pages."""
         self._slots = Slots(host_tokens)
         self._disk_room = disk_tokens
         self._indexes: dict[bytes, SegmentIndex] = {}
         self._segments: dict[int, Segment] = {}
-        # the same by name, in the order of their last use
+        # the same segments by name, in order of last use
         self._new: OrderedDict[int, Segment] = OrderedDict()
         self._repeated: OrderedDict[int, Segment] = OrderedDict()
         self._new_host_tokens = 0
@@ -38,9 +38,9 @@ class Catalogue:
         self._next_name = first_name
         self._disk_tokens = 0
         self.evicted = 0
-        """segments that left the last tier that held them, for want of room"""
+        """segments evicted from the last tier that held them, for lack of room"""
         self.version = 0
-        """rises with every change of what can be found"""
+        """rises whenever the set of segments that can be found changes"""
         self._dropped_files: list[int] = []
 
     def __len__(self) -> int:
@@ -48,15 +48,15 @@ class Catalogue:
 
     @property
     def host_tokens(self) -> int:
-        """Tokens whose rows lie in host memory."""
+        """Tokens with rows in host memory."""
         return self._slots.capacity - self._slots.free
 
     def get(self, name: int) -> Segment | None:
-        """The segment of that name, if it is still held."""
+        """Returns the segment with that name; None if it is no longer held."""
         return self._segments.get(name)
 
     def owned_by(self, owner: int) -> list[Segment]:
-        """The segments whose rows were stored under this name."""
+        """Returns the segments whose rows were stored under this name."""
         return [segment for segment in self._segments.values() if segment.owner == owner]
 
     def find(self, namespace: bytes, tokens: np.ndarray, begin: int = 0) -> list[Found]:
@@ -70,7 +70,7 @@ class Catalogue:
         return [Found(match, segment, segment.is_as_computed(match, tokens, digests)) for match, segment in found]
 
     def use(self, segments: Iterable[Segment]) -> None:
-        """A prompt has repeated these; they leave last."""
+        """A prompt repeated these segments: they are evicted last."""
         for segment in segments:
             if segment.name in self._segments:
                 if self._new.pop(segment.name, None) is not None and segment.slots is not None:
@@ -82,9 +82,9 @@ class Catalogue:
         self, namespace: bytes, tokens: np.ndarray, position: int, prefix: bytes, *, is_exact: bool,
         pages: np.ndarray | None = None,
     ) -> Segment | None:  # fmt: skip
-        """Returns a new segment; None where room for it in host memory cannot be had.
+        """Returns a new segment; None if host memory has no room for it.
 
-        pages  where its rows lie in the engine's pages, int64 [n]: so it needs no host memory yet
+        pages  where its rows are in the engine's pages, int64 [n]; such a segment needs no host memory yet
         """
         if pages is None and not self._make_room(len(tokens)):
             return None
@@ -96,16 +96,16 @@ class Catalogue:
         return segment
 
     def place(self, segment: Segment, pages: np.ndarray) -> None:
-        """The segment's rows lie in other pages from now on."""
+        """Moves a segment to other pages: its rows are there from now on."""
         self._residents.leave(segment.name, segment.pages)
         segment.pages = pages
         self._residents.enter(segment.name, pages)
 
     def vacate(self, block: int) -> list[tuple[Segment, np.ndarray]]:
-        """A block of the engine's pages is handed out; returns the segments that leave the pages by it, and from where.
+        """The engine reallocates a block of its pages. Returns the segments that leave the pages, and their old slots.
 
-        What they hold can be read until the engine's next forward. Each is to be brought to host memory by then, or
-        dropped.
+        Their rows can be read until the engine's next forward pass. By then the caller must move each to host memory or
+        drop it.
         """
         left = []
         for name in self._residents.of(block):
@@ -114,12 +114,12 @@ class Catalogue:
         return left
 
     def vacate_all(self) -> None:
-        """What the engine's pages hold is not to be relied on any more."""
+        """Drops all segments in the engine's pages: the contents of the pages are no longer reliable."""
         for segment in [one for one in self._segments.values() if one.pages is not None]:
             self.drop(segment)
 
     def bring(self, segment: Segment) -> bool:
-        """Gives a segment slots in host memory in place of its pages; False where there is no room."""
+        """Moves a segment from the pages to slots in host memory. Returns False if there is no room."""
         if not self._make_room(len(segment)):
             return False
         self._take_slots(segment)
@@ -128,10 +128,10 @@ class Catalogue:
         return True
 
     def cut_out(self, segment: Segment, begin: int, end: int) -> Segment:
-        """Makes a segment of its own of `segment.tokens[begin:end]`, whose rows are at hand, and returns it.
+        """Makes `segment.tokens[begin:end]`, whose rows are at hand, a segment of its own and returns it.
 
-        That a prompt repeats just this run says where texts begin and end. What is left on either side is kept where it
-        is long enough to be found. Behind which prefix the later parts were computed is not known any more.
+        A prompt that repeats exactly this run shows where texts begin and end. What is left on either side is kept if
+        it is long enough to be found. The prefix that the later parts were computed after is no longer known.
         """
         tokens, slots = segment.tokens, segment.slots
         pages = None if segment.pages is None else self._leave_pages(segment)
@@ -156,7 +156,7 @@ class Catalogue:
         return made[begin]
 
     def restore(self, segment: Segment) -> None:
-        """Enters a segment that an earlier life of the engine left on disk; its name must not be in use."""
+        """Enters a segment that an earlier run of the engine left on disk; its name must not be in use."""
         if segment.name in self._segments:
             raise ValueError(f"there is a segment {segment.name} already")
         self._next_name = max(self._next_name, segment.name + 1)
@@ -165,7 +165,7 @@ class Catalogue:
         self._bound_disk()
 
     def fetch(self, segment: Segment) -> bool:
-        """Gives a segment that is on disk alone slots in host memory, pinned; False where there is no room."""
+        """Gives a segment that is only on disk slots in host memory, pinned. Returns False if there is no room."""
         segment.pins += 1
         if segment.slots is None and self._make_room(len(segment)):
             self._take_slots(segment)
@@ -174,7 +174,7 @@ class Catalogue:
         return segment.slots is not None
 
     def written(self, segment: Segment) -> None:
-        """The segment's rows are on disk, too."""
+        """The segment's rows are now on disk, too."""
         if not segment.is_on_disk:
             segment.is_on_disk = True
             self._disk_tokens += len(segment)
@@ -200,12 +200,12 @@ class Catalogue:
             self._leave_disk(segment)
 
     def take_dropped_files(self) -> list[int]:
-        """Names of the segments whose files are to go, since this was last asked."""
+        """Returns the names of segments whose files must be deleted, since the last call."""
         dropped, self._dropped_files = self._dropped_files, []
         return dropped
 
     def clear(self) -> None:
-        """Forgets everything that nobody relies on."""
+        """Forgets all segments that are not pinned."""
         for segment in [one for one in self._segments.values() if not one.pins]:
             self.drop(segment)
 
@@ -251,7 +251,7 @@ class Catalogue:
         return True
 
     def _leaving_host(self) -> Iterator[Segment]:
-        """The segments in host memory in the order in which they are to leave it."""
+        """The segments in host memory, in eviction order."""
         new, repeated = (
             (one for one in kind.values() if one.slots is not None and not one.pins)
             for kind in (self._new, self._repeated)

@@ -1,4 +1,4 @@
-"""Where new tokens are cut into segments."""
+"""Cuts new tokens into segments."""
 
 from collections.abc import Collection, Iterator
 
@@ -15,9 +15,9 @@ def cut(
 ) -> Iterator[tuple[int, int]]:
     """Cuts `tokens[begin:end]` into segments of `SHORTEST` to `LONGEST` tokens; the last may be shorter.
 
-    A segment ends behind the first token of `line_ends` from its `SHORTEST`-th token on, at any position of `borders`
-    (where documents are known to begin or end), or at `LONGEST` tokens. Matching does not depend on the cuts: they only
-    decide what is averaged, kept and evicted as one.
+    A segment ends after a token in `line_ends`, from its `SHORTEST`-th token on, at any position in `borders` (where
+    documents are known to begin or end), or at `LONGEST` tokens. Matching does not depend on the cuts: they only decide
+    what is averaged, kept and evicted as a unit.
     """
     start = begin
     for position in range(begin + 1, end + 1):

@@ -1,4 +1,4 @@
-"""A stored run of tokens, where its rows lie, and in which contexts it was computed."""
+"""A stored run of tokens, where its rows are, and the contexts it was computed in."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ from reprise_reuse.segments.segment_index import Match
 
 @dataclass(slots=True, eq=False)
 class Segment:
-    """A run of tokens whose keys and values are held once."""
+    """A run of tokens whose keys and values are stored once."""
 
     name: int
     namespace: bytes
@@ -20,30 +20,30 @@ class Segment:
     tokens: np.ndarray
     """int32 [n]"""
     slots: np.ndarray | None
-    """where its rows lie in host memory, int64 [n]; None: not there"""
+    """where its rows are in host memory, int64 [n]; None: not there"""
     position: int
-    """of its first token when it was first computed; its keys are turned for this place"""
+    """of its first token when it was first computed; its keys are rotated for this position"""
     prefixes: list[bytes]
-    """digests of all that stood before it, for each context it was computed in; its rows are the mean over them"""
+    """digests of everything before it, one per context it was computed in; its rows are the mean over these contexts"""
     is_exact: bool
-    """whether its rows are what full attention gives behind the first of these"""
+    """whether its rows equal full attention after the first of these prefixes"""
     owner: int = -1
-    """the name under which its rows were stored: that of the segment it was cut from"""
+    """the name its rows were stored under: that of the segment it was cut from"""
     is_on_disk: bool = False
     is_fetching: bool = False
     """its rows are being read from disk into its slots"""
     pins: int = 0
-    """requests that rely on its rows staying where they are"""
+    """requests that need its rows to stay where they are"""
     pages: np.ndarray | None = None
-    """where its rows lie in the engine's own pages, as slots of its cache, int64 [n]; None: not there"""
+    """where its rows are in the engine's own pages, as slots of its cache, int64 [n]; None: not there"""
 
     @property
     def is_at_hand(self) -> bool:
-        """Whether its rows can be used at once."""
+        """Whether its rows can be used immediately."""
         return self.pages is not None or (self.slots is not None and not self.is_fetching)
 
     def is_as_computed(self, match: Match, tokens: np.ndarray, digests: Mapping[int, bytes]) -> bool:
-        """Whether a run of it in `tokens` (int32 [n]) stands where it was computed, behind the very same tokens.
+        """Whether a match in `tokens` (int32 [n]) is where the segment was computed, after the very same tokens.
 
         digests  of `tokens[:p]`, by p
         """
@@ -65,11 +65,11 @@ class Found(NamedTuple):
     match: Match
     segment: Segment
     is_exact: bool
-    """the run stands where the segment was computed, behind the very same tokens"""
+    """the run is where the segment was computed, after the very same tokens"""
 
 
 def prefix_digests(tokens: np.ndarray, positions: Iterable[int]) -> dict[int, bytes]:
-    """Digests of `tokens[:p]` for each p of `positions` that lies within `tokens` (int32 [n])."""
+    """Returns digests of `tokens[:p]` for each p in `positions` that lies within `tokens` (int32 [n])."""
     digests: dict[int, bytes] = {}
     state, done = hashlib.blake2b(digest_size=16), 0
     for position in sorted(set(positions)):

@@ -1,4 +1,4 @@
-"""Finds stored segments in a prompt by the tokens themselves."""
+"""Finds stored segments in a prompt by their tokens."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -9,9 +9,9 @@ import numpy as np
 from reprise_reuse.segments.winnow import GRAM, GUARANTEED_RUN, anchors
 
 MIN_MATCH = GUARANTEED_RUN + 1
-"""tokens: shorter runs are not reused on their own, their KV depends most on what stood before"""
+"""tokens; a shorter run is not reused by itself, because its KV depends most on what came before it"""
 MIN_JOINED = 2
-"""tokens of a run that is reused beside another, where one segment ends and the next begins"""
+"""tokens of a run that is reused next to another, at the end of one segment and the start of the next"""
 MIN_STORED = 8
 """tokens of a segment"""
 _MOST_PLACES = 8
@@ -32,17 +32,17 @@ class Match(NamedTuple):
 
 class SegmentIndex:
     """
-    Which stored segments a prompt repeats, whatever stands before them and wherever they are cut (FusionRAG §4.1).
+    Which stored segments a prompt repeats, whatever precedes them and wherever they were cut (FusionRAG §4.1).
 
-    FusionRAG's Alternative Path skips leading chunks until a shorter path is found; here every run of `MIN_MATCH`
-    tokens that a segment shares with a prompt is found, without knowing where chunks begin.
+    FusionRAG's Alternative Path skips leading chunks until it finds a shorter path. This index finds every run of
+    `MIN_MATCH` tokens that a segment shares with a prompt, without knowing where chunks begin.
     """
 
     def __init__(self) -> None:
         self._tokens: dict[int, np.ndarray] = {}
-        # by gram, in the order they were added; a dictionary for its constant removal
+        # by gram, in insertion order; dictionaries for constant-time removal
         self._places: dict[int, dict[tuple[int, int], None]] = {}
-        # by their first tokens, and by their last
+        # by first tokens, and by last tokens
         self._heads = _Ends(slice(0, MIN_JOINED))
         self._tails = _Ends(slice(-MIN_JOINED, None))
 
@@ -50,7 +50,7 @@ class SegmentIndex:
         return len(self._tokens)
 
     def add(self, segment: int, tokens: np.ndarray) -> None:
-        """Makes `tokens` (int32 [n]) known under the name `segment`."""
+        """Adds `tokens` (int32 [n]) under the name `segment`."""
         self._tokens[segment] = tokens
         self._heads.add(segment, tokens)
         self._tails.add(segment, tokens)
@@ -71,8 +71,8 @@ class SegmentIndex:
     def find(self, tokens: np.ndarray, begin: int = 0) -> list[Match]:
         """Returns the runs of `tokens[begin:]` that segments hold: ascending, disjoint, at least `MIN_MATCH` long.
 
-        Beside these, and at the beginning of a prompt, stand shorter ones, at least `MIN_JOINED` long: segments are cut
-        at lines, so a text goes on in the next segment, if only for a few tokens.
+        Next to these, and at the start of a prompt, runs may be as short as `MIN_JOINED`: segments are cut at lines, so
+        a text continues in the next segment, if only for a few tokens.
         """
         matches: list[Match] = []
         for match in self._anchored(tokens, begin):
@@ -87,18 +87,18 @@ class SegmentIndex:
             anchor = begin + position
             if anchor < covered:
                 continue
-            # a gram of boilerplate stands in every document: some of its places are as good as all
+            # a gram of boilerplate is in every document: a few of its places are as good as all
             match = self._longest(tokens, anchor, covered, islice(self._places.get(gram, ()), _MOST_PLACES))
             if match is not None:
                 yield match
                 covered = match.end
 
     def _going_on(self, tokens: np.ndarray, matches: Sequence[Match], begin: int, end: int) -> list[Match]:
-        """What segments hold of `tokens[:end]` from the last match on, if that reaches the end of its segment."""
+        """If the last match reaches the end of its segment, continues it with segments that hold `tokens[:end]`."""
         joined: list[Match] = []
         last = matches[-1] if matches else None
         at = last.end if last is not None else begin
-        # a prompt begins as others did
+        # the start of a prompt may continue nothing: it matches how other prompts begin
         while self._is_whole(last) if last is not None else at == 0:
             ahead = tokens[at:end]
             lengths = {one: _common_prefix(ahead, self._tokens[one]) for one in self._heads.of(ahead)}
@@ -115,7 +115,7 @@ class SegmentIndex:
         return match.offset + match.length == len(self._tokens[match.segment])
 
     def _leading_up(self, tokens: np.ndarray, begin: int, match: Match) -> list[Match]:
-        """What segments hold of `tokens[begin:]` up to a match, if that is at the beginning of its segment."""
+        """Extends a match at the start of its segment backwards with segments that hold `tokens[begin:]`."""
         joined: list[Match] = []
         while match.offset == 0:
             behind = tokens[begin : match.start]
@@ -144,7 +144,7 @@ class SegmentIndex:
 
 
 class _Ends:
-    """Segments by the `MIN_JOINED` tokens at one of their ends."""
+    """Segments by the `MIN_JOINED` tokens at one end."""
 
     def __init__(self, end: slice) -> None:
         self._end = end
@@ -162,7 +162,7 @@ class _Ends:
                 del self._segments[end]
 
     def of(self, tokens: np.ndarray) -> Iterable[int]:
-        """Some of the segments that have the same end as `tokens`."""
+        """Returns some of the segments with the same end as `tokens`."""
         known = self._segments.get(tokens[self._end].tobytes(), ()) if len(tokens) >= MIN_JOINED else ()
         return islice(known, _MOST_PLACES)
 

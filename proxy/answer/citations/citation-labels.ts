@@ -1,34 +1,34 @@
 /** The labels of one list of blocks: as sent to the engine → as received from the caller. */
 export interface ListLabels {
-  /** What is said in front of the number: nothing for `[3]`, `Doc_` for `[Doc_3]`, `Document ` for `Document 3:`. */
+  /** What precedes the number: nothing for `[3]`, `Doc_` for `[Doc_3]`, `Document ` for `Document 3:`. */
   readonly prefix: string
-  /** Labels that stayed need not be there. */
+  /** Unchanged labels may be omitted. */
   readonly labels: ReadonlyMap<string, string>
-  /** What else models say in front of the number, where no other list is spoken of so: `Doc ` for `Document 3:`. */
+  /** What else models write before the number, unless another list is cited that way: `Doc ` for `Document 3:`. */
   readonly aliases?: readonly string[]
 }
 
 /** The position labels of a prompt's lists, in the order of the prompt. */
 export type CitationMap = readonly ListLabels[]
 
-/** Nothing but a citation is spoken of as `Document 3`; `memory 3` may be anything. */
+/** `Document 3` can only be a citation; `memory 3` may be anything. */
 const plainWord = /^(?:document|doc|passage|source|reference) $/
 
 /** A prefix in the forms it is written in. */
 export interface Prefix {
-  /** by which labels are looked up */
+  /** the key to look labels up by */
   readonly key: string
   readonly initials: readonly [string, string]
   readonly rest: string
   /** `Documents 1 and 3`; undefined when no word ends the prefix */
   readonly plural: string | undefined
-  /** words that too much else begins with cite in brackets only */
+  /** the word is too common in other uses: it cites in brackets only */
   readonly isBracketed: boolean
 }
 
 /**
- * Translates labels as sent into labels as received. Of several lists with the same prefix the last one that has the
- * label counts, as the one the question stands behind.
+ * Translates labels as sent into labels as received. If several lists with the same prefix have the label, the last one
+ * counts, since the question follows it.
  */
 export class CitationLabels {
   /** The prefixes that are words, longest first. */
@@ -57,12 +57,14 @@ export class CitationLabels {
     return [...this.#byPrefix.values()].every((labels) => [...labels].every(([sent, received]) => sent === received))
   }
 
-  /** The caller's label; undefined when it is not known. */
+  /** Returns the caller's label; undefined if it is not known. */
   translate(key: string, label: string): string | undefined {
     return this.#byPrefix.get(key)?.get(label)
   }
 
-  /** The caller's labels for `1-3`, as a range if they are one, else as a list; undefined when one is not known. */
+  /**
+   * Returns the caller's labels for `1-3`, as a range if they form one, else as a list; undefined if one is not known.
+   */
   translateRange(key: string, range: string): string | undefined {
     const [, first, sign, last] = /^(\d+)(\D+)(\d+)$/.exec(range) ?? []
     const [from, to] = [Number(first), Number(last)]
@@ -79,16 +81,16 @@ export class CitationLabels {
   }
 }
 
-/** longer ranges cite nothing */
+/** longer ranges are not citations */
 const longestRange = 16
 
-/** Models cite `Document 3:` as `[3]` as well: without a list of bare numbers, those of the only other list are meant. */
+/** Models also cite `Document 3:` as `[3]`: without a list of bare numbers, this means the only other list. */
 function onlyOf(lists: ReadonlyMap<string, Map<string, string>>): Map<string, string> {
   const [only, ...others] = lists.values()
   return only === undefined || others.length > 0 ? new Map() : only
 }
 
-/** The other words for lists, but for those that two lists would be meant by. */
+/** Returns the other words for lists, except those that could mean two lists. */
 function aliasesOf(
   map: CitationMap,
   lists: ReadonlyMap<string, Map<string, string>>,

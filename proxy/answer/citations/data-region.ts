@@ -1,15 +1,15 @@
 import type { Lookahead } from './lookahead.ts'
 
-/** Where in a text one stands when no citation can be there: what is data has to reach the client as it is. */
+/** A region of a text that cannot contain citations: data has to reach the client as it is. */
 export type DataRegion =
   | { readonly kind: 'beginning' }
-  /** all that is left of the text */
+  /** all the rest of the text */
   | { readonly kind: 'rest' }
   | { readonly kind: 'element'; readonly name: string }
-  /** `quote` is what ends the string one stands in */
+  /** `quote` ends the current string; empty outside strings */
   | { readonly kind: 'json'; readonly depth: number; readonly quote: string }
 
-/** Nothing but blanks came yet: what comes next tells whether the whole text is data. */
+/** Only blanks so far: what comes next shows whether the whole text is data. */
 export const beginning: DataRegion = { kind: 'beginning' }
 
 const rest: DataRegion = { kind: 'rest' }
@@ -21,13 +21,13 @@ const longestCitedList = 16
 const digits = '0123456789'
 const whitespace = ' \t\r\n'
 const nameSigns = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:.-'
-// of calls the words of all model families: <tool_call>, <function=f>, <|python_tag|>, <｜tool▁calls▁begin｜>
+// tool calls as all model families mark them: <tool_call>, <function=f>, <|python_tag|>, <｜tool▁calls▁begin｜>
 const dataToken = /tool|function|python|action|plugin|call|commentary/i
 const dataElement = /tool|function|invoke|^(?:code|pre|script|style|samp|kbd|math|json|parameter|arguments?|action)$/i
 const nonBlank = /[^ \t\r\n]/g
 const jsonSign = /["'\\{}[\]\n]/g
 
-/** Where the next character stands that can end the region, from `at` on. */
+/** Returns the place, from `at` on, of the next character that can end the region. */
 export function findDataStop(region: DataRegion, text: string, at: number): number {
   if (region.kind === 'rest') return text.length
   if (region.kind === 'element') {
@@ -39,7 +39,7 @@ export function findDataStop(region: DataRegion, text: string, at: number): numb
   return sign.exec(text)?.index ?? text.length
 }
 
-/** The region behind the stop that `ahead` stands at. */
+/** Returns the region after the stop that `ahead` is at. */
 export function passDataStop(ahead: Lookahead, region: DataRegion): DataRegion | typeof prose {
   switch (region.kind) {
     case 'rest':
@@ -59,7 +59,10 @@ export function passDataStop(ahead: Lookahead, region: DataRegion): DataRegion |
   }
 }
 
-/** The region that begins at `<`, `{` or `[` in prose, if one does; `ahead` stands in it then, else where it stood. */
+/**
+ * Returns the region that begins at `<`, `{` or `[` in prose, if one does. `ahead` is inside it then; otherwise it does
+ * not move.
+ */
 export function enterData(ahead: Lookahead): DataRegion | undefined {
   const start = ahead.at
   const region = ahead.peek() === '<' ? enterElement(ahead) : enterJson(ahead)
@@ -67,7 +70,7 @@ export function enterData(ahead: Lookahead): DataRegion | undefined {
   return region
 }
 
-/** Whether the whole answer is JSON: `{…`, `[{…`, `[[…`, `["…`, or a list of numbers with nothing behind it. */
+/** Whether the whole answer is JSON: `{…`, `[{…`, `[[…`, `["…`, or a list of numbers with nothing after it. */
 function isDataAhead(ahead: Lookahead): boolean {
   if (ahead.peek() === '{') return true
   if (!ahead.take('[')) return false
@@ -96,7 +99,7 @@ function enterElement(ahead: Lookahead): DataRegion | undefined {
   return '>= \t\r\n'.includes(ahead.peek() || 'x') && dataElement.test(name) ? { kind: 'element', name } : undefined
 }
 
-/** JSON in the midst of prose, Python's quotation marks included. */
+/** Enters JSON in the middle of prose, Python's quotation marks included. */
 function enterJson(ahead: Lookahead): DataRegion | undefined {
   if (ahead.take('[TOOL_CALL')) return rest
   const sign = ahead.peek()
@@ -123,7 +126,7 @@ function passJsonSign(ahead: Lookahead, region: DataRegion & { kind: 'json' }): 
   ahead.at += 1
   if (quote !== '') {
     if (sign === '\\' && ahead.peek() !== '') ahead.at += 1
-    // no string of JSON goes on in the next line: it was none
+    // a JSON string does not continue on the next line, so this was none
     if (sign === '\n') return prose
     return sign === quote ? { ...region, quote: '' } : region
   }

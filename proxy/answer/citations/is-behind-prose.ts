@@ -3,8 +3,8 @@ const lastWord = /(?:^|[^\w$.)\]/\\@#'’-])((?:[A-Za-z]+['’-])*[A-Za-z]+|\d[\
 const likelyWord = /^[A-Z\d]|.{4}/
 
 /**
- * Whether a bracket behind `line` can be a citation and is no index of code, as in `a[0]`, `rows[0][1]` or `f()[1]`.
- * Much is cited without a space (`Paris[1].`), so a word of prose may stand in front of it.
+ * Whether a bracket after `line` can be a citation rather than an index in code, as in `a[0]`, `rows[0][1]` or
+ * `f()[1]`. Many citations have no space before them (`Paris[1].`), so a word of prose may precede the bracket.
  */
 export function isBehindProse(line: string): boolean {
   const last = line.at(-1)

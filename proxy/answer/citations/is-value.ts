@@ -2,12 +2,13 @@ import { isBehindProse } from './is-behind-prose.ts'
 import type { Lookahead } from './lookahead.ts'
 
 /*
- * A bracket with labels in it cites or is a value, and only what stands around it can tell. A citation stands at the
- * end of a clause (`text [1].`, `word[1],`), is what the clause speaks of (`According to [2], …`, `[3] says`), or stands
- * beside another one. What is none, and is left alone: what stands behind an operator, `return`, a key, an open call or
- * brace, or in front of an operator; what is an index, that is directly behind code or behind the name of a collection
- * (`items[1]`); what a noun has for its value (`the vector [1, 2]`, `the scores are [1, 2]`); several labels in the
- * midst of a clause, unless it speaks of sources there (`studies [1, 2] show`); and what is listed beside such a value.
+ * A bracket that contains labels is either a citation or a value, and only its surroundings can tell. A citation is at
+ * the end of a clause (`text [1].`, `word[1],`), is what the clause is about (`According to [2], …`, `[3] says`), or is
+ * next to another citation. The following are no citations and are left alone: what follows an operator, `return`, a
+ * key, an open call or an open brace; what precedes an operator; an index, directly after code or after the name of a
+ * collection (`items[1]`); the value of a noun (`the vector [1, 2]`, `the scores are [1, 2]`); several labels in the
+ * middle of a clause, unless the clause mentions sources there (`studies [1, 2] show`); and what is listed next to such
+ * a value.
  */
 
 const lengthOfBehind = 64
@@ -32,11 +33,11 @@ const longestWord = 10
 const clauseEnd =
   /^(?:and|or|but|while|which|that|because|so|when|where|whereas|although|though|since|shows?|says?|states?|suggests?|indicates?|reports?|confirms?|agrees?|disagrees?)$/
 
-/** Whether the bracket between `line` and `ahead` is a value and cites nothing; `isList` when it has several labels. */
+/** Whether the bracket between `line` and `ahead` is a value and no citation; `isList` if it has several labels. */
 export function isValue(line: string, ahead: Lookahead, isList: boolean): boolean {
   if (!isBehindProse(line) || isOpen(line) || isInFormula(line)) return true
   const behind = line.slice(-lengthOfBehind)
-  // what ends in a word can be no more than an index of it
+  // directly after a word the bracket can only be an index
   const isIndex = /\w$/.test(behind)
   if (isIndex ? collection.test(behind) : isNamed(line, behind)) return true
   if (isBeforeOperator(ahead) || (key.test(line) && !isInClause(ahead))) return true
@@ -44,13 +45,13 @@ export function isValue(line: string, ahead: Lookahead, isList: boolean): boolea
   return listNoun.test(behind) || linkedNoun.test(behind) || (isInClause(ahead) && !citing.test(behind))
 }
 
-/** Behind what is followed by a value: not much of prose ends so. */
+/** Whether the text before the bracket calls for a value: little prose ends that way. */
 function isNamed(line: string, behind: string): boolean {
   if (operator.test(behind)) return true
   return /[\s:]$/.test(behind) && (keyword.test(line) || singleNoun.test(behind))
 }
 
-/** In the arguments of a call or between braces. */
+/** Whether the bracket is in the arguments of a call or between braces. */
 function isOpen(line: string): boolean {
   if (line.lastIndexOf('{') > line.lastIndexOf('}')) return true
   const paren = line.lastIndexOf('(')
@@ -62,7 +63,10 @@ function isInFormula(line: string): boolean {
   return dollar >= 0 && /\\[A-Za-z]/.test(line.slice(dollar))
 }
 
-/** `[1]^T`, `[3]rotaxane`, `[1] + [2]`, `[0] * n`; a sign of a list or of emphasis is no operator. */
+/**
+ * Whether an operator follows: `[1]^T`, `[3]rotaxane`, `[1] + [2]`, `[0] * n`. A list marker or emphasis is no
+ * operator.
+ */
 function isBeforeOperator(ahead: Lookahead): boolean {
   if (/[$^a-z0-9_]/.test(ahead.peek())) return true
   const blanks = skipBlanks(ahead)
@@ -71,7 +75,7 @@ function isBeforeOperator(ahead: Lookahead): boolean {
   return (next === '+' || next === '*') && ahead.peek(blanks + 1) === ' '
 }
 
-/** In front of a word that goes on with the clause: neither begins another one nor says what sources say. */
+/** Whether a word follows that continues the clause: it neither begins another clause nor says what sources say. */
 function isInClause(ahead: Lookahead): boolean {
   const blanks = skipBlanks(ahead)
   if (blanks === 0) return false

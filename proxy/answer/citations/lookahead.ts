@@ -1,6 +1,6 @@
 /**
- * Reads forward in a text of which the end may be still to come. Whoever finds `isStarved` afterwards knows that the
- * reading depends on text that is not here yet.
+ * Reads forward in a text whose end may still be missing. If `isStarved` is set afterwards, the result depends on text
+ * that has not arrived yet.
  */
 export class Lookahead {
   at: number
@@ -18,7 +18,7 @@ export class Lookahead {
     return this.#isStarved
   }
 
-  /** The character `distance` further on; empty behind the end. */
+  /** Returns the character `distance` further on; empty past the end. */
   peek(distance = 0): string {
     const index = this.at + distance
     if (index < this.#text.length) return this.#text[index]!
@@ -26,14 +26,14 @@ export class Lookahead {
     return ''
   }
 
-  /** Steps over `text` if it is what follows. */
+  /** Steps over `text` if it follows; returns whether it did. */
   take(text: string): boolean {
     for (let i = 0; i < text.length; i++) if (this.peek(i) !== text[i]) return false
     this.at += text.length
     return true
   }
 
-  /** Steps over at most `limit` characters of the set; says how many. */
+  /** Steps over at most `limit` characters of the set; returns how many. */
   skip(characters: string, limit: number): number {
     let count = 0
     while (count < limit && this.peek() !== '' && characters.includes(this.peek())) {
@@ -43,7 +43,7 @@ export class Lookahead {
     return count
   }
 
-  /** What was read since `start`. */
+  /** Returns what was read since `start`. */
   since(start: number): string {
     return this.#text.slice(start, this.at)
   }

@@ -85,7 +85,7 @@ describe('citations by a word', () => {
     [documents, 'Documents 1 and 3, Documents 1, 2, and 3, which', 'Documents 3 and 2, Documents 3, 1, and 2, which'],
     [documents, "Document 1's rain—Document 2—is", "Document 3's rain—Document 1—is"],
     [documents, '**Document 1**: rain', '**Document 3**: rain'],
-    // cited by their numbers, as some prompts ask for
+    // cited by number, as some prompts ask
     [documents, 'rain [1][2] Document [3]', 'rain [3][1] Document [2]'],
   ])('%#', (map, text, mapped) => {
     expect(mapAll(text, map)).toBe(mapped)
@@ -375,7 +375,7 @@ test.each([
     for (let at = 0; at < text.length; at += 5) length += mapper.push(text.slice(at, at + 5)).length
     length += mapper.flush().length
     expect(length).toBe(text.length)
-    // in quadratic time, the test would not end within its own
+    // with quadratic run time the test would time out
   },
   60_000,
 )

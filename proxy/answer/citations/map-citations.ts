@@ -6,19 +6,19 @@ import { enterCode, findCodeStop, passCodeStop, type Region } from './markdown-c
 import { type Behind, type Citation, readBracketed, readSpoken } from './read-citation.ts'
 import type { CitedLabel } from './read-label-list.ts'
 
-/** How far the citations of a text are decided, and those that change; offsets are in the whole text. */
+/** How far the citations of a text are decided, and which of them change; offsets are in the whole text. */
 export interface Progress {
   readonly decided: number
   readonly changes: readonly Splice[]
 }
 
-/** of a line, this much is looked at to tell prose from code */
+/** how much of a line is examined to distinguish prose from code */
 const keptBehind = 256
 const notSeparator = /[^ \t,;+]/g
 
 /**
- * Maps the citations of one text, as it comes in, to the caller's labels; every split of the text gives the same
- * result. Undecided is never more than a few hundred characters at the end that may be the beginning of a citation.
+ * Maps the citations of one text, as it arrives, to the caller's labels; however the text is split, the result is the
+ * same. At most a few hundred characters at the end are undecided, because they may begin a citation.
  */
 export class CitationMapper {
   readonly #labels: CitationLabels
@@ -26,10 +26,10 @@ export class CitationMapper {
   #region: Region | DataRegion = beginning
   #undecided = ''
   #decided = 0
-  /** the last of the text that is decided */
+  /** the end of the decided text */
   #behind = ''
   #isBehindCitation = false
-  /** nothing but separators stands behind a value */
+  /** nothing but separators has followed a value */
   #isBehindValue = false
   #remapped = 0
 
@@ -45,17 +45,17 @@ export class CitationMapper {
     return this.#remapped
   }
 
-  /** Takes the next piece of the text and gives what can be released of it. */
+  /** Takes the next piece of the text and returns what can be released of it. */
   push(text: string): string {
     return this.#release(text, false)
   }
 
-  /** The rest, when the text is over. */
+  /** Returns the rest, once the text is over. */
   flush(): string {
     return this.#release('', true)
   }
 
-  /** Takes the next piece of the text, the last one if `isLast`; what changes is told, not applied. */
+  /** Takes the next piece of the text, the last one if `isLast`; returns the changes without applying them. */
   advance(text: string, isLast: boolean): Progress {
     const pending = this.#undecided + text
     const changes: Splice[] = []
@@ -92,7 +92,7 @@ export class CitationMapper {
     return this.#prosaicStop.exec(pending)?.index ?? pending.length
   }
 
-  /** What is passed over is prose. */
+  /** Passes over prose. */
   #pass(pending: string, at: number, stop: number): void {
     this.#isBehindCitation = false
     if (!this.#isBehindValue) return
@@ -100,7 +100,7 @@ export class CitationMapper {
     this.#isBehindValue = (notSeparator.exec(pending)?.index ?? stop) >= stop
   }
 
-  /** Decides what stands at a stop and steps behind it; undefined when that takes more text. */
+  /** Decides what is at a stop and steps past it; returns undefined if that takes more text. */
   #passStop(pending: string, at: number, isLast: boolean, changes: Splice[]): number | undefined {
     const ahead = new Lookahead(pending, at, isLast)
     const sign = pending[at]!
@@ -117,7 +117,7 @@ export class CitationMapper {
     return end
   }
 
-  /** Steps into, out of or on in what is no prose. */
+  /** Enters, leaves or continues a region that is not prose. */
   #passRegion(ahead: Lookahead, pending: string): number | undefined {
     const region = this.#region
     const line = (): string => lineOf(this.#textBefore(pending, ahead.at))
@@ -168,7 +168,7 @@ function lineOf(text: string): string {
   return text.slice(Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1)
 }
 
-/** What Markdown lets a backslash escape. */
+/** Whether Markdown lets a backslash escape this character. */
 function isPunctuation(character: string): boolean {
   return /[!-/:-@[-`{-~]/.test(character)
 }

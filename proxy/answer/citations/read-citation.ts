@@ -7,13 +7,13 @@ import { type CitedLabel, readLabelList, readPrefix, readRange, skipBlanks, skip
 /** A place in a text that may be a citation, and what was found there. */
 export interface Citation {
   readonly end: number
-  /** none when it only looks like a citation */
+  /** none if it only looks like a citation */
   readonly labels: readonly CitedLabel[]
-  /** it is data of the text */
+  /** it is data in the text */
   readonly isValue?: boolean
 }
 
-/** What stands in front of a bracket. */
+/** What precedes a bracket. */
 export interface Behind {
   readonly line: string
   readonly isCitation: boolean
@@ -38,7 +38,7 @@ export function readBracketed(
   skipBlanks(ahead)
   const labels = readRange(ahead) ?? readLabelList(ahead, prefixes)
   if (!labels) return undefined
-  // some models name the place in the source: 【3†L10-L15】
+  // some models give the place in the source: 【3†L10-L15】
   if (isWide && ahead.peek() === '†') return { end: ahead.at, labels }
   if (isBeforePage(ahead)) return { end: ahead.at, labels }
   skipBlanks(ahead)
@@ -48,7 +48,7 @@ export function readBracketed(
   return judge(ahead, labels, behind())
 }
 
-/** `[3, p. 5]` names the page of the source; stands where it stood. */
+/** Whether a page of the source follows, as in `[3, p. 5]`. Does not move `ahead`. */
 function isBeforePage(ahead: Lookahead): boolean {
   const start = ahead.at
   const isPage =
@@ -61,7 +61,7 @@ function isBeforePage(ahead: Lookahead): boolean {
   return isPage
 }
 
-/** `[^3]`, a footnote: of these the text they stand for is numbered alike. */
+/** Reads `[^3]`, a footnote: its number in the note itself is mapped the same way. */
 function readFootnote(ahead: Lookahead): Citation | undefined {
   const start = ahead.at
   if (!skipNumber(ahead)) return undefined
@@ -77,13 +77,13 @@ function judge(ahead: Lookahead, labels: CitedLabel[], { line, isCitation, isVal
   return { end, labels: isLinkOrCode(ahead, line) ? [] : labels }
 }
 
-/** Who writes `Document 3` in brackets means the document. */
+/** Whether the bracket is data. `Document 3` in brackets means the document, except in code. */
 function isData(ahead: Lookahead, labels: readonly CitedLabel[], line: string): boolean {
   const isPlain = labels.every(({ prefix }) => prefix === '')
   return isPlain ? isValue(line, ahead, labels.length > 1 || labels[0]?.isRange === true) : !isBehindProse(line)
 }
 
-/** Reads `Document 3`, `Doc_3` or `Documents 1 and 3` at its first letter; `before` is the character in front of it. */
+/** Reads `Document 3`, `Doc_3` or `Documents 1 and 3` at its first letter; `before` is the character before it. */
 export function readSpoken(ahead: Lookahead, { prefixes }: CitationLabels, before: string): Citation | undefined {
   if (partOfName.test(before)) return undefined
   const spoken = readPrefix(ahead, prefixes)
@@ -98,7 +98,9 @@ export function readSpoken(ahead: Lookahead, { prefixes }: CitationLabels, befor
   return { end: ahead.at, labels: [{ start, end: ahead.at, prefix: prefix.key }] }
 }
 
-/** `[3](http…)`, `[3]: http…` at the beginning of a line, `[3] = 0` and `values[3].name` cite nothing. */
+/**
+ * Whether this is a link or code: `[3](http…)`, `[3]: http…` at the beginning of a line, `[3] = 0`, `values[3].name`.
+ */
 function isLinkOrCode(ahead: Lookahead, line: string): boolean {
   const next = ahead.peek()
   if (next === '(') return true
@@ -108,7 +110,10 @@ function isLinkOrCode(ahead: Lookahead, line: string): boolean {
   return ahead.peek() === '=' || (blanks === 0 && ahead.peek() === '+')
 }
 
-/** Models leave out the space in front of a sentence: `in Spain [3].Paris` has none of code in front of its bracket. */
+/**
+ * Whether a `.` accesses a member. Models leave out the space before a sentence: in `in Spain [3].Paris` no code
+ * precedes the bracket.
+ */
 function isMember(first: string, line: string): boolean {
   return /[a-z_]/.test(first) || (/[A-Z]/.test(first) && /\w$/.test(line))
 }
@@ -122,7 +127,7 @@ function isLinkTarget(ahead: Lookahead): boolean {
   return ahead.since(start) === 'www' || (ahead.at > start && ahead.peek() === ':' && ahead.peek(1) !== ' ')
 }
 
-/** The number ends here and is no part of another one, of a range or of a file's name. */
+/** Whether the number ends here, and is not part of another number, of a range or of a file name. */
 function isWordEnd(ahead: Lookahead): boolean {
   const next = ahead.peek()
   if (latin.test(next)) return false

@@ -2,14 +2,14 @@ import type { Span } from '../../json/json-spans.ts'
 import type { Prefix } from './citation-labels.ts'
 import type { Lookahead } from './lookahead.ts'
 
-/** A label in a text, by the prefix it is spoken of with. */
+/** A label in a text, with the prefix it is cited by. */
 export interface CitedLabel extends Span {
   readonly prefix: string
-  /** `1-3`, all of them */
+  /** the label is a range, `1-3` */
   readonly isRange?: boolean
 }
 
-/** longer lists cite nothing: the bound keeps what is held back of a stream small */
+/** longer lists are not citations: the bound limits how much of a stream is held back */
 const longestList = 16
 const mostBlanks = 2
 const mostDigits = 6
@@ -17,8 +17,8 @@ const blanks = ' \t\u00a0'
 const separators = ',;，；、'
 
 /**
- * Reads `3`, `1, 3`, `Doc_1; Doc_3`, `Document 1 and 3`: labels with or without a prefix of their own, the first one
- * behind `prefix`. Stands behind the last label afterwards. Undefined where no label begins or the list is too long.
+ * Reads `3`, `1, 3`, `Doc_1; Doc_3`, `Document 1 and 3`: labels with or without their own prefix, the first one after
+ * `prefix`. Ends after the last label. Returns undefined if no label begins here or the list is too long.
  */
 export function readLabelList(ahead: Lookahead, prefixes: readonly Prefix[], prefix = ''): CitedLabel[] | undefined {
   const labels: CitedLabel[] = []
@@ -37,7 +37,7 @@ export function readLabelList(ahead: Lookahead, prefixes: readonly Prefix[], pre
   }
 }
 
-/** Reads `1-3` if nothing but that stands in the bracket; stands where it stood if not. */
+/** Reads `1-3` if the bracket contains nothing else; otherwise does not move. */
 export function readRange(ahead: Lookahead): CitedLabel[] | undefined {
   const start = ahead.at
   if (skipNumber(ahead) && ahead.skip('-–', 1) > 0 && skipNumber(ahead) && ']】\\'.includes(ahead.peek() || 'x')) {
@@ -47,7 +47,7 @@ export function readRange(ahead: Lookahead): CitedLabel[] | undefined {
   return undefined
 }
 
-/** Reads a prefix in one of its forms; steps over nothing where none is. */
+/** Reads a prefix in one of its forms; does not move if there is none. */
 export function readPrefix(
   ahead: Lookahead,
   prefixes: readonly Prefix[],
@@ -64,7 +64,7 @@ export function readPrefix(
   return undefined
 }
 
-/** Steps over the digits of a label. */
+/** Steps over the digits of a label; returns whether there is a valid one. */
 export function skipNumber(ahead: Lookahead): boolean {
   const digits = ahead.skip('0123456789', mostDigits + 1)
   return digits > 0 && digits <= mostDigits

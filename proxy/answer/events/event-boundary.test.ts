@@ -39,7 +39,7 @@ it('stands where a line by line reading stands, whatever the chunks', () => {
         boundary.push(stream.subarray(at, Math.max(at, cut)))
         at = Math.max(at, cut)
       }
-      // the last line is empty and ended, or there is none
+      // the last line is empty and terminated, or there is none
       const lines = stream.toString().split(/\r\n|\r|\n/)
       expect(boundary.isAtBoundary).toBe(lines.length === 1 ? lines[0] === '' : lines.slice(-2).join('') === '')
     }),

@@ -1,11 +1,11 @@
 const lf = 0x0a
 const cr = 0x0d
-/** enough to hold the end of a line and what ended the one before it */
+/** enough for the end of a line and the end of the line before it */
 const keptBytes = 3
 
-/** Follows an event stream and says whether it stands between two events, where a comment may be put. */
+/** Follows an event stream and says whether it is between two events, where a comment may be inserted. */
 export class EventBoundary {
-  /** the last bytes, the first ones behind an imagined blank line */
+  /** the last bytes; begins as if after a blank line */
   #tail: readonly number[] = [lf, lf]
 
   push(chunk: Buffer): void {
@@ -14,7 +14,7 @@ export class EventBoundary {
     else if (length > 0) this.#tail = [...this.#tail, ...chunk].slice(-keptBytes)
   }
 
-  /** Nothing was sent yet, or a blank line was the last thing. */
+  /** Whether nothing was sent yet, or a blank line was sent last. */
   get isAtBoundary(): boolean {
     const last = this.#tail.at(-1)
     const hasTwoBytes = last === lf && this.#tail.at(-2) === cr

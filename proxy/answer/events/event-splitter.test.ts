@@ -67,5 +67,5 @@ it('ten megabytes without an end in chunks of a byte take linear time', () => {
   const byte = Buffer.from('x')
   for (let i = 0; i < 10 << 20; i++) splitter.push(byte)
   expect(splitter.end().length).toBe(10 << 20)
-  // in quadratic time, the test would not end within its own
+  // with quadratic run time the test would time out
 })

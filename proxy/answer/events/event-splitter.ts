@@ -4,8 +4,8 @@ const lf = 0x0a
 const cr = 0x0d
 
 /**
- * A stretch of an event stream: a whole event with its blank line, a part of an event that is too long to gather, or
- * the line feed that came apart from the carriage return in front of it.
+ * A stretch of an event stream: a whole event with its blank line, a part of an event that is too long to gather, or a
+ * line feed that was separated from the carriage return before it.
  */
 export interface StreamPart {
   readonly kind: 'event' | 'fragment' | 'line_feed'
@@ -13,8 +13,8 @@ export interface StreamPart {
 }
 
 /**
- * Cuts an event stream into its events, whatever the chunks and line ends; the parts put together are the stream.
- * An event of more than `longestEvent` bytes is not gathered but passed on as it comes in. Linear in the stream.
+ * Splits an event stream into its events, whatever the chunks and line ends; the parts put together are the stream. An
+ * event of more than `longestEvent` bytes is not gathered but passed on as it arrives. Linear in the stream.
  */
 export class EventSplitter {
   readonly #longestEvent: number
@@ -44,12 +44,12 @@ export class EventSplitter {
     return parts
   }
 
-  /** What stands behind the last blank line when the stream is over. */
+  /** Returns what follows the last blank line, once the stream is over. */
   end(): Buffer {
     return this.#gathered.take()
   }
 
-  /** Where the next blank line of the chunk ends; 0 if it has none. */
+  /** Returns where the next blank line of the chunk ends; 0 if it has none. */
   #findEnd(chunk: Buffer, start: number): number {
     for (let i = start; i < chunk.length; i++) {
       const next = skipText(chunk, i)
@@ -71,7 +71,7 @@ export class EventSplitter {
     return 0
   }
 
-  /** 1 if the carriage return just passed and this byte are one line end. */
+  /** Returns 1 if the carriage return just passed and this byte are one line end. */
   #takeLineFeed(next: number | undefined): 0 | 1 {
     if (!this.#isBehindCr || next !== lf) return 0
     this.#isBehindCr = false
@@ -91,7 +91,7 @@ export class EventSplitter {
   }
 }
 
-/** Over the bytes that end no line for sure; most do not. */
+/** Skips bytes that certainly end no line; most do not. */
 function skipText(chunk: Buffer, start: number): number {
   let at = start
   while (at < chunk.length && chunk[at]! > cr) at += 1

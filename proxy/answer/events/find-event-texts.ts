@@ -3,16 +3,16 @@ import { toArray, toObject } from '../json-value.ts'
 
 /** A text in an event. */
 export interface EventText extends AnswerText {
-  /** Which text of the answer it belongs to; undefined when it is a whole one, said again. */
+  /** Which text of the answer it belongs to; undefined if it is a whole one, repeated. */
   readonly of: string | undefined
-  /** It repeats all that came before. */
+  /** It repeats everything that came before. */
   readonly isCumulative?: boolean
 }
 
-/** What an event says of the answer's texts. */
+/** What an event contains of the answer's texts. */
 export interface EventTexts {
   readonly texts: readonly EventText[]
-  /** The texts that are over with this event. */
+  /** The texts that end with this event. */
   readonly ended: readonly string[] | 'all'
 }
 
@@ -32,7 +32,7 @@ const readers: Record<AnswerApi, (event: JsonObject) => EventTexts> = {
   },
 }
 
-/** The texts in an event of a stream, and which texts of the answer it ends. */
+/** Finds the texts in an event of a stream, and which texts of the answer it ends. */
 export function findEventTexts(api: AnswerApi, event: unknown): EventTexts {
   return readers[api](toObject(event))
 }

@@ -10,7 +10,7 @@ export class GatheredBytes {
   add(chunk: Buffer): void {
     const length = this.#length + chunk.length
     if (this.#length === 0) {
-      // mostly there is only one: no copy, and no room behind it that could be written to
+      // usually there is only one: it is not copied, and has no room after it that could be written to
       this.#bytes = chunk
     } else {
       if (length > this.#bytes.length) this.#grow(length)
@@ -19,7 +19,7 @@ export class GatheredBytes {
     this.#length = length
   }
 
-  /** All that was gathered; the next chunk begins anew. */
+  /** Returns everything gathered; the next chunk starts over. */
   take(): Buffer {
     const taken = this.#bytes.subarray(0, this.#length)
     this.#bytes = Buffer.alloc(0)

@@ -3,9 +3,9 @@ import type { JsonPath } from '../json-value.ts'
 import { spliceString } from '../splice-string.ts'
 import { type EventData, readEvent } from './read-event.ts'
 
-/** An event that is sent on when all of its texts are decided. */
+/** An event that is sent on once all of its texts are decided. */
 export class HeldEvent {
-  /** As it came. */
+  /** As received. */
   readonly bytes: Buffer
   /** How many of its texts are undecided. */
   undecided = 0
@@ -16,7 +16,7 @@ export class HeldEvent {
     this.bytes = bytes
   }
 
-  /** Its data, without which it cannot be changed. */
+  /** Its data; without it the event cannot be changed. */
   get data(): string | undefined {
     return this.#data?.data
   }
@@ -26,13 +26,13 @@ export class HeldEvent {
     this.#data = readEvent(this.bytes)
   }
 
-  /** Changes the string at `path` of its data. */
+  /** Changes the string at `path` in its data. */
   change(path: JsonPath, changes: readonly Splice[]): void {
     if (!this.#data || changes.length === 0) return
     for (const splice of spliceString(this.#data.data, path, changes)) this.#splices.push(this.#data.toText(splice))
   }
 
-  /** As it is sent: every byte that is not a label is the one that came. */
+  /** Returns the event as it is sent: every byte outside labels is as received. */
   toBytes(): Buffer {
     if (!this.#data || this.#splices.length === 0) return this.bytes
     return Buffer.from(applySplices(this.#data.text, this.#splices))

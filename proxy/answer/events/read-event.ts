@@ -6,7 +6,7 @@ interface Line {
   readonly inText: number
 }
 
-/** The data of an event and the text that it is a part of. */
+/** The data of an event, and the text it is part of. */
 export class EventData {
   /** The whole event, with its fields, comments and line ends. */
   readonly text: string
@@ -19,14 +19,14 @@ export class EventData {
     this.#lines = lines
   }
 
-  /** Moves a splice of a string in the data into the text: JSON has no line breaks in strings. */
+  /** Translates a splice of a string in the data to the text: JSON has no line breaks in strings. */
   toText({ start, end, text }: Splice): Splice {
     const { inData, inText } = this.#lines.findLast((line) => line.inData <= start)!
     return { start: start - inData + inText, end: end - inData + inText, text }
   }
 }
 
-/** Reads an event; undefined when it has no data or is no UTF-8. */
+/** Reads an event; undefined if it has no data or is not UTF-8. */
 export function readEvent(bytes: Buffer): EventData | undefined {
   if (!isUtf8(bytes)) return undefined
   const text = bytes.toString()

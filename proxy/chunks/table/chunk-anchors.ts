@@ -3,30 +3,33 @@ import type { Scope } from './chunk-scopes.ts'
 import { ChunkSlots, mixHash } from './chunk-slots.ts'
 import { anchorLength, type FoldedText } from './folded-text.ts'
 
-/** So many places of a chunk may become its anchor: the first that no other chunk has. */
+/** How many places of a chunk are tried as its anchor: the first that no other chunk has becomes it. */
 const mostTried = 48
-/** Chunks with one anchor are near copies; with more, every text that holds one would be slow. */
+/** Chunks with the same anchor are near copies; more of them would slow down every text that contains one. */
 const mostAlike = 64
-/** So many anchors are looked up together: what is kept of them stays in a processor's first cache. */
+/** Number of anchors looked up together: what is kept of them stays in a processor's first-level cache. */
 const batchSize = 1_024
-/** Spreads the bits of a hash over the upper ones, so that slots, tags and counts do not share any. */
+/** Spreads the bits of a hash over the upper ones, so that slots, tags and counts do not use the same bits. */
 const spreading = 0x9e3779b1
 
-/** Chunks by the one anchor that each is looked up by. */
+/** Finds chunks by the one anchor that each has. */
 export class ChunkAnchors {
   readonly #columns: ChunkColumns
   readonly #hashOf: (chunk: number) => number
   readonly #slots: ChunkSlots
-  /** how many chunks have an anchor that is not sampled, by a part of its hash */
+  /** number of chunks with an anchor that is not sampled, by a part of its hash */
   readonly #rare: Uint8Array
-  /** a bit for each of these counts that is not 0: a text asks for thousands, which stay in a processor's cache */
+  /**
+   * a bit for each of these counts, set if it is not 0: a text looks up thousands, and the bits fit in a processor's
+   * cache
+   */
   readonly #isRare: Uint32Array
   readonly #rareShift: number
-  /** of a batch of look-ups */
+  /** buffers for a batch of look-ups */
   readonly #hashes = new Int32Array(batchSize)
   readonly #starts = new Uint32Array(batchSize)
 
-  /** `seedOf`: that of the scope of a chunk. */
+  /** `seedOf`: the seed of a chunk's scope. */
   constructor(capacity: number, columns: ChunkColumns, seedOf: (chunk: number) => number) {
     this.#columns = columns
     this.#hashOf = (chunk) => mixHash(columns.anchorOf(chunk), seedOf(chunk))
@@ -36,22 +39,22 @@ export class ChunkAnchors {
     this.#isRare = new Uint32Array(Math.max(1, this.#rare.length >>> 5))
   }
 
-  /** Enters a chunk by the anchor in its columns. */
+  /** Adds a chunk under the anchor in its columns. */
   put(chunk: number): void {
     this.#slots.put(this.#hashOf(chunk), chunk)
     this.#countRare(chunk, 1)
   }
 
-  /** Takes a chunk out, whose columns must still be as they were. */
+  /** Removes a chunk; its columns must still be unchanged. */
   remove(chunk: number): void {
     this.#slots.remove(chunk)
     this.#countRare(chunk, -1)
   }
 
   /**
-   * Calls `onChunk` with every chunk of a scope whose anchor stands in a text, and with where it stands. Linear in the text.
-   * Anchors are looked up in batches and without branches: a processor then waits for memory that its caches do not
-   * hold once for many of them, and not once for each.
+   * Calls `onChunk` with every chunk of a scope whose anchor is in a text, and with the place of that anchor. Linear in
+   * the text. Anchors are looked up in batches and without branches: a processor then waits for memory outside its
+   * caches once for many of them, not once for each.
    */
   lookUp(text: FoldedText, scope: Scope, onChunk: (chunk: number, at: number) => void): void {
     const count = text.anchorCount
@@ -64,7 +67,10 @@ export class ChunkAnchors {
     }
   }
 
-  /** Keeps those of chunks and places, by turns, where the chunk is of the scope and has the anchor of its place; how many. */
+  /**
+   * Filters alternating chunks and places: keeps those where the chunk is of the scope and has the anchor at this
+   * place. Returns how many entries are kept.
+   */
   #keepAlike(text: FoldedText, { number }: Scope, gathered: number[]): number {
     const columns = this.#columns
     let kept = 0
@@ -78,7 +84,7 @@ export class ChunkAnchors {
     return kept
   }
 
-  /** Gathers the anchors of a batch that any chunk may have: their hashes, and where they stand; how many. */
+  /** Collects the anchors of a batch that any chunk may have: their hashes and their places. Returns how many. */
   #pick(text: FoldedText, seed: number, from: number, to: number): number {
     const isRare = this.#isRare
     const [hashes, picks] = [this.#hashes, this.#starts]
@@ -92,7 +98,7 @@ export class ChunkAnchors {
       hashes[picked] = hash
       picks[picked] = start
       const counter = Math.imul(hash, spreading) >>> shift
-      // 1, where it is sampled
+      // 1 if it is sampled
       const sampled = ((Math.imul(anchor, spreading) >>> 29) - 1) >>> 31
       picked += sampled | ((isRare[counter >>> 5]! >>> (counter & 31)) & 1)
     }
@@ -100,19 +106,20 @@ export class ChunkAnchors {
   }
 
   /**
-   * Returns the first place of a new chunk's text whose anchor is sampled and that no chunk of the scope has, or the fewest,
-   * else any such place; −1: too many have each. Sampled are an eighth of all anchors: the others are looked up only where a
+   * Chooses the anchor of a new chunk and returns its place: the first sampled anchor that no chunk of the scope has,
+   * or else the one that the fewest have. If no sampled anchor will do, one that is not sampled is chosen the same way.
+   * Returns −1 if too many chunks have each. An eighth of all anchors is sampled; the others are looked up only if a
    * chunk may have them.
    */
   choose(scope: Scope, text: FoldedText): number {
-    // a sign in front of all is no place to be looked up at where the text has another sign in front of it
+    // skip a leading symbol: a text that has another symbol before it does not look up the anchor there
     const from = text.beginsWithSign ? 1 : 0
     const sampled = this.#chooseAmong(scope, text, true, from)
     const chosen = sampled >= 0 ? sampled : this.#chooseAmong(scope, text, false, from)
     return chosen < 0 && from > 0 ? this.#chooseAmong(scope, text, false, 0) : chosen
   }
 
-  /** Whether a chunk with this anchor would be one of too many. */
+  /** Whether too many chunks already have this anchor. */
   isCrowded(scope: Scope, anchor: number): boolean {
     return this.#countAlike(scope, anchor) >= mostAlike
   }
@@ -145,7 +152,7 @@ export class ChunkAnchors {
     return count
   }
 
-  /** A counter that was full once stays so: look-ups are slower for it, never wrong. */
+  /** Updates the counts. A counter that was ever full stays full: look-ups become slower, never wrong. */
   #countRare(chunk: number, change: number): void {
     if (isSampled(this.#columns.anchorOf(chunk))) return
     const at = Math.imul(this.#hashOf(chunk), spreading) >>> this.#rareShift
@@ -155,7 +162,7 @@ export class ChunkAnchors {
   }
 }
 
-/** Whether a text looks an anchor up in any case: an eighth of all. */
+/** Whether texts always look up this anchor: true for an eighth of all. */
 function isSampled(anchor: number): boolean {
   return Math.imul(anchor, spreading) >>> 29 === 0
 }

@@ -1,42 +1,42 @@
 import type { ChunkFacts, ChunkRecord } from './chunk-record.ts'
 
 const [sure, orderUnsure, first, last, repeated] = [1, 2, 4, 8, 16]
-/** White space at the ends of chunks has so many kinds; longer, or rarer, counts as none. */
+/** How many kinds of white space at the ends of chunks are kept; longer or later ones count as none. */
 const mostEnds = 0xffff
 const longestEnd = 64
 
-/** A chunk, and what tells it from one that took its place later. */
+/** A chunk, and a stamp that distinguishes it from one that takes its place later. */
 export interface ChunkHandle {
   readonly chunk: number
   readonly stamp: number
 }
 
-/** How two chunks stood to each other where both were given. */
+/** How two chunks were placed when they were given. */
 export interface GivenOrder {
-  /** how many places the second stood behind the first */
+  /** how many places the second came after the first */
   readonly places: number
-  /** the first was the last of what came together, and the second the first */
+  /** the first chunk was the last of its batch, and the second the first of its batch */
   readonly isSeam: boolean
   /** each came alone */
   readonly areAlone: boolean
   /** other chunks were learned at the same time as both */
   readonly isUnsure: boolean
-  /** one export held both twice, the second right behind the first and the first right behind the second */
+  /** one export contained both twice, each once right after the other */
   readonly isEitherWay: boolean
 }
 
-/** Words of a chunk, by what they hold. */
+/** The words of a chunk, by content. */
 const words = 16
 const [anchorWord, placeWord, lengthWord, hashWord, digestWord] = [0, 1, 2, 3, 4]
 const [sourceWord, orderWord, firstOrderWord, listWord, idWord] = [8, 9, 10, 11, 12]
-/** its scope, and its flags above */
+/** its scope, with its flags in the upper 16 bits */
 const scopeWord = 14
 /** the numbers of the white space at its ends */
 const endsWord = 15
 
 /**
- * What is kept of each chunk: 64 bytes, which are one line of a processor's cache. To wait for a line takes longer than
- * all that is done with it.
+ * What is kept of each chunk: 64 bytes, one line of a processor's cache. Waiting for a cache line takes longer than all
+ * the work on it.
  */
 export class ChunkColumns {
   readonly #words: Int32Array
@@ -68,7 +68,7 @@ export class ChunkColumns {
     return this.#words[words * chunk + digestWord]!
   }
 
-  /** A hash of all of it. */
+  /** A hash of the whole chunk. */
   hashOf(chunk: number): number {
     return this.#words[words * chunk + hashWord]!
   }
@@ -79,7 +79,7 @@ export class ChunkColumns {
     return all[at] === digest[0] && all[at + 1] === digest[1] && all[at + 2] === digest[2] && all[at + 3] === digest[3]
   }
 
-  /** The last list that it was in without its neighbours in the order given; 0: none. */
+  /** The last list that contained it without its neighbours in the given order; 0: none. */
   listOf(chunk: number): number {
     return this.#words[words * chunk + listWord]! >>> 0
   }
@@ -105,11 +105,11 @@ export class ChunkColumns {
     all.set(record.id, at + idWord)
   }
 
-  /** A chunk was given once more. */
+  /** Updates a chunk that was given again. */
   learnMore(chunk: number, facts: ChunkFacts): void {
     if (facts.isSure) this.makeSure(chunk)
     const source = this.#sourceOf(chunk)
-    // an order goes before none, and what came with others before what came alone
+    // any order is better than none, and being given with others is better than being given alone
     const isBetter = source === 0 || !(facts.isFirst && facts.isLast)
     const isRepeated = facts.exportOrder !== undefined && this.#firstOrderOf(chunk) >= facts.exportOrder
     if (isRepeated && source === facts.source) this.#setFlags(chunk, this.#flagsOf(chunk) | repeated)
@@ -137,7 +137,7 @@ export class ChunkColumns {
     }
   }
 
-  /** There is none any more. */
+  /** Marks the chunk's place as empty. */
   erase(chunk: number): void {
     this.#words[words * chunk + lengthWord] = 0
   }
@@ -158,7 +158,7 @@ export class ChunkColumns {
     this.#setFlags(chunk, this.#flagsOf(chunk) | sure)
   }
 
-  /** White space at the ends of a chunk as it was given. */
+  /** White space at the ends of a chunk, as it was given. */
   endsOf(chunk: number): { readonly lead: string; readonly tail: string } {
     const numbers = this.#words[words * chunk + endsWord]!
     return { lead: this.#ends[numbers & 0xffff]!, tail: this.#ends[numbers >>> 16]! }
@@ -169,7 +169,7 @@ export class ChunkColumns {
     return [this.#words[at]!, this.#words[at + 1]!]
   }
 
-  /** Undefined: they were not given by one source. */
+  /** Returns how two chunks were placed when they were given; undefined if they do not come from one source. */
   orderOf(from: number, to: number): GivenOrder | undefined {
     const source = this.#sourceOf(from)
     if (source === 0 || source !== this.#sourceOf(to)) return undefined
@@ -183,7 +183,7 @@ export class ChunkColumns {
     }
   }
 
-  /** Where each was given last, unless one stood right behind the other before. */
+  /** Returns the distance between their last places, or 1 if the second was ever right after the first. */
   #placesBetween(from: number, to: number): number {
     return this.#isBehind(from, to) ? 1 : this.#orderOf(to) - this.#orderOf(from)
   }
@@ -211,7 +211,7 @@ export class ChunkColumns {
     return this.#words[words * chunk + orderWord]! >>> 0
   }
 
-  /** Where it was given first: texts repeat themselves. */
+  /** The place where it was given first: texts repeat themselves. */
   #firstOrderOf(chunk: number): number {
     return this.#words[words * chunk + firstOrderWord]! >>> 0
   }

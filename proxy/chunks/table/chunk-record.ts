@@ -2,17 +2,17 @@ import type { FoldedText } from './folded-text.ts'
 
 /** How a chunk became known. */
 export interface ChunkFacts {
-  /** it surely is one, and not a question or a message that was embedded */
+  /** it is certainly a chunk, and not a question or a message that was embedded */
   readonly isSure: boolean
-  /** who put its chunks in order; 0: nobody */
+  /** who put the chunks in order; 0: nobody */
   readonly source: number
   /** its place in that order */
   readonly order: number
-  /** where the first of one export stands in that order; undefined: it came in no export */
+  /** place of the export's first chunk in that order; undefined: it came in no export */
   readonly exportOrder?: number
-  /** others were learned at the same time: only within what came together its order is certain */
+  /** others were learned at the same time: the order is certain only within one batch */
   readonly isOrderUnsure: boolean
-  /** the first and the last of what came together */
+  /** the first and the last of its batch */
   readonly isFirst: boolean
   readonly isLast: boolean
   /** white space at its ends, as it was given */
@@ -22,15 +22,15 @@ export interface ChunkFacts {
   readonly id: readonly [number, number]
 }
 
-/** All that is kept of a chunk: no word of its text. */
+/** All that is kept of a chunk: none of its text. */
 export interface ChunkRecord extends ChunkFacts {
   /** in folded characters */
   readonly length: number
-  /** hash of all of it */
+  /** hash of the whole chunk */
   readonly hash: number
   /** four words of its SHA-256 */
   readonly digest: Int32Array
-  /** hash of the characters that it is looked up by, and where in it they stand */
+  /** hash of the characters it is looked up by, and their place in it */
   readonly anchor: number
   readonly anchorPlace: number
 }

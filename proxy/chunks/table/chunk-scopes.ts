@@ -1,19 +1,19 @@
 import { mixHash } from './chunk-slots.ts'
 
-/** Chunks that are looked up together, and with no others. */
+/** A set of chunks that are looked up together, and never with others. */
 export interface Scope {
   readonly name: string
   readonly number: number
   readonly seed: number
   size: number
-  /** the chunks used last and the longest time ago; −1: it has none */
+  /** the most and the least recently used chunk; −1: it has none */
   newest: number
   oldest: number
 }
 
 const mostScopes = 0x10000
 
-/** Which scopes there are, and the chunks of each in the order of their last use. */
+/** All scopes, and the chunks of each in the order of their last use. */
 export class ChunkScopes {
   readonly #capacity: number
   readonly #newer: Int32Array
@@ -21,19 +21,19 @@ export class ChunkScopes {
   readonly #names = new Map<string, Scope>()
   readonly #numbers: (Scope | undefined)[] = []
 
-  /** `capacity`: of chunks in all scopes. */
+  /** `capacity`: number of chunks in all scopes. */
   constructor(capacity: number) {
     this.#capacity = capacity
     this.#newer = new Int32Array(capacity)
     this.#older = new Int32Array(capacity)
   }
 
-  /** Chunks by the name of their scope. */
+  /** Number of chunks by name of the scope. */
   get sizes(): ReadonlyMap<string, number> {
     return new Map([...this.#names].map(([name, { size }]) => [name, size]))
   }
 
-  /** There are no numbers for more. */
+  /** Whether no numbers are left for further scopes. */
   get isFull(): boolean {
     return this.#names.size >= mostScopes
   }
@@ -46,7 +46,7 @@ export class ChunkScopes {
     return this.#numbers[number]!
   }
 
-  /** Begins a scope of this name, of which there must be none. */
+  /** Creates a scope with this name, which must not exist yet. */
   begin(name: string): Scope {
     let number = this.#numbers.indexOf(undefined)
     if (number < 0) number = this.#numbers.length
@@ -55,7 +55,7 @@ export class ChunkScopes {
     return scope
   }
 
-  /** The scope is there, also if it has been dropped meanwhile. */
+  /** Makes sure that the scope exists, even if it has been dropped meanwhile. */
   keep(scope: Scope): void {
     this.#names.set(scope.name, scope)
     this.#numbers[scope.number] = scope
@@ -67,7 +67,10 @@ export class ChunkScopes {
     this.#numbers[scope.number] = undefined
   }
 
-  /** The scope that has to give for another chunk of `scope`: this one, unless another has more and this one less than its share. */
+  /**
+   * Returns the scope that must give up a chunk for a new one of `scope`: `scope` itself, unless it has less than its
+   * share; then the largest.
+   */
   fullest(scope: Scope): Scope {
     if (scope.size >= this.#capacity / this.#names.size) return scope
     let fullest = scope
@@ -81,7 +84,7 @@ export class ChunkScopes {
     return smallest!
   }
 
-  /** The chunks of a scope, those used last at the end. */
+  /** Returns the chunks of a scope, most recently used last. */
   chunksOf({ oldest }: Scope): number[] {
     const chunks: number[] = []
     for (let chunk = oldest; chunk >= 0; chunk = this.#newer[chunk]!) chunks.push(chunk)
@@ -98,7 +101,7 @@ export class ChunkScopes {
     scope.size -= 1
   }
 
-  /** The chunk is used now. */
+  /** Marks the chunk as used now. */
   touch(scope: Scope, chunk: number): void {
     if (scope.newest === chunk) return
     this.#unlink(scope, chunk)

@@ -1,6 +1,6 @@
 /**
- * Numbers of chunks by 32-bit hashes, in an open table of fixed size: each as near behind its hash's slot as there is
- * room. A byte a slot shows a part of the hash, so that most look-ups touch nothing else.
+ * Chunk numbers by 32-bit hash, in an open-addressing table of fixed size with linear probing. One byte per slot holds
+ * a part of the hash, so that most look-ups touch nothing else.
  */
 export class ChunkSlots {
   readonly #mask: number
@@ -12,13 +12,13 @@ export class ChunkSlots {
   constructor(capacity: number, hashOf: (chunk: number) => number) {
     const slots = 2 ** Math.ceil(Math.log2(Math.max(2, capacity * 1.5)))
     this.#mask = slots - 1
-    // zeroes that nobody has touched take no memory of the machine
+    // zeroes that were never touched take no physical memory
     this.#tags = new Uint8Array(slots)
     this.#chunks = new Int32Array(slots)
     this.#hashOf = hashOf
   }
 
-  /** The first slot from `slot` on that may hold a chunk of this hash; −1: there is none. */
+  /** Returns the first slot from `slot` on that may hold a chunk with this hash; −1 if there is none. */
   next(hash: number, slot: number): number {
     const tag = tagOf(hash)
     for (let at = slot & this.#mask; this.#tags[at] !== 0; at = (at + 1) & this.#mask) {
@@ -27,7 +27,9 @@ export class ChunkSlots {
     return -1
   }
 
-  /** Keeps those of the first `count` hashes, and what stands beside each, whose own slot is taken; how many. */
+  /**
+   * Keeps those of the first `count` hashes whose own slot is taken, and their entries in `beside`. Returns how many.
+   */
   keepTaken(hashes: Int32Array, beside: Uint32Array, count: number): number {
     const tags = this.#tags
     const mask = this.#mask
@@ -41,7 +43,10 @@ export class ChunkSlots {
     return kept
   }
 
-  /** The chunks that the first `count` hashes may be of, and what stands beside their hashes, by turns. */
+  /**
+   * Returns the chunks that may have one of the first `count` hashes, alternating with the entries in `beside` for
+   * these hashes.
+   */
   gather(hashes: Int32Array, beside: Uint32Array, count: number): number[] {
     const tags = this.#tags
     const mask = this.#mask
@@ -69,7 +74,7 @@ export class ChunkSlots {
     this.#chunks[slot] = chunk
   }
 
-  /** Takes a chunk out; those behind it that it had pushed on move back. */
+  /** Removes a chunk; entries after it that it had displaced move back. */
   remove(chunk: number): void {
     let hole = this.#hashOf(chunk) & this.#mask
     while (this.#tags[hole] === 0 || this.#chunks[hole] !== chunk) hole = (hole + 1) & this.#mask
@@ -84,7 +89,7 @@ export class ChunkSlots {
   }
 }
 
-/** Spreads a hash that is nearly a sum over all of its bits (MurmurHash3's last step). */
+/** Mixes a hash that is nearly a sum into all of its bits (MurmurHash3's last step). */
 export function mixHash(hash: number, seed: number): number {
   let mixed = hash ^ seed
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b)
@@ -92,7 +97,7 @@ export function mixHash(hash: number, seed: number): number {
   return mixed ^ (mixed >>> 16)
 }
 
-/** What a slot shows of its hash; 0 is an empty one. */
+/** The part of its hash that a slot shows; 0 marks an empty slot. */
 function tagOf(hash: number): number {
   return hash >>> 24 || 1
 }

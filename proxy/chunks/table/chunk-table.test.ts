@@ -81,7 +81,7 @@ test('it holds what it was given, whatever is added, looked up and removed', () 
       const model = { a: new Set<number>(), b: new Set<number>() }
       const acts: Record<string, (scope: 'a' | 'b', n: number) => void> = {
         add: (scope, n) => {
-          // 82 can be wanted, of which 64 fit in
+          // up to 82 may be added, of which 64 fit
           if (model.a.size + model.b.size === 64) return
           add(table, scope, documentText(n))
           model[scope].add(n)

@@ -5,7 +5,7 @@ import { ChunkScopes, type Scope } from './chunk-scopes.ts'
 import { ChunkSlots, mixHash } from './chunk-slots.ts'
 import { anchorLength, type FoldedText } from './folded-text.ts'
 
-/** A known chunk at a place of a folded text. */
+/** A known chunk at a place in a folded text. */
 export interface ChunkMatch {
   readonly chunk: number
   /** in folded characters */
@@ -13,19 +13,19 @@ export interface ChunkMatch {
   readonly end: number
 }
 
-/** What became of a chunk that was added, and which it is; −1: none. */
+/** The outcome of adding a chunk, and its number; −1: none. */
 export interface Added {
   readonly outcome: 'added' | 'known' | 'too_short' | 'crowded'
   readonly chunk: number
 }
 
-/** Of all columns and tables, at the most. */
+/** Upper bound over all columns and tables. */
 export const bytesPerChunk = 97
 
 /**
- * The chunks that are known: of each digest, length and one anchor, never its text. A plain data structure without clock
- * or chance; 1,000,000 chunks take 97 MB. Scopes never meet. In a full table the chunk that was used the longest time
- * ago makes room: of the scope that needs it, unless that has less than its share.
+ * The known chunks: digest, length and one anchor of each, never its text. A plain data structure without clock or
+ * randomness; 1,000,000 chunks take 97 MB. Scopes are never mixed. In a full table the least recently used chunk makes
+ * room: one of the scope that needs room, unless that scope has less than its share.
  */
 export class ChunkTable {
   readonly capacity: number
@@ -50,12 +50,12 @@ export class ChunkTable {
     return this.#size
   }
 
-  /** Chunks by the name of their scope. */
+  /** Number of chunks by name of the scope. */
   get sizes(): ReadonlyMap<string, number> {
     return this.#scopes.sizes
   }
 
-  /** Adds the chunk that a folded text is. One that is known becomes sure where it was not, and counts as used. */
+  /** Adds a folded text as a chunk. A known chunk counts as used, and becomes sure if the facts say so. */
   add(scopeName: string, text: FoldedText, facts: ChunkFacts): Added {
     const { length } = text
     if (length < anchorLength) return { outcome: 'too_short', chunk: -1 }
@@ -69,7 +69,7 @@ export class ChunkTable {
     return this.#insert(scope, { length, digest, anchor, anchorPlace, hash: text.hashOf(0, length), ...facts })
   }
 
-  /** Adds a chunk of which another proxy has told. */
+  /** Adds a chunk that another proxy reported. */
   addRecord(scopeName: string, record: ChunkRecord): Added {
     const scope = this.#scopeOf(scopeName)
     const known = this.#find(scope, record.digest, record.length)
@@ -78,7 +78,7 @@ export class ChunkTable {
     return this.#insert(scope, record)
   }
 
-  /** The chunk that a folded text is; undefined: it is not known. */
+  /** Finds the chunk with this folded text; undefined if it is not known. */
   find(scopeName: string, text: FoldedText): ChunkHandle | undefined {
     const scope = this.#scopes.get(scopeName)
     if (!scope || text.length < anchorLength) return undefined
@@ -86,14 +86,14 @@ export class ChunkTable {
     return chunk < 0 ? undefined : this.#columns.handleOf(chunk)
   }
 
-  /** Forgets a chunk, if it is still the one that was meant; whether it was. */
+  /** Forgets a chunk if it is still the one that was meant; returns whether it was. */
   remove(handle: ChunkHandle): boolean {
     const isThere = this.#columns.isThere(handle)
     if (isThere) this.#delete(handle.chunk)
     return isThere
   }
 
-  /** The chunks of a scope, those used last at the end. */
+  /** Returns the chunks of a scope, most recently used last. */
   chunksOf(scopeName: string): number[] {
     const scope = this.#scopes.get(scopeName)
     return scope ? this.#scopes.chunksOf(scope) : []
@@ -103,7 +103,7 @@ export class ChunkTable {
     return this.#columns.read(chunk)
   }
 
-  /** Two words of a hash of the caller's id for a chunk; 0, 0: it has none. */
+  /** Returns two words of a hash of the caller's id for a chunk; 0, 0 if it has none. */
   idOf(chunk: number): readonly [number, number] {
     return this.#columns.idOf(chunk)
   }
@@ -116,27 +116,27 @@ export class ChunkTable {
     return this.#columns.isSure(chunk)
   }
 
-  /** It is a chunk after all. */
+  /** Marks a chunk as sure. */
   makeSure(handle: ChunkHandle): void {
     if (this.#columns.isThere(handle)) this.#columns.makeSure(handle.chunk)
   }
 
-  /** White space at the ends of a chunk as it was given. */
+  /** White space at the ends of a chunk, as it was given. */
   endsOf(chunk: number): { readonly lead: string; readonly tail: string } {
     return this.#columns.endsOf(chunk)
   }
 
-  /** How two chunks stood to each other where they were given; undefined: they were not given by one source. */
+  /** Returns how two chunks were placed when they were given; undefined if they do not come from one source. */
   orderOf(from: number, to: number): GivenOrder | undefined {
     return this.#columns.orderOf(from, to)
   }
 
-  /** The last list that a chunk was in without its neighbours in the order given; 0: none. */
+  /** The last list that contained a chunk without its neighbours in the given order; 0: none. */
   listOf(chunk: number): number {
     return this.#columns.listOf(chunk)
   }
 
-  /** Chunks stood in one list, each without its neighbours in the order given; that is a use of them, too. */
+  /** Notes that chunks were in one list, each without its neighbours in the given order; this counts as a use, too. */
   noteList(handles: readonly ChunkHandle[]): void {
     this.#lists = (this.#lists + 1) >>> 0 || 1
     for (const handle of handles) {
@@ -147,8 +147,8 @@ export class ChunkTable {
   }
 
   /**
-   * All places of a text where chunks of these scopes stand, in no order; each was compared by its SHA-256. Linear in the
-   * text, whatever the number of chunks.
+   * Finds all places in a text where chunks of these scopes are, in no order; each is compared by SHA-256. Linear in
+   * the text, whatever the number of chunks.
    */
   match(text: FoldedText, scopeNames: readonly string[]): ChunkMatch[] {
     const found: ChunkMatch[] = []
@@ -192,7 +192,7 @@ export class ChunkTable {
 
   #insert(scope: Scope, record: ChunkRecord): Added {
     const chunk = this.#take(scope)
-    // what made room may have been its scope's last
+    // the chunk that made room may have been the scope's last
     this.#scopes.keep(scope)
     this.#columns.write(chunk, scope.number, record)
     this.#byAnchor.put(chunk)
@@ -213,7 +213,7 @@ export class ChunkTable {
     this.#scopes.dropIfEmpty(scope)
   }
 
-  /** A place for a chunk of this scope; one that was used long ago makes room. */
+  /** Returns a place for a chunk of this scope; if none is free, a chunk that was used long ago makes room. */
   #take(scope: Scope): number {
     if (this.#free.length === 0 && this.#used < this.capacity) return this.#used++
     if (this.#free.length === 0) this.#delete(this.#scopes.fullest(scope).oldest)

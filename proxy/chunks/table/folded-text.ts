@@ -1,38 +1,38 @@
 import { hash } from 'node:crypto'
 import { isSpace } from '../../prompt/scan/find-edges.ts'
 
-/** Folded characters that a chunk is looked up by, wherever in it they stand. */
+/** Number of folded characters that a chunk is looked up by, wherever in the chunk they are. */
 export const anchorLength = 32
 
-/** A longer text is not searched: its folded form takes ten bytes a character, for as long as the proxy lives. */
+/** Longer texts are not searched: the folded form takes 14 bytes per character, for the life of the proxy. */
 export const longestText: number = 4 << 20
 
 const [sign, word, space] = [0, 1, 2]
-/** A bit for each kind behind each other at which a start is: one behind white space, and a word behind a sign. */
+/** A bit for each pair of adjacent kinds at which a start is: anything after white space, and a word after a symbol. */
 const beginnings = (1 << (4 * space + sign)) | (1 << (4 * space + word)) | (1 << (4 * sign + word))
 const base = 0x2f0b4c47
-/** Beyond it a power of `base` is worked out each time. */
+/** Higher powers of `base` are computed each time. */
 const longestKeptPower = 1 << 14
 const powers: number[] = [1]
 const anchorPower = powerOf(anchorLength)
 
 /**
- * A text with every run of white space as one space, and none at its ends. To it are the same what an embedding client
- * sends that writes spaces for line ends, and what a template prints that trims its documents. Hashes of any stretch
- * take constant time. The memory of one text is used for the next.
+ * A text with every run of white space as one space, and none at its ends. An embedding client that writes spaces for
+ * line ends, and a template that trims its documents, thus yield the same text. Hashes of any stretch take constant
+ * time. Memory is reused from one text to the next.
  */
 export class FoldedText {
   length = 0
-  /** where words begin and signs behind white space, ascending: anchors are looked for nowhere else */
+  /** where words begin, and symbols after white space, ascending: anchors are looked for nowhere else */
   starts: Uint32Array = new Uint32Array(0)
   startCount = 0
-  /** for each character that was left out, how many folded ones were in front of it */
+  /** for each character that was left out, the number of folded ones before it */
   #dropped = new Uint32Array(0)
   #droppedCount = 0
   #units = new Uint16Array(0)
   #hashes = new Int32Array(1)
 
-  /** Where the folded character at `at`, which is no space, stands in the text. */
+  /** Returns where in the text the folded character at `at`, which is no space, is. */
   placeOf(at: number): number {
     let low = 0
     let high = this.#droppedCount
@@ -49,40 +49,40 @@ export class FoldedText {
     return this.length > 0 && kinds[this.#units[0]!] === sign
   }
 
-  /** A hash of `length` folded characters: where it differs, they do. */
+  /** Returns a hash of `length` folded characters: if it differs, they do. */
   hashOf(start: number, length: number): number {
     return (this.#hashes[start + length]! - Math.imul(this.#hashes[start]!, powerOf(length))) | 0
   }
 
-  /** How many starts have as many characters from there on as an anchor. */
+  /** Number of starts that are followed by enough characters for an anchor. */
   get anchorCount(): number {
     let count = this.startCount
     while (count > 0 && this.starts[count - 1]! + anchorLength > this.length) count--
     return count
   }
 
-  /** The same of as many as an anchor has. */
+  /** Returns the same hash for as many characters as an anchor has. */
   anchorAt(start: number): number {
     return (this.#hashes[start + anchorLength]! - Math.imul(this.#hashes[start]!, anchorPower)) | 0
   }
 
-  /** SHA-256 of folded characters: where it is equal, they are. */
+  /** Returns the SHA-256 of folded characters: if it is equal, they are. */
   digestOf(start: number, length: number): Buffer {
     return hash('sha256', new Uint8Array(this.#units.buffer, 2 * start, 2 * length), 'buffer')
   }
 
-  /** Takes in a text; what was held before is gone. */
+  /** Reads a text, in place of the one held before. */
   read(text: string): void {
     this.#reserve(text.length)
     const { starts } = this
     const [units, hashes, dropped] = [this.#units, this.#hashes, this.#dropped]
-    // a name of the module is looked up each time
+    // local names: those of a module are looked up each time
     const [formOf, factor] = [forms, base]
     let length = 0
     let startCount = 0
     let droppedCount = 0
     let sum = 0
-    // white space in front of everything is dropped
+    // leading white space is dropped
     let behind = space
     for (let at = 0; at < text.length; at++) {
       const form = formOf[text.charCodeAt(at)]!
@@ -91,7 +91,7 @@ export class FoldedText {
         dropped[droppedCount++] = length
         continue
       }
-      // no branch: where words begin cannot be foreseen
+      // no branch: where words begin cannot be predicted
       starts[startCount] = length
       startCount += (beginnings >>> ((behind << 2) | kind)) & 1
       behind = kind
@@ -115,16 +115,16 @@ export class FoldedText {
   }
 }
 
-/** Of every UTF-16 code unit: a sign, part of a word, or white space. */
+/** The kind of every UTF-16 code unit: a symbol, part of a word, or white space. */
 const kinds = Uint8Array.from({ length: 1 << 16 }, (_, unit) => {
   if (isSpace(unit)) return space
   if (unit < 128) return /[A-Za-z0-9]/.test(String.fromCharCode(unit)) ? word : sign
-  // punctuation of Latin and of East Asian texts, behind which a document can begin without a space
+  // punctuation of Latin and East Asian texts, after which a document can begin without a space
   const isSign = (unit >= 0x2010 && unit <= 0x206f) || (unit >= 0x3001 && unit <= 0x303f) || unit >= 0xff01
   return isSign ? sign : word
 })
 
-/** What each UTF-16 code unit is folded to, its kind above. */
+/** What each UTF-16 code unit is folded to, with its kind in the upper 16 bits. */
 const forms = Uint32Array.from(kinds, (kind, unit) => (kind << 16) | (kind === space ? 32 : unit))
 
 function powerOf(length: number): number {

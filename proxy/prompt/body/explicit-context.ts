@@ -3,10 +3,10 @@ import { ProxyError } from '../../errors.ts'
 import { ownSchemas } from '../../http/own-schemas.ts'
 import { type OptionValue, type RequestOptions, toOptions } from '../../request/call/request-options.ts'
 
-/** Where explicit blocks go. */
+/** Placeholder that marks where explicit blocks go. */
 export const contextPlaceholder = '{{context}}'
 
-/** The body's `reprise` field: blocks that were given beside the messages, in rank order. */
+/** The body's `reprise` field. Its blocks are given outside the messages and are in rank order. */
 export interface ExplicitContext {
   readonly blocks: readonly string[] | undefined
   readonly conversation: string | undefined
@@ -41,7 +41,7 @@ const validate = new Ajv({ ...ownSchemas, allErrors: false, allowUnionTypes: tru
   },
 })
 
-/** Reads the `reprise` field; undefined when there is none; throws `invalid_body` when it breaks its schema. */
+/** Reads the `reprise` field. Returns undefined if there is none. Throws `invalid_body` if it violates its schema. */
 export function readExplicitContext(field: unknown): ExplicitContext | undefined {
   if (field === undefined) return undefined
   if (!validate(field)) {

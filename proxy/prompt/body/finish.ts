@@ -1,4 +1,4 @@
-/** Takes all steps of a piece of work in one go, and returns what comes of it. */
+/** Runs all steps of a generator at once and returns its result. */
 export function finish<Result>(steps: Generator<void, Result>): Result {
   for (;;) {
     const step = steps.next()

@@ -2,8 +2,8 @@ const BACKSLASH = '\\'
 const LETTER_U = 0x75
 
 /**
- * Where characters of a text stand in the JSON string it was written as, whose inside begins at `start`: `offsets` are
- * ascending, in UTF-16 units of the text. Only escapes make a difference, so the search leaps from one to the next.
+ * Maps offsets in a text to offsets in the JSON string it was written as, whose content begins at `start`. `offsets`
+ * are ascending, in UTF-16 units of the text. Only escapes make a difference, so the search jumps from one to the next.
  */
 export function toJsonOffsets(json: string, start: number, offsets: readonly number[]): Map<number, number> {
   const found = new Map<number, number>()
@@ -23,7 +23,7 @@ export function toJsonOffsets(json: string, start: number, offsets: readonly num
   return found
 }
 
-/** Whether an offset falls between the halves of a character that takes two UTF-16 units. */
+/** Returns whether an offset falls between the two UTF-16 units of one character. */
 export function splitsCharacter(text: string, offset: number): boolean {
   return offset > 0 && isHigh(text.charCodeAt(offset - 1)) && isLow(text.charCodeAt(offset))
 }

@@ -21,15 +21,17 @@ export class PromptBuilder {
   readonly prompts: Prompt[] = []
   #messages: { -readonly [member in keyof PromptMessage]: PromptMessage[member] }[] = []
   #places = 0
-  /** by call */
+  /** by call id */
   readonly #tools = new Map<unknown, ToolCall>()
 
-  /** A tool is called with these arguments, as JSON or as an object: the result that names the call is this tool's. */
+  /**
+   * Records a tool call with its arguments, as JSON or as an object. A result that names the call belongs to this tool.
+   */
   call(id: unknown, name: unknown, given: unknown = this.#tools.get(id)?.given): void {
     if (typeof name === 'string') this.#tools.set(id, { name, given })
   }
 
-  /** Adds a message; `rest` is everything of it that is no text. */
+  /** Adds a message. `rest` is everything in it that is not text. */
   message(
     role: string,
     pieces: readonly Piece[],
@@ -37,7 +39,7 @@ export class PromptBuilder {
     { isRendered = false, call }: { readonly isRendered?: boolean; readonly call?: unknown } = {},
   ): void {
     const texts = pieces.map(({ path, text, isRaw = false }) => this.texts.push({ path, text, isRaw }) - 1)
-    // the first of the rest are the message's own members, what follows are parts that are no text
+    // the first of the rest holds the message's own members, the others are parts that are not text
     const isTextOnly = rest.length === 1
     const called = this.#tools.get(call)
     const before = this.#messages.at(-1)
@@ -53,7 +55,7 @@ export class PromptBuilder {
     })
   }
 
-  /** Adds a prompt that is nothing but a text. */
+  /** Adds a prompt that is a single text. */
   plainPrompt(path: JsonPath, text: string, preamble: readonly unknown[]): void {
     this.message('user', [{ path, text }], [{}], { isRendered: true })
     this.endPrompt(preamble)
@@ -70,21 +72,21 @@ function asksForSorted({ given }: ToolCall): boolean {
   return isSorted(typeof given === 'string' ? given : (JSON.stringify(given) ?? ''))
 }
 
-/** Reads one API's bodies: adds all texts to the builder; false when the body has another shape than expected. */
+/** Reads one API's bodies and adds all texts to the builder. Returns false if the body has an unexpected shape. */
 export type PromptFormat = (body: Json, builder: PromptBuilder) => boolean
 
 export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Whether a value is an array of objects. */
+/** Returns whether a value is an array of objects. */
 export function isParts(value: unknown): value is Json[] {
   return Array.isArray(value) && value.every(isObject)
 }
 
 /**
- * The texts of a content that is a string or an array of parts, and the parts that are no text. `types` are the part
- * types whose `text` counts.
+ * Splits content, which is a string or an array of parts, into its texts and the parts that are not text. `types` are
+ * the part types whose `text` counts.
  */
 export function splitContent(
   content: unknown,

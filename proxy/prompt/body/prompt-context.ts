@@ -3,10 +3,10 @@ import type { CertainBorders } from '../../chunks/certain-list.ts'
 import type { Span } from '../../json/json-spans.ts'
 import type { RankField } from '../scan/find-rank-fields.ts'
 
-/** A place in a prompt that holds one block. Offsets are in the text `text` of the body (a place in its texts). */
+/** A place in a prompt that holds one block. Offsets refer to text number `text` of the body. */
 export interface ContextSlot extends Span {
   readonly text: number
-  /** the block without tag, label and the space around it */
+  /** the block without tag, label and surrounding whitespace */
   readonly content: Span
   /** the part of the label that counts or names */
   readonly label?: Span
@@ -14,13 +14,13 @@ export interface ContextSlot extends Span {
   readonly ranks?: readonly RankField[]
 }
 
-/** A slot and what its block holds. */
+/** A slot and the content of its block. */
 export interface HeldSlot {
   readonly slot: ContextSlot
   readonly content: BlockId
 }
 
-/** The slots of contexts by the text that they stand in, in order. */
+/** Groups the slots of contexts by their text, in order. */
 export function slotsByText(contexts: readonly PromptContext[]): ReadonlyMap<number, readonly HeldSlot[]> {
   const byText = new Map<number, HeldSlot[]>()
   for (const { slots, contents } of contexts) {
@@ -33,39 +33,41 @@ export function slotsByText(contexts: readonly PromptContext[]): ReadonlyMap<num
   return byText
 }
 
-/** What fields said that have been cut out of blocks. */
+/** Values of fields that were cut out of blocks. */
 export interface CutRanks {
-  /** by slot, as `score 0.91` */
+  /** by slot, such as `score 0.91` */
   readonly values: readonly string[]
-  /** whether the prompt tells them in another place */
+  /** whether the prompt states them elsewhere */
   readonly areTold: boolean
 }
 
-/** Consecutive blocks of one message: a context, as found in a prompt. */
+/** A context found in a prompt: consecutive blocks of one message. */
 export interface PromptContext {
   readonly slots: readonly ContextSlot[]
-  /** what an engine would see the same: all of a block but its place */
+  /** by block: identity of what the engine sees, which is the whole block except its position label */
   readonly blocks: readonly BlockId[]
-  /** what a reader would see the same: the contents alone */
+  /** by block: identity of what a reader sees, which is the content alone */
   readonly contents: readonly BlockId[]
-  /** labels count up: they stay in their slots when blocks move */
+  /** labels count up and stay in their slots when blocks move */
   readonly positional: boolean
   readonly labelPrefix: string
-  /** where the order annotation goes; undefined where there is no place for words, as in an array of JSON */
+  /** where the order annotation goes; undefined if there is no place for words, as in a JSON array */
   readonly annotateAt: { readonly text: number; readonly offset: number } | undefined
-  /** what a tool said is one block: it is found again, but stays where it is */
+  /** a tool's output as one block: it is recognised again, but never moves */
   readonly isResult: boolean
-  /** a tool said it that searches nothing: it is a file, or what a command printed, and its lines are counted */
+  /** output of a tool that does not search, such as a file or what a command printed; its lines are counted */
   readonly isCounted?: boolean
-  /** words that are sent as they are name its blocks by their place: they stay in the order received */
+  /** words that are sent unchanged refer to its blocks by position, so the blocks keep the order received */
   readonly isSpokenOf?: boolean
-  /** fields that ranked its blocks have been cut out of its texts: what they said, by slot; undefined: as received */
+  /** values of rank fields that were cut out of its blocks, by slot; undefined: texts are as received */
   readonly cut?: CutRanks | undefined
-  /** where its borders come from, where no mark in the prompt shows them */
+  /** source of its borders, if no mark in the prompt shows them */
   readonly certain?: CertainBorders | undefined
 }
 
-/** The labels that belong to the places of a context; blocks without any can be counted. */
+/**
+ * Returns the position labels of a context. Blocks without labels are counted from 1. Empty if labels move with blocks.
+ */
 export function placeLabels({ slots, positional }: PromptContext, texts: readonly string[]): string[] {
   if (positional) return slots.map(({ text, label }) => texts[text]!.slice(label!.start, label!.end))
   return slots.some(({ label }) => label) ? [] : slots.map((_, place) => String(place + 1))

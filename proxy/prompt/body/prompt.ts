@@ -1,38 +1,38 @@
-/** Where a value stands in a JSON body: the keys and places that lead to it. */
+/** Path to a value in a JSON body: keys and array indices. */
 export type JsonPath = readonly (string | number)[]
 
-/** One text of a body: a message's content, one text part of it, a tool's result. */
+/** One text of a body: a message's content, one of its text parts, or a tool's result. */
 export interface PromptText {
   readonly path: JsonPath
   readonly text: string
-  /** the text is the JSON that stands there, not the value of a JSON string */
+  /** the text is the raw JSON at `path`, not the value of a JSON string */
   readonly isRaw: boolean
 }
 
-/** A part of a prompt that one speaker says. */
+/** A part of a prompt from one speaker. */
 export interface PromptMessage {
-  /** place among all messages of the body */
+  /** index among all messages of the body */
   readonly place: number
   readonly role: string
-  /** places of its texts in `PromptBody.texts` */
+  /** indices of its texts in `PromptSet.texts` */
   readonly texts: readonly number[]
   /** everything but role and texts, as JSON: images, tool calls, names */
   readonly rest: string
-  /** whether the content holds nothing but text */
+  /** whether the content is nothing but text */
   readonly isTextOnly: boolean
-  /** whether it is a whole prompt, in which several may speak, as the client's own chat template has it */
+  /** whether it is a whole prompt, rendered with the client's own chat template, in which several may speak */
   readonly isRendered?: boolean
-  /** the next message is the same speaker's: it may hold the question */
+  /** the next message is from the same speaker and may contain the question */
   readonly isFollowed?: boolean
-  /** what the tool is called whose result it is, where its call says so */
+  /** name of the tool that produced this result, if its call gives one */
   readonly tool?: string
-  /** what the tool was given says in which order it lists what it finds */
+  /** the tool's arguments specify the order of its results */
   readonly isSorted?: boolean
 }
 
-/** What an engine prefills as one sequence; completions may ask for several in one body. */
+/** What an engine prefills as one sequence. A completions body may contain several. */
 export interface Prompt {
-  /** all that decides what stands in front of the messages, or whose cache it is */
+  /** everything that decides what comes before the messages, or whose cache is used */
   readonly preamble: string
   readonly messages: readonly PromptMessage[]
 }

@@ -1,14 +1,15 @@
 import type { Span } from '../../json/json-spans.ts'
 
-/** A stretch of a body's JSON and what takes its place: stretches cut out of the body, and JSON of ours. */
+/** A stretch of a body's JSON and its replacement: stretches cut out of the body, and our own JSON. */
 export interface BodySplice extends Span {
   readonly pieces: readonly (Span | string)[]
 }
 
 /**
- * The bytes of a body with splices applied, which do not overlap; of two at one place, what is inserted comes in front
- * of what is replaced. `bytes` are the UTF-8 of `json`, whose offsets splices and cuts have. Copies bytes and makes no
- * large strings, which cost more than all else here: their memory is new to the process each time.
+ * Returns the bytes of a body with non-overlapping splices applied. If two begin at the same offset, the insertion
+ * comes before the replacement. `bytes` are the UTF-8 of `json`, to which the offsets of splices and cuts refer. Copies
+ * bytes and builds no large strings: these would cost more than all else here, because their memory is new to the
+ * process each time.
  */
 export function spliceBody(bytes: Buffer, json: string, splices: readonly BodySplice[]): Buffer {
   const sorted = splices.toSorted((a, b) => a.start - b.start || a.end - b.end)
@@ -25,7 +26,7 @@ export function spliceBody(bytes: Buffer, json: string, splices: readonly BodySp
   return Buffer.concat(parts)
 }
 
-/** All offsets that bytes are cut at, ascending. */
+/** Returns all offsets at which bytes are cut, ascending. */
 function edgesOf(splices: readonly BodySplice[]): number[] {
   const edges = new Set([0])
   for (const { start, end, pieces } of splices) {

@@ -5,11 +5,11 @@ import { writeBody } from '../prompt-body.ts'
 import { spliceTexts } from './splice-texts.ts'
 import { type Piece, spliceText, type TextSplice } from './text-splice.ts'
 
-// all that JSON may write in several ways, and all lengths that UTF-8 has
+// every way in which JSON may write a character, and every length in UTF-8
 const unit = fc.constantFrom('a', '\n', '"', '\\', '/', 'é', '€', '😀', '\ud83d', '\ude00', '\u0001', '文')
 const someText = fc.array(unit, { maxLength: 30 }).map((units) => units.join(''))
 
-/** JSON strings of a text: each character in one of the ways it may be written. */
+/** Writes a text as a JSON string, each character in one of the permitted ways. */
 const writeJson = (text: string, ways: readonly number[]): string => {
   const units = [...text].map((character, i) => {
     const plain = JSON.stringify(character).slice(1, -1)

@@ -7,15 +7,16 @@ import { type Piece, piecesLength, piecesText, spliceText, type TextSplice } fro
 
 /** The texts of a body as they are to be sent. */
 export interface WrittenTexts {
-  /** by place, explicit blocks in place */
+  /** by index, with explicit blocks inserted */
   readonly texts: readonly string[]
-  /** by place: what is changed in them, in order and not overlapping */
+  /** by index: the changes to each text, in order and not overlapping */
   readonly splices: readonly (readonly TextSplice[])[]
 }
 
 /**
- * Splices of a body's JSON that make its texts what they are to be. What moves is cut out of the JSON as the client
- * wrote it, escapes and all: to escape 240 KB again takes longer than to find them. Empty when nothing changes.
+ * Returns splices that bring the texts in a body's JSON to the given state. Text that moves is cut out of the JSON as
+ * the client wrote it, including escapes: escaping 240 KB again takes longer than finding them. Empty if nothing
+ * changes.
  */
 export function spliceTexts(prompt: PromptBody, { texts, splices }: WrittenTexts): BodySplice[] {
   const received = prompt.set?.texts ?? []
@@ -30,7 +31,7 @@ class JsonCutter {
   readonly #prompt: PromptBody
   readonly #texts: readonly string[]
   readonly #splices: readonly (readonly TextSplice[])[]
-  /** by place: where the characters that something begins or ends at stand; undefined where nothing can be cut there */
+  /** by index: JSON offsets of the characters at which a piece begins or ends; undefined if nothing can be cut there */
   readonly #offsets: (ReadonlyMap<number, number> | undefined)[]
 
   constructor(prompt: PromptBody, texts: readonly string[], splices: readonly (readonly TextSplice[])[]) {
@@ -72,7 +73,7 @@ class JsonCutter {
 
   #locate(place: number, edges: readonly number[]): Map<number, number> | undefined {
     const { path, text, isRaw } = this.#textAt(place)
-    // explicit blocks stand in no text that was received, and half a character is no JSON
+    // explicit blocks are not in the text received, and half a character is not valid JSON
     if (this.#texts[place] !== text || edges.some((edge) => splitsCharacter(text, edge))) return undefined
     if (edges.length === 0) return new Map()
     const { start } = this.#prompt.spans.find(path)
@@ -86,7 +87,7 @@ class JsonCutter {
   }
 }
 
-/** Where something begins or ends, in each text, ascending. */
+/** Returns the offsets where splices and pieces begin or end in each text, ascending. */
 function edgesByText(count: number, splices: readonly (readonly TextSplice[])[]): number[][] {
   const edges = Array.from({ length: count }, () => new Set<number>())
   splices.forEach((ofText, place) => {

@@ -2,11 +2,11 @@ import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '..
 import { isKin } from '../scan/find-elements.ts'
 import type { Marks } from '../scan/find-marks.ts'
 
-/** What a line, or the end of one, opens in front of a list. */
+/** What a line, or its end, opens before a list. */
 export interface Opening {
   /** The line that closes it. */
   readonly closing: RegExp
-  /** The sign that closes it at the end of a line, if it is one. */
+  /** The sign that closes it at the end of a line, if a sign opened it. */
   readonly sign: string | undefined
 }
 
@@ -29,10 +29,10 @@ const QUOTE = /[:：][ \t]*(["“])$/
 const QUOTES = ['"""', "'''"]
 const MIRRORED: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}', '<': '>', '“': '”' }
 const LONGEST_LINE = 120
-// an opening quote stands in front of the list, with a heading or an instruction between at most
+// an opening quote comes before the list, with at most a heading or an instruction in between
 const FURTHEST_QUOTE = 2_000
 
-/** What the text right in front of a list opens and does not close. */
+/** Finds what the text right before a list opens and does not close. */
 export function findOpening(text: string, from: number, listStart: number): Opening | undefined {
   const end = findContentEnd(text, from, listStart)
   const start = Math.max(from, text.lastIndexOf('\n', end - 1) + 1)
@@ -62,7 +62,7 @@ function toNamed(name: string): RegExp {
   )
 }
 
-/** Where the first line between these places begins that closes what was opened in front. */
+/** Returns the start of the first line in this range that closes what was opened before the list. */
 export function findClosingLine(text: string, { closing }: Opening, from: number, to: number): number | undefined {
   for (let line = findLineEnd(text, from) + 1; line < to; line = findLineEnd(text, line) + 1) {
     const end = Math.min(findLineEnd(text, line), to)
@@ -71,7 +71,7 @@ export function findClosingLine(text: string, { closing }: Opening, from: number
   return undefined
 }
 
-/** Where the line at `at` ends if it closes what was opened in front of the list that stands before it. */
+/** Returns the end of the line at `at` if it closes what was opened before the list that precedes it. */
 export function findClosingEnd(text: string, listStart: number, at: number): number | undefined {
   const end = findLineEnd(text, at)
   if (at === end || end - at > LONGEST_LINE) return undefined
@@ -79,7 +79,10 @@ export function findClosingEnd(text: string, listStart: number, at: number): num
   return opening?.closing.test(text.slice(at, end).trim()) ? findContentEnd(text, at, end) : undefined
 }
 
-/** Where the block from `from` to `end` ends without a last line which closes what the block does not open. */
+/**
+ * Returns the end of the block from `from` to `end`, without a last line that closes something opened outside the
+ * block.
+ */
 export function findEndBeforeClosing({ text, tags }: Marks, from: number, end: number): number {
   const start = text.lastIndexOf('\n', end - 1) + 1
   if (start <= from || end - start > LONGEST_LINE) return end

@@ -5,7 +5,7 @@ import { findParagraphEnd } from './find-list-tail.ts'
 // `Helpful answer in German:`
 const LONGEST_OPENING = 60
 
-/** A cue line behind a last block. */
+/** A cue line after a last block. */
 export interface CueLine {
   readonly start: number
   readonly kind: Cue
@@ -13,9 +13,9 @@ export interface CueLine {
 }
 
 /**
- * Whether the cue line that would end a last block may as well be a line of it, as in a list of questions and answers
- * or in prose that happens to begin a line with `based on the results`. `bound` is as far as the block could reach,
- * and what closes the list stands there if it is `closed`.
+ * Returns whether the cue line that would end the last block may be part of it, as in a list of questions and answers,
+ * or in prose with a line that begins `based on the results`. `bound` is the furthest possible end of the block; if
+ * `closed`, the list's closing mark is there.
  */
 export function mayBeInside(
   text: string,
@@ -30,11 +30,11 @@ export function mayBeInside(
     return kind.question && paragraph.isAnswered && (!paragraph.isLast || (closed && !isPrompted))
   }
   if (!paragraph.isLast || isWrapped(text, start) || (paragraph.isAnswered && !isPrompted)) return true
-  // below a block, in its paragraph, only what asks is surely no more of the block
+  // within the paragraph of a block, only a line that asks is certainly not part of the block
   return !(paragraph.isLine || isPrompted || paragraph.asks)
 }
 
-/** Where the prompt ends behind the cue at `from`, without a last `Answer:` for the model to go on from. */
+/** Returns where the prompt after the cue at `from` ends, without a final `Answer:` that the model is to complete. */
 function findPromptEnd(text: string, from: number, bound: number): number {
   const end = findContentEnd(text, from, bound)
   const last = text.lastIndexOf('\n', end - 1) + 1
@@ -49,7 +49,7 @@ function isOpening(text: string, line: number, end: number): boolean {
 interface Paragraph {
   readonly isLast: boolean
   readonly isLine: boolean
-  /** It holds an answer that is not left to the model. */
+  /** It contains an answer that is not left to the model. */
   readonly isAnswered: boolean
   readonly asks: boolean
 }
@@ -67,7 +67,7 @@ function readParagraph(text: string, start: number, bound: number): Paragraph {
   return { isLast, isLine: findLineEnd(text, start) >= end, isAnswered, asks }
 }
 
-// the lines of prose go on in lower case
+// wrapped lines of prose begin in lower case
 function isWrapped(text: string, line: number): boolean {
   return /^\s*\p{Ll}/u.test(text.slice(line, line + 20))
 }

@@ -7,7 +7,7 @@ import type { Label } from '../scan/labels/label.ts'
 import { findEnding } from './find-list-end.ts'
 import { readInterior } from './list-interior.ts'
 
-/** A region with the labels and fences that stand in it, but not in its elements. */
+/** A region with the labels and fences in it, excluding those inside its elements. */
 export interface LabelledRegion {
   readonly marks: Marks
   readonly region: Region
@@ -16,15 +16,15 @@ export interface LabelledRegion {
   readonly forms: ReadonlyMap<string, readonly Label[]>
 }
 
-/** Labels of one form that may head the blocks of one list. */
+/** Labels of one form that may begin the blocks of one list. */
 export interface LabelRun {
   readonly labels: readonly Label[]
   readonly positional: boolean
-  /** As far as the last block may reach. */
+  /** The furthest possible end of the last block. */
   readonly limit: number
 }
 
-/** The run that this label begins; undefined when it cannot be told which labels of its form belong to one list. */
+/** Returns the run that this label begins. Undefined if it is unclear which labels of its form belong to one list. */
 export function findRun(labelled: LabelledRegion, first: Label): LabelRun | undefined {
   const labels = labelled.forms.get(first.form)!
   const from = findIndexFrom(labels, first.start)
@@ -36,12 +36,12 @@ export function findRun(labelled: LabelledRegion, first: Label): LabelRun | unde
   }
   if (first.bare) return undefined
   const rest = labels.slice(from)
-  // numbers that begin to count and then repeat are two lists, or one that quotes itself
+  // numbers that count up and then repeat are two lists, or one list that quotes itself
   const ambiguous = to - from > 1 && new Set(rest.map(({ number }) => number)).size < rest.length
   return ambiguous ? undefined : { labels: rest, positional: false, limit }
 }
 
-// the index behind the labels that count up from 0 or 1
+// returns the index after the labels that count up from 0 or 1
 function findCountEnd(labels: readonly Label[], from: number): number {
   const first = labels[from]!.number
   if (first === undefined || first > 1) return from
@@ -50,7 +50,7 @@ function findCountEnd(labels: readonly Label[], from: number): number {
   return at
 }
 
-// whether the run surely ends in front of the next label, and that label begins another run or is fenced code
+// returns whether the run certainly ends before the next label, which either begins another run or is in fenced code
 function isWhole(
   { marks, region, lines, fences }: LabelledRegion,
   labels: readonly Label[],
@@ -68,7 +68,7 @@ function isWhole(
     if (start < at) continue
     at = walk.pass(at, start, region.end)
     if (at > start) continue
-    // a run that the label this one lacks would continue may be quoted in its last block
+    // if the number missing from this run follows the next run, the last block may quote that next run
     return number !== undefined && number <= 1 && labels[findCountEnd(labels, i)]?.number !== run.at(-1)!.number! + 1
   }
   return true

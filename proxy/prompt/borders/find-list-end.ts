@@ -9,7 +9,10 @@ import { isPromptHeading } from './find-prompt-heading.ts'
 import type { Interior, Quotes } from './list-interior.ts'
 import { findItemEnd } from './list-items.ts'
 
-/** Behind the sign that closes the last block: as many as opened it, at the end of a line, and nowhere else. */
+/**
+ * Returns the end of the sign that closes the last block: as many signs as opened it, at the end of a line and nowhere
+ * else.
+ */
 function findQuoteEnd(text: string, { end: from }: Label, { open, close }: Quotes, limit: number): number | undefined {
   const start = findContentStart(text, from, limit)
   let count = 0
@@ -31,19 +34,22 @@ function findQuoteEnd(text: string, { end: from }: Label, { open, close }: Quote
 export interface Ending {
   /** At its first blank line. */
   readonly paragraph: number | undefined
-  /** At a cue line, what closes an element or quotation around the list, or something else that no block before has. */
+  /**
+   * At a cue line, at the end of an element or quotation around the list, or at something else that no earlier block
+   * contains.
+   */
   readonly certain: number | undefined
-  /** The cue line which that is, if it is one. */
+  /** The cue line at `certain`, if it is one. */
   readonly cue: CueLine | undefined
-  /** What closes an element, quotation or fence around the list, or the last block by its number. */
+  /** The end of an element, quotation or fence around the list, or the numbered closing of the last block. */
   readonly closing: number | undefined
-  /** Where the list ends with what closes its last block by its number. */
+  /** Where the list ends, if the last block has its own closing. */
   readonly listEnd?: number
-  /** The cue announces an answer, and a question follows: then it is a line of the document. */
+  /** The cue announces an answer, but a question follows, so the cue is a line of the document. */
   readonly isAnsweredFirst?: boolean
 }
 
-/** Looks behind a list's last label, as far as `limit`, for what ends its block. */
+/** Searches for the end of a list's last block, from its label up to `limit`. */
 export function findEnding(
   marks: Marks,
   { blanks, notes, headings }: LineNotes,
@@ -65,7 +71,7 @@ export function findEnding(
     return { paragraph: paragraph < fence ? paragraph : undefined, certain: fence, cue: undefined, closing: fence }
   }
   const isRecord = labels[0]!.keys !== undefined
-  // where none of its level stands in front of the list, its last document alone may have headings
+  // if no heading of this level comes before the list, the heading may belong to the last document
   const isKnown = ({ start }: LineNote): boolean => (headings.get(levelOf(text, start)) ?? start) < labels[0]!.start
   const isEnd = (note: LineNote): boolean =>
     isCertainEnd(text, note, interior, isRecord, labels[0]!.form[0]) &&
@@ -94,7 +100,10 @@ function readCueNote(
   return { cue: note, isAnsweredFirst: note.kind.answer && asksLater(notes, at, bound) }
 }
 
-/** Where the last block ends by what closes each of its list: a line that bears its number, or a sign of quotation. */
+/**
+ * Returns where the last block ends by the same closing as every other block: a line with its number, or a closing
+ * quote.
+ */
 function findOwnEnd(
   text: string,
   last: Label,
@@ -106,7 +115,7 @@ function findOwnEnd(
   return closed ? findOwnClosing(text, last, limit) : undefined
 }
 
-/** Whether an announced answer is given: where the list is closed behind it, that stands in a document. */
+/** Returns whether an announced answer is actually given. Inside a closed list, that is part of a document. */
 function isAnswerInside(text: string, note: LineNote, bound: number): boolean {
   return isCue(note) && note.kind.answer && findContentStart(text, findLineEnd(text, note.start), bound) < bound
 }
@@ -127,14 +136,17 @@ function findClosingMark(marks: Marks, listStart: number, from: number, limit: n
   return (opening && findClosingLine(marks.text, opening, from, tag ?? limit)) ?? tag
 }
 
-/** The rule right in front of a list, if there is one. */
+/** Returns the rule right before a list, if there is one. */
 export function findOpeningRule(text: string, notes: readonly LineNote[], listStart: number): string | undefined {
   const note = notes[findIndexFrom(notes, listStart) - 1]
   const isAbove = note?.kind === 'rule' && findContentStart(text, note.end, listStart) === listStart
   return isAbove ? text.slice(note.start, note.end).trim() : undefined
 }
 
-/** The rule that closes a list which the same rule opened; undefined when it stands anywhere else, too. */
+/**
+ * Returns the position of the rule that closes a list opened by the same rule. Undefined if the rule occurs elsewhere
+ * too.
+ */
 function findFence(
   text: string,
   notes: readonly LineNote[],
@@ -163,7 +175,7 @@ function isCertainEnd(
 ): boolean {
   if (typeof kind === 'object') return !interior.cues.has(kind.kind)
   if (kind === 'rule' && text.slice(start, end).trim() === interior.separator) return true
-  // below `==== [File: a.md]:` a line of the same signs closes the list
+  // after `==== [File: a.md]:` a line of the same signs closes the list
   if (
     kind === 'rule' &&
     (sign === '=' || sign === '-') &&
@@ -171,26 +183,29 @@ function isCertainEnd(
     !interior.rule
   )
     return true
-  // records are whole documents, of which one alone may have headings
+  // records are whole documents, and only one of them may have headings
   return behindBlank && !interior[kind] && !isRecord
 }
 
-// one line stands between a rule and the question that it announces
+// one line may come between a rule and the question it introduces
 const LONGEST_LEAD = 200
 
-/** Whether a rule, which no other block has, stands above the question, with one line of words between at most. */
+/**
+ * Returns whether a rule that no other block contains comes before the question, with at most one line of words
+ * between.
+ */
 function isRuleAbove(text: string, notes: readonly LineNote[], at: number, interior: Interior): boolean {
   const [{ kind, start, end }, next] = [notes[at]!, notes[at + 1]]
   if (kind !== 'rule' || interior.rule || next === undefined || !isCue(next) || !next.kind.question) return false
   const lead = text.slice(end, next.start).trim()
   if (lead.length > LONGEST_LEAD || lead.includes('\n')) return false
-  // below a heading of Markdown, the rule underlines it
+  // directly below a line of text, the rule underlines a Markdown heading
   const isIndented = text[start] === ' '
   const above = text.slice(text.lastIndexOf('\n', findContentEnd(text, 0, start) - 1) + 1, start).trim()
   return isIndented || above === '' || /[.!?:。！？)\]"'`]$/.test(above)
 }
 
-/** The closing tag, up to `limit`, of an element that was opened before the list; tags within lines are content. */
+/** Returns the closing tag, up to `limit`, of an element opened before the list. Tags within lines are content. */
 export function findClosing({ tags }: Marks, listStart: number, from: number, limit: number): number | undefined {
   for (let i = findIndexFrom(tags, from); i < tags.length && tags[i]!.start <= limit; i++) {
     const { closing, partner, start, begins } = tags[i]!
@@ -199,7 +214,7 @@ export function findClosing({ tags }: Marks, listStart: number, from: number, li
   return undefined
 }
 
-/** Whether a line in front of a list announces the question. */
+/** Returns whether a line before a list introduces the question. */
 export function hasQuestionBefore({ notes }: LineNotes, listStart: number): boolean {
   return notes.some(({ kind, start }) => start < listStart && typeof kind === 'object' && kind.question)
 }

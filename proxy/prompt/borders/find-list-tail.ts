@@ -14,34 +14,34 @@ const ANNOUNCEMENT =
   /\b(?:documents|contexts?|passages|sources|results|chunks|excerpts|snippets|memories|facts|history|conversation|instructions?|rules|guidelines|requirements|tasks?|notes|examples?)\b.{0,40}[:：]\**$/i
 // `    with pytest.MonkeyPatch.context() as patch:` is a line of source code
 const CODE = /^(?:[ ]{2}|\t)[ \t]*\S.*(?:\w\((?!s\)).*[:;,{(]|[;{])$/
-// what is asked in one line is no paragraph of a document
+// a question is a single line shorter than this, unlike a paragraph of a document
 const LONGEST_QUESTION = 500
 const MOST_LINES = 3
 const LONGEST_ANNOUNCEMENT = 100
 
-/** What is known of the text between a last block and its bound. */
+/** What is known about the text between a last block and its bound. */
 export interface Tail {
-  /** Its last paragraph is the question: no cue ends it. */
+  /** Its last paragraph is the question, because no cue follows. */
   readonly asked: boolean
-  /** It stands in an element, quotation or fence around the list, with the question behind that. */
+  /** It is inside an element, quotation or fence around the list, and the question is outside. */
   readonly enclosed: boolean
 }
 
 /**
- * Whether the text behind the blank line at `paragraph`, up to `bound`, may go on with the last block, so that nobody
- * can tell where that ends: the paragraphs of a document look like what a user writes between a list and a question.
+ * Returns whether the text after the blank line at `paragraph`, up to `bound`, may continue the last block, so that the
+ * end of the block is uncertain. Paragraphs of a document look like what a user writes between a list and a question.
  */
 export function mayGoOn(marks: Marks, paragraph: number, bound: number, { asked, enclosed }: Tail): boolean {
   const { text } = marks
   const start = findContentStart(text, paragraph, bound)
   if (start === bound) return false
   const end = findParagraphEnd(text, start, bound)
-  // the last paragraph in front of no cue is the question
+  // if no cue follows, the last paragraph is the question
   if (asked && findContentStart(text, end, bound) === bound) return false
   return (enclosed || !isPrompt(text, start, end)) && !isMark(marks, start)
 }
 
-/** Where the last line of the paragraph ends that holds the line at `start`. */
+/** Returns the end of the last line of the paragraph that contains the line at `start`. */
 export function findParagraphEnd(text: string, start: number, bound: number): number {
   let line = start
   for (;;) {
@@ -61,7 +61,7 @@ function isPrompt(text: string, start: number, end: number): boolean {
   return isInstruction(first) || isQuestion(text, start, end)
 }
 
-/** Whether a line tells the model what to do. */
+/** Returns whether a line tells the model what to do. */
 export function isInstruction(line: string): boolean {
   return (ASKING.test(line) && OF_THE_PROMPT.test(line)) || TO_THE_MODEL.test(line) || MANNER.test(line)
 }
@@ -72,7 +72,7 @@ function isQuestion(text: string, start: number, end: number): boolean {
   return !paragraph.includes('\n') && /[?？]$/.test(paragraph)
 }
 
-/** Whether another list or an element of our kin begins here. */
+/** Returns whether another list or an element for documents begins here. */
 function isMark({ labels, tags }: Marks, start: number): boolean {
   if (labels[findIndexFrom(labels, start)]?.start === start) return true
   const tag = tags[findIndexFrom(tags, start)]
@@ -80,15 +80,15 @@ function isMark({ labels, tags }: Marks, start: number): boolean {
 }
 
 /**
- * Whether the last of several paragraphs between these places, in front of a cue, asks or instructs: what stands in
- * front of `Answer:` is the question.
+ * Returns whether the last of several paragraphs in this range asks or instructs. The text before `Answer:` is the
+ * question.
  */
 export function endsInPrompt(text: string, from: number, cue: number): boolean {
   const end = findContentEnd(text, from, cue)
   const start = findLastParagraph(text, from, end)
   if (start === undefined) return false
   const line = text.lastIndexOf('\n', start - 1) + 1
-  // instructions are a few lines, and a document's paragraph may begin like one
+  // instructions are a few lines, while a document's paragraph may begin like one
   if (text.slice(line, end).split('\n', MOST_LINES + 1).length > MOST_LINES) return false
   const first = text.slice(line, Math.min(findLineEnd(text, start), end, start + LONGEST_QUESTION)).trimEnd()
   return (
@@ -97,7 +97,7 @@ export function endsInPrompt(text: string, from: number, cue: number): boolean {
   )
 }
 
-/** Whether the last of several lines between these places, where a prompt ends, asks or instructs. */
+/** Returns whether the last of several lines in this range, at the end of a prompt, asks or instructs. */
 export function endsInPromptLine(text: string, from: number, bound: number): boolean {
   const end = findContentEnd(text, from, bound)
   const start = text.lastIndexOf('\n', end - 1) + 1

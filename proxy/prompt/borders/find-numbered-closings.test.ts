@@ -18,7 +18,7 @@ describe('blocks that are closed by their own numbers', () => {
     for (const tail of ['', 'Question: why?', 'Be brief.\n\nwhy?']) {
       const text = `Sources:\n${write([rain!, sun!, wind!])}${tail}`
       expect(contentsOf(text)).toEqual([[rain, sun, wind]])
-      // and the annotation stands behind the last of them
+      // and the annotation comes after the last of them
       expect(behindLists(text).map((behind) => behind.trim())).toEqual([tail])
     }
   })

@@ -1,7 +1,7 @@
 import { findContentEnd, findContentStart, findLineEnd } from '../scan/find-edges.ts'
 import type { Label } from '../scan/labels/label.ts'
 
-/** The line that closes one block by its number, as `[END CONTEXT 2]`. */
+/** A line that closes one block by number, such as `[END CONTEXT 2]`. */
 export interface NumberedClosing {
   readonly start: number
   readonly end: number
@@ -16,8 +16,8 @@ const CLOSING = new RegExp(
 const LONGEST_LINE = 120
 
 /**
- * The lines that close each of these blocks but the last by its own number. Such a number belongs to the place, as the
- * label's does. Undefined unless all of them have one.
+ * Returns the lines that close these blocks, except the last, by number. Like the label's, such a number belongs to the
+ * position. Undefined unless every block has one.
  */
 export function findInnerClosings(text: string, labels: readonly Label[]): NumberedClosing[] | undefined {
   const first = labels[0]!.number
@@ -32,7 +32,7 @@ export function findInnerClosings(text: string, labels: readonly Label[]): Numbe
   return closings
 }
 
-/** The first line up to `limit` that closes the block of this label by its number. */
+/** Returns the first line up to `limit` that closes this label's block by number. */
 export function findOwnClosing(text: string, { end: from, number }: Label, limit: number): NumberedClosing | undefined {
   for (let line = findLineEnd(text, from) + 1; line < limit; line = findLineEnd(text, line) + 1) {
     const end = findContentEnd(text, line, Math.min(findLineEnd(text, line), limit))
@@ -41,7 +41,7 @@ export function findOwnClosing(text: string, { end: from, number }: Label, limit
   return undefined
 }
 
-/** Behind the line that closes the block which ends at `at` by its number, if there is one; `at` if not. */
+/** Returns the end of the line that closes by number the block ending at `at`. Returns `at` if there is none. */
 export function findEndBehindClosing(text: string, at: number, number: number): number {
   const start = findContentStart(text, at, text.length)
   const end = findContentEnd(text, start, findLineEnd(text, start))

@@ -11,7 +11,10 @@ const TITLE = new RegExp(
 )
 const LONGEST_TITLE = 100
 
-/** Whether a heading is one of a prompt, as `## Instructions`: those of its documents may be called anything else. */
+/**
+ * Returns whether a heading belongs to a prompt, such as `## Instructions`. Headings of documents may have any other
+ * title.
+ */
 export function isPromptHeading(text: string, start: number): boolean {
   const line = text.slice(start, Math.min(findLineEnd(text, start), start + LONGEST_TITLE)).trim()
   return TITLE.test(line)

@@ -21,29 +21,29 @@ function isQuotedBy(text: string, from: number, end: number, open: string, close
   return end - start > 1 && text[start] === open && text[end - 1] === close
 }
 
-/** What a list's blocks but the last have in them: what they have cannot end the last one. */
+/** What a list's blocks, except the last, contain. Such things cannot mark the end of the last block. */
 export interface Interior {
   /** Where each of these blocks ends. */
   readonly ends: readonly number[]
   readonly blank: boolean
   readonly rule: boolean
-  /** A rule is the last line of some of them, and parts not all of them. */
+  /** A rule is the last line of some blocks, but does not separate all of them. */
   readonly endsInRule: boolean
   readonly heading: boolean
   readonly cues: ReadonlySet<string>
-  /** How many of them hold a paragraph that begins like a question to the model. */
+  /** Number of blocks with a paragraph that begins like a question to the model. */
   readonly questions: number
-  /** The rule behind each of them. */
+  /** The rule after each of them. */
   readonly separator: string | undefined
-  /** Each of them is closed by a line that bears its number. */
+  /** Each of them is closed by a line with its number. */
   readonly closed: boolean
-  /** The signs of quotation that each of them stands in. */
+  /** The quotation marks around each of them. */
   readonly quotes: Quotes | undefined
-  /** A line announces more blocks behind one of them, as `More sources:`. */
+  /** One of them ends with a line that announces more blocks, such as `More sources:`. */
   readonly announces: boolean
 }
 
-/** Reads the blocks of these labels but the last. */
+/** Reads the blocks of these labels, except the last. */
 export function readInterior(text: string, { blanks, notes }: LineNotes, labels: readonly Label[]): Interior {
   const bodies = labels.slice(0, -1).map(({ end: start }, i) => {
     const end = findContentEnd(text, start, labels[i + 1]!.start)
@@ -76,13 +76,13 @@ export function readInterior(text: string, { blanks, notes }: LineNotes, labels:
   }
 }
 
-/** Where a body ends whose last lines are a rule, or two: one closes it, and one opens the next block. */
+/** Returns the end of a body whose last lines are one or two rules: one closes it, and one opens the next block. */
 function findEndAboveRules(text: string, start: number, rule: { bodyEnd: number; text: string }): number {
   const above = findLastRule(text, start, rule.bodyEnd)
   return above?.text === rule.text ? above.bodyEnd : rule.bodyEnd
 }
 
-/** Whether the last of several paragraphs is a line that announces what follows. */
+/** Returns whether the last of several paragraphs is a line that announces what follows. */
 function endsInAnnouncement(text: string, from: number, end: number): boolean {
   const line = text.lastIndexOf('\n', end - 1) + 1
   const before = text.lastIndexOf('\n', line - 2) + 1

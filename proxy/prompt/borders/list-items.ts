@@ -1,8 +1,8 @@
 import type { Label } from '../scan/labels/label.ts'
 
 /**
- * Where the next item of a list of instructions begins, of which one ends with these blocks, as in `- Use this context:
- * Source: …`; undefined where blocks have such items themselves.
+ * Returns where the next instruction begins, if the list's blocks end one item of a list of instructions, as in `- Use
+ * this context: Source: …`. Undefined if blocks contain such items themselves.
  */
 export function findItemEnd(text: string, labels: readonly Label[], from: number, limit: number): number | undefined {
   const { start } = labels[0]!
@@ -13,7 +13,7 @@ export function findItemEnd(text: string, labels: readonly Label[], from: number
   return next >= from && next < limit ? next + 1 : undefined
 }
 
-/** Whether a list ends one of several instructions, and nothing shows where the next of these begins. */
+/** Returns whether a list ends one of several instructions and nothing shows where the next instruction begins. */
 export function isOpenItem(text: string, labels: readonly Label[], limit: number): boolean {
   const { start } = labels[0]!
   const line = text.lastIndexOf('\n', start - 1) + 1

@@ -6,7 +6,10 @@ import type { LabelledRegion, LabelRun } from './find-label-run.ts'
 import type { Ending } from './find-list-end.ts'
 import type { Interior } from './list-interior.ts'
 
-/** Whether nothing but the container's end can end the last block: the question is outside, and no other list behind. */
+/**
+ * Returns whether only the container's end can end the last block, because the question is outside and no other list
+ * follows inside.
+ */
 export function reachesContainerEnd(
   { marks, region }: LabelledRegion,
   run: LabelRun,
@@ -19,7 +22,7 @@ export function reachesContainerEnd(
   return next.every((start) => start === undefined || start >= region.end)
 }
 
-/** Whether more of the prompt stands behind a container than an `Answer:`. */
+/** Returns whether the prompt continues after a container with more than an `Answer:`. */
 function isFollowed({ text, tags, turns }: Marks, { end }: Region): boolean {
   const limit = turns[findIndexFrom(turns, end + 1) - 1]!.end
   const start = findContentStart(text, tags[findIndexFrom(tags, end)]!.end, limit)

@@ -1,11 +1,11 @@
 import { isObject, isParts, type Json, type PromptBuilder, splitContent } from '../body/prompt-builder.ts'
 
-/** OpenAI's chat completions, with vLLM's `documents`. */
+/** Reads OpenAI's chat completions, with vLLM's `documents`. */
 export function readChat(body: Json, builder: PromptBuilder): boolean {
   const { messages } = body
   if (!Array.isArray(messages) || messages.length === 0 || !messages.every(isMessage)) return false
   const documents = isParts(body.documents) && body.documents.length > 1
-  // chat templates put them in front of the messages
+  // chat templates put them before the messages
   if (documents) builder.message('documents', [{ path: ['documents'], text: '', isRaw: true }], [])
   for (const [i, message] of messages.entries()) {
     const { role, content, ...rest } = message
@@ -18,7 +18,7 @@ export function readChat(body: Json, builder: PromptBuilder): boolean {
   return true
 }
 
-/** Tells the builder which tools are called, and whose result a message is that says so itself. */
+/** Registers tool calls with the builder, and the tool name of a result message that states it. */
 function readCalls(
   role: unknown,
   { tool_calls, tool_call_id, name }: Json,

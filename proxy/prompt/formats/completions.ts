@@ -1,11 +1,11 @@
 import type { Json, PromptBuilder } from '../body/prompt-builder.ts'
 
-/** OpenAI's completions: a text, or several that are prompts of their own. Token ids are the engine's to read. */
+/** Reads OpenAI's completions: one text, or several that are separate prompts. Token ids are left to the engine. */
 export function readCompletions(body: Json, builder: PromptBuilder): boolean {
   return readPlainPrompts(body.prompt, 'prompt', [body.model, body.cache_salt], builder)
 }
 
-/** SGLang's own API: `text` as `prompt` is for completions. */
+/** Reads SGLang's own API, where `text` is what `prompt` is for completions. */
 export function readGenerate(body: Json, builder: PromptBuilder): boolean {
   return readPlainPrompts(body.text, 'text', [body.model, body.lora_path, body.image_data, body.cache_salt], builder)
 }

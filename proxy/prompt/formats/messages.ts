@@ -1,7 +1,7 @@
 import type { JsonPath } from '../body/prompt.ts'
 import { isObject, isParts, type Json, type PromptBuilder, splitContent } from '../body/prompt-builder.ts'
 
-/** Anthropic's messages: a system text or parts, and contents that are texts, parts and tool results. */
+/** Reads Anthropic's messages: a system text or parts, and contents that are texts, parts and tool results. */
 export function readMessages(body: Json, builder: PromptBuilder): boolean {
   const { system, messages } = body
   if (!Array.isArray(messages) || messages.length === 0 || !messages.every(isMessage)) return false
@@ -12,7 +12,7 @@ export function readMessages(body: Json, builder: PromptBuilder): boolean {
   }
   const firstTurn = messages.findIndex(({ role }) => role !== 'system')
   for (const [i, message] of messages.entries()) {
-    // for some chat templates both engines put what the system says in between in front of all turns
+    // with some chat templates both engines move a system message from between the turns to before all turns
     if (message.role === 'system' && i > firstTurn && firstTurn >= 0) builder.message('system', [], [{}, message])
     else readMessage(message, ['messages', i, 'content'], builder)
   }
@@ -22,7 +22,7 @@ export function readMessages(body: Json, builder: PromptBuilder): boolean {
 
 function readMessage(message: Json, path: JsonPath, builder: PromptBuilder): void {
   const { role, content, ...rest } = message
-  // results in what the assistant said are put in words of the engine's
+  // the engine rewords tool results in assistant messages
   const parts = role === 'user' && isParts(content) ? content : []
   for (const { type, id, name, input } of isParts(content) ? content : [])
     if (type === 'tool_use') builder.call(id, name, input)
@@ -33,9 +33,9 @@ function readMessage(message: Json, path: JsonPath, builder: PromptBuilder): voi
     return
   }
   for (const [place, part] of parts.slice(0, lastResult + 1).entries()) {
-    // every result is a message of its own: what tools said and what the user says are searched apart
+    // every result becomes a message of its own, so that tool output and user text are searched separately
     if (isToolResult(part)) readToolResult(part, [...path, place], rest, builder)
-    // of this it cannot be told what comes first: vLLM puts all results in front of it, SGLang leaves it in its place
+    // its place is uncertain: vLLM puts all results before it, SGLang leaves it where it is
     else builder.message('user', [], [rest, part])
   }
   const from = lastResult + 1
@@ -53,7 +53,7 @@ function readToolResult({ content, ...own }: Json, path: JsonPath, rest: unknown
   builder.message('tool', pieces, [[rest, own, withoutTexts(content)], ...others], { call: own.tool_use_id })
 }
 
-/** What text parts carry besides their text, as a cache_control. */
+/** Returns what text parts have besides their text, such as a cache_control. */
 function withoutTexts(content: unknown): unknown[] {
   if (!isParts(content)) return []
   return content.map(({ type, text, ...rest }) => (type === 'text' && typeof text === 'string' ? rest : null))

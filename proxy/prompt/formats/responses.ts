@@ -3,7 +3,7 @@ import { isObject, isParts, type Json, type PromptBuilder, splitContent } from '
 
 const textTypes = ['input_text', 'output_text', 'text']
 
-/** OpenAI's responses: instructions and an input that is a text or a list of items. */
+/** Reads OpenAI's responses: instructions, and an input that is a text or a list of items. */
 export function readResponses(body: Json, builder: PromptBuilder): boolean {
   const { instructions, input } = body
   const items = typeof input === 'string' ? [] : input
@@ -36,7 +36,7 @@ function readItem(item: Json, path: JsonPath, builder: PromptBuilder): void {
   builder.message(String(item.type), [], [item])
 }
 
-/** Content of a shape that is not read still tells one message from another. */
+/** Returns content of an unknown shape, because it still distinguishes one message from another. */
 function unread(content: unknown): unknown[] {
   return typeof content === 'string' || isParts(content) || content === undefined ? [] : [isObject(content), content]
 }

@@ -95,7 +95,7 @@ const paragraph = fc.array(line, { minLength: 1, maxLength: 3 }).map((lines) => 
 const paragraphs = fc.array(paragraph, { minLength: 2, maxLength: 3 }).map((parts) => parts.join('\n\n'))
 const prose = fc.array(line, { maxLength: 3 }).map((lines) => lines.join('\n\n'))
 
-/** How a list is written: each block, what stands between them, and what stands around them. */
+/** How a list is written: each block, and what is between and around the blocks. */
 interface Form {
   readonly name: string
   readonly block: (content: string, number: number) => string
@@ -130,7 +130,7 @@ function blocksOf(lists: readonly ContextList[]): ContextList['blocks'] {
   return lists.flatMap((list) => list.blocks)
 }
 
-/** Labels stand in front of the content, but in JSON they are a part of it. */
+/** Labels come before the content, except in JSON, where they are part of it. */
 function labelLimit(text: string, { start, end, contentStart }: BlockSpan): number {
   return text[start] === '{' ? end : contentStart
 }
@@ -208,10 +208,10 @@ describe('in any text', () => {
       fc.property(fc.array(element, { minLength: 2, maxLength: 6 }), fc.constantFrom(0, 2), (elements, indent) => {
         const text = JSON.stringify(elements, null, indent)
         const lists = findContextLists(text)
-        // a string that looks like a mark of a chat template leaves nothing to be found
+        // if a string looks like a chat template's mark, nothing is found
         fc.pre(lists.length === 1)
         const [first, last] = [lists[0]!.blocks[0]!, lists[0]!.blocks.at(-1)!]
-        // the largest array counts, and a nested one may be larger
+        // the largest array counts, which may be a nested one
         fc.pre(first.start < 5 && last.end > text.length - 3)
         const [head, middle, tail] = [
           text.slice(0, first.start),
@@ -297,7 +297,7 @@ describe.each([...labelled, ...tagged])('a list written as $name', (form) => {
   })
 })
 
-/** Puts the blocks at their new places and gives each the label of its place. */
+/** Moves the blocks to their new positions and gives each the label of its position. */
 function permute(text: string, order: readonly number[]): string {
   const blocks = blocksOf(findContextLists(text))
   let at = 0

@@ -162,7 +162,7 @@ describe('hostile texts', () => {
     ['chat template marks', fill('</s>   <|user|>')],
     ['cue lines', `[1] a\n\nb\n[2] c\n${fill('> - Question (x\n')}`],
   ])('made of %s are read in linear time', (_, text) => {
-    // in quadratic time, the test would not end within its own
+    // in quadratic time, this would exceed the test timeout
     expect(findContextLists(text)).toBeDefined()
   })
 })

@@ -22,23 +22,25 @@ import { findMemoryLists } from './lines/find-memory-lists.ts'
 import { findRuledLists } from './lines/find-ruled-lists.ts'
 import { findTableLists } from './lines/find-table-lists.ts'
 
-/** What was found in a text, and what looks like a list and is left alone. */
+/** The lists found in a text, and list-like text that is left alone. */
 export interface FoundLists {
   readonly lists: ContextList[]
   readonly refusals: Refusal[]
 }
 
-/** The lists of context blocks in a text, in order and not overlapping; of lists in one another, the outer one. */
+/**
+ * Finds the lists of context blocks in a text, in order and not overlapping. Of nested lists, returns the outer one.
+ */
 export function findContextLists(text: string, traits: TextTraits = {}): ContextList[] {
   return findSureLists(text, traits).lists
 }
 
-/** The same, and what is left alone, and why. */
+/** Like `findContextLists`, but also returns what is left alone and why. */
 export function findSureLists(text: string, traits: TextTraits = {}): FoundLists {
   return finish(searchLists(text, traits))
 }
 
-/** The same, some thousand lines a step. */
+/** Like `findSureLists`, but yields every few thousand lines. */
 export function* searchLists(text: string, traits: TextTraits): Generator<void, FoundLists> {
   const marks = yield* readMarks(text, traits)
   if (marks === undefined) return refuse('too_many', text)
@@ -57,9 +59,10 @@ function refuse(refused: Reason, text: string, start = 0): FoundLists {
 }
 
 /**
- * A tag without a partner of a name of our kin that has pairs, too. Then documents hold such tags themselves, and where
- * one document ends and what is an example inside another cannot be told: better no list than a document torn apart. A
- * tag that is only spoken of, inside a line, does not count, nor does one that is never closed, as in HTML.
+ * Finds a tag without a partner, if its name is one for documents that also occurs in pairs. Documents then contain
+ * such tags themselves, and the end of a document cannot be told from an example inside another. It is better to find
+ * no list than to tear a document apart. Tags merely mentioned within a line do not count, nor do tags that are never
+ * closed, as in HTML.
  */
 function findTorn(tags: readonly Tag[]): Tag | undefined {
   const paired = new Set<string>()
@@ -73,7 +76,7 @@ function findTorn(tags: readonly Tag[]): Tag | undefined {
   return undefined
 }
 
-/** Where labels of one form begin to count. */
+/** Returns the first label that continues the count of its form. */
 function findCounted(labels: readonly Label[]): Label | undefined {
   const begun = new Map<string, number>()
   return labels.find(({ form, number }) => {
@@ -152,7 +155,7 @@ class ListSearch {
   }
 }
 
-// `<context></context>` is how instructions name the place of a context
+// instructions use `<context></context>` to name the place of a context
 function isEmpty(text: string, { start, end }: Region): boolean {
   return findContentStart(text, start, end) === end
 }

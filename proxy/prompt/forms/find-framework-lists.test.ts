@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { findContextLists } from './find-context-lists.ts'
 
-/* Requests that current releases of the frameworks sent, recorded by e2e/fixtures/generate.sh. */
+/* Requests sent by current releases of the frameworks, recorded by e2e/fixtures/generate.sh. */
 
 interface Fixture {
   readonly framework: string
@@ -21,7 +21,7 @@ const fixtures = readdirSync(folder)
 const found = fixtures.filter(([, { expected }]) => 'blocks' in expected)
 const alone = fixtures.filter(([, { expected }]) => 'alone' in expected)
 
-/** The contents of the blocks in every message but the assistant's, list by list. */
+/** Returns the block contents in every message except the assistant's, list by list. */
 function listsOf({ body }: Fixture): string[][] {
   return body.messages.flatMap(({ role, content }) => {
     if (role === 'assistant' || typeof content !== 'string') return []

@@ -6,7 +6,7 @@ import { contentsIn, type Document, documentsOf, markedForms, writeList } from '
 
 const question = 'Question: which of them is open at night?'
 
-/** Texts whose order tells something, in whatever dress. */
+/** Texts that show an order, whatever their decoration. */
 const ordered: Readonly<Record<string, (place: number, body: string) => string>> = {
   'steps of one process': (place, body) => `Step ${place + 1}: ${body}`,
   'entries with dates': (place, body) => `2026-0${place + 1}-12: ${body}`,
@@ -51,7 +51,7 @@ describe.each(markedForms.filter(({ rendered }) => !rendered))('documents in the
     expect(sent).not.toBe(received[0]!.content)
     const places = contentsIn(form, documents).map((body) => sent.indexOf(body.slice(-40)))
     expect(places.every((place) => place >= 0)).toBe(true)
-    // as far as the last document the engine holds it all
+    // the engine has everything cached up to the last document
     expect(sent.startsWith(first.slice(0, places.at(-1)))).toBe(true)
   })
 

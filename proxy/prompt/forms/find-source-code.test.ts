@@ -33,7 +33,7 @@ describe('documents of source code', () => {
     const list = blocks.map((text, i) => `[${i + 1}] ${text}`).join('\n\n')
     expect(contentsOf(`Context:\n\n${list}\n\nQuestion: Why?`)).toEqual([blocks])
     expect(contentsOf(`Results:\n\n${list}`, { whole: true })).toEqual([blocks])
-    // a prompt with such headings may go on with one
+    // a prompt with such headings may continue with one
     expect(contentsOf(`## Context\n\n${list}\n\nQuestion: Why?`)).toEqual([['A\n\nmore of A', 'B']])
     const lines = '[1] A\n[2] B\n\n## Header\n\nIt is a class.'
     expect(contentsOf(`Context:\n\n${lines}\n\nQuestion: Why?`)).toEqual([])

@@ -1,27 +1,27 @@
 import type { FormId } from '../judge/context-list.ts'
 
-/** What speaks for a list besides its marks. */
+/** What evidence a list needs besides its marks. */
 export type Need =
   /**
-   * one of: announced as retrieved, in a container of such texts, given by a tool that searches, with a line that says
-   * that it is the question, with rules for an answer by them (judge/evidence/weigh-evidence.ts has the weights)
+   * one of: an announcement as retrieved text, a container of such texts, a search tool as the source, a line marked as
+   * the question, rules for an answer based on the texts (weights: judge/evidence/weigh-evidence.ts)
    */
   | 'one_more'
-  /** two of what retrieved texts have: a place that says so, a source of each, scores, numbers of documents */
+  /** two properties of retrieved texts: surroundings that say so, a source for each, scores, document numbers */
   | 'two_kinds'
 
-/** One form that lists of retrieved texts have in prompts. */
+/** A form in which lists of retrieved texts appear in prompts. */
 export interface Form {
   readonly id: FormId
   readonly what: string
-  /** What ends a block: its own sign, the next mark, what parts two, or its line. */
+  /** What ends a block: its own closing mark, the next mark, a separator, or the end of its line. */
   readonly closes: 'itself' | 'next_mark' | 'separator' | 'line'
-  /** What its label is: of the place, of the block, or none. */
+  /** What its label belongs to: the position, the block (as a name), or none. */
   readonly label: 'position' | 'name' | 'none'
   readonly needs: Need
-  /** Prompts that hold one list of two blocks of this form, each as found. */
+  /** Prompts in which one list of two blocks of this form is found. */
   readonly examples: readonly string[]
-  /** Texts of the same marks that are left alone. */
+  /** Texts with the same marks that are left alone. */
   readonly alike: readonly string[]
 }
 

@@ -1,27 +1,29 @@
 import type { TextTraits } from '../scan/find-marks.ts'
 import { findContextLists } from './find-context-lists.ts'
 
-/* What the finder found in a text, in words: for its tests. */
+/* What the finder found in a text, in a form for its tests. */
 
-/** A text below a line that announces it: for tests of marks and borders, which alone speak for no list. */
+/**
+ * Puts a text below a line that announces it. For tests of marks and borders, which alone are not evidence for a list.
+ */
 export function announced(text: string): string {
   return `Use these documents:\n\n${text}`
 }
 
-/** The contents of the blocks, list by list. */
+/** Returns the contents of the blocks, list by list. */
 export function contentsOf(text: string, traits?: TextTraits): string[][] {
   return findContextLists(text, traits).map(({ blocks }) =>
     blocks.map((block) => text.slice(block.contentStart, block.contentEnd)),
   )
 }
 
-/** The labels of all blocks. */
+/** Returns the labels of all blocks. */
 export function labelsOf(text: string): (string | undefined)[] {
   const blocks = findContextLists(text).flatMap((list) => list.blocks)
   return blocks.map(({ label }) => label && text.slice(label.start, label.end))
 }
 
-/** What stands behind each list. */
+/** Returns the text after each list. */
 export function behindLists(text: string): string[] {
   return findContextLists(text).map(({ end }) => text.slice(end))
 }

@@ -4,7 +4,7 @@ const numbered = (size: number) =>
 
 const members = (size: number): string => Array.from({ length: size / 11 }, (_, i) => `"k${i}":1`).join(',')
 
-/** Texts that are all marks and no list, or lists without end, of about `size` characters. */
+/** Texts of about `size` characters that consist of marks but have no list, or have lists without end. */
 export const hostileTexts: Readonly<Record<string, (size: number) => string>> = {
   brackets: fill('['),
   'brackets in lines': fill('[\n'),

@@ -1,6 +1,6 @@
 import { ask, type Form, rain, sun } from './form.ts'
 
-/** Labels in front of blocks, in any dress. */
+/** Labels before blocks, with any decoration. */
 export const labelForm: Form = {
   id: 'label',
   what: 'a noun and a number or name in front of each block',

@@ -1,6 +1,6 @@
-/* Lists in the dress of frameworks that the finder did not know, each with the texts that it has to find. */
+/* Lists in framework formats that the finder did not know, each with the texts that must be found. */
 
-/** A text, and where it is from. */
+/** A text and its source. */
 export interface Document {
   readonly name: string
   readonly body: string
@@ -9,16 +9,16 @@ export interface Document {
 /** A form of lists: how one document is written. */
 export interface MarkedForm {
   readonly name: string
-  /** What stands in front of the first document, and what stands behind the last one. */
+  /** Text before the first document, and after the last one. */
   readonly before?: string
   readonly behind?: string | ((names: readonly string[]) => string)
   readonly between?: string
-  /** The number to count from. */
+  /** The first number. */
   readonly from?: number
   readonly write: (body: string, number: number, name: string) => string
-  /** What is found of a document where it is not its body alone. */
+  /** The content found for a document, if it is not the body alone. */
   readonly content?: (body: string, number: number, name: string) => string
-  /** It stands in prompts that the client rendered itself. */
+  /** It occurs in prompts rendered by the client. */
   readonly rendered?: true
 }
 
@@ -37,12 +37,12 @@ const bodies: readonly ((topic: string) => string)[] = [
   (topic) => `Nobody knows who built the ${topic}, but {"year": null} is in the register.`,
 ]
 
-/** That many documents, with blank lines, colons, brackets and code in them. */
+/** Returns the given number of documents, which contain blank lines, colons, brackets and code. */
 export function documentsOf(count: number): readonly Document[] {
   return topics.slice(0, count).map((topic, i) => ({ name: topic, body: bodies[i % bodies.length]!(topic) }))
 }
 
-/** A list of this form. */
+/** Writes a list of this form. */
 export function writeList(form: MarkedForm, documents: readonly Document[]): string {
   const { before = '', behind = '', between = '\n\n', from = 1, write } = form
   const list = documents.map(({ name, body }, i) => write(body, from + i, name))
@@ -50,7 +50,7 @@ export function writeList(form: MarkedForm, documents: readonly Document[]): str
   return `${before}${list.join(between)}${tail}`
 }
 
-/** What has to be found of each document. */
+/** Returns what must be found of each document. */
 export function contentsIn(form: MarkedForm, documents: readonly Document[]): string[] {
   const { content = (body: string) => body, from = 1 } = form
   return documents.map(({ name, body }, i) => content(body, from + i, name))
@@ -65,7 +65,7 @@ const llamaStack = (body: string, name: string): string => `Document_id: ${name}
 const jsonLine = (body: string, _: number, name: string): string =>
   JSON.stringify({ reference_id: name, content: body })
 
-/** Labels in languages, as `Document 1: …` and `[Document 1]`. */
+/** Labels in various languages, such as `Document 1: …` and `[Document 1]`. */
 const spoken = (noun: string, heading: string): MarkedForm[] => [
   { name: `${noun} 1:`, before: `${heading}:\n\n`, write: (body, n) => `${noun} ${n}: ${body}` },
   { name: `[${noun} 1]`, before: `${heading}:\n\n`, write: (body, n) => `[${noun} ${n}]\n${body}` },

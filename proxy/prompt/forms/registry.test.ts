@@ -6,7 +6,7 @@ import { forms } from './registry.ts'
 
 const [rain, sun] = ['It rained in Oslo all day.', 'The sun shone in Rome again.']
 
-/** How many blocks the only list of a text has; 0 where there is none. */
+/** Returns the number of blocks in a text's only list, or 0 unless there is exactly one. */
 function countBlocks(text: string): number {
   const lists = findContextLists(text).filter(({ blocks }) => blocks.length > 1)
   return lists.length === 1 ? lists[0]!.blocks.length : 0

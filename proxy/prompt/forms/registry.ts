@@ -1,7 +1,7 @@
 import { ask, type Form, rain, sun } from './form.ts'
 import { labelForm } from './label-form.ts'
 
-/** All forms. A list of any other is left alone, unless a pattern of the user's finds it. */
+/** All known forms. Lists of any other form are left alone, unless a user's pattern finds them. */
 export const forms: readonly Form[] = [
   labelForm,
   {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { findContexts } from '../find-contexts.ts'
 
-/** The texts of the blocks in a user message of these parts. */
+/** Returns the texts of the blocks in a user message with these parts. */
 function blocksOf(...texts: string[]): string[][] {
   const message = { place: 0, role: 'user', texts: [...texts.keys()], rest: '', isTextOnly: true }
   return findContexts(message, texts).map(({ slots }) =>
@@ -46,7 +46,7 @@ describe('the text parts of a message', () => {
     const part = (path: string, lines: string): string => `\`\`\`${path} (${lines})\nlet a\n\`\`\`\n`
     const words = 'Use the above code to answer.\n'
     expect(blocksOf(words, part('src/a.ts', '1-9'), part('src/b.ts', '1-9'), 'Why?')[0]).toHaveLength(2)
-    // two stretches of one file are in order
+    // two sections of one file are in order
     expect(blocksOf(words, part('src/a.ts', '1-9'), part('src/a.ts', '10-19'), 'Why?')).toEqual([])
   })
 

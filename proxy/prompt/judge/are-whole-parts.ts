@@ -4,37 +4,38 @@ import { isKin } from '../scan/find-elements.ts'
 import { isNoContext, isOfNotes } from '../scan/find-list-heading.ts'
 import { findMarks, type Marks, type Place } from '../scan/find-marks.ts'
 
-// a list begins here, of which the other texts may hold the rest
+// announces a list that the other texts may continue
 const ANNOUNCED =
   /^(?:#{1,6} |\*\*)?[\w ]{0,40}\b(?:documents|contexts?|passages|sources|results|chunks|excerpts|snippets|articles)\b[^\n]{0,40}[:：](?:\*\*)?[ \t\r]*\n/i
-// what follows belongs to what it ends with: an announcement, or a rule between blocks
+// an ending that the next part belongs to: an announcement, or a rule between blocks
 const OPEN = /[:：]$|\n[ \t]*(?:-{3,40}|={3,40})$/
-// code of a file with its path, as editors hand it over
+// code of a file with its path, as editors pass it on
 const FILE_PART = /^(`{3,}[\w./@+-]*[./][\w./@+ -]*)(?:\([^()\n]*\))?[ \t]*\n/
 const ASKING = /[?？]["'”’»)]?$|^(?:who|whom|whose|what|when|where|which|why|how)\b/i
-// words to the model are an instruction; a tag or a bracket begins what a program wrote
+// words to the model are an instruction; a tag or a bracket begins generated text
 const TO_MODEL =
   /^(?:please|you are|you have|use|using|answer|given|based on|read|follow|summari[sz]e|the user|note|important)\b/i
 const MARKUP = /^[<[{]|[:：]$/
-// a title above the text, or a heading of the first level
+// a title above the text, or a first-level heading
 const TITLED = /^(?:# [^\n]+|(?![-*+>|#`]|\d+[.)])[^\n]{1,100}[^\n.!?。！？:：,;])\n+(?=\S)/
-// parts that begin like these follow one another: messages, steps, chapters
+// parts that begin like this form a sequence: messages, steps, chapters
 const SERIAL =
   /^(?:#{1,6} |\*\*|\[)?(?:(?:step|chapter|part|section|scene|act|day|week|month|version|turn|round|release|lesson|episode|page|slide|schritt|kapitel|teil|étape|chapitre|partie|paso|capítulo|parte)\s*#?[\dIVX]+\b|第[\d一二三四五六七八九十]|(?:from|to|date|sent|subject|von|an|datum|betreff|objet|fecha|asunto)\s*:|(?:user|assistant|human|ai|system|me|you)\s*:|\d{4}-\d\d-\d\d|v?\d+\.\d+)/i
 const LONGEST_HEAD = 300
 const LONGEST_PARAGRAPH = 2_500
 const BLANK_LINE = /\n[ \t\r]*\n/
 
-/** The parts of a message that are blocks: from one place up to another. */
+/** The parts of a message that are blocks, from `from` up to but not including `to`. */
 export interface PartRange {
   readonly from: number
   readonly to: number
 }
 
 /**
- * Which of these texts, of which the last is the question, are whole documents. That they stand in parts is not enough:
- * a long text may be pasted in pieces. Each begins with a label and has no other, each is a file that it names, or each
- * reads like a text of its own and the last one asks; else only their writer knows.
+ * Finds which of these texts are whole documents; the last text is the question. Being separate parts is not enough,
+ * because a long text may be pasted in pieces. Either each begins with a label and has no other, or each is a file with
+ * its name, or each reads like an independent text and the last one asks a question. In all other cases only the author
+ * knows.
  */
 export function findWholeParts(texts: readonly string[]): PartRange | undefined {
   const to = texts.length - 1
@@ -56,12 +57,12 @@ function areWholeParts(texts: readonly string[], question: string): boolean {
   if (asked === undefined) return false
   const labels = parts.map(readLabels)
   if (labels.every((own) => own?.length === 0)) return asked.length === 0 && areOwnTexts(parts, question)
-  // what follows the last label may go on with its block as long as the paragraph is not the last
+  // text after the last label may continue its block, unless it is the last paragraph
   const isSure = !BLANK_LINE.test(question) || readCue(question, 0) !== undefined
   return isSure && asked.length === 0 && labels.every((own) => own?.length === 1 && own[0]!.start === 0)
 }
 
-/** Whether each of these reads like a text of its own, and the question asks about them. */
+/** Returns whether each part reads like an independent text and the question asks about them. */
 function areOwnTexts(parts: readonly string[], question: string): boolean {
   const asks = ASKING.test(question) || readCue(question, 0)?.question === true
   if (!asks || BLANK_LINE.test(question)) return false
@@ -75,12 +76,12 @@ function isParagraph(body: string): boolean {
   return body.length <= LONGEST_PARAGRAPH && !BLANK_LINE.test(body) && !/^(?:#|[-*+] |\d+[.)] )/m.test(body)
 }
 
-/** Where blocks of a list may begin in a text, counted from its content; undefined when there are other marks. */
+/** Returns where list blocks may begin in a text, relative to its content. Undefined if there are other marks. */
 function readLabels(whole: string): Place[] | undefined {
   const text = whole.slice(findContentStart(whole, 0, whole.length))
   const marks = findMarks(text)
   if (marks === undefined || marks.tags.some(({ begins, name }) => begins && isKin(name))) return undefined
-  // `[1]: text`, as in links, is no label, but may be a mark of somebody
+  // `[1]: text`, as in links, is no label here, but may be somebody's mark
   const numbers = marks.values.filter(({ start }) => /^\[\d{1,6}\]/.test(text.slice(start, start + 8)))
   const labels = leaveOutNotes(marks)
   return [
@@ -89,7 +90,7 @@ function readLabels(whole: string): Place[] | undefined {
   ]
 }
 
-/** The labels without those of a bibliography, which a document holds itself. */
+/** Leaves out the labels of a bibliography, which is part of a document itself. */
 function leaveOutNotes({ text, labels }: Marks): Place[] {
   const notes = new Set<string>()
   return labels.filter((label) => {

@@ -1,12 +1,12 @@
 import type { Span } from '../../json/json-spans.ts'
 import type { Reason } from './reasons.ts'
 
-/** A refusal in words: where it is, and the one thing that would help. */
+/** A refusal in words: its location, and the one thing that would help. */
 export interface ExplainedRefusal {
   readonly reason: Reason
-  /** from 1 on */
+  /** counted from 1 */
   readonly line: number
-  /** how the text that was left alone begins */
+  /** beginning of the text that was left alone */
   readonly begins: string
   readonly remedy: string
 }
@@ -32,18 +32,18 @@ const remedies: Readonly<Record<Reason, string>> = {
   markup: `elements of other markup stay as they are; for documents, ${mark}`,
 }
 
-/** What helps where blocks of equal documents differ by a score. */
+/** What helps if blocks of equal documents differ in a score. */
 export const differingRemedy =
   '`blocks.volatile: move` in the configuration tells scores behind the list, so that equal documents are equal'
 
-/** The one thing that would help where something was left alone for this reason. */
+/** Returns the one thing that helps when something was left alone for this reason. */
 export function remedyFor(reason: Reason): string {
   return remedies[reason]
 }
 
 const LONGEST_BEGINNING = 60
 
-/** Explains a refusal in its text. */
+/** Explains a refusal, given the text it is about. */
 export function explainRefusal(text: string, reason: Reason, { start }: Span): ExplainedRefusal {
   const line = text.slice(0, start).split('\n').length
   const begins = text

@@ -6,9 +6,9 @@ import { areWorded } from './are-worded.ts'
 import type { BlockSpan, ContextList } from './context-list.ts'
 import type { Reason } from './reasons.ts'
 
-// so little text gains nothing in another place, and with numbers in front it is as well an option or a row
+// moving less text than this gains nothing, and with a number it may just as well be an option or a row
 const SHORTEST_MATERIAL = 40
-// elements in markup of other kinds hold paths and addresses, but no documents
+// elements of other markup hold paths and addresses, but no documents
 const SHORTEST_FOREIGN = 200
 
 const BARE = /^(?:#{1,6}[ \t]{1,3}|\*\*)?[[【]\d/
@@ -29,8 +29,8 @@ const CHOICE = /(?:^|[^\p{L}])(?:which|who|whom|whose)(?:$|[^\p{L}])/iu
 const LONGEST_HEADING = 200
 
 /**
- * Why a list only looks like one of documents, if it does: options to choose from, a talk line by line, the rows of a table,
- * the markup of something else. What it means may be its order, and in another one little would be gained.
+ * Returns why a list only looks like a list of documents, if so: options to choose from, a dialogue line by line, table
+ * rows, other markup. The order of such a list may carry its meaning, and reordering it would gain little.
  */
 export function findLookalike(text: string, list: ContextList, isWhole: boolean): Reason | undefined {
   const first = list.blocks[0]!
@@ -48,7 +48,7 @@ export function findLookalike(text: string, list: ContextList, isWhole: boolean)
     : undefined
 }
 
-/** Whether short blocks are options or rows. */
+/** Returns whether short blocks are options or rows. */
 function areShort(
   text: string,
   list: ContextList,
@@ -70,7 +70,7 @@ function areSentences(text: string, blocks: readonly BlockSpan[]): boolean {
   return blocks.every(({ contentEnd }) => /[.!?。！？]["'”’»)]?$/.test(text.slice(contentEnd - 2, contentEnd)))
 }
 
-/** The line in front of a list. */
+/** Returns the line before a list. */
 function headingOf(text: string, start: number): string {
   const end = findContentEnd(text, Math.max(start - LONGEST_HEADING, 0), start)
   const line = text.slice(Math.max(end - LONGEST_HEADING, 0), end)
@@ -83,7 +83,7 @@ function lineBehind(text: string, end: number): { start: number; words: string }
   return { start: Math.max(start, end), words: text.slice(at, Math.min(findLineEnd(text, at), at + LONGEST_HEADING)) }
 }
 
-/** Whether the answer is to name what is chosen by its number, which cannot be told from other numbers. */
+/** Returns whether the answer is to name its choice by number. Such a number cannot be told from other numbers. */
 function isChosenByNumber(...lines: readonly string[]): boolean {
   return lines.some((line) => asksForNumber(line) || CHOOSING.test(line))
 }
@@ -97,7 +97,7 @@ function isToBeChosen(heading: string, { words }: { words: string }): boolean {
   )
 }
 
-/** Whether each block begins with who says it: by a role, or by a name that comes again. */
+/** Returns whether each block begins with its speaker: a role, or a name that recurs. */
 function isTalk(text: string, blocks: readonly BlockSpan[]): boolean {
   const names: (string | undefined)[] = []
   for (const { contentStart } of blocks) {
@@ -114,7 +114,7 @@ function isMarkup(text: string, { blocks, end }: ContextList): boolean {
   const isForeign = tag !== undefined && !isKin(tag.toLowerCase())
   if (!areShorter(blocks, isForeign ? SHORTEST_FOREIGN : SHORTEST_MATERIAL)) return false
   if (isForeign) return true
-  // short ones are labelled on purpose, and in words they are no paths
+  // short elements with labels are labelled on purpose, and those with words are not paths
   if (blocks.every(({ label }) => label !== undefined) || areWorded(text, blocks)) return false
   return readCue(text, lineBehind(text, end).start)?.question !== true
 }

@@ -1,12 +1,12 @@
 import type { Span } from '../../json/json-spans.ts'
 import { findContentEnd, findContentStart, findLineEnd } from '../scan/find-edges.ts'
 
-// lines that are marks are short, and of a longer one the mark is what stands in front of its first colon
+// marks are short lines; of a longer line, the part before its first colon is the mark
 const LONGEST_MARK = 60
-// code, Markdown and prose repeat signs, too: what counts is a name, in signs or in front of a colon
+// code, Markdown and prose repeat signs too, so a mark needs a name, inside signs or before a colon
 const IN_SIGNS = /^(?=[^\p{L}\p{N}\s])[^\n]*[\p{L}\p{N}][^\n]*[^\p{L}\p{N}\s.!?,;。]$/u
 const NAMED = /^(?:[^\p{L}\p{N}\s]{0,6}|[-*][ \t]|\d{1,3}[.)][ \t])\p{L}[\p{L}\p{N} _#-]{1,30}[:：]$/u
-// these are read, whatever is in them
+// these are code, whatever they contain
 const OF_CODE = /^(?:[{}()[\]'"`|>]|\/\/|\/\*|\* )|[;{(]$/
 const MOST_LINES = 20_000
 const MOST_SHAPES = 1_000
@@ -18,8 +18,8 @@ interface Shape extends Span {
 }
 
 /**
- * Where lines of one shape begin that part a text, as `<<<DOC 1>>>` and `###PATH: a.md` do: they look like marks of
- * documents, and are of no form that is known. For explanations alone: nothing is done by it.
+ * Finds the first of several lines of one shape that divide a text, such as `<<<DOC 1>>>` and `###PATH: a.md`. They
+ * look like marks of documents, but have no known form. Used only for explanations; nothing is reordered because of it.
  */
 export function findUnknownForm(texts: readonly string[]): (Span & { readonly text: number }) | undefined {
   const shapes = new Map<string, Shape>()

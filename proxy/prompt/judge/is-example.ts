@@ -2,7 +2,7 @@ import { findContentEnd, findIndexFrom } from '../scan/find-edges.ts'
 import { isKin } from '../scan/find-elements.ts'
 import type { Marks } from '../scan/find-marks.ts'
 
-// what is written in elements like these is no material, but shows what to write, or in what order things are
+// the content of such elements is not material: it shows what to write, or the order of things
 const OF_EXAMPLES =
   /(?:^|[_-])(?:examples?|output|response|answer|format|template|schema|steps?|conversation|history|transcript|messages?|dialog(?:ue)?|instructions?|rules?|guidelines|citations?)(?:$|[_-])/
 // `in the following schema:`
@@ -12,7 +12,7 @@ const EXAMPLE = /\bexamples?\b|beispiel|ejemplo|exemple|示例|例子|例/i
 const MARKDOWN_HEADING = /(?:^|\n)#{1,6}[ \t]+([^\n]{0,120})/g
 const FURTHEST = 4_000
 
-/** Whether the line in front says that what follows shows how to write. */
+/** Returns whether the line before `start` says that an example of what to write follows. */
 function showsHow(text: string, start: number): boolean {
   const end = findContentEnd(text, Math.max(start - 200, 0), start)
   return SHOWING.test(
@@ -23,7 +23,7 @@ function showsHow(text: string, start: number): boolean {
   )
 }
 
-/** Whether a list stands in what shows how to write, not in what is given. */
+/** Returns whether a list is part of an example of what to write, not of the given material. */
 export function isExample({ text, tags }: Marks, start: number, end: number): boolean {
   for (let i = findIndexFrom(tags, start) - 1, seen = 0; i >= 0 && seen < 2_000; i--, seen++) {
     const { partner, closing, name } = tags[i]!

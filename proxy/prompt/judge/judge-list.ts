@@ -17,7 +17,7 @@ import { isLikeSteps, isOfWork, isRetrieved } from './own-work.ts'
 import { readAnnouncement, readBehind } from './read-evidence.ts'
 import type { Reason } from './reasons.ts'
 
-// behind the number of a block
+// follows the number of a block
 const CONTINUED =
   /^[\])】]?[ \t]?[[(（,–-][ \t]?(?:continued|cont(?:inuation|['’]?d)?\b\.?|forts(?:etzung|\.)|suite\b|continuación|続き|续|계속)/i
 const STAMPED = /[[(【]/
@@ -28,20 +28,23 @@ const OF_RESULTS =
   /^(?:results?|ergebnis|résultat|resultado|risultato|resultaat|wynik|sonuç|результат|结果|結果|결과)(?!\p{L})/iu
 const MATERIAL = new RegExp(materialWords, 'iu')
 
-// what whole files of markup begin with, and what holds settings and feeds
+// beginnings of whole markup files, and elements of settings and feeds
 const FOREIGN =
   /^(?:\?xml|rss|rdf|feed|channel|atom|html|head|body|svg|build|project|configuration|config|settings|plugins?|dependencies|manifest|resources|web-app|beans|schema|definitions|testsuites?|suite|playlist|urlset|sitemapindex|opml|kml|gpx|tei|book|bibliography|menu|catalog|inventory|table|ul|ol|video|audio|picture)$/
 
-// what is told in pieces, one behind the other
+// things presented in consecutive pieces
 const OF_SERIES =
   /(?:^|[^\p{L}])(?:transcript|table of contents|consecutive|successive|timeline|storyline|test results|(?:the|a) (?:story|novel|lecture|talk|episode|film|play)|split (?:up )?into|divided into|summaries (?:so far|of consecutive)|excerpts? from (?:a|one) (?:novel|book|story)|protokoll|transkript|verlauf)(?:$|[^\p{L}])|^(?:contents|chapters|genesis|lecture)\b/iu
-// what is new comes first, or last, whether it bears a date or not
+// news is sorted by time, dated or not
 const OF_NEWS =
   /(?:^|[^\p{L}])(?:latest|newest|(?:most )?recent(?:ly)?|headlines?|trending|breaking|(?:news|activity|rss) ?feed|feed|timeline|neueste[nr]?|aktuelle (?:meldungen|nachrichten)|dernières (?:nouvelles|actualités)|últimas (?:noticias|notícias)|ultime notizie|последние (?:новости|сообщения))(?:$|[^\p{L}])|最新|最近|新着|속보|최신/iu
-// `context1: …` is how a template calls a variable, and `[doc1]` is not
+// a template names a variable in this way, `context1: …`, but not `[doc1]`
 const VARIABLE = /^[a-z]+$/
 
-/** Why this list, for which nothing but its form speaks so far, is left alone; undefined: it is one of retrieved texts. */
+/**
+ * Returns why this list, so far supported only by its form, is left alone. Undefined if it is a list of retrieved
+ * texts.
+ */
 export function judgeList(marks: Marks, list: ContextList): Reason | undefined {
   const { text } = marks
   const start = list.blocks[0]!.start
@@ -56,9 +59,9 @@ export function judgeList(marks: Marks, list: ContextList): Reason | undefined {
   return isSupported(marks, list) ? undefined : 'no_evidence'
 }
 
-/** Whether the texts of a list tell an order, or what stands in front of them numbers the parts of one source. */
+/** Returns whether the texts of a list show an order, or their marks number the parts of one source. */
 function isInOrder(text: string, list: ContextList): boolean {
-  // of objects their members were read
+  // for objects, the members were already checked
   if (list.form === 'json' && text[list.blocks[0]!.start] === '{') return false
   const texts = textsOf(text, list).map((block) => behindFence(text, block))
   const marks = texts.map((block) => markOf(text, block))
@@ -67,14 +70,14 @@ function isInOrder(text: string, list: ContextList): boolean {
   return isTold || areNumberedNames(marks) || (isMarked && areLettered(marks))
 }
 
-/** Whether the texts of a list, or its marks, tell an order. */
+/** Returns whether the texts of a list, or its marks, show an order. */
 function isOrdered(text: string, list: ContextList): boolean {
   return areContinued(text, list) || (list.form === 'memories' ? areDated(text, list) : isInOrder(text, list))
 }
 
 /**
- * Whether memories tell what happened when: each begins with its date, and these rise or fall. Numbers are no order, nor
- * is a stamp in brackets, which says when each was stored.
+ * Returns whether memories say when things happened: each begins with its date, and the dates rise or fall. Numbers do
+ * not count as an order, nor does a timestamp in brackets, which is the time of storage.
  */
 function areDated(text: string, { blocks }: ContextList): boolean {
   return (
@@ -87,7 +90,7 @@ function areDated(text: string, { blocks }: ContextList): boolean {
   )
 }
 
-/** Whether a label says that its block goes on with the one in front, as `Document 1 (continued):` does. */
+/** Returns whether a label continues the previous block, as in `Document 1 (continued):`. */
 function areContinued(text: string, { blocks }: ContextList): boolean {
   return blocks.some(
     ({ label, contentStart }) =>
@@ -95,11 +98,11 @@ function areContinued(text: string, { blocks }: ContextList): boolean {
   )
 }
 
-/** What stands in front of a block's text, without the label and the fields that rank it. */
+/** Returns what precedes a block's text, without the label and the fields that rank it. */
 function markOf(text: string, { start, contentStart, label, ranks = [] }: BlockSpan): string {
   const line = findLineEnd(text, start)
   const end = contentStart > start ? contentStart : Math.min(line, start + LONGEST_MARK)
-  // a name says where a text is from, a number only where it stands
+  // a name identifies a text's source, a number only its position
   const isNumber = label !== undefined && /^(?:\d+|\p{L})$/u.test(text.slice(label.start, label.end))
   const cuts = [...(isNumber ? [label] : []), ...ranks].filter((cut) => cut.start >= start && cut.end <= end)
   let mark = ''
@@ -111,12 +114,12 @@ function markOf(text: string, { start, contentStart, label, ranks = [] }: BlockS
   return mark + text.slice(at, Math.min(end, at + LONGEST_MARK))
 }
 
-/** The blocks without fields in front of their texts. */
+/** Returns the blocks without fields that precede their texts. */
 function textsOf(text: string, { form, blocks }: ContextList): readonly BlockSpan[] {
   return form === 'record' ? behindFields(text, blocks) : blocks
 }
 
-/** A block without the fence that its text stands in. */
+/** Returns a block without the fence around its text. */
 function behindFence(text: string, block: BlockSpan): BlockSpan {
   if (!/^(?:```|~~~)/.test(text.slice(block.contentStart, block.contentStart + 3))) return block
   const contentStart = findContentStart(text, findLineEnd(text, block.contentStart), block.contentEnd)
@@ -130,10 +133,10 @@ function behindFields(text: string, blocks: readonly BlockSpan[]): readonly Bloc
   }))
 }
 
-/** Whether the line in front of a list says that it lists what is new, or one text in pieces, or the element around it does. */
+/** Returns whether the line before a list, or the element around it, announces news or one text in pieces. */
 function isOfNews({ text, tags }: Marks, start: number): boolean {
   const { heading } = readAnnouncement(text, start)
-  // a question may speak of anything
+  // a question may mention anything
   const isQuestion = /[?？{]/.test(heading) || readCue(heading, 0)?.question === true
   if (!isQuestion && (OF_NEWS.test(heading.replaceAll('_', ' ')) || OF_SERIES.test(heading))) return true
   const tag = tags[findIndexFrom(tags, start) - 1]
@@ -146,9 +149,9 @@ function isVariable(text: string, { labelPrefix, blocks: [first] }: ContextList)
   return before !== '[' && before !== '【'
 }
 
-/** Whether its marks, and what stands around it, say that a list is one of retrieved texts. */
+/** Returns whether the marks of a list and the text around it show that its texts were retrieved. */
 function isSupported(marks: Marks, list: ContextList): boolean {
-  // its own members were judged
+  // its members were already checked
   if (list.form === 'json') return true
   const { start } = list.blocks[0]!
   if (areRows(marks.text, list) || isOfOther(marks, list)) return false
@@ -160,7 +163,7 @@ function isSupported(marks: Marks, list: ContextList): boolean {
   return isEnough(kindOf(marks.text, list, announcement.heading), readSigns(marks, list, announcement))
 }
 
-/** Whether these are the rows of a table of results: so little, and no sentence. */
+/** Returns whether these are rows of a results table: short, and not sentences. */
 function areRows(text: string, { labelPrefix, blocks }: ContextList): boolean {
   if (!OF_RESULTS.test(labelPrefix)) return false
   return blocks.every(({ contentStart, contentEnd }) => {
@@ -168,7 +171,10 @@ function areRows(text: string, { labelPrefix, blocks }: ContextList): boolean {
   })
 }
 
-/** Whether elements of any data, as `<item>`, stand in one that has another name, as `<procedure>`. */
+/**
+ * Returns whether generic elements such as `<item>` are inside an element with an unrelated name, such as
+ * `<procedure>`.
+ */
 function isOfOther({ text, tags }: Marks, { form, blocks, end }: ContextList): boolean {
   if (form !== 'tag') return false
   const at = findIndexFrom(tags, blocks[0]!.start)
@@ -179,7 +185,7 @@ function isOfOther({ text, tags }: Marks, { form, blocks, end }: ContextList): b
   return isDirect && !isKin(around.name) && !MATERIAL.test(around.name.replaceAll(/[_-]/g, ' '))
 }
 
-/** Whether elements that may be anything stand in an element of other markup, as in `<rss><channel><item>`. */
+/** Returns whether generic elements are inside an element of other markup, as in `<rss><channel><item>`. */
 function isOfMarkup({ tags }: Marks, start: number, end: number): boolean {
   for (let i = findIndexFrom(tags, start) - 1, seen = 0; i >= 0 && seen < 2_000; i--, seen++) {
     const { partner, closing, name } = tags[i]!

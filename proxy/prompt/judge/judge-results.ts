@@ -7,29 +7,29 @@ import { materialWords, strongLists } from '../scan/words/vocabulary.ts'
 import type { BlockSpan } from './context-list.ts'
 import type { Reason } from './reasons.ts'
 
-// what results call their text, and the attributes that number them
+// field names for the text of a result
 const TEXT_NAMES =
   /^(?:page_?content|raw_content|content|contents|text|snippet|body|summary|description|passage|document|chunk|chunk_text|memory|excerpt|abstract|highlight|answer)$/i
-// a score that says how well a text fits a question; `score` alone is what players, reviews and lines of a scan have, too
+// a score of how well a text fits a question; players, reviews and lines of a scan may also have a plain `score`
 const RANKED =
   /^(?:_score|similarity|(?:relevance|relevancy|rerank|reranker|reranking|retrieval|search|similarity|vector|bm25|hybrid|semantic|fusion|rrf|dense|sparse|cosine)_?scores?|cosine_similarity|certainty|_distance|@search\.(?:reranker_?)?score)$/i
 const SCORED = /^(?:scores?|distance|relevance|relevancy|rank)$/i
 const NUMBERED = /^(?:document|doc)$/i
 const PAGE_CONTENT = /^page_?content$/i
 const RETRIEVED = /^(?:page_?content|raw_content|snippet|passage|excerpt|highlights?|memory)$/i
-// where a text comes from
+// origin of a text
 const ORIGIN =
   /^(?:url|uri|link|href|source|file|filename|file_name|file_path|path|doc_id|document_id|source_id|source_url|docid|document|doc)$/i
 const DATED = /^(?:.*_)?(?:date|datetime|timestamp|created|updated|published|modified)(?:_?at|_?time|_?on)?$/i
 const TITLED = /^(?:title|name|headline)$/i
 
-// what databases hold the fields of a result in
+// objects in which databases put the fields of a result
 const HOLDING = /^(?:metadata|payload|fields|_source|document|doc|node|entity|chunk|properties|attributes)$/i
 
-// a result under a known name may be short, as memories are, and of any length where something says that it is one;
-// under any other name it is a record of something else
+// minimum length of text under a known name; memories may be this short, and announced results may be of any length.
+// Text under any other name belongs to another kind of record, unless it is longer
 export const SHORTEST_TEXT = 16
-// `{"[doc1]": {"content": …}}`: the only member of each object is called by its place
+// `{"[doc1]": {"content": …}}`: the only member of each object is named after its position
 const CALLED = /^\[?(?:document|doc|source|passage|chunk|context|reference|result|snippet)[ _-]?\d{1,4}\]?$/i
 const SHORTEST_OTHER_TEXT = 80
 const SHORTEST_RANKED_TEXT = 40
@@ -39,29 +39,29 @@ const LONGEST_NAME = 100
 const QUOTE = 34
 const MATERIAL = new RegExp(materialWords, 'iu')
 
-/** What the line in front of a value says of it. */
+/** What the line before a value says about it. */
 export interface Front {
   /** it announces retrieved text */
   readonly isAnnounced: boolean
-  /** it announces several texts, by more than `results` */
+  /** it announces several texts, in words other than `results` */
   readonly isSet: boolean
 }
 
-/** What stands around a value says this of it. */
+/** What the surroundings of a value say about it. */
 export interface Situation extends Front {
-  /** a container of such text holds it */
+  /** inside a container of retrieved texts */
   readonly isHeld: boolean
   readonly isSearched: boolean
   readonly isAsked: boolean
-  /** a tool said it, and nobody knows which */
+  /** output of an unknown tool */
   readonly isUnnamedTool: boolean
-  /** a tool said it whose name does not say that it searches */
+  /** output of a tool whose name does not indicate a search */
   readonly isNamedTool: boolean
-  /** what stands around the list says how it is sorted */
+  /** the text around the list says how it is sorted */
   readonly isSorted: boolean
 }
 
-/** Why objects of JSON that hold texts are left alone; undefined: they are search results. */
+/** Returns why JSON objects that contain texts are left alone. Undefined if they are search results. */
 export function judgeResults(
   text: string,
   elements: readonly JsonElement[],
@@ -81,7 +81,7 @@ export function judgeResults(
   return isInOrder ? 'ordered_texts' : undefined
 }
 
-/** Whether dates in the metadata of objects rise or fall through them. */
+/** Returns whether dates in the objects' metadata rise or fall throughout. */
 function isNestedInOrder(text: string, elements: readonly JsonElement[]): boolean {
   const values = elements.map(({ members }) => {
     const nested = [...members!.values()].flatMap((member) => [...(member.members ?? [])])
@@ -93,7 +93,7 @@ function isNestedInOrder(text: string, elements: readonly JsonElement[]): boolea
   return !values.includes('') && areInOrder(values)
 }
 
-/** What an object says of where its text is from. */
+/** Returns the fields of an object that name the source of its text. */
 function nameOf(text: string, { members }: JsonElement): string {
   const names = [...members!].filter(([name]) => ORIGIN.test(name) || TITLED.test(name))
   return names
@@ -102,9 +102,9 @@ function nameOf(text: string, { members }: JsonElement): string {
 }
 
 /**
- * Why these elements, which hold texts, are left alone: retrieved texts are announced as such, searched for by a tool or
- * listed under a name for them, or bear scores; and say where they come from. What bears dates or pages besides needs
- * more of it, and what is numbered or said by somebody has an order.
+ * Returns why these elements, which contain texts, are left alone. Retrieved texts must be announced, returned by a
+ * search tool, listed under a name for them, or have scores; and they must state their source. Elements with dates or
+ * pages need more evidence. Elements with numbers or speakers have an order.
  */
 function judgeElements(elements: readonly Names[], name: string | undefined, situation: Situation): Reason | undefined {
   if (situation.isSorted || elements.some((element) => hasField(element, orderedField))) return 'ordered_fields'
@@ -124,16 +124,19 @@ function judgeElements(elements: readonly Names[], name: string | undefined, sit
   return isEnough(seen, name, situation) ? undefined : 'no_evidence'
 }
 
-/** What speaks for a list of objects: places that say so, and kinds of fields that all of them have. */
+/** Evidence for a list of objects: positions that indicate it, and kinds of fields that all objects have. */
 interface Seen {
   readonly places: number
-  /** fields that retrieved texts have */
+  /** fields typical of retrieved texts */
   readonly own: number
   readonly titled: number
   readonly scored: number
 }
 
-/** Whether the name of a list says something of it: in what a user writes, `articles` are any, unless each has a source or a score. */
+/**
+ * Returns whether the name of a list is evidence. In user text, `articles` may be anything unless each has a source or
+ * a score.
+ */
 function isNameSaying(
   own: number,
   { isSearched, isUnnamedTool, isNamedTool, isAnnounced, isHeld, isAsked }: Situation,
@@ -150,19 +153,19 @@ function isStrongName(name = ''): boolean {
   return strongLists.has(list) || [...strongLists].some((noun) => list.endsWith(`_${noun}`))
 }
 
-// what a text is divided into, unless each says where it is from
+// parts of one text, unless each states its source
 const PARTS = /^(?:pages|sections|paragraphs|slides|chapters|parts|segments|blocks)$/i
 
 function isEnough({ places, own, titled, scored }: Seen, name: string | undefined, situation: Situation): boolean {
   const { isAnnounced, isHeld, isSearched, isUnnamedTool, isNamedTool } = situation
   if (PARTS.test(name ?? '') && own === 0) return false
   if (places === 0) {
-    // a source and a score together are of a search, whatever the list is called
+    // a source and a score together come from a search, whatever the list is called
     const isNeutral = /^(?:results|chunks)$/i.test(name ?? '') || isUnnamedTool || (scored > 0 && !isNamedTool)
     return isNeutral && own > 0 && (!isNamedTool || own + scored > 1)
   }
   const isSaid = isHeld || isStrongName(name) || situation.isSet
-  // a score without a source says how well a text fits only where a place says so
+  // a score without a source shows relevance only if the surroundings say so
   if (own === 0 && scored > 0) return isSearched || isSaid
   return own > 0 || places > 1 || isSaid || isAnnounced || titled > 0
 }
@@ -174,7 +177,9 @@ function hasField(names: Names, pattern: RegExp): boolean {
   return names.some((name) => pattern.test(name) || pattern.test(toFieldName(name)))
 }
 
-/** These names, and those of the document that its text holds as JSON, where it holds nothing else but its type. */
+/**
+ * Returns the field names of an object, plus those of a document in JSON if its `text` is all it has besides its type.
+ */
 function namesOf(text: string, { members }: JsonElement): Names {
   const names = [...members!.keys()]
   const own = members!.get('text')
@@ -187,7 +192,7 @@ function namesInString(written: string): Names {
   try {
     const value: unknown = JSON.parse(JSON.parse(written) as string)
     if (typeof value !== 'object' || value === null) return []
-    // in what is known of the document, what gives it a place among others counts as its own
+    // fields inside the document's metadata that order it count as its own
     const known = Object.values(value).flatMap((inner) => Object.keys(inner ?? {}))
     return [...Object.keys(value), ...known.filter((name) => datedField.test(name) || orderedField.test(name))]
   } catch {
@@ -195,14 +200,14 @@ function namesInString(written: string): Names {
   }
 }
 
-/** Where the text of a result stands, without its quotes. */
+/** Returns the span of a result's text, without its quotes. */
 function toTextSpan({ start, end, members }: JsonElement): BlockSpan {
   const [, own] = [...(members ?? [])].find(([name]) => TEXT_NAMES.test(name)) ?? []
   const [contentStart, contentEnd] = own ? [own.start + 1, own.end - 1] : [start, end]
   return { start, end, contentStart, contentEnd }
 }
 
-/** How many of these kinds of fields all elements have. */
+/** Returns how many of these kinds of fields all elements have. */
 function countKinds(elements: readonly Names[], kinds: readonly RegExp[]): number {
   return kinds.filter((kind) => elements.every((element) => hasField(element, kind))).length
 }
@@ -211,7 +216,7 @@ function countTrue(...values: readonly boolean[]): number {
   return values.filter(Boolean).length
 }
 
-/** Whether each of these is an object with a text. */
+/** Returns whether each of these is an object with a text. */
 export function haveTexts(
   text: string,
   elements: readonly JsonElement[],

@@ -49,5 +49,5 @@ describe('a list', () => {
 it('what only looks like speakers is read in linear time', () => {
   for (const part of ['Assistant:', 'bot: ', '\nAI:\n', '[1] AI:\n[2] User:\n\nQuestion:\n'])
     count(part.repeat(500_000))
-  // in quadratic time, the test would not end within its own
+  // in quadratic time, this would exceed the test timeout
 })

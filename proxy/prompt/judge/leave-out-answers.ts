@@ -1,13 +1,13 @@
 import { findIndexFrom } from '../scan/find-edges.ts'
 import type { BlockSpan, ContextList } from './context-list.ts'
 
-/** Words at the beginning of a line that say who speaks, as `Human:` and `### Response:` do. */
+/** A line that begins with its speaker, such as `Human:` and `### Response:`. */
 interface SpeakerLine {
   readonly start: number
   readonly isAssistant: boolean
 }
 
-// how such words end
+// endings of such speaker names
 const ASSISTANT_SIGNS = ['stant:', 'STANT:', 'AI:', 'ot:', 'OT:', 'sponse:', 'ude:', 'GPT:']
 const OTHER_SIGNS = ['man:', 'MAN:', 'ser:', 'SER:', 'tem:', 'TEM:', 'ction:', 'nput:', 'vation:', 'ool:']
 
@@ -17,18 +17,18 @@ const ASSISTANT = new RegExp(
   'i',
 )
 const OTHER = new RegExp(`^${DECORATION}(?:Human|User|System|Instruction|Input|Observation|Tool):$`, 'i')
-// templates like Vicuna's go on in the same line
+// templates like Vicuna's continue on the same line
 const INLINE = /[\s>](?:USER|ASSISTANT):$/
 const LONGEST_NAME = 32
 
-// a prompt that the assistant is to go on with
+// the prompt ends where the assistant is to continue
 const OPENING = /(?:^|[^\p{L}])(?:(?:AI[ _])?assistant|AI|bot|(?<=# ?)response):\s{0,8}$/iu
 const LONGEST_OPENING = 32
 
 /**
- * The lists that are not in what an assistant said, in a prompt that names its speakers in plain words: behind
- * `Assistant:` up to `Human:`. Nor is a list kept with such words in its blocks when the prompt's own turns begin with
- * them: who speaks next would be moved with the block.
+ * Leaves out lists inside assistant turns, in a prompt that names its speakers in plain words: from `Assistant:` up to
+ * `Human:`. If the prompt's own turns begin with such words, also leaves out lists with such words in a block, because
+ * moving the block would move the next speaker's turn with it.
  */
 export function leaveOutAnswers(text: string, lists: readonly ContextList[]): readonly ContextList[] {
   if (lists.length === 0) return lists
@@ -56,13 +56,13 @@ function findSpeakers(text: string, signs: readonly string[], isAssistant: boole
   const lines: SpeakerLine[] = []
   const pattern = isAssistant ? ASSISTANT : OTHER
   const lastLetters = new Set(signs.map((sign) => sign.at(-2)))
-  // colons are rare, and most stand behind other letters: to look for each sign by itself takes many times as long
+  // colons are rare, and most follow other letters; searching for each sign separately is many times slower
   for (let colon = text.indexOf(':'); colon >= 0; colon = text.indexOf(':', colon + 1)) {
     if (!lastLetters.has(text[colon - 1])) continue
     const end = colon + 1
     const sign = signs.find((one) => text.startsWith(one, end - one.length))
     if (sign === undefined) continue
-    // lines may be endless: of each no more is read than a name is long, with what stands in front of it
+    // lines may be very long, so only the length of a name and its decoration is read
     const words = text.slice(Math.max(end - LONGEST_NAME, 0), end)
     const line = words.slice(words.lastIndexOf('\n') + 1)
     const isCut = line.length === LONGEST_NAME && text[end - LONGEST_NAME - 1] !== '\n'

@@ -3,10 +3,10 @@ import type { ContextList } from './context-list.ts'
 import { giving } from './evidence/prompt-words.ts'
 import type { Announcement } from './read-evidence.ts'
 
-// what belongs to who asks, but for the question
+// words for what belongs to the person asking, except the question
 const OF_OWN =
   /(?<!\p{L})(?:my|our|i (?:wrote|made|want|have written)|meine?[rnms]?|unsere?[rnms]?|mon|mes|notre|nos|mis?|nuestr[oa]s?|mo[ij]|наш\p{L}*|мо[йеия])(?!\p{L})(?! (?:question|query|frage|pregunta|вопрос))|我的|我们的|私の|내 /iu
-// a text that who asks has written
+// a text that the person asking has written
 const OF_OWN_TEXT = new RegExp(
   [
     '(?:my|our)(?: (?!question|query|documents?)\\p{L}+){0,2} (?:posts?|essays?|stor(?:y|ies)|novel|novella|drafts?|letters?|articles?|diary|journal|thesis|dissertation|poems?|lyrics|songs?|scripts?|screenplay|manuscript|chapters?|speech|cv|résumé|resume|memoirs?|blog|newsletter|homework|translation|outline|slides|talk|cover letter|text)',
@@ -31,30 +31,33 @@ const OF_OWN_TEXT = new RegExp(
     .join('|'),
   'iu',
 )
-// what is written, changed or done, and its order with it
+// something to be written, changed or done, in its order
 const OF_WORK =
   /(?<!\p{L})(?:create|write|writing|change[sd]?|edit|modif(?:y|ied)|appl(?:y|ied)|add|updated?|delete|migrations?|patch|commits?|pull request|load order|run with|to (?:read|create|do|build)|steps?|plan|actions?|agenda|schedule|programme|tutorial|recipe|playlist|bibliography|works cited|thesis|novel|poem|blog post|ablauf|schritte|roman|étapes|pasos)(?!\p{L})/iu
 // `1. Install it`, but not `[1] …`
 const LIKE_STEPS = /[ \t]*\(?\d{1,3}[.)][ \t]/y
 // `Sources:`, `Search results:`
 const SHORT = /^[^\p{L}]*\p{L}+(?:[ \p{L}-]{0,24})[^\p{L}]*$/u
-/** Whether a list is announced as what somebody writes or does: it was not retrieved, and its order may be that of the work. */
+/**
+ * Returns whether a list is announced as something a person writes or does. It was not retrieved, and its order may be
+ * the order of the work.
+ */
 export function isOfWork(heading: string): boolean {
   return OF_OWN.test(heading) || OF_WORK.test(heading)
 }
 
-/** Whether words speak of a text that who asks has written: its parts stand in its order. */
+/** Returns whether words mention a text that the person asking has written, whose parts are in order. */
 export function isOfOwnText(words: string): boolean {
   return OF_OWN_TEXT.test(words)
 }
 
-/** Whether numbers stand in front of its blocks as in front of steps: `1. Install it (https://a.example)`. */
+/** Returns whether blocks are numbered like steps: `1. Install it (https://a.example)`. */
 export function isLikeSteps(text: string, { form, blocks: [first] }: ContextList): boolean {
   LIKE_STEPS.lastIndex = first!.start
   return form === 'number' && LIKE_STEPS.test(text)
 }
 
-/** Whether a list comes from a search, or is announced by little more than a word for retrieved texts. */
+/** Returns whether a list comes from a search, or is announced by little more than a word for retrieved texts. */
 export function isRetrieved(
   { source }: Marks,
   { inContainer }: ContextList,

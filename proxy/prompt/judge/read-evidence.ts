@@ -5,33 +5,33 @@ import { findShortQuestion } from '../scan/find-line-notes.ts'
 import { announcingPlurals, announcingWords } from '../scan/words/vocabulary.ts'
 import { giving, isAnswering, isGrounded, retrieved } from './evidence/prompt-words.ts'
 
-/** What stands right in front of a list, and right behind it, says of it. */
+/** What the text right before or after a list says about it. */
 export interface Announcement {
-  /** The line right in front. */
+  /** The line right before the list. */
   readonly heading: string
-  /** What stands right in front, or behind, speaks of several retrieved texts, as `Sources:` does. */
+  /** The text right before or after mentions several retrieved texts, as `Sources:` does. */
   readonly announcesSet: boolean
-  /** It speaks of retrieved text, as `Context:` does: of one text or of several. */
+  /** It mentions retrieved text, one or several, as `Context:` does. */
   readonly announcesText: boolean
 }
 
 /** What is asked around a list. */
 export interface Asking {
-  /** A line announces the question, or the last one asks. */
+  /** A line introduces the question, or the last line asks one. */
   readonly asked: boolean
-  /** A line says that it is the question, or the prompt ends where the answer begins. */
+  /** A line is marked as the question, or the prompt ends where the answer begins. */
   readonly cued: boolean
   /** The prompt says how to cite. */
   readonly cited: boolean
-  /** Nothing stands in front of it but a few words: a text that was pasted goes on for longer before it lists. */
+  /** Only a few words come before the list. A pasted text would be longer before its first list. */
   readonly leads: boolean
-  /** Nothing stands in front of it but the question: nobody pastes a text like that, a template does. */
+  /** Nothing comes before the list but the question, which is typical of a template and not of pasted text. */
   readonly opens: boolean
 }
 
 const SET = new RegExp(announcingPlurals, 'iu')
 const TEXT = new RegExp(announcingWords, 'iu')
-// `context` alone speaks of one text as well as of several
+// `context` alone may mean one text or several
 const ONE_TEXT =
   /(?:^|[^\p{L}])(?:context|kontext|contexte|contexto|evidence|facts?|knowledge|information)(?:$|[^\p{L}])|上下文|コンテキスト|已知信息|知识|参考(?!资料)/giu
 const GIVEN_ABOVE =
@@ -44,7 +44,7 @@ const LONGEST_PARAGRAPH = 1_200
 const FURTHEST = 6_000
 const MOST_WORDS_IN_FRONT = 1_200
 
-/** The first words behind a list. */
+/** Returns the first words after a list. */
 export function readBehind(text: string, end: number): string {
   return text.slice(end, end + LONGEST_PARAGRAPH)
 }
@@ -53,7 +53,7 @@ function readBefore(text: string, start: number): string {
   return text.slice(Math.max(start - FURTHEST, 0), start)
 }
 
-/** Reads what is asked around a list in its text; `from` is where its turn begins. */
+/** Reads what is asked around a list in its text. `from` is the beginning of its turn. */
 export function readAsking(text: string, start: number, end: number, from: number): Asking {
   const before = readBefore(text, start)
   const behind = readBehind(text, end)
@@ -68,12 +68,12 @@ export function readAsking(text: string, start: number, end: number, from: numbe
   }
 }
 
-/** Whether the prompt says that the answer is to be made of retrieved texts. */
+/** Returns whether the prompt says that the answer is to be based on retrieved texts. */
 export function isAnsweredBy(text: string, start: number, end: number): boolean {
   return isGrounded(readBehind(text, end)) || isGrounded(readBefore(text, start))
 }
 
-/** Reads what announces a list in front of it, or speaks of it in the first lines `behind` it. */
+/** Reads what announces a list before it, or mentions it in the first lines `behind` it. */
 export function readAnnouncement(text: string, start: number, behind = ''): Announcement {
   const headingEnd = findHeadingEnd(text, start)
   const lineStart = text.lastIndexOf('\n', headingEnd - 1) + 1
@@ -89,10 +89,10 @@ export function readAnnouncement(text: string, start: number, behind = ''): Anno
   return { heading, announcesSet: SET.test(words.replace(ONE_TEXT, ' ')), announcesText }
 }
 
-// opening quotes, fences and tags, and the names of columns
+// opening quotes, fences and tags, and column names
 const SKIPPED = /^(?:"""|'''|```\w*|<[a-z][\w-]{0,40}>|\w+(?:[|,]\w+)+)$/
 
-/** Where the line ends that stands in front of a list; rules and opening quotes between them say nothing. */
+/** Returns the end of the line before a list. Rules and opening quotes in between are skipped. */
 function findHeadingEnd(text: string, start: number): number {
   let end = findContentEnd(text, Math.max(start - FURTHEST, 0), start)
   for (let i = 0; i < 2; i++) {
@@ -110,16 +110,16 @@ function isHeadingLine(line: string): boolean {
   return /^(?:#{1,6}\s|[[{【=<-])|[:：]["'`*]*$|^[^.!?。]{1,60}$/.test(line)
 }
 
-/** The paragraph that ends here. */
+/** Returns the paragraph that ends at `end`. */
 function readParagraph(text: string, end: number): string {
   const before = text.slice(Math.max(end - LONGEST_PARAGRAPH, 0), end)
   const parted = findLastBlankLine(before)
-  // a heading alone in its paragraph belongs to the one above
+  // a heading alone in its paragraph belongs to the paragraph above
   const own = before.slice(parted + 1)
   return own.trim().length <= LONGEST_HEADING && parted > 0 ? before.slice(-600) : own
 }
 
-/** Where the line break in front of the last blank line stands; -1 when there is none. */
+/** Returns the position of the line break before the last blank line, or -1 if there is none. */
 function findLastBlankLine(text: string): number {
   let end = text.lastIndexOf('\n')
   while (end > 0) {
@@ -130,16 +130,16 @@ function findLastBlankLine(text: string): number {
   return -1
 }
 
-/** Whether these words in front of a list are none, or a question that is announced as such. */
+/** Returns whether the words before a list are empty, or only a question marked as such. */
 function isOnlyQuestion(words: string): boolean {
   const line = words.lastIndexOf('\n', findContentStart(words, 0, words.length)) + 1
   return words.trim() === '' || readCue(words, line)?.question === true
 }
 
-/** Whether the line behind a list speaks to the model. */
+/** Returns whether the line after a list addresses the model. */
 function isPromptBehind(text: string, end: number): boolean {
   let start = findContentStart(text, end, text.length)
-  // a rule below the list says nothing
+  // a rule below the list is skipped
   if (isRule(text, start, findLineEnd(text, start)))
     start = findContentStart(text, findLineEnd(text, start), text.length)
   const line = text.lastIndexOf('\n', start - 1) + 1
@@ -149,7 +149,7 @@ function isPromptBehind(text: string, end: number): boolean {
   return readCue(text, line) !== undefined || ASKED.test(words) || isInstruction(words)
 }
 
-/** Whether the line behind a list tells to answer, as `Answer the question.` */
+/** Returns whether the line after a list asks for an answer, such as `Answer the question.` */
 function isAnswerBehind(text: string, end: number): boolean {
   const start = findContentStart(text, end, text.length)
   const line = text.lastIndexOf('\n', start - 1) + 1
@@ -157,7 +157,7 @@ function isAnswerBehind(text: string, end: number): boolean {
   return cue !== undefined && (cue.answer || isAnswering(cue.kind))
 }
 
-/** Whether the last line, behind a list, begins the answer: `Answer:`, `A:`. */
+/** Returns whether the last line, after a list, begins the answer: `Answer:`, `A:`. */
 function endsInAnswer(text: string, end: number): boolean {
   const last = findContentEnd(text, end, text.length)
   const line = text.lastIndexOf('\n', last - 1) + 1

@@ -2,50 +2,50 @@ import type { Span } from '../../json/json-spans.ts'
 
 /** Why something that looks like a list of blocks is left alone. */
 export type Reason =
-  /** tags of a name that also pairs stand alone */
+  /** unpaired tags whose name is also used for pairs */
   | 'torn_tags'
-  /** more marks or blocks than any prompt has */
+  /** more marks or blocks than any real prompt has */
   | 'too_many'
-  /** where the last block ends cannot be told */
+  /** the end of the last block is uncertain */
   | 'open_end'
-  /** a block runs from one text part into the next */
+  /** a block continues from one text part into the next */
   | 'spans_parts'
-  /** nothing, or too little, says that these are retrieved texts */
+  /** little or nothing shows that these texts were retrieved */
   | 'no_evidence'
-  /** lines of one shape part a text, and are of no form that is known */
+  /** lines of one shape divide a text, but have no known form */
   | 'unknown_form'
-  /** fields that say that the order means something: dates, pages, speakers, steps */
+  /** fields show that the order means something: dates, pages, speakers, steps */
   | 'ordered_fields'
-  /** the texts tell an order: dates or numbers that rise, mails, patches, what speakers say in turn, sentences that go on */
+  /** the texts show an order: rising dates or numbers, mails, patches, alternating speakers, continued sentences */
   | 'ordered_texts'
   /** what a tool read, ran or listed is one text */
   | 'one_text'
-  /** the answer follows the order of the texts, hands them back or goes on with them, or the prompt says that it counts */
+  /** the answer follows the order of the texts, repeats or continues them, or the prompt says that the order matters */
   | 'task'
-  /** who asks has written it */
+  /** the person asking has written it */
   | 'own_work'
-  /** an example of what is asked for or how to answer */
+  /** an example of what is wanted or how to answer */
   | 'example'
   /** notes, links and references of one text */
   | 'bibliography'
   /** steps, rules, options to choose from, rows, events */
   | 'directions'
-  /** who says what */
+  /** a dialogue */
   | 'talk'
   /** elements of another kind of markup */
   | 'markup'
 
-/** Reasons by which it is known that something looks like a list, but not where its blocks end. */
+/** Reasons for which something is known to look like a list, but its block borders are not known. */
 const aboutBorders: ReadonlySet<Reason> = new Set(['torn_tags', 'open_end', 'spans_parts'])
 
 /** Something that looks like a list and is left alone. */
 export interface Refusal {
   readonly refused: Reason
-  /** where it begins in its text, and as far as it was read */
+  /** where it begins in its text, up to where it was read */
   readonly at: Span
 }
 
-/** Whether one of these says that borders are unsure: the word of the response header for them. */
+/** Returns whether a refusal says that borders are unsure, which the response header reports. */
 export function areUnsure(refusals: readonly Pick<Refusal, 'refused'>[]): boolean {
   return refusals.some(({ refused }) => aboutBorders.has(refused))
 }

@@ -2,14 +2,15 @@ import type { BlockSpan } from '../judge/context-list.ts'
 
 const OPEN = 123
 const CLOSE = 125
-// in mid-code a piece begins with what closes, or deeper than a file does
+// a piece cut from the middle of code begins with a closing sign, or with deeper indentation than a file
 const CLOSING = '})]'
 const BLANK = ' \t'
 
 /**
- * Whether these are pieces of one source file, in order: some close braces that only those in front of them opened, no
- * brace is closed that none opened, and a piece begins in mid-code exactly where braces are open. Retrieved pieces of
- * several files do the first two by chance: in 73 of 248 requests for 15 of them, and all three in none.
+ * Returns whether these are consecutive pieces of one source file. Some pieces must close braces that only earlier
+ * pieces opened, no brace may be closed without being opened, and a piece must begin in mid-code exactly if braces are
+ * open. Retrieved pieces of several files meet the first two conditions by chance in 73 of 248 requests for 15 of them,
+ * and all three in none.
  */
 export function areCutCode(text: string, blocks: readonly BlockSpan[]): boolean {
   let depth = 0
@@ -24,7 +25,7 @@ export function areCutCode(text: string, blocks: readonly BlockSpan[]): boolean 
   return closing > 0
 }
 
-/** How deep braces lead out of a piece at its deepest, 0 or below, and at its end. */
+/** Returns the lowest brace depth reached in a piece, relative to its start (0 or less), and the depth at its end. */
 function readBraces(text: string, { contentStart, contentEnd }: BlockSpan): { least: number; sum: number } {
   let sum = 0
   let least = 0
@@ -40,9 +41,9 @@ function beginsInside(text: string, { start, contentStart }: BlockSpan): boolean
   let at = contentStart
   while (BLANK.includes(text[at] ?? '{')) at++
   if (CLOSING.includes(text[at] ?? '{')) return true
-  // deeper than its line begins
+  // deeper than the beginning of its line
   let line = at
   while (line > start && BLANK.includes(text[line - 1]!)) line--
-  // behind a label on its line, one blank parts the two
+  // after a label on the same line, one space is only a separator
   return at - line > (text[line - 1] === '\n' ? 0 : 1)
 }

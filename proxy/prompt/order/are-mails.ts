@@ -1,17 +1,17 @@
 import type { BlockSpan } from '../judge/context-list.ts'
 import { isMonotone, type OrderKey, readKey } from './order-key.ts'
 
-// what a mail begins with
+// header fields of a mail
 const MAIL_FIELD =
   /^(?:from|to|cc|bcc|sent|date|subject|reply-to|message-id|von|an|betreff|gesendet|datum|de|à|objet|envoyé|para|asunto|enviado|fecha|发件人|收件人|主题|日期|差出人|宛先|件名)\s?[:：]/iu
 const MAIL_DATE = /^(?:sent|date|gesendet|datum|envoyé(?: le)?|enviado(?: el)?|fecha|日期|日時)\s?[:：]\s*/iu
 
-// what is quoted of a mail
+// first line of a quoted mail
 const QUOTED = /^(?:On|Am|Le|El|Em|Il) [^\n]{3,100}(?:wrote|schrieb|écrit|escribió|escreveu|scritto)\s?[:：]/u
 const LONGEST_LINE = 200
 const MOST_MAIL_FIELDS = 8
 
-/** Whether all are mails, which rise or fall by their dates, or have none. */
+/** Returns whether all blocks are mails, either with rising or falling dates or all without dates. */
 export function areMails(text: string, blocks: readonly BlockSpan[]): boolean {
   const headOf = ({ contentStart }: BlockSpan): string => text.slice(contentStart, contentStart + LONGEST_LINE)
   if (blocks.every((block) => QUOTED.test(headOf(block)))) return true
@@ -24,7 +24,7 @@ export function areMails(text: string, blocks: readonly BlockSpan[]): boolean {
   return dates.every((date) => date === null) || isMonotone(dates, (date) => date ?? undefined)
 }
 
-/** The date of a mail; null: it has none; undefined: it is no mail. */
+/** Returns the date of a mail, null if it has none, or undefined if this is not a mail. */
 function readMail(text: string, start: number, end: number): OrderKey | null | undefined {
   const lines = text
     .slice(start, Math.min(end, start + MOST_MAIL_FIELDS * LONGEST_LINE))

@@ -4,10 +4,10 @@ const TALK =
   /^(?:[[(<*]{0,3}\d[\d:., T-]{2,20}[\])>]{0,2}\s{0,2}-?\s?)?(?:\*\*|<|\[)?(?:(user|assistant|bot|human|ai|system|agent|customer|client|operator|doctor|patient|interviewer|speaker(?: \w{1,3})?)|(\p{Lu}[\p{L}.' -]{0,30}))(?:\s?\([^)\n]{1,30}\))?(?:\*\*|>|\])?\s?[:：]/iu
 const CAPITAL = /^\p{Lu}/u
 
-/** Whether each begins with who says it, and several speak in turn: by roles, or by names that come again. */
+/** Returns whether each block begins with its speaker and several speakers alternate: roles, or names that recur. */
 export function areTalk(blocks: readonly BlockSpan[], headOf: (block: BlockSpan) => string): boolean {
   const names: string[] = []
-  // a document that comes twice is nobody who speaks again
+  // a duplicate document is not a recurring speaker
   const said = new Set<string>()
   let roles = 0
   for (const block of blocks) {

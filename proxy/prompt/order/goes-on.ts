@@ -6,7 +6,9 @@ const WORDS = /^\S+(?:[ \n]\S+){4}/
 
 const LONGEST_LINE = 200
 
-/** Whether these are one text, cut inside of sentences: chunks of one size of many texts begin and end anywhere. */
+/**
+ * Returns whether these are one text cut inside sentences. Fixed-size chunks of several texts begin and end anywhere.
+ */
 export function goOn(text: string, blocks: readonly BlockSpan[]): boolean {
   return blocks.every(({ contentStart: start, contentEnd: end }, i) => {
     const isFirst = i === 0

@@ -2,20 +2,20 @@ import { rankingField, toFieldName } from '../scan/words/ordered-fields.ts'
 import { toNumbers } from './order-key.ts'
 
 /*
- * Texts that begin alike but for a number which counts up or down are parts of one text, whatever the words are called:
+ * Texts that begin alike except for a number that counts up or down are parts of one text, whatever the word before it:
  * `Art. 1`, `§ 2`, `(3/4)`, `FY2021`, `Статья 4`, `제5조`.
  */
 
 const LONGEST_HEAD = 100
 const LONGEST_PREFIX = 60
 const NUMBER = /^\d{1,14}(?:\.\d{1,4}){0,4}/
-// `3.md` and `http://a/3` are names, `40 %` an amount
+// `3.md` and `http://a/3` are names, `40 %` is an amount
 const NO_PLACE = /^(?:\.?\p{L}|[ ]?%|\.\d)/u
-// `doc3` and `t1` are names, too
+// `doc3` and `t1` are names too
 const NAMED = /(?<!(?<!\p{L})(?:FY|CY|Q|H|v|V|No|Nr|n))(?<=\p{Script=Latin})$/u
-// a key says which text it is, not where it stands
+// a key identifies a text, but not its position
 const OF_ID = /(?:^|[^\p{L}])(?:\p{L}{1,12}[ _-])?(?:id|uuid|key)[ \t]?[:=#][ \t]?["']?$/iu
-// without words in front: `3) …`, `2021: …`, `2/4`, `3 – …`
+// without words before the number: `3) …`, `2021: …`, `2/4`, `3 – …`
 const ENDS_BARE = /^(?:[ \t]*\n|[.):：\]/]|[ \t]*[-–—:：|])/u
 // `a: …` may be a name
 const ENDS_SIGN = /^[.)\]）]/
@@ -23,10 +23,10 @@ const ENDS_SIGN = /^[.)\]）]/
 const NAME = /^\.\p{L}/u
 const ROMAN = /^[IVXLC]{1,7}(?![\p{L}\d])/u
 const LETTER = /^[A-Za-z](?![\p{L}\d])/u
-// a word with more behind it
+// a word followed by more text
 const WORD = /^(\p{L}+)(?=[^\p{L}]{1,3}\S|["'>])/u
 
-/** What counts in words, from one on. */
+/** Sequences of words that count from the first one. */
 const COUNTING = [
   'first second third fourth fifth sixth seventh eighth ninth tenth',
   'firstly secondly thirdly fourthly fifthly',
@@ -44,7 +44,7 @@ const COUNTING = [
   'previous current',
 ].map((words) => words.split(' '))
 
-/** What follows one another, from any of them on. */
+/** Sequences that may begin with any of their words. */
 const CYCLES = [
   'january february march april may june july august september october november december',
   'januar februar märz april mai juni juli august september oktober november dezember',
@@ -56,7 +56,9 @@ const CYCLES = [
   'lunes martes miércoles jueves viernes sábado domingo',
 ].map((words) => words.split(' '))
 
-/** Whether these beginnings of texts are alike up to a number, a letter or a word that counts from each to the next. */
+/**
+ * Returns whether these beginnings of texts are alike up to a number, a letter or a word that counts from text to text.
+ */
 export function areNumberedHeads(heads: readonly string[]): boolean {
   if (heads.length < 2) return false
   const own = heads.map((head) => head.slice(0, LONGEST_HEAD))
@@ -64,13 +66,15 @@ export function areNumberedHeads(heads: readonly string[]): boolean {
   return countsInDigits(own, shared) || countsInLetters(own, shared) || countsInWords(own, shared)
 }
 
-/** Whether these names are alike up to a letter or a word that counts, as in `title="Act II"`. */
+/** Returns whether these names are alike up to a letter or a word that counts, as in `title="Act II"`. */
 export function areLettered(names: readonly string[]): boolean {
   const shared = toSharedPrefix(names)
   return countsInLetters(names, shared) || countsInWords(names, shared)
 }
 
-/** Whether these numbers rise or fall from each to the next; of two, by one: any two do that otherwise. */
+/**
+ * Returns whether these numbers rise or fall throughout. Two numbers must be consecutive, because any two rise or fall.
+ */
 export function areSteady(values: readonly (readonly number[])[]): boolean {
   if (values.length < 2) return false
   const steps = values.slice(1).map((value, i) => compare(value, values[i]!))
@@ -116,13 +120,13 @@ function countsInDigits(heads: readonly string[], shared: string): boolean {
   return areSteady(values)
 }
 
-/** Whether the word in front of a number says that it only ranks, as in `Score: 0.9`. */
+/** Returns whether the word before a number says that it only ranks, as in `Score: 0.9`. */
 function isRank(prefix: string): boolean {
   const word = /([\p{L}_-]+)[^\p{L}]*$/u.exec(prefix)?.[1]
   return word !== undefined && rankingField.test(toFieldName(word))
 }
 
-/** `Exhibit A`, `IV.`, `b)`: from the first one on, in both directions. */
+/** Returns whether letters or Roman numerals count from the first one, up or down: `Exhibit A`, `IV.`, `b)`. */
 function countsInLetters(heads: readonly string[], shared: string): boolean {
   const prefix = shared.replace(/\p{L}+$/u, '')
   const isNamed = /\p{L}[ \t]$/u.test(prefix)
@@ -149,7 +153,7 @@ function countsInWords(heads: readonly string[], shared: string): boolean {
   })
 }
 
-/** Whether these count up from one, or down to it. */
+/** Returns whether these count up from one or down to one. */
 function isRunning(values: readonly number[]): boolean {
   return values.every((value, i) => value === i + 1) || values.every((value, i) => value === values.length - i)
 }

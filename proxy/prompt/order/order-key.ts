@@ -1,4 +1,4 @@
-/** A place in some order: of the same kind, these can be compared. */
+/** A position in some order. Keys of the same kind can be compared. */
 export interface OrderKey {
   readonly kind: 'date' | 'time' | 'number'
   readonly value: readonly number[]
@@ -45,9 +45,9 @@ const SERIAL_SIGNS = /第\s?(\d{1,4}|[一二三四五六七八九十百]{1,4})\s
 const VERSION = /v(\d{1,4}(?:\.\d{1,4}){1,3})(?![\p{L}\d])/iuy
 const OUTLINE = /(?:§ ?)?(\d{1,3}(?:\.\d{1,3}){1,4}|\d{1,3}(?=[.):]))[.):]?[ \t]+(?=\p{L})/uy
 
-// headings, emphasis, bullets and brackets stand in front of dates
+// headings, emphasis, bullets and brackets may precede dates
 const DECORATION = /(?:\s|[#>*_`|[({«"'-])*(?:(?:date|datum|fecha|日期|time|created|published|updated)\s?[:：]\s?)?/iuy
-/** Whether these values are dates, times or numbers that rise or fall from each to the next. */
+/** Returns whether these values are dates, times or numbers that rise or fall throughout. */
 export function areInOrder(values: readonly string[]): boolean {
   return isMonotone(values, (value) => readKey(value) ?? toPlainNumber(value))
 }
@@ -58,7 +58,7 @@ function toPlainNumber(value: string): OrderKey | undefined {
 
 const LONGEST_HEAD = 100
 
-/** The place in an order that a text begins with. */
+/** Returns the order key at the beginning of a text, if there is one. */
 export function readKey(head: string): OrderKey | undefined {
   DECORATION.lastIndex = 0
   DECORATION.exec(head)
@@ -127,18 +127,21 @@ export function toNumbers(number: string): number[] {
   return [(number.includes('十') ? 10 * (tens === '' ? 1 : digit(tens)) : 0) + digit(ones)]
 }
 
-/** Whether these begin with the same words and then bear dates that rise or fall, as in `Minutes of 3 March 2024`. */
+/**
+ * Returns whether these begin with the same words, followed by dates that rise or fall, as in `Minutes of 3 March
+ * 2024`.
+ */
 export function areDatedHeads(heads: readonly string[]): boolean {
   const [first = '', ...others] = heads
   const line = first.slice(0, LONGEST_HEAD).split('\n', 1)[0]!
   let shared = 0
   while (shared < line.length && others.every((head) => head[shared] === first[shared])) shared++
-  // `12 May` and `14 May` begin alike, too
+  // `12 May` and `14 May` share their first digit
   while (shared > 0 && /[\p{L}\d]/u.test(first[shared - 1]!)) shared--
   return shared > 0 && isMonotone(heads, (head) => readDate(head, shared))
 }
 
-/** Whether all have keys of one kind, and these rise or fall from each to the next; equal ones do neither. */
+/** Returns whether all items have keys of one kind that rise or fall throughout. Equal keys do neither. */
 export function isMonotone<Item>(items: readonly Item[], keyOf: (item: Item) => OrderKey | undefined): boolean {
   let before: OrderKey | undefined
   let direction = 0

@@ -9,7 +9,7 @@ const texts = [
 ]
 const ask = '\n\nQuestion: What happened?'
 
-/** Lists that are found when nothing in them tells an order. */
+/** Lists that are found if nothing in them shows an order. */
 const lists: Readonly<Record<string, (blocks: readonly string[]) => string>> = {
   labels: (blocks) => blocks.map((text, i) => `Document ${i + 1}: ${text}`).join('\n\n') + ask,
   tags: (blocks) =>
@@ -20,7 +20,7 @@ const lists: Readonly<Record<string, (blocks: readonly string[]) => string>> = {
 }
 const names = Object.keys(lists)
 
-/** What a text begins with that has the place `n` in an order. */
+/** Beginnings of a text whose position in an order is `n`. */
 const keys: Readonly<Record<string, (n: number) => string>> = {
   'a day': (n) => `2024-0${n}-12: `,
   'a time': (n) => `[10:0${n}:12] `,

@@ -8,23 +8,25 @@ import { areDatedHeads, isMonotone, readKey } from './order-key.ts'
 import { areToldInTurn } from './told-in-turn.ts'
 
 /*
- * What the texts of a list say of their order. A date, a time or a number in front of each is an order if it rises or
- * falls through the list: search results that bear dates stand by rank, and their dates do neither, unless they are few.
+ * What the texts of a list reveal about their order. A date, a time or a number before each text is an order if it
+ * rises or falls throughout. Search results with dates are sorted by rank, so their dates do neither, unless there are
+ * few of them.
  */
 
 const PATCH = /^(?:diff --git |--- [ab]\/|\+\+\+ [ab]\/|@@ -\d|Index: \S|commit [0-9a-f]{7,40}\b)/
 const LONGEST_LINE = 200
 
 /**
- * Whether the texts of these blocks tell an order that must stay: each begins with a date, a time or a number, and these
- * rise or fall, also behind the same words; several go on with `Then` or `At last`; they are mails, patches or what speakers say in turn; or sentences go on from each into the next, from
- * the beginning of the first to the end of the last.
+ * Returns whether the texts of these blocks have an order that must stay. Either each begins with a date, a time or a
+ * number, possibly after the same words, and these rise or fall; or several continue with `Then` or `At last`; or they
+ * are mails, patches, alternating speakers or pieces of one source file; or sentences continue from each text into the
+ * next.
  */
 export function tellsOrder(text: string, blocks: readonly BlockSpan[]): boolean {
   if (blocks.length < 2) return false
   const headOf = ({ contentStart, contentEnd }: BlockSpan): string =>
     text.slice(contentStart, Math.min(contentEnd, contentStart + LONGEST_LINE)).trimStart()
-  // most lists are told by their first block: no other one is read then
+  // most lists are decided by their first block, and then no other block is read
   return (
     blocks.every((block) => PATCH.test(headOf(block))) ||
     areTalk(blocks, headOf) ||

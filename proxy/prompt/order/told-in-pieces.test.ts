@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { findSureLists } from '../forms/find-context-lists.ts'
 
-/** How many blocks are found in these texts, each written in a form; and why not. */
+/** Returns how many blocks are found in these texts, each written in a form, or why there are none. */
 function judge(
   texts: readonly string[],
   write = (text: string, _: number) => `<document>\n${text}\n</document>`,
@@ -41,7 +41,7 @@ describe('texts stay where they are', () => {
     expect(judge(pieces)).toBe('ordered_texts')
     expect(judge(pieces, (text) => `Source: a.ts\nContent: ${text}\n`)).toBe('ordered_texts')
     expect(judge(['function a() {\n  return 1\n}', 'function b() {\n  return 2\n}'])).toBe('2')
-    // retrieved ones: braces pair up by chance, and pieces begin at the margin while some are open
+    // retrieved pieces: braces match by chance, and pieces begin at the margin while some braces are open
     const found = [
       'impl A {',
       '    return 1',

@@ -1,14 +1,13 @@
-// how a text goes on with what one in front of it told; a text of its own seldom begins so
+// beginnings that continue an earlier text; a separate text seldom begins like this
 const GOES_ON =
   /^(?:["'“«*_(]{0,3})(?:then|next|after (?:that|this|which)|afterwards?|thereafter|later(?: (?:on|that))?|meanwhile|subsequently|soon after|finally|at last|in the end|eventually|the next (?:day|morning|step)|dann|danach|daraufhin|anschließend|später|schließlich|zuletzt|am ende|ensuite|puis|après (?:cela|quoi)|plus tard|enfin|finalement|luego|después|más tarde|por último|finalmente|al final|poi|dopo|infine|depois|em seguida|por fim|daarna|vervolgens|ten slotte|potem|następnie|wreszcie|затем|потом|после этого|наконец)(?=[ ,:;.]|$)|^(?:然后|接着|随后|之后|最后|后来|その後|次に|それから|最後に|그다음|그 후|그리고 나서|마지막으로)/iu
 
-// a title: no sentence, and what is below it begins anew
+// a title: not a sentence, and the text below it starts a new one
 const HEADING = /^[^.!?,;:。！？，；：\n]{1,80}\r?\n\s*(?!\p{Ll})/u
 
 /**
- * Whether one text is told in pieces: two of them, and none of these the first, begin with `Then`, `At last` and the
- * like. A heading, as
- * `Next steps`, is no such beginning.
+ * Returns whether one text is told in pieces: at least two of them, but not the first, begin with `Then`, `At last` and
+ * the like. A heading such as `Next steps` does not count.
  */
 export function areToldInTurn(heads: readonly string[]): boolean {
   if (heads.length < 3) return false

@@ -1,7 +1,7 @@
 const NUMBER = '(?:numbers?|index|indexes|indices|ids?)'
 const OF_DOCUMENTS = '(?:of the (?:documents?|passages?|sources?|chunks?|results?))'
 
-/** How an answer is asked for that is a number and nothing else, in which nobody can map numbers back. */
+/** Requests for an answer that is only a number. In such an answer nobody can map numbers back. */
 const asked = new RegExp(
   [
     `\\b(?:answer|reply|respond)(?: only)? with (?:only |just )?(?:the|a|one|its|their) (?:\\p{L}+ ){0,3}(?:${NUMBER}|letters?|option)\\b(?! of)`,
@@ -18,7 +18,7 @@ const asked = new RegExp(
   'iu',
 )
 
-/** Whether a text asks for an answer that is the number of a document and nothing else. */
+/** Returns whether a text asks for an answer that is only the number of a document. */
 export function asksForNumber(text: string): boolean {
   return asked.test(text)
 }

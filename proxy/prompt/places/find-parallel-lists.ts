@@ -1,22 +1,22 @@
 import { isKin } from '../scan/find-elements.ts'
 import { isLabelNoun } from '../scan/words/read-noun.ts'
 
-// `1: positive`, `Summary 2: …`, `Label 3 - …`: a line for each block, by its number
+// one numbered line per block: `1: positive`, `Summary 2: …`, `Label 3 - …`
 const NUMBERED = /^[ \t]*(?:[-*#>]{1,6}[ \t]*)?\**(?:(\p{L}[\p{L} ]{0,30}?)[ \t]?#?)?(\d{1,4})\**[ \t]?[:：=]/gmu
 const OPENING = /<([A-Za-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?>/g
 
-// more than these are no list beside one of documents
+// with more matches than this it is not a list parallel to the documents
 const MOST = 10_000
 
 /**
- * How many members the lists have that stand in these words: lines of one name that count from 1 on (or 0), and elements
- * of one name. Where as many documents stand beside them, each is told to belong to one by its place.
+ * Returns the sizes of the lists in these words: lines of one name that count up from 1 (or 0), and elements of one
+ * name. If there are equally many documents, each member belongs to one of them by position.
  */
 export function findParallelLists(words: string): ReadonlySet<number> {
   const counts = new Set<number>()
   const lines = new Map<string, { next: number; count: number }>()
   for (const [, name = '', number] of matches(words, NUMBERED)) {
-    // examples of how to cite number documents, too
+    // citation examples number documents too
     if (isLabelNoun(name)) continue
     const run = lines.get(name.toLowerCase())
     if (run && Number(number) === run.next) lines.set(name.toLowerCase(), { next: run.next + 1, count: run.count + 1 })

@@ -19,7 +19,7 @@ const forms: [string, (...blocks: string[]) => string][] = [
 ]
 const [[, numbered], [, spoken]] = forms as [(typeof forms)[0], (typeof forms)[0]]
 
-/** Whether the second of two lists with the same blocks is sent in the order of the first. */
+/** Returns whether the second of two lists with the same blocks is sent in the order of the first. */
 function isMoved(write: (...blocks: string[]) => Message[], first = peru, second = nile): boolean {
   const sender = new Sender()
   sender.send(write(first, second))
@@ -137,7 +137,7 @@ describe('a list whose blocks bear their numbers a second time stays as received
     return form.startsWith('{') ? `[${written.join(', ')}]` : written.join('\n')
   }
 
-  /** How many of some lists that share blocks are sent in another order. */
+  /** Returns how many of several lists with common blocks are sent in another order. */
   const countMoved = (form: string, number: (place: number) => number): number => {
     const sender = new Sender()
     const moved = ['abc', 'dbe', 'bfa', 'gbc', 'cab'].filter((names) => {
@@ -150,7 +150,7 @@ describe('a list whose blocks bear their numbers a second time stays as received
 
   it.each(forms)('%s', (_, form) => {
     expect(countMoved(form, (place) => place + 1)).toBe(0)
-    // a number of its own that all of them bear
+    // a number of their own, equal for all blocks
     expect(countMoved(form, () => 7)).toBeGreaterThan(0)
   })
 })
@@ -302,7 +302,7 @@ describe('a list of a system prompt that many conversations share', () => {
     const [moved] = sender.send([shared, first])
     expect(moved).not.toEqual(shared)
     expect(sender.send([shared, second])[0]).toEqual(shared)
-    // and so both remain
+    // both versions stay as they were sent
     const more = [assistant('Well.'), user('And why?')]
     expect(sender.send([shared, first, ...more])[0]).toEqual(moved)
     expect(sender.send([shared, second, ...more])[0]).toEqual(shared)
@@ -337,7 +337,7 @@ it('words that name blocks again and again are read in linear time', () => {
     isMoved((...blocks) => [user(`${numbered(...blocks)}\n\nQuestion: ${long}`)])
     isMoved((...blocks) => [user(`${numbered(...blocks)}\n\nQuestion: why?`)], `${peru} ${long}`)
   }
-  // in quadratic time, the test would not end within its own
+  // in quadratic time, this would exceed the test timeout
 })
 
 describe('a system prompt', () => {

@@ -10,22 +10,22 @@ import { type Remarks, readCitations, readRemarks } from './read-remarks.ts'
 interface Found {
   readonly message: PromptMessage
   readonly contexts: readonly PromptContext[]
-  /** how its contexts were sent before: nothing changes that */
+  /** how its contexts were sent before, which must not change */
   readonly past: readonly unknown[]
 }
 
 /** How a model can name blocks where nobody maps the names back. */
 export interface UnmappedNames {
-  /** in its answer, which is data */
+  /** in its answer, if that is data */
   readonly inAnswer: boolean
-  /** when it calls tools: by what it was given as data itself, be it the number of a button */
+  /** when it calls tools: by names from data it was given, such as the number of a button */
   readonly inCalls: boolean
 }
 
 /**
- * Marks the contexts whose blocks are spoken of by their place: by what stands around them, by what the user and the
- * assistant say later, by the blocks themselves, or by what the model may write as data. None of these words is
- * rewritten, so what they speak of must stay where it is.
+ * Marks contexts whose blocks are mentioned by position: in the text around them, in later user or assistant messages,
+ * in the blocks themselves, or in data that the model may write. None of these words are rewritten, so the blocks they
+ * refer to must stay in place.
  */
 export function markSpokenOf<Message extends Found>(
   messages: readonly Message[],
@@ -40,7 +40,7 @@ export function markSpokenOf<Message extends Found>(
     worded: new Set<string>(),
     isCounted: false,
     isPartCounted: false,
-    // an order that is spoken of is that of the message's own
+    // words about an order refer to their own message
     isOrdered: false,
   }
   const ofSystem = messages.filter(isOfSystem).map((message) => wordsOutside(message, texts))
@@ -69,7 +69,10 @@ export function markSpokenOf<Message extends Found>(
   return marked
 }
 
-/** What the user asks of lists that stand in messages of others: behind those of the system, in front of those of tools. */
+/**
+ * What the user asks about lists in messages of other roles: in the user message after a system message, or before a
+ * tool's.
+ */
 class AskedRemarks {
   readonly #messages: readonly Found[]
   readonly #texts: readonly string[]
@@ -91,7 +94,7 @@ class AskedRemarks {
     if (asking < 0) return []
     const known = this.#read.get(asking) ?? readRemarks(wordsOutside(this.#messages[asking]!, this.#texts))
     this.#read.set(asking, known)
-    // numbers in front of a list are those of another
+    // numbers mentioned before a list belong to another list
     return [front ? { ...known, bracketed: new Set(), worded: new Set() } : known]
   }
 }
@@ -110,12 +113,12 @@ function addRemarks(later: LaterRemarks, own: Remarks): void {
   later.isPartCounted ||= own.isPartCounted
 }
 
-/** Whether those who speak like this are taken to speak of what stands in front. */
+/** Returns whether messages of this role may refer to earlier lists. */
 function isHeard(role: string): boolean {
   return role === 'user' || role === 'assistant'
 }
 
-/** What is said of the contexts of a message: around them, and in messages behind. */
+/** What is said about the contexts of a message, around them and in later messages. */
 interface Said {
   readonly words: string
   readonly remarks: readonly Remarks[]
@@ -135,7 +138,7 @@ function mark(context: PromptContext, said: Said, texts: readonly string[], unma
   return isStaying ? { ...context, isSpokenOf: true } : context
 }
 
-/** Whether words say that blocks stand in order, or list as much beside them as there are blocks. */
+/** Returns whether words say that blocks are in order, or contain a list with as many members as there are blocks. */
 function isInOrder({ slots }: PromptContext, { words, remarks, isByTime }: Said): boolean {
   return (
     isByTime ||
@@ -145,7 +148,7 @@ function isInOrder({ slots }: PromptContext, { words, remarks, isByTime }: Said)
   )
 }
 
-/** What a system prompt says of the order of time it says of all that follows; of its own lists it says so anyway. */
+/** Returns whether a message is from the system. What it says about time order applies to all later messages. */
 export function isOfSystem({ message: { role } }: Found): boolean {
   return role === 'system' || role === 'developer'
 }
@@ -154,7 +157,10 @@ function isOpen({ contexts, past }: Found): boolean {
   return contexts.some((context, place) => past[place] === undefined && isMovable(context))
 }
 
-/** Whether its labels may come back unmapped. Those of data stand inside of what they label, as members of its object. */
+/**
+ * Returns whether its labels may come back unmapped. Labels of data are inside what they label, as members of its
+ * object.
+ */
 function isBound({ positional, slots }: PromptContext, { inAnswer, inCalls }: UnmappedNames): boolean {
   return positional && (inAnswer || (inCalls && slots.some(({ label, content }) => label!.start >= content.start)))
 }
@@ -163,8 +169,7 @@ function isMovable({ slots, isResult }: PromptContext): boolean {
   return !isResult && slots.length > 1
 }
 
-/** What a message says outside of its blocks. */
-/** What stands around the lists of a message. */
+/** Returns the text of a message outside its blocks. */
 export function wordsOutside(
   { message, contexts }: Pick<Found, 'message' | 'contexts'>,
   texts: readonly string[],
@@ -174,7 +179,7 @@ export function wordsOutside(
     let at = 0
     const around = (slots.get(place) ?? []).map(({ slot: { start, end, label } }) => {
       const piece = texts[place]!.slice(at, start)
-      // what closes a block by its number says no more than its label
+      // a numbered closing of a block says no more than its label
       const number = label && Number(texts[place]!.slice(label.start, label.end))
       at = number === undefined ? end : findEndBehindClosing(texts[place]!, end, number)
       return piece

@@ -2,19 +2,19 @@ import { type ContextSlot, type PromptContext, placeLabels } from '../body/promp
 import { areTitled, shortContents, wordedNumbers } from './titled-blocks.ts'
 
 const BRACKETED = /\[(\d{1,4})\]/g
-// a note stands behind what it proves; these words make the number one of a sentence's own
+// a footnote mark follows what it supports; after these words the number is part of the sentence
 const SPOKEN_BEFORE =
   /(?:^|[^\p{L}])(?:see|in|of|from|per|with|to|by|and|like|than|unlike|both|against|cf\.?|contradicts|supersedes|siehe|vgl\.?) $/iu
 const SPOKEN_BEHIND =
   /^ (?:is|are|was|were|says?|states?|shows?|reports?|claims?|describes?|contradicts?|above|below)\b/i
 
-// so near the edges of a block stands what a template says of it
+// a template's remarks about a block are within this distance of its edges
 const WIDEST_EDGE = 100
 
 /**
- * Whether blocks are named by their place inside of blocks: one names another, as `see document [2]`, or each bears its
- * own number a second time, as `<id>2</id>` below `index="2"`. Or by letters from A on: an answer that cites by these
- * could not be mapped back.
+ * Returns whether block text names blocks by position. Either one block names another, as in `see document [2]`, or
+ * each repeats its own number, as `<id>2</id>` below `index="2"`. Also true for letters from A on, because citations by
+ * letter could not be mapped back.
  */
 export function namesItself(context: PromptContext, texts: readonly string[]): boolean {
   if (!context.positional) return areLettered(context, texts)
@@ -36,7 +36,7 @@ function isBracketed(text: string, labels: ReadonlySet<string>): boolean {
   if (!text.includes('[')) return false
   let isSpoken = false
   for (const { 0: whole, 1: number, index } of text.matchAll(BRACKETED)) {
-    // a text that cites more than the list has cites what it lists itself
+    // a text that also cites numbers outside the list cites its own references
     if (!labels.has(number!)) return false
     const end = index + whole.length
     isSpoken ||=
@@ -45,7 +45,7 @@ function isBracketed(text: string, labels: ReadonlySet<string>): boolean {
   return isSpoken
 }
 
-/** Whether every block bears the number of its place besides the label, all of them with the same signs around it. */
+/** Returns whether every block repeats its own number apart from the label, each time within the same signs. */
 function areNumberedTwice({ slots, labelPrefix }: PromptContext, texts: readonly string[]): boolean {
   if (slots.length < 2) return false
   const word = /(\p{L}+)[ _.:#-]*$/u.exec(labelPrefix)?.[1]?.toLowerCase()
@@ -60,7 +60,7 @@ function areNumberedTwice({ slots, labelPrefix }: PromptContext, texts: readonly
 
 const NUMBER = /([[({【]|\p{L}{1,20}[ \t]|>|["']|":[ \t]?)(\d{1,6})(?![\p{L}\p{N}_]|[.,]\d)(.?)/gu
 
-/** What stands around the number of this slot's label where its block holds that number again. */
+/** Returns the signs around this slot's label number where its block repeats the number. */
 function readSigns(text: string, { start, end, content, label }: ContextSlot, word: string | undefined): Set<string> {
   const number = text.slice(label!.start, label!.end)
   const head = Math.max(Math.min(content.start + WIDEST_EDGE, end), label!.end)
@@ -78,7 +78,10 @@ function readSigns(text: string, { start, end, content, label }: ContextSlot, wo
   return signs
 }
 
-/** Whether a number stands in brackets, a tag or quotes, or is a member's value: one between words is of the text. */
+/**
+ * Returns whether a number is in brackets, a tag or quotes, or is a member's value. A number between words is part of
+ * the text.
+ */
 function isEnclosed(before: string, behind: string): boolean {
   if (before.startsWith('":')) return behind === ',' || behind === '}'
   if (before === '>') return behind === '<'

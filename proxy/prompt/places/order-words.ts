@@ -2,12 +2,12 @@ import { findEachOne } from './place-words.ts'
 import { TASK_WORDS } from './task-words.ts'
 import { holdsWords, toWordPatterns } from './word-patterns.ts'
 
-/* What words say of the order of the texts of a list: that it is one of time or of precedence, or that of the answer. */
+/* Words about the order of a list's texts: it is by time or precedence, or the answer must follow it. */
 
 const TEXTS =
   '(?:documents?|docs?|sources?|passages?|contexts?|chunks?|files?|results?|snippets?|excerpts?|articles?|texts?|items?|entry|entries|memory|memories|notes?|records?|versions?|amendments?|ones?)'
 
-// the order of time, in words that say so of texts and of nothing else
+// words for time order that are used only of texts
 const BY_TIME = [
   '(?<!\\p{L})chronological(?:ly)?(?!\\p{L})|(?<!\\p{L})in (?:time|date|temporal) order(?!\\p{L})',
   '(?<!\\p{L})(?:sorted|ordered|arranged|listed|given) (?:by|from) (?:date|time|age|oldest|newest|latest|most recent|earliest)(?!\\p{L})',
@@ -24,7 +24,7 @@ const LATER =
   '(?:later|latter|subsequent|newer|newest|latest|more recent|most recent|earlier|earliest|older|oldest|preceding|previous|first|last|lower|higher|bottom|top)'
 const WINNING =
   '(?:wins?|overrid\\p{L}*|overrules?|supersed\\p{L}*|takes? (?:precedence|priority)|ha(?:s|ve) (?:precedence|priority)|prevails?|trumps?|outranks?|amends?|replaces?|counts? more|is (?:right|correct|authoritative)|are (?:right|correct|authoritative))'
-// which of two texts is right, by their places
+// which of two texts is right, by position
 const BY_PLACE = [
   `(?<!\\p{L})${LATER} ${TEXTS}(?!\\p{L})[^.\\n]{0,60}(?<!\\p{L})${WINNING}(?!\\p{L})`,
   `(?<!\\p{L})(?:the )?${LATER}(?: one)? ${WINNING}(?!\\p{L})`,
@@ -62,7 +62,7 @@ const VERBS =
   '(?:score|rate|translate|summari[sz]e|classify|label|judge|grade|rewrite|describe|explain|evaluate|review|paraphrase|annotate|tag|number|proofread)'
 const DATA = '(?:json|csv|xml|yaml|sql|table|spreadsheet)'
 const ALL = '(?:(?:the|these|those|all|of|my|both|following|given|above|provided|retrieved) ){0,4}'
-// what is to come out one for each, as a table, or is told apart by time
+// output that is one per text, such as a table, or depends on time
 const aligned = toWordPatterns(
   [
     `(?<!\\p{L})(?:for|${VERBS}|about|of|per) (?:each|every)(?: of the)? ${TEXTS}(?!\\p{L})`,
@@ -74,11 +74,11 @@ const aligned = toWordPatterns(
     `(?<!\\p{L})(?:one|an?)(?: \\p{L}+){0,2} (?:per|for each|for every) ${TEXTS}(?!\\p{L})`,
     '(?<!\\p{L})(?:page by page|step by step through)(?!\\p{L})|(?<!\\p{L})who \\p{L}+ (?:first|last)(?!\\p{L})',
     `(?<!\\p{L})(?:walk|go|run|work)(?: me| us)? through (?:the ${TEXTS}|these|all|them|each)(?!\\p{L})`,
-    // a question about one text is about its parts in order
+    // a question about one text concerns its parts in order
     '(?<!\\p{L})summari[sz]e (?:the|this) (?:whole |entire |full )?(?:text|video|talk|story|book|novel|chapter|lecture|meeting|conversation|transcript|episode|speech|interview)(?!\\p{L})|(?<!\\p{L})(?:continue|go on with) (?:the|this) (?:summary|story|text)(?!\\p{L})',
     '(?<!\\p{L})(?:comma[- ]separated|separated by commas|(?:label|score|line|number|answer)s? per line)(?!\\p{L})|(?<!\\p{L})(?:to|of) each(?=[.,;!?\\n]|$)',
     `(?<!\\p{L})how does (?:the|this) (?:text|story|document) (?:go on|continue|end)(?!\\p{L})`,
-    // what is new in a list of news is told by its order
+    // in a list of news, the order shows what is new
     `(?<!\\p{L})(?:latest|newest|most recent) (?:news|headlines?|posts?|articles?|documents?|entry|entries|items?|stories|updates?|messages?|tweets?|events?|one)(?!\\p{L})|(?<!\\p{L})what(?:['’]s| is) (?:new|trending)(?!\\p{L})`,
   ],
   'gu',
@@ -87,7 +87,7 @@ const tasks = toWordPatterns(TASK_WORDS, 'gu')
 const ORDERED =
   /(?<!\p{L})in (?:(?:this|that|the (?:given|same|above|listed|following|right|correct|original|stated)) order(?!\p{L})|the order (?:given|listed|shown|above|in which|they|of the)|order(?!\p{L}| to | of relevance| that | for ))|in (?:dieser|derselben|der (?:gegebenen|angegebenen|gleichen|richtigen)) reihenfolge|dans (?:cet ordre|le même ordre|l['’]ordre (?:donné|indiqué))|en (?:este|el mismo) orden|按顺序|(?:按照?|以)(?:上述|以上|下列|给定|原来?)的?顺序|(?:相同|同样)的?顺序|この順(?:番|序)|順番(?:に|通り)|同じ順/u
 
-// how a prompt tells its model to name its sources, in the sentence where each of them is spoken of
+// instructions on naming sources, in sentences that mention each of them
 const OF_SOURCES =
   /\b(?:cit|quot|zit|referenc|you use|attribut)|引用|标注|ссыл|цит|인용|出典|alıntı|kaynak göster|استشه|trích|उद्धृ/iu
 
@@ -97,12 +97,14 @@ const LONGEST_END = 10_000
 const LONGEST_SENTENCE = 300
 const MOST_MATCHES = 50
 
-/** Whether a text says that something stands in the order of time, or that of two texts one is right by its place. */
+/**
+ * Returns whether a text says that something is in time order, or that position decides which of two texts is right.
+ */
 export function saysInOrder(text: string): boolean {
   return holdsWords(systematic, readEnds(text).toLowerCase())
 }
 
-/** Whether a text asks for something in the order of the texts it is about: one for each, or all in turn. */
+/** Returns whether a text asks for something in the order of its texts: one for each, or all in turn. */
 export function asksInOrder(text: string): boolean {
   const words = readEnds(text).toLowerCase()
   if (ORDERED.test(words) || (words.includes('respectively') && RESPECTIVE.test(words))) return true
@@ -114,7 +116,7 @@ function* placesOf(matches: Iterable<RegExpMatchArray>): Generator<number> {
   for (const { index = 0 } of matches) yield index
 }
 
-/** Whether at one of these places stands a sentence that does not tell how to name sources. */
+/** Returns whether one of these places is in a sentence other than an instruction on naming sources. */
 function isSaid(text: string, places: Iterable<number>): boolean {
   let count = 0
   for (const index of places) {
@@ -127,7 +129,7 @@ function isSaid(text: string, places: Iterable<number>): boolean {
   return false
 }
 
-/** What is asked stands in front of what it is about, or behind it. */
+/** Returns the two ends of a text, because a question comes before or after what it is about. */
 export function readEnds(text: string): string {
   return text.length <= 2 * LONGEST_END ? text : `${text.slice(0, LONGEST_END)}\n${text.slice(-LONGEST_END)}`
 }

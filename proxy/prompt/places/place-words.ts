@@ -1,19 +1,19 @@
 /*
- * How languages call a text of a list by its place (`the second document`, `второй документ`, `المستند الثاني`) or speak
- * of each of them. One row for each language: stems, to which endings are added where a language has them.
+ * How languages refer to a text of a list by position (`the second document`, `второй документ`, `المستند الثاني`) or
+ * to each of its texts. One row per language. Stems may be followed by endings.
  */
 
 interface PlaceWords {
-  /** which letters its words have: only where a text has some, its rows are read */
+  /** the script of its words; other scripts are read only if the text uses them */
   readonly script: 'latin' | 'cyrillic' | 'arabic' | 'other'
-  /** stems of first, second, …, last, in front of the noun or behind it */
+  /** stems of first, second, …, last, before or after the noun */
   readonly ordinals: string
   /** stems of words for a retrieved text */
   readonly nouns: string
   readonly side: 'before' | 'behind' | 'both'
-  /** how each one of them is spoken of, in front of the noun */
+  /** words for each one, before the noun */
   readonly each?: string
-  /** one after the other, in whatever words */
+  /** words for one after the other */
   readonly inTurn?: string
 }
 
@@ -182,7 +182,7 @@ const languages: readonly PlaceWords[] = [
   },
 ]
 
-/** Words without spaces between them. */
+/** Ordinals in languages without spaces between words. */
 const unspaced = [
   // `最后的文档`, `前两个文档`, `第一份和最后一份`
   '(?:最[后後前初終]|首|末|冒頭|先頭|末尾|倒[数數]第?[一二三四五\\d]|[前后後][一二两兩三四五几幾\\d])面?[的の]?[一二两兩三\\d]?(?:个|個|篇|份|条|條|段|則|则)?(?:文[档檔件章献獻書]|[资資]料|[来來]源|段落|[结結]果|片段|ドキュメント|出典|記事|テキスト)',
@@ -198,24 +198,24 @@ const unspacedEach = [
   'แต่ละเอกสาร|เอกสารแต่ละ|ตามลำดับ',
 ]
 
-/** A noun in a text, with the languages that it is of. */
+/** A noun found in a text, with the languages it belongs to. */
 interface FoundNoun {
   readonly index: number
   readonly languages: readonly CompiledWords[]
 }
 
 interface CompiledWords {
-  /** read in front of a noun */
+  /** matched against the text before a noun */
   readonly before: RegExp | undefined
-  /** read from a noun on */
+  /** matched from the noun on */
   readonly behind: RegExp | undefined
   readonly each: RegExp | undefined
 }
 
-// vowels of Hindi are marks
+// Hindi vowels are marks
 const LETTERS = '[\\p{L}\\p{M}]'
 const START = '(?<![\\p{L}\\p{N}])'
-// articles are written together with the noun
+// articles that are joined to the noun
 const ARTICLE = '(?:ال|ה)?'
 
 const compiled = languages.map(({ ordinals, side, each }): CompiledWords => {
@@ -229,7 +229,7 @@ const compiled = languages.map(({ ordinals, side, each }): CompiledWords => {
 })
 
 const stems = [...new Set(languages.flatMap(({ nouns }) => nouns.split('|')))]
-// the longest stem is found, of which shorter ones of other languages may be the beginning
+// the longest stem matches, and it may begin with shorter stems of other languages
 const languagesOf: ReadonlyMap<string, readonly CompiledWords[]> = new Map(
   stems.map((stem) => [
     stem,
@@ -257,7 +257,7 @@ const NUMBER_BEHIND = new RegExp(
 const WIDEST = 48
 const MOST_NOUNS = 500
 
-/** The nouns of languages in a text in small letters, each where it may be spoken of. */
+/** Yields the nouns of all languages in a lower-case text, for checks of the words around them. */
 function* findNouns(text: string): Generator<FoundNoun> {
   let count = 0
   for (const { 0: noun, index } of text.matchAll(OTHER_SCRIPTS.test(text) ? allNouns : latinNouns)) {
@@ -266,7 +266,7 @@ function* findNouns(text: string): Generator<FoundNoun> {
   }
 }
 
-/** Whether a text in small letters calls one of several texts by its place, in any language but English. */
+/** Returns whether a lower-case text refers to one of several texts by position, in any language but English. */
 export function callsByPlace(text: string): boolean {
   if (UNSPACED.test(text) && unspacedCounted.test(text)) return true
   for (const { index, languages: own } of findNouns(text)) {
@@ -277,7 +277,10 @@ export function callsByPlace(text: string): boolean {
   return false
 }
 
-/** Where a text in small letters speaks of each of several texts, or of one after the other, in any language but English. */
+/**
+ * Yields where a lower-case text refers to each of several texts or to one after the other, in any language but
+ * English.
+ */
 export function* findEachOne(text: string): Generator<number> {
   if (UNSPACED.test(text)) for (const { index } of text.matchAll(unspacedEachOne)) yield index
   for (const { index } of text.matchAll(inTurns)) yield index
@@ -287,7 +290,7 @@ export function* findEachOne(text: string): Generator<number> {
   }
 }
 
-/** The numbers behind words for a text, as in `документ 2`, of a text in small letters. */
+/** Yields the numbers after words for a text, as in `документ 2`, in a lower-case text. */
 export function* findNumbered(
   text: string,
 ): Generator<{ readonly number: string; readonly start: number; readonly end: number }> {

@@ -1,17 +1,17 @@
 import { asksInOrder, readEnds } from './order-words.ts'
 import { callsByPlace, findNumbered } from './place-words.ts'
 
-/** What words outside of lists say about blocks by their place. */
+/** What words outside lists say about blocks by number or position. */
 export interface Remarks {
-  /** in brackets, as `[2]` */
+  /** numbers in brackets, such as `[2]` */
   readonly bracketed: ReadonlySet<string>
-  /** with what it is that they number, as `document 2` and `[Doc_2]` */
+  /** numbers with a noun, such as `document 2` and `[Doc_2]` */
   readonly worded: ReadonlySet<string>
-  /** as `the second document` */
+  /** such as `the second document` */
   readonly isCounted: boolean
-  /** as `the second paragraph`, which may be a block where none has a label */
+  /** such as `the second paragraph`, which may be a block if none has a label */
   readonly isPartCounted: boolean
-  /** as `in this order` */
+  /** such as `in this order` */
   readonly isOrdered: boolean
 }
 
@@ -19,7 +19,7 @@ const KIN =
   'documents?|docs?|sources?|passages?|contexts?|chunks?|references?|files?|results?|snippets?|excerpts?|articles?'
 const NUMBERED = `${KIN}|texts?|items?|entry|entries|memory|memories|dokumente?|quellen?|abschnitte?|texte?|datei(?:en)?`
 const BRACKETED = /\[ ?(\d{1,4}(?: ?[,;–-] ?\d{1,4}){0,16}) ?\]/g
-// `between 1 and 5 words` is how long an answer is to be
+// `between 1 and 5 words` is the length of an answer
 const MEASURED =
   '(?:\\p{L}+ )?(?:words?|sentences?|paragraphs?|lines?|bullets?|points?|tokens?|characters?|letters|pages?|keywords?|percent|seconds?|minutes?|hours?|days?|weeks?|months?|years?)(?!\\p{L})'
 const WORDED = new RegExp(
@@ -48,12 +48,12 @@ const COUNTED = new RegExp(
   ].join('|'),
   'iu',
 )
-// what unlabelled blocks may be called
+// words for unlabelled blocks
 const PART_COUNTED = new RegExp(
   `(?<!\\p{L})(?:the |each |every )?${PLACE} (?:paragraphs?|sections?|parts?|texts?|items?|entry|entries|points?|notes?|excerpt)(?!\\p{L})|(?<!\\p{L})(?:paragraph|section|part|text|item|entry) (?:\\d{1,2}|${NUMERAL})(?!\\p{L})|(?<!\\p{L})(?:erste|zweite|dritte|vierte|letzte)[nrsm]? (?:absatz|absätze|teil|eintrag)`,
   'iu',
 )
-// how a prompt tells its model to cite: the numbers in it are anyone's
+// citation instructions, in which numbers are only examples
 const CITING =
   /\bcit(?:e|es|ed|ing|ations?)\b|\bquot(?:e|es|ed|ing|ations?)\b|e\.g\.|\bexamples?\b|\bfor instance\b|\bsuch as\b|\blike (?:this|so|\[|["'“‘])|\bbrackets?\b|\bformat(?:ted)?\b|\bnotation\b|\bmarkers?\b|\bzitier|\bklammern?\b|\bz\. ?b\.|\bbeispiel|引用|例如|格式|标注/i
 const EXAMPLE = /\bfor example\b|\be\.g\.|\bfor instance\b|\bexamples?\b[^\n]{0,40}:|\bzum beispiel\b|\bz\. ?b\.|例如/i
@@ -62,10 +62,10 @@ const OPEN_QUOTE = /["“`][^"“”`\n]{0,300}$/
 
 const LONGEST_SENTENCE = 400
 const LONGEST_PARAGRAPH = 1_500
-// a text with more numbers than these is no question about documents, and each of them takes time
+// a text with more numbers is not a question about documents, and each number takes time
 const MOST_NAMES = 1_000
 
-/** Reads what a text says of blocks by their number or place; not what tells the model how to cite. */
+/** Reads what a text says about blocks by number or position, ignoring instructions on how to cite. */
 export function readRemarks(text: string): Remarks {
   return {
     bracketed: namesIn(text, BRACKETED, isExample),
@@ -76,7 +76,7 @@ export function readRemarks(text: string): Remarks {
   }
 }
 
-/** The numbers in what an assistant said: it cites what it was given. */
+/** Reads the numbers in an assistant's text, which cites what it was given. */
 export function readCitations(text: string): Remarks {
   const isNone = (): boolean => false
   return {
@@ -88,7 +88,7 @@ export function readCitations(text: string): Remarks {
   }
 }
 
-/** The numbers of texts in other languages than English. */
+/** Returns the numbers of texts in languages other than English. */
 function numbersIn(text: string): string[] {
   const words = readEnds(text).toLowerCase()
   const found = [...findNumbered(words)].filter(({ start, end }) => !isExample(words, start, end))
@@ -110,7 +110,7 @@ function namesIn(
   return names
 }
 
-/** Whether what names a block stands in an instruction how to cite, in an example or in quotes; a question never does. */
+/** Returns whether a block is named in a citation instruction, an example or quotes. A question is never an example. */
 function isExample(text: string, start: number, end: number): boolean {
   const front = text.slice(Math.max(start - LONGEST_PARAGRAPH, 0), start)
   const paragraph = front.slice(lastEnd(front, /\n[ \t\r]*\n/g))

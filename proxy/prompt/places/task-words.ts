@@ -1,16 +1,16 @@
 /*
- * Tasks whose answer follows the order of the texts, in words that name no text: to hand them back (`Proofread.`,
- * `Übersetze ins Englische.`), to rank them, or to speak of one by its place (`the third?`, `swap 1 and 2`).
+ * Tasks whose answer follows the order of the texts, without a word for a text: repeating them (`Proofread.`,
+ * `Übersetze ins Englische.`), ranking them, or naming one by position (`the third?`, `swap 1 and 2`).
  */
 
-// where a sentence begins, or what asks for something does; nothing of it belongs to the match, which is judged by its sentence
+// the beginning of a sentence or a request; not part of the match, because its sentence is judged
 const BEGIN =
   '(?<=(?:^|[.!?:;\\n*>-]\\s{0,3})(?:please,? |now,? |then,? |first,? |and )?|(?:please|bitte|and then|can you|could you) )'
 const VERBS =
   '(?:translate|proofread|spell-?check|copy|repeat|retype|rewrite|rephrase|paraphrase|reformat|format|renumber|rank|re-?rank|sort|order|reorder|rearrange|shuffle|swap|fix|correct|transcribe|redact|render|convert)'
 const OBJECT =
   '(?:(?:all|both) )?(?:of )?(?:the|these|this|those|them|my|everything|it all|all|each|above|following|(?:in)?to \\p{L}+|typos|spelling|grammar|verbatim|\\d{1,2} and \\d{1,2})(?!\\p{L})'
-// the answer is the model's own, and the question one text
+// the answer is the model's own, and the question is a single text
 const OWN =
   "(?! (?:the |your |my |this |its |any |user(?:['’]s)? ){0,3}(?:final |own |original )?(?:answers?|responses?|repl(?:y|ies)|questions?|query|queries|output|citations?|problem|issue|bug)(?!\\p{L}))"
 
@@ -22,11 +22,11 @@ const ENGLISH = [
   '(?<!\\p{L})(?:which|who|what)(?: (?:one|of \\p{L}+))? (?:comes|shows? up|follows?|plays?|speaks?|stands?|ranks?)(?: \\p{L}+)? (?:first|last|next|second|third|before|after|on top)(?!\\p{L})',
   '(?<!\\p{L})(?:one on top|on place \\d|to position \\d|is at the top|not on top|from one to the next|array of (?:labels|summaries|scores|titles))(?!\\p{L})|(?<!\\p{L})(?:one|a|two) (?:sentence|line|paragraph|bullet|word|summary)s? each(?!\\p{L})',
   '(?<!\\p{L})(?:add|write|insert|append) (?:a|another|the) (?:next|third|fourth|fifth|sixth) one(?!\\p{L})|(?<!\\p{L})(?:better|right|correct|wrong) (?:order|ranking) (?:for|of) (?:these|them|the)(?!\\p{L})|(?<!\\p{L})is the (?:ranking|order|order of these) (?:right|correct|wrong|good)(?!\\p{L})',
-  // to go on with what is one text, or to make another thing of it
+  // continuing or transforming a single text
   `${BEGIN}(?:turn|make|convert|adapt|edit|revise|improve|tighten|polish|shorten|condense|expand|extend|merge|combine|join|finish|complete|continue|grade|mark|cut) (?:this|these|those|it|them|all of (?:it|them|this)|everything|my|our|each|every|the (?:whole|text|story|poem|draft|essay|letter|article|piece|last|first|second|third|next|two|three))(?!\\p{L})`,
   `(?<!\\p{L})(?:write|add|draft|suggest|invent|give)(?: \\p{L}+){0,4} (?:ending|sequel|continuation|epilogue|prologue|title|next (?:chapter|scene|verse|line|paragraph|part|step|entry|episode)|(?:last|final|closing|opening|first) (?:chapter|scene|verse|line|paragraph|part|sentence))(?!\\p{L})`,
   '(?<!\\p{L})(?:the story|what (?:has )?happened) so far(?!\\p{L})|(?<!\\p{L})what (?:happens|should happen) (?:next|now|then)(?!\\p{L})',
-  // parts of one text, candidates that are compared, data that is looked at as such, what is to be obeyed in turn
+  // parts of one text, candidates to compare, data to inspect as data, instructions to obey in turn
   '(?<!\\p{L})(?:each|every) (?:line|verse|stanza|row|sentence|paragraph|slide|chapter|letter|step|scene|comment|essay|draft|post|entry|turn)(?!\\p{L})|(?<!\\p{L})top to bottom(?!\\p{L})',
   '(?<!\\p{L})(?:which|what) (?:one|of \\p{L}+(?: two| three)?|answer|response|version|draft|output|translation|summary|candidate|completion) (?:(?:is|are|was|reads|sounds|looks) (?:the )?(?:better|best|worse|worst|most|least|strongest|weakest|clearest)|do you (?:prefer|like)|should i)(?!\\p{L})',
   `${BEGIN}(?:validate|lint|parse|minify|pretty-?print|plot|clean up|tidy up|check) (?:this|the|my|our) (?:json|yaml|xml|csv|data|dataset|file|array|object|payload|table|schema|markup|html|config)(?!\\p{L})`,
@@ -34,7 +34,7 @@ const ENGLISH = [
   '(?<!\\p{L})(?:follow|obey|execute|carry out) (?:these|the following|all) (?:documents|passages|sources|chunks|files|texts)(?!\\p{L})',
 ]
 
-// how other languages ask to hand back, but not the answer
+// requests in other languages to repeat texts, but not the answer
 const OTHER_ANSWER =
   '(?! (?:die |deine |ihre |seine )?antwort| (?:ta |la |votre )?réponse| (?:tu |la |su )?respuesta| (?:la |tua )?risposta| (?:a |sua )?resposta)'
 const OTHERS = [
@@ -54,5 +54,5 @@ const OTHERS = [
   '続きを(?:書|考)|結末を|(?:이어서|다음 (?:장|장면)을?) ?(?:써|쓰)|결말을?',
 ]
 
-/** Sources of patterns for texts in small letters. */
+/** Sources of patterns for lower-case texts. */
 export const TASK_WORDS: readonly string[] = [...ENGLISH, ...OTHERS]

@@ -1,28 +1,28 @@
 import type { PromptContext } from '../body/prompt-context.ts'
 
-/** A number behind a word for a document, as in `document [2]`. */
+/** A number after a word for a document, as in `document [2]`. */
 export interface WordedNumber {
   readonly number: string
-  /** where its word ends, but for a few letters */
+  /** where its word ends, give or take a few letters */
   readonly at: number
 }
 
-// what `document`, `Doc_`, `source` and `passage` end with, from a rare letter on: searching leaps from one to the next
+// endings of `document`, `Doc_`, `source` and `passage`, each from a rare letter on, so that the search can skip ahead
 const SIGNS = ['ument', 'UMENT', '_', 'urce', 'passage', 'Passage']
 const NUMBER_BEHIND = /s?[ \t]?#?[ \t]?[[(]?(\d{1,4})(?![\d%]|[.,]\d)/y
 const REFERS_BEFORE = /(?:^|[^\p{L}])(?:see|as|than|like|unlike|with|cf\.?|siehe|vgl\.?) [^ ]*$/iu
 const LONGEST_TITLE = 60
-// what is longer was not written for the prompt it stands in, and what it numbers is its own
+// a longer text was not written for its prompt, and its numbers are its own
 const LONGEST_NOTE = 4_000
 
-/** The blocks that are short enough to have been written for the prompt they stand in. */
+/** Returns the contents of blocks short enough to have been written for their prompt. */
 export function shortContents({ slots }: PromptContext, texts: readonly string[]): string[] {
   return slots
     .filter(({ content: { start, end } }) => end - start <= LONGEST_NOTE)
     .map(({ text, content: { start, end } }) => texts[text]!.slice(start, end))
 }
 
-/** The numbers that a text has behind words for a document. */
+/** Returns the numbers in a text that follow words for a document. */
 export function wordedNumbers(text: string): WordedNumber[] {
   return SIGNS.flatMap((sign) => {
     const found: WordedNumber[] = []
@@ -37,8 +37,8 @@ export function wordedNumbers(text: string): WordedNumber[] {
 }
 
 /**
- * Whether every block begins with a number of its own, as `Document 7 about rivers`: so it is called wherever it stands.
- * Not where labels read alike: then nobody knows which of them is spoken of.
+ * Returns whether every block begins with its own number, as in `Document 7 about rivers`, which then names it at any
+ * position. False if labels read the same, because then it is unclear which of them is meant.
  */
 export function areTitled(context: PromptContext, texts: readonly string[]): boolean {
   const bearers = new Map<string, string>()

@@ -1,13 +1,16 @@
 const BOUNDARY = '(?<!\\p{L})'
 const OTHER_LETTERS = /[\u0370-\u1fff\u3040-\uffff]/
 
-/** Patterns that are read in turn: that of Latin letters only where a word begins, those of others where a text has such. */
+/**
+ * Patterns that are tried in turn: Latin ones only at the beginning of a word, others only if the text has such
+ * letters.
+ */
 export interface WordPatterns {
   readonly latin: RegExp
   readonly others: RegExp
 }
 
-/** One look behind for all words: a look for each takes many times as long. */
+/** Builds patterns with one look-behind for all words, because one per word is many times slower. */
 export function toWordPatterns(sources: readonly string[], flags: string): WordPatterns {
   const alternatives = sources.map((source) => source.replaceAll(`|${BOUNDARY}`, '|').replace(BOUNDARY, ''))
   const isOther = (source: string): boolean => OTHER_LETTERS.test(source)
@@ -17,7 +20,7 @@ export function toWordPatterns(sources: readonly string[], flags: string): WordP
   }
 }
 
-/** Whether a text in small letters holds such words. */
+/** Returns whether a lower-case text contains such words. */
 export function holdsWords({ latin, others }: WordPatterns, text: string): boolean {
   return latin.test(text) || (OTHER_LETTERS.test(text) && others.test(text))
 }

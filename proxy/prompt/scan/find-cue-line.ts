@@ -1,14 +1,14 @@
 import { findLineEnd } from './find-edges.ts'
 
-/** The line at which the prompt turns from its blocks to the question. */
+/** The line at which a prompt changes from its blocks to the question. */
 export interface Cue {
-  /** Its words in lower case: blocks that hold such lines themselves cannot be ended by one. */
+  /** Its words in lower case. If blocks contain such lines, a cue of this kind cannot end a block. */
   readonly kind: string
-  /** It announces the question, and not only the answer or an instruction. */
+  /** It introduces the question, not only the answer or an instruction. */
   readonly question: boolean
-  /** It announces the answer. */
+  /** It introduces the answer. */
   readonly answer: boolean
-  /** Nothing stands behind it in its line. */
+  /** Nothing follows it on its line. */
   readonly empty: boolean
 }
 
@@ -22,7 +22,7 @@ const QUESTION =
 const ANSWER =
   'answer|antwort|réponse|reponse|respuesta|risposta|resposta|antwoord|odpowiedź|cevap|yanıt|ответ|відповідь|답변|回答|答案|response|reply|assistant'
 const OTHER = 'instruction|task|aufgabe|input|user|human|(?:chat|conversation) history'
-// what may stand between a noun and the end of its announcement: `Question 2:`, `Question (in short):`, `<question>`
+// text allowed between a noun and the end of its announcement: `Question 2:`, `Question (in short):`, `<question>`
 const ANNOUNCED = 's?(?:[ \\t]?(?:\\([^()\\n]{0,40}\\)|\\d{1,3}))?[ \\t]?[*_#|]{0,3}[ \\t]?(?:[:：>]|\\r?\\n|$)'
 const MATERIAL =
   '(?:above|provided|given|following|retrieved|relevant|supplied|context|information|documents?|sources?|passages?|texts?|search|results?|facts?|knowledge|evidence|notes|memories|excerpts?|snippets?|chunks?|references?|articles?)'
@@ -52,7 +52,7 @@ const VALUE = new RegExp(
 )
 const LONGEST_VALUE = 200
 
-/** Reads the cue in the line that begins at `line`, if it is one. */
+/** Reads the line that begins at `line`. Returns undefined if it is not a cue. */
 export function readCue(text: string, line: number): Cue | undefined {
   CUE.lastIndex = line
   const match = CUE.exec(text)
@@ -71,7 +71,7 @@ function isEmptyBehind(text: string, whole: string, line: number): boolean {
   return whole.endsWith('\n') || EMPTY.test(text)
 }
 
-// `Response` alone in its line is any text, and `user: String` is code
+// `Response` alone on its line may be any text, and `user: String` is code
 function isAnnouncement(whole: string, decoration: string, noun: string): boolean {
   if (noun === 'user' || noun === 'human' || noun === 'assistant') return decoration !== ''
   return decoration !== '' || /[:：>]$/.test(whole)

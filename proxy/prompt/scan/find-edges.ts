@@ -1,4 +1,4 @@
-/** Whether a UTF-16 code unit is white space, as `String.prototype.trim` sees it. */
+/** Returns whether a UTF-16 code unit is whitespace, as defined by `String.prototype.trim`. */
 export function isSpace(code: number): boolean {
   if (code <= 32) return code === 32 || (code >= 9 && code <= 13)
   if (code < 0xa0) return false
@@ -15,27 +15,27 @@ export function isSpace(code: number): boolean {
   )
 }
 
-/** The first position from `from` on that holds no white space, or `to`. */
+/** Returns the position of the first non-whitespace character at or after `from`, or `to`. */
 export function findContentStart(text: string, from: number, to: number): number {
   let at = from
   while (at < to && isSpace(text.charCodeAt(at))) at++
   return at
 }
 
-/** The position behind the last character before `to` that is no white space, or `from`. */
+/** Returns the position after the last non-whitespace character before `to`, or `from`. */
 export function findContentEnd(text: string, from: number, to: number): number {
   let at = to
   while (at > from && isSpace(text.charCodeAt(at - 1))) at--
   return at
 }
 
-/** Where the line around `at` ends: at its line feed or at the end of the text. */
+/** Returns the end of the line around `at`: its line feed, or the end of the text. */
 export function findLineEnd(text: string, at: number): number {
   const end = text.indexOf('\n', at)
   return end === -1 ? text.length : end
 }
 
-/** Whether a line is one of `---`, `===`, `***` or `___`; `first` is its first character that is no white space. */
+/** Returns whether a line is a rule of `---`, `===`, `***` or `___`. `first` is its first non-whitespace character. */
 export function isRule(text: string, first: number, end: number): boolean {
   const code = text.charCodeAt(first)
   if (code !== 45 && code !== 61 && code !== 42 && code !== 95) return false
@@ -44,7 +44,7 @@ export function isRule(text: string, first: number, end: number): boolean {
   return at - first >= 3 && findContentStart(text, at, end) === end
 }
 
-/** Index of the first of these ordered items that starts at or behind `position`. */
+/** Returns the index of the first of these ordered items that starts at or after `position`. */
 export function findIndexFrom(items: readonly { readonly start: number }[], position: number): number {
   let low = 0
   let high = items.length

@@ -5,22 +5,22 @@ import type { Marks } from './find-marks.ts'
 import type { Tag } from './find-tags.ts'
 import { containerNames, strongTags, weakTags } from './words/vocabulary.ts'
 
-/** An element with a name of our kin. */
+/** An element whose name is one for blocks or for containers of blocks. */
 export interface KinElement {
   readonly start: number
   readonly end: number
   readonly open: Tag
   readonly close: Tag
-  /** What a container holds; undefined for an element that can only be a block. */
+  /** The content of a container. Undefined if the element can only be a block. */
   readonly inside: Region | undefined
 }
 
-/** A stretch of text whose lists stand side by side: a turn, or what a container holds. */
+/** A stretch of text whose lists are on one level: a turn, or the content of a container. */
 export interface Region {
   readonly start: number
   readonly end: number
   readonly container: boolean
-  /** The container is named for several retrieved texts, or for context. */
+  /** The container's name is one for several retrieved texts, or for context. */
   readonly isKin: boolean
   /** Not nested, in order. */
   readonly elements: readonly KinElement[]
@@ -32,16 +32,16 @@ const COMPOUND = /^(.+)[_-](?:contents?|text|chunk|excerpt|result)$/
 const PREFIXED = /^(?:retrieved|relevant|related|source|search|web|knowledge|context)[_-](.+)$/
 const CONTAINER = new RegExp(`^(?:${containerNames})$`)
 
-// elements of any kind of data: what lists in them are is for these to say
+// elements of any kind of data; the lists inside them decide what they are
 export const genericTags: ReadonlySet<string> = new Set(['data', 'content', 'item', 'node', 'fact', 'evidence'])
 
 const ENDS_WORDS = /[.:!?。：！？][ \t]{1,4}$/
 const FURTHEST_WORDS = 120
 
-// containers nested deeper than any template does are content
+// containers nested deeper than in any template are content
 const MOST_DEPTH = 4
 
-/** Each turn's elements of our kin that stand where a block may stand, as a tree of containers. */
+/** Finds each turn's elements at positions where a block may be, as a tree of containers. */
 export function findElements(marks: Marks): Region[] {
   const walk = new ElementWalk(marks)
   return marks.turns.map(({ start, end }) => walk.walk(start, end, 0))
@@ -61,7 +61,7 @@ class ElementWalk {
     const { text, tags } = this.#marks
     const elements: KinElement[] = []
     let at = start
-    // right behind a container's opening tag and behind an element, another one need not begin its line
+    // right after a container's opening tag or an element, the next element need not begin its line
     let following = depth === 0 ? -1 : findContentStart(text, start, end)
     for (let tag = tags[this.#next]; tag !== undefined && tag.start < end; tag = tags[this.#next]) {
       this.#next++
@@ -77,7 +77,10 @@ class ElementWalk {
     return { start, end, container: depth > 0, isKin: isKinContainer, elements }
   }
 
-  /** Whether a tag behind words in its line is the first of a list: they announce it, or the next line goes on with it. */
+  /**
+   * Returns whether a tag after words on its line begins a list: the words announce it, or a sibling begins the next
+   * line.
+   */
   #opensRow({ start, name, closing, partner }: Tag, limit: number): boolean {
     const { text, tags } = this.#marks
     if (closing || partner === undefined || !isKin(name)) return false
@@ -103,12 +106,12 @@ class ElementWalk {
   }
 }
 
-/** Whether elements of this name are blocks or hold blocks. */
+/** Returns whether elements of this name are blocks or contain blocks. */
 export function isKin(name: string): boolean {
   return isBlockName(name) || (name.length <= 64 && CONTAINER.test(name))
 }
 
-/** Whether the name of an element alone does not say that what it holds is a retrieved text. */
+/** Returns whether the element's name alone does not show that its content is a retrieved text. */
 export function isWeakTag(name: string): boolean {
   return !strongTags.has(name) && name !== 'context' && !CONTAINER.test(name)
 }

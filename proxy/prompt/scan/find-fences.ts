@@ -3,7 +3,7 @@ import { findIndexFrom, findLineEnd, isSpace } from './find-edges.ts'
 /** A line that may open or close fenced code. */
 export interface Fence {
   readonly start: number
-  /** Behind its line's last character. */
+  /** After the last character of its line. */
   readonly end: number
   readonly code: number
   readonly length: number
@@ -13,7 +13,7 @@ export interface Fence {
 
 const BACKTICK = 96
 
-/** Reads the fence at `start`, where a backtick or a tilde stands first in its line. */
+/** Reads the fence at `start`, given that its line begins with a backtick or a tilde there. */
 export function readFence(text: string, start: number): Fence | undefined {
   const code = text.charCodeAt(start)
   let at = start
@@ -23,14 +23,14 @@ export function readFence(text: string, start: number): Fence | undefined {
   const end = findLineEnd(text, at)
   let bare = true
   for (; at < end; at++) {
-    // ```like this``` is inline code that happens to begin its line
+    // ```like this``` is inline code that happens to begin a line
     if (code === BACKTICK && text.charCodeAt(at) === BACKTICK) return undefined
     bare &&= isSpace(text.charCodeAt(at))
   }
   return { start, end, code, length, bare }
 }
 
-/** Passes over fenced code in a region that is walked from front to back. */
+/** Skips fenced code in a region that is walked from beginning to end. */
 export class FenceWalk {
   readonly #fences: readonly Fence[]
   #next: number
@@ -40,7 +40,10 @@ export class FenceWalk {
     this.#next = findIndexFrom(fences, from)
   }
 
-  /** `target`, or the end of the fenced code around it that opens at `from` or behind; a fence left open ends at `limit`. */
+  /**
+   * Returns `target`, or the end of the fenced code around it that opens at or after `from`. An unclosed fence ends at
+   * `limit`.
+   */
   pass(from: number, target: number, limit: number): number {
     let outside = from
     for (;;) {

@@ -4,21 +4,21 @@ import { findContentStart, findLineEnd, isRule } from './find-edges.ts'
 export interface JsonElement {
   readonly start: number
   readonly end: number
-  /** Its members if it is an object, the last of duplicate names; undefined for every other value. */
+  /** Its members if it is an object (the last one of duplicate names). Undefined for other values. */
   readonly members: ReadonlyMap<string, JsonMember> | undefined
 }
 
-/** Where the value of a member stands; strings with their quotes. */
+/** Position of a member's value. Strings include their quotes. */
 export interface JsonMember {
   /** Where its name begins, with its quote. */
   readonly keyStart: number
   readonly start: number
   readonly end: number
-  /** Of an object: its own. */
+  /** The members of its value, if that is an object. */
   readonly members: ReadonlyMap<string, JsonMember> | undefined
 }
 
-/** A JSON value in a text, and the arrays in it that hold more than one element. */
+/** A JSON value in a text, and its arrays with more than one element. */
 export interface JsonValue {
   readonly end: number
   readonly arrays: readonly JsonArray[]
@@ -26,7 +26,7 @@ export interface JsonValue {
 
 /** An array in JSON text. */
 export interface JsonArray {
-  /** What the object that holds it calls it; undefined for the outermost value, '' in another array. */
+  /** Its key in the object that contains it. Undefined for the outermost value, '' inside another array. */
   readonly name: string | undefined
   readonly elements: readonly JsonElement[]
 }
@@ -40,15 +40,15 @@ const CLOSE_BRACKET = 93
 const COMMA = 44
 const COLON = 58
 
-// results stand two or three levels deep, and no prompt holds more of them than these
+// results are nested two or three levels deep, and no prompt has more of them than this
 const MOST_DEPTH = 24
 const MOST_ELEMENTS = 10_000
-// nor has a result more fields than these
+// and no result has more fields than this
 const MOST_MEMBERS = 100
 
 const LITERAL = /-?\d[\d.eE+-]*|true|false|null/y
 
-/** Reads a JSON value at `start` as far as it goes; a number, where it broke off, when there is none. */
+/** Reads the JSON value at `start`. If there is none, returns the offset where reading stopped. */
 export function readJsonValue(text: string, start: number): JsonValue | number {
   const reader = new Reader(text, start)
   if (!reader.read(0)) return reader.at
@@ -56,8 +56,8 @@ export function readJsonValue(text: string, start: number): JsonValue | number {
 }
 
 /**
- * Reads the objects at `start`, each below the one before it, as one array without a name;
- * undefined where there are no two of them.
+ * Reads the objects at `start`, each below the previous one, as one array without a name. Returns undefined if there
+ * are fewer than two.
  */
 export function readJsonLines(text: string, start: number): JsonValue | undefined {
   const elements: JsonElement[] = []
@@ -70,7 +70,10 @@ export function readJsonLines(text: string, start: number): JsonValue | undefine
   return elements.length < 2 ? undefined : { end: elements.at(-1)!.end, arrays: [{ name: undefined, elements }] }
 }
 
-/** Where the words begin behind the end of this line, and a rule below it, if nothing else stands in it; `from` if not. */
+/**
+ * Returns where text begins after this line and a rule below it, if the rest of the line is blank. Otherwise returns
+ * `from`.
+ */
 function findNextLine(text: string, from: number): number {
   const lineEnd = findLineEnd(text, from)
   if (findContentStart(text, from, lineEnd) < lineEnd) return from
@@ -79,7 +82,7 @@ function findNextLine(text: string, from: number): number {
   return isRule(text, next, nextEnd) ? findContentStart(text, nextEnd, text.length) : next
 }
 
-// the reader below finds borders only; numbers, escapes and control characters are for the parser to judge
+// the reader below only finds borders; the parser checks numbers, escapes and control characters
 function isJson(json: string): boolean {
   try {
     JSON.parse(json)
@@ -100,12 +103,12 @@ class Reader {
     this.at = start
   }
 
-  /** Of the object that was read last. */
+  /** The members of the object read last. */
   get members(): ReadonlyMap<string, JsonMember> | undefined {
     return this.#members
   }
 
-  /** Passes one value; false, and at the place of the fault, when there is none. */
+  /** Skips one value. If there is none, returns false and stops at the error. */
   read(depth: number, name?: string): boolean {
     this.#members = undefined
     const code = this.#text.charCodeAt(this.at)
@@ -140,7 +143,7 @@ class Reader {
     while (members.size < MOST_MEMBERS) {
       const keyStart = this.at
       if (this.#text.charCodeAt(keyStart) !== QUOTE || !this.#readString()) return false
-      // longer names are none that we look for
+      // we look for no name this long
       const key = this.at - keyStart < 40 ? this.#text.slice(keyStart + 1, this.at - 1) : ''
       if (this.#skipSpace() !== COLON) return false
       this.at++

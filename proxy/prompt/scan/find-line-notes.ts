@@ -2,18 +2,18 @@ import { type Cue, readCue } from './find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd, isRule } from './find-edges.ts'
 import type { Region } from './find-elements.ts'
 
-/** A line that may part a list's last block from what follows. */
+/** A line that may separate a list's last block from the text after it. */
 export interface LineNote {
   readonly start: number
   readonly end: number
   readonly kind: 'rule' | 'heading' | Cue
-  /** A blank line stands in front of it. */
+  /** A blank line comes before it. */
   readonly behindBlank: boolean
 }
 
-/** What the lines of a region say about where blocks end; lines in its elements say nothing. */
+/** The lines of a region that show where blocks end. Lines inside its elements are ignored. */
 export interface LineNotes {
-  /** Where each row of blank lines begins. */
+  /** Where each run of blank lines begins. */
   readonly blanks: readonly { readonly start: number }[]
   readonly notes: readonly LineNote[]
   /** Where the first heading of each level begins. */
@@ -22,7 +22,7 @@ export interface LineNotes {
 
 const HEADING = /[ \t]{0,3}(#{1,6})[ \t]/y
 
-/** Reads each line of a region once, so that lists of many forms may ask for the same lines. */
+/** Reads each line of a region once, so that lists of many forms can share the result. */
 export function readLineNotes(text: string, { start: from, end: to, elements }: Region): LineNotes {
   const blanks: { start: number }[] = []
   const notes: LineNote[] = []
@@ -51,7 +51,7 @@ export function readLineNotes(text: string, { start: from, end: to, elements }: 
   return { blanks, notes, headings: findFirstHeadings(text, notes) }
 }
 
-/** The rules of a region without elements: what {@link readLineNotes} would note of them, and nothing else is read. */
+/** Reads only the rules of a region without elements, as {@link readLineNotes} would note them. */
 export function readRules(text: string, { start: from, end: to }: Region): LineNote[] {
   const rules: LineNote[] = []
   let behindBlank = false
@@ -65,7 +65,7 @@ export function readRules(text: string, { start: from, end: to }: Region): LineN
   return rules
 }
 
-/** `Q: …` behind a blank line, where the prompt ends with `A:`; elsewhere it is a line of a document like others. */
+/** Finds `Q: …` after a blank line, if the prompt ends with `A:`. Otherwise it is an ordinary line of a document. */
 export function findShortQuestion(text: string, from: number, to: number): LineNote | undefined {
   if (to < text.length || !/\nA:\s*$/.test(text.slice(-16))) return undefined
   const start = text.lastIndexOf('\nQ:') + 1
@@ -92,13 +92,13 @@ function readLine(text: string, start: number, end: number): 'blank' | 'text' | 
   return levelOf(text, start) > 0 ? 'heading' : 'text'
 }
 
-/** The level of the heading that begins at `line`; 0: it is none. */
+/** Returns the level of the heading that begins at `line`, or 0 if there is none. */
 export function levelOf(text: string, line: number): number {
   HEADING.lastIndex = line
   return HEADING.exec(text)?.[1]?.length ?? 0
 }
 
-/** The rule that is the last line of a block's body, and where the body ends without it. */
+/** Returns the rule that is the last line of a block's body, and where the body ends without it. */
 export function findLastRule(text: string, from: number, end: number): { bodyEnd: number; text: string } | undefined {
   const start = text.lastIndexOf('\n', end - 1) + 1
   if (start <= from || !isRule(text, findContentStart(text, start, end), end)) return undefined

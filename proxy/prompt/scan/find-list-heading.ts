@@ -8,25 +8,27 @@ const EXAMPLE =
   /(?:^|[\s(*#])(?:for example|for instance|examples?(?: \d{1,2}| inputs?)?|e\.g\.|zum beispiel|beispiel|例如|示例)[:：,]?(?:\*\*)?[:：]?$/i
 const TABLE_DELIMITER = /^[\s|:-]*-[\s|:-]*$/
 
-// what is to be chosen from, done in this order, or was said or happened in it
+// things to choose from or to do in order, or that were said or happened in order
 const DIRECTIONS =
   /\b(?:steps?|options?|choices?|alternatives?|candidates?|instructions?|rules?|requirements?|tasks?|questions|criteria|guidelines|transcripts?|conversations?|dialog(?:ue)?s?|chats?|messages|logs?|history|timeline|events?|registers?|rows?|matrix|in order)\b/i
 const MATERIAL =
   /\b(?:documents?|sources?|passages?|contexts?|results?|chunks?|excerpts?|snippets?|information|material)\b/i
 
-// what lists are announced by; `the document:` announces one, with rules of its own
+// words that announce lists; `the document:` announces a single document, with rules inside
 const ANNOUNCED =
   /(?:^|[^\p{L}])(?:documents|contexts?|passages|sources|results|chunks|excerpts|snippets|articles|dokumente|quellen|kontext|文档|资料|上下文)(?:$|[^\p{L}])/iu
 const LONGEST_ANNOUNCEMENT = 120
 
-// a line that announces a list is short
+// a line that announces a list is shorter than this
 const LONGEST_HEADING = 200
 
-/** Whether what stands in front of a list says that it is no context: a bibliography, a table, directions, a question. */
+/**
+ * Returns whether the text before a list shows that it is not context: a bibliography, a table, directions, a question.
+ */
 export function isNoContext(text: string, first: Label): boolean {
   const end = findContentEnd(text, 0, first.start)
   const start = Math.max(text.lastIndexOf('\n', end - 1) + 1, 0)
-  // `…, as below. For example:` ends a paragraph of instructions in the template of LlamaIndex
+  // in LlamaIndex's template, `…, as below. For example:` ends a paragraph of instructions
   if (EXAMPLE.test(text.slice(Math.max(start, end - LONGEST_HEADING), end))) return true
   if (end === 0 || end - start > LONGEST_HEADING) return false
   const line = text.slice(start, end)
@@ -36,25 +38,28 @@ export function isNoContext(text: string, first: Label): boolean {
   return isAnswered(text, start, end, first)
 }
 
-/** Whether the line in front of a list of bare numbers is the heading of notes, as `References`: of sources, too. */
+/**
+ * Returns whether the line before a list of bare numbers is a heading for notes, such as `References`. Sources may have
+ * such a heading too.
+ */
 export function isOfNotes(text: string, first: Label): boolean {
   const end = findContentEnd(text, 0, first.start)
   const start = text.lastIndexOf('\n', end - 1) + 1
   return first.bare && end > 0 && end - start <= LONGEST_HEADING && BIBLIOGRAPHY.test(text.slice(start, end))
 }
 
-/** Whether a list follows a question in the same paragraph: then it is what the question is about. */
+/** Returns whether a list follows a question in the same paragraph. It is then what the question is about. */
 function isAnswered(text: string, start: number, end: number, first: Label): boolean {
   const isSameParagraph = text.slice(end, first.start).split('\n').length <= 2
   return isSameParagraph && (/[?？]$/.test(text.slice(start, end)) || readCue(text, start)?.question === true)
 }
 
-/** Whether this line announces blocks, as `Sources:` and `## Retrieved documents` do. */
+/** Returns whether this line announces blocks, as `Sources:` and `## Retrieved documents` do. */
 export function announcesBlocks(text: string, start: number, end: number): boolean {
   if (end - start > LONGEST_ANNOUNCEMENT) return false
   const from = findContentStart(text, start, end)
   const to = findContentEnd(text, from, end)
-  // most lines are neither a heading nor end in a colon: they need not be copied
+  // most lines are not headings and do not end with a colon, so they are not copied
   if (text[from] !== '#' && !':：*'.includes(text[to - 1] ?? '')) return false
   const line = text.slice(from, to)
   return ANNOUNCED.test(line) && (/[:：](?:\*\*)?$/.test(line) || /^#{1,6}\s/.test(line))

@@ -12,69 +12,71 @@ import { type ToolKind, toToolKind } from './words/tool-kind.ts'
 
 export type { Place } from './line-reader.ts'
 
-/** What is known of a text besides its characters. */
+/** What is known about a text besides its characters. */
 export interface TextTraits {
-  /** It is nothing but material, like a tool's result: no question follows, and its last block ends where it ends. */
+  /** It is all material, such as a tool's result: no question follows, and its last block ends with the text. */
   readonly whole?: boolean
-  /** It is a prompt as a chat template renders it; elsewhere the marks of templates are words like others. */
+  /** It is a prompt rendered with a chat template. Otherwise template marks are ordinary text. */
   readonly rendered?: boolean
-  /** The question stands in another message: this one may end with its last block. */
+  /** The question is in another message, so this one may end with its last block. */
   readonly asked?: boolean
-  /** What the tool is called whose result it is. */
+  /** Name of the tool that returned this text. */
   readonly tool?: string | undefined
-  /** What it was asked for it lists in an order of its own, as by date. */
+  /** The tool was asked for a specific order, such as by date. */
   readonly sorted?: boolean
 }
 
-/** Everything in a text that may be part of a list, in order and wherever it stands. */
+/** Everything in a text that may be part of a list, in order, at any position. */
 export interface Marks {
   readonly text: string
   readonly turns: readonly Turn[]
   readonly tags: readonly Tag[]
   readonly labels: readonly Label[]
   readonly fences: readonly Fence[]
-  /** Lines of `---` or `===`, each from its beginning. */
+  /** Lines of `---` or `===`, by their beginning. */
   readonly rules: readonly Place[]
   /** Lines that may begin with a bullet or a number. */
   readonly bullets: readonly Place[]
-  /** Where an array or object of JSON may begin: first in a line, behind a tag there, or behind words and a colon. */
+  /**
+   * Where a JSON array or object may begin: at the beginning of a line, after a tag there, or after words and a colon.
+   */
   readonly values: readonly Place[]
-  /** The headers of tables. */
+  /** Table headers. */
   readonly tables: readonly Place[]
   /** Lines of three quotes. */
   readonly quotes: readonly Place[]
-  /** Lines that begin with a field which holds a text, as `Content: …`. */
+  /** Lines that begin with a field for text, such as `Content: …`. */
   readonly contents: readonly Place[]
-  /** Where bold words of HTML stand first in a line but for line breaks, as in `<br><b>Content from a.pdf: </b>`. */
+  /** Bold HTML text at the beginning of a line, possibly after line breaks: `<br><b>Content from a.pdf: </b>`. */
   readonly bolds: readonly Place[]
-  /** Marks that open a block which another one closes, as `[webpage 1 begin]`. */
+  /** Marks that open a block closed by another mark, such as `[webpage 1 begin]`. */
   readonly openings: readonly Opening[]
-  /** Lines below a text that say where it is from. */
+  /** Lines below a text that name its source. */
   readonly feet: readonly Foot[]
-  /** The text is nothing but material, like a tool's result: where it ends, the last block ends. */
+  /** The text is all material, such as a tool's result: its last block ends with the text. */
   readonly whole: boolean
-  /** The question stands in another message: this one may end with its last block. */
+  /** The question is in another message, so this one may end with its last block. */
   readonly asked: boolean
-  /** What kind of tool said it, where one did and it has a name. */
+  /** Kind of the tool that returned the text, if it has a name. */
   readonly source: ToolKind | undefined
 }
 
-// a million tokens are some 100,000 lines; a text with more marks than lines like these is an attack and holds no list
+// a million tokens are about 100,000 lines; a text with more marks than that is an attack and has no list
 const MOST_MARKS = 100_000
-// as is one of many times as many lines, of which each is read
+// so is a text with many times that number of lines, each of which is read
 const MOST_LINES = 300_000
-// a text that speaks of its blocks in more forms than these is none that we know
+// a text with more repeated forms of labels is not of any kind we know
 const MOST_FORMS = 24
 
-/** Reading a few thousand lines takes milliseconds. */
+/** Lines read per step. Reading a few thousand lines takes milliseconds. */
 const LINES_A_STEP = 2_048
 
-/** Reads a text once; undefined when it holds absurdly many marks. */
+/** Reads a text once. Returns undefined if it has absurdly many marks. */
 export function findMarks(text: string, traits: TextTraits = {}): Marks | undefined {
   return finish(readMarks(text, traits))
 }
 
-/** The same, some thousand lines a step. */
+/** Like `findMarks`, but yields every few thousand lines. */
 export function* readMarks(
   text: string,
   { whole = false, rendered = false, asked = false, tool, sorted = false }: TextTraits,

@@ -2,56 +2,56 @@ import { findContentEnd } from './find-edges.ts'
 import type { Fence } from './find-fences.ts'
 import { readNounAlone } from './words/read-noun.ts'
 
-/** A line, or its beginning, that opens a block which a mark of its own closes, as `[webpage 1 begin]`. */
+/** A line, or its beginning, that opens a block closed by a separate mark, such as `[webpage 1 begin]`. */
 export interface Opening {
   readonly start: number
   readonly end: number
   /** The mark that closes the block. */
   readonly closing: string
-  /** What is alike in all openings of one list. */
+  /** What all openings of one list have in common. */
   readonly form: string
-  /** Where the number or name stands by which the block is spoken of. */
+  /** Position of the number or name by which the block is mentioned. */
   readonly label: { readonly start: number; readonly end: number } | undefined
-  /** What stands in front of it when it is spoken of. */
+  /** What precedes the label when the block is mentioned. */
   readonly prefix: string
-  /** The mark that closes it bears the label, too. */
+  /** The closing mark also has the label. */
   readonly isTwice: boolean
 }
 
 const ID = '[\\p{L}\\p{N}][\\p{L}\\p{N}_.-]{0,63}'
-// what stands in front of the noun, and behind it
+// what comes before the noun, and after it
 const BEFORE_BLOCK = /(\[{1,2}|<{2,3}|[=-]{3,10}[ \t]?)((?:begin|start)(?: of)?[ _-])?/iy
 const BEHIND_BLOCK = new RegExp(
   `([ _.:-]?#?)(${ID})([ _-](?:begin|start))?(?:\\]{1,2}|>{2,3}|[ \\t]?[=-]{3,10})`,
   'iuy',
 )
 const OF_FILE = /\[(file|document|attachment) (?:name|title)\][:：] ?[^\n]{1,200}\r?\n\[\1 content begin\]/iy
-// the role for documents in the chat template of Granite
+// the document role in Granite's chat template
 const OF_ROLE = /<\|start_of_role\|>document \{[^<>\n]{0,300}\}<\|end_of_role\|>/y
 const ROLE_ID = /"(?:document_|doc_)?id": ?"?([\p{L}\p{N}_.:-]{1,64})/u
 const END_OF_ROLE = '<|end_of_text|>'
 
-/** What closes the blocks of a form, with its noun for `$`; null: nothing does. */
+/** The closing mark of each form, or null if it has none. */
 export type Closings = Map<string, string | null>
 
-/** Reads the opening at `start`, where one of `[`, `<`, `{`, `=` and `-` stands first in its line. */
+/** Reads the opening at `start`, where a line begins with `[`, `<`, `{`, `=` or `-`. */
 export function readOpening(text: string, start: number, closings: Closings): Opening | undefined {
   return readBlock(text, start) ?? readFile(text, start) ?? readRole(text, start) ?? readNoun(text, start, closings)
 }
 
-// `[Document]`, `<<<DOC 2>>>`, alone in its line
+// `[Document]`, `<<<DOC 2>>>`, alone on its line
 const BEFORE_NOUN = /([[<{|=*#-]{1,10}[ \t]?)((?:begin|start)(?: of)?[ _-])?/iy
 const BEHIND_NOUN = /([ _.:#-]{0,2}(?:\d{1,6}|[A-Z]))?([ \t]?[\]>}|=*#-]{1,10})(?=[ \t]*\r?\n)/iuy
 const ENDS = ['/$', 'END $', 'END_$', 'End $', 'end $', 'end_$', 'END OF $', 'End of $', 'End', 'END', 'end']
-// `<BEGIN SOURCE>`, which is no element's name, `<<<DOC 2>>>` and `<|doc|>`
+// `<BEGIN SOURCE>`, which is not an element name, `<<<DOC 2>>>` and `<|doc|>`
 const SAID = /^<(?:[<|]|(?:begin|start)[ _])/i
 const MOST_FORMS = 24
-// a first block is no longer
+// the first block is not longer than this
 const FURTHEST_CLOSING = 100_000
 
-/** An opening that says no more than a word for a document, where a mark like it says that it ends, as `[End]` does. */
+/** Reads an opening that is only a word for a document, if the text has a matching closing mark, such as `[End]`. */
 function readNoun(text: string, start: number, closings: Closings): Opening | undefined {
-  // one sign of a tag stands in front of an element's name
+  // a single `<` precedes an element's name
   if (text[start] === '<' && !SAID.test(text.slice(start, start + 7))) return undefined
   const parts = readParts(text, start, BEFORE_NOUN, BEHIND_NOUN)
   if (parts === undefined) return undefined
@@ -78,7 +78,7 @@ function readBlock(text: string, start: number): Opening | undefined {
   if (parts === undefined) return undefined
   const { edge, before, end } = parts
   const [whole, joint, id, behind = ''] = parts.behind as unknown as [string, string, string, string | undefined]
-  // it says once that it opens, and an id holds a digit or is one capital letter
+  // it says exactly once that it opens, and an id contains a digit or is one capital letter
   if ((before === '') === (behind === '') || !/\d|^[A-Z]$/.test(id)) return undefined
   const noun = parts.noun + joint
   const at = end - whole.length + joint.length
@@ -93,7 +93,7 @@ function readBlock(text: string, start: number): Opening | undefined {
   }
 }
 
-/** The noun of an opening, and what was read in front of it and behind. */
+/** The noun of an opening, with what was read before and after it. */
 interface Parts {
   readonly edge: string
   readonly before: string
@@ -125,7 +125,10 @@ const RELEVANT =
   /^(?:[^\n`]{0,80}[ \t])?(?:relevant|code ?base|repository|retrieved)[ \t](?:\p{L}{1,20}[ \t]){0,3}(?:context|excerpt|snippet|passage|section)[ \t](?:from|in|of)[ \t](?:the[ \t])?(?:file[ \t])?`[^`\n]{1,200}`[^`:\n]{0,60}[:：]$/iu
 const LONGEST_SENTENCE = 300
 
-/** A fence below a sentence that calls what stands in it relevant, and names its file; `line` is where the fence's line begins. */
+/**
+ * Reads a fence below a sentence that calls its content relevant and names its file. `line` is where the fence's line
+ * begins.
+ */
 export function readFenced(text: string, line: number, { start: at, end, length }: Fence): Opening | undefined {
   if (line < 2) return undefined
   const start = text.lastIndexOf('\n', line - 2) + 1

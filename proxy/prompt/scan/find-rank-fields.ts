@@ -4,25 +4,28 @@ import type { Tag } from './find-tags.ts'
 import { readAttributes } from './find-tags.ts'
 import { rankingField, toFieldName } from './words/ordered-fields.ts'
 
-/** A field of a block that only ranks it, as `"score": 0.91` does; the span is what goes when it is cut out. */
+/**
+ * A field of a block that only ranks it, such as `"score": 0.91`. The span is what is removed when the field is cut
+ * out.
+ */
 export interface RankField extends Span {
-  /** as it is called there, with the names of what holds it */
+  /** the name as written, preceded by the names of the enclosing objects */
   readonly name: string
   /** as written, without quotes */
   readonly value: string
 }
 
-// a number, in quotes or not; words may say more than how well a text fits
+// a number, with or without quotes; words may say more than how well a text fits
 const NUMBER = /^-?\d{1,12}(?:\.\d{1,30})?(?:e[+-]?\d{1,3})?[ \t]?%?$/i
 const LONGEST_VALUE = 48
 
-// what a name of such a field has in it
+// a substring of every such field name
 const MAY_RANK = /score|simil|distan|relev|certain|rank/i
 
-// how deep fields of a result stand: `metadata.score`
+// maximum depth of fields in a result: `metadata.score`
 const MOST_DEPTH = 3
 
-/** The fields of a JSON object that only rank it; none where its members cannot be told apart. */
+/** Returns the fields of a JSON object that only rank it. Empty if its members cannot be told apart. */
 export function findRankMembers(
   text: string,
   members: ReadonlyMap<string, JsonMember>,
@@ -51,7 +54,7 @@ function findMembers(
   const own = all.flatMap(([name, { keyStart, end }], i): RankField[] => {
     const value = values[i]
     if (value === undefined) return []
-    // a comma goes with it: that in front, or behind it where nothing in front is kept
+    // one comma is removed with it: the one before it, or the one after it if no earlier member is kept
     const isFirst = kept < 0 || i < kept
     const next = all[i + 1]?.[1].keyStart ?? end
     const span = isFirst ? { start: keyStart, end: next } : { start: all[i - 1]![1].end, end }
@@ -60,7 +63,7 @@ function findMembers(
   return [...own, ...nested]
 }
 
-/** Whether nothing but a comma stands between these: a name that comes twice has one member. */
+/** Returns whether there is only a comma between these. A duplicate name has just one member. */
 function areAdjacent(text: string, members: readonly (readonly [string, JsonMember])[]): boolean {
   return members.every(([, { keyStart }], i) => {
     const before = members[i - 1]?.[1].end
@@ -68,9 +71,9 @@ function areAdjacent(text: string, members: readonly (readonly [string, JsonMemb
   })
 }
 
-/** The attributes of a tag that only rank its element. */
+/** Returns the attributes of a tag that only rank its element. */
 export function findRankAttributes(text: string, tag: Tag, label: Span | undefined): RankField[] {
-  // most tags have no attribute but their label
+  // most tags have no attribute except their label
   if (!MAY_RANK.test(text.slice(tag.start, tag.end))) return []
   return readAttributes(text, tag).flatMap(({ name, start, valueStart, valueEnd, end }): RankField[] => {
     if (label?.start === valueStart || !rankingField.test(toFieldName(name))) return []
@@ -79,7 +82,7 @@ export function findRankAttributes(text: string, tag: Tag, label: Span | undefin
   })
 }
 
-/** Where the white space in front of an attribute begins, which goes with it. */
+/** Returns where the whitespace before an attribute begins, which is removed with it. */
 function findSpace(text: string, start: number): number {
   let at = start
   while (/\s/.test(text[at - 1] ?? '')) at--

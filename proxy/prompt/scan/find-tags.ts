@@ -1,18 +1,18 @@
 import { findContentStart, isSpace } from './find-edges.ts'
 
-/** A tag as it stands in the text; self-closing tags that nothing else closes are left out. */
+/** A tag in the text. Self-closing tags are left out, unless another tag closes them. */
 export interface Tag {
   readonly start: number
   readonly end: number
   readonly name: string
   readonly closing: boolean
-  /** It begins its line, or only such tags stand in front of it there. */
+  /** It begins its line, or is preceded there only by other such tags. */
   readonly begins: boolean
   /** The other tag of the pair, if there is one. */
   partner: Tag | undefined
 }
 
-/** An attribute of a tag; the value's offsets exclude its quotes. */
+/** An attribute of a tag. The value's offsets exclude its quotes. */
 export interface Attribute {
   readonly name: string
   readonly start: number
@@ -21,7 +21,7 @@ export interface Attribute {
   readonly end: number
 }
 
-// more tags than these are no prompt but an attack: the text then counts as having none of our forms
+// a prompt with more tags than this is an attack, and the text then counts as having none of our forms
 const MOST_TAGS = 250_000
 const MOST_NAMES = 2_000
 
@@ -33,7 +33,7 @@ const QUOTE = 34
 const APOSTROPHE = 39
 const LINE_FEED = 10
 
-/** All tags in order, paired by one stack per name; undefined when there are absurdly many. */
+/** Returns all tags in order, paired with one stack per name. Undefined if there are absurdly many. */
 export function findTags(text: string): Tag[] | undefined {
   const pairs = new TagPairs()
   const mayCloseThemselves = text.includes('/>')
@@ -52,7 +52,7 @@ export function findTags(text: string): Tag[] | undefined {
 class TagPairs {
   readonly #tags: Tag[] = []
   readonly #open = new Map<string, Tag[]>()
-  /** The last tag of each name that closes itself. */
+  /** The last self-closing tag of each name. */
   readonly #lone = new Map<string, Tag>()
   #isSorted = true
 
@@ -60,7 +60,7 @@ class TagPairs {
     return this.#tags.length
   }
 
-  /** Keeps a tag, and pairs it with the one that opens it; false where there are too many names. */
+  /** Keeps a tag and pairs it with its opening tag. Returns false if there are too many names. */
   add(tag: Tag): boolean {
     const stack = this.#stackOf(tag.name)
     if (stack === undefined) return false
@@ -70,7 +70,10 @@ class TagPairs {
     return true
   }
 
-  /** Some templates write `<document source="a.md"/>` in front of a text, and `</document>` behind it. */
+  /**
+   * Keeps a self-closing tag, because some templates write `<document source="a.md"/>` before a text and `</document>`
+   * after it.
+   */
   keepLone(tag: Tag | undefined): void {
     if (tag !== undefined && (this.#lone.size < MOST_NAMES || this.#lone.has(tag.name))) this.#lone.set(tag.name, tag)
   }
@@ -104,7 +107,7 @@ function pair(opening: Tag | undefined, closing: Tag): void {
   closing.partner = opening
 }
 
-/** The tag at `start`; one that closes itself only where such are asked for. */
+/** Reads the tag at `start`. Reads self-closing tags only if `closesItself`. */
 function readTag(text: string, start: number, previous: Tag | undefined, closesItself = false): Tag | undefined {
   const closing = text.charCodeAt(start + 1) === SLASH
   const nameStart = closing ? start + 2 : start + 1
@@ -132,8 +135,8 @@ function findClosingEnd(text: string, nameEnd: number): number {
   return text.charCodeAt(at) === GREATER ? at + 1 : -1
 }
 
-// linear although a broken tag is read again from its next `<`: outside, "quoted" and 'quoted' only change places at
-// a quote, and `<` outside quotes breaks a tag off, so no character is read by more than three attempts
+// linear, although a broken tag is read again from its next `<`: the states outside, "quoted" and 'quoted' change only
+// at a quote, and `<` outside quotes ends the attempt, so no character is read more than three times
 function findOpeningEnd(text: string, nameEnd: number, closesItself: boolean): number {
   let at = nameEnd
   for (;;) {
@@ -148,7 +151,7 @@ function findOpeningEnd(text: string, nameEnd: number, closesItself: boolean): n
   }
 }
 
-/** The attributes of an opening tag that {@link findTags} found. */
+/** Returns the attributes of an opening tag that {@link findTags} found. */
 export function readAttributes(text: string, tag: Tag): Attribute[] {
   const attributes: Attribute[] = []
   let at = findContentStart(text, tag.start + 1 + tag.name.length, tag.end)
@@ -185,7 +188,7 @@ function findQuote(text: string, from: number, quote: number): number {
   return -1
 }
 
-// an attribute's name, or its value without quotes, which may hold `=` and `/`
+// the name of an attribute, or its unquoted value, which may contain `=` and `/`
 function findWordEnd(text: string, from: number, value: boolean): number {
   let at = from
   for (; at < text.length; at++) {

@@ -4,7 +4,7 @@ import { contentsOf } from '../forms/found-lists.fixture.ts'
 const list = '[1] The Amazon rises in the mountains of Peru.\n[2] The Nile flows through eleven countries.'
 const blocks = ['The Amazon rises in the mountains of Peru.', 'The Nile flows through eleven countries.']
 
-// how templates write a turn of each, and the opening of the answer
+// how templates write one turn, and the beginning of the answer
 const templates: [string, (said: string) => string, (said: string) => string][] = [
   ['ChatML', (said) => `<|im_start|>user\n${said}<|im_end|>\n`, (said) => `<|im_start|>assistant\n${said}<|im_end|>\n`],
   [

@@ -1,14 +1,14 @@
-/** A part of a prompt that one speaker says. */
+/** A part of a prompt from one speaker. */
 export interface Turn {
   readonly start: number
   readonly end: number
 }
 
-// the marks of chat templates, which stand in prompts that the client rendered itself
+// marks of chat templates, which occur in prompts rendered by the client
 const TURN_MARK =
   /(?:<\/s>\s{0,4})?(?:<s>\s?)?(?:<[|｜]([\w▁ ]{1,40})[|｜]>|\[(\/?)INST\]|<(start|end)_of_turn>)((?:system|user|assistant|model|tool)\r?\n)?/g
 
-/** Each mark holds one of these. */
+/** Each mark contains one of these. */
 const MARK_SIGNS = ['<|', '<｜', 'INST]', '_of_turn>']
 
 const MOST_TURNS = 10_000
@@ -17,11 +17,11 @@ const ANSWERING = /^[ \t]?(?:assistant|model|chatbot|bot)\b/i
 const LONGEST_ROLE = 16
 
 /**
- * The turns of a rendered prompt without those of the assistant, whose words are never touched; undefined when there
- * are absurdly many.
+ * Returns the turns of a rendered prompt, except the assistant's, whose words are never touched. Undefined if there are
+ * absurdly many.
  */
 export function findTurns(text: string): Turn[] | undefined {
-  // to look for all that a mark may begin with takes longer than to see that there is none
+  // searching for everything that may begin a mark is slower than checking that there is none
   if (!MARK_SIGNS.some((sign) => text.includes(sign))) return [{ start: 0, end: text.length }]
   const turns: Turn[] = []
   let start = 0
@@ -40,25 +40,31 @@ export function findTurns(text: string): Turn[] | undefined {
   return turns
 }
 
-/** Whether a mark is of a document, which has a role of its own in some templates: it parts no turn. */
+/**
+ * Returns whether a mark belongs to a document, which has its own role in some templates. Such a mark separates no
+ * turns.
+ */
 function holdsDocument(text: string, mark: RegExpExecArray, isDocument: boolean): boolean {
   const [whole, special] = mark
   if (special === 'start_of_role') return text.startsWith('document', mark.index + whole.length)
   return isDocument
 }
 
-/** Whether the assistant speaks behind a mark; one that says nothing about it, as within a turn, changes nothing. */
+/**
+ * Returns whether the assistant speaks after a mark. A mark that says nothing about it, such as one within a turn,
+ * changes nothing.
+ */
 function beginsAnswer(text: string, mark: RegExpExecArray, isAnswer: boolean): boolean {
   const [whole, special, slash, edge, role = ''] = mark
   if (slash !== undefined) return slash === '/'
   const name = (special ?? edge ?? '').toLowerCase()
-  // `<|start_header_id|>assistant<|end_header_id|>`: the role was read at the first of the two
+  // `<|start_header_id|>assistant<|end_header_id|>`: the role was read at the first mark
   if (/header|role/.test(name) && name.includes('end')) return isAnswer
   if (name.includes('start')) {
     const at = mark.index + whole.length - role.length
     return ANSWERING.test(text.slice(at, at + LONGEST_ROLE))
   }
-  // what tools are asked is part of the answer, which goes on behind what they said
+  // tool calls are part of the answer, which continues after the tools' output
   if (/assistant|bot|model|call|tool.*end/.test(name)) return true
   if (/user|system|human|tool|developer|observation|environment/.test(name)) return false
   return /end|eot|eom|eos|return/.test(name) ? false : isAnswer

@@ -2,11 +2,11 @@ import type { ContextSlot } from '../body/prompt-context.ts'
 import { findLineEnd } from './find-edges.ts'
 
 /*
- * Texts whose lines are counted or edited: code, settings, patches, listings with line numbers. A stretch that is taken
- * out of such a text shifts every line behind it, and whoever edits the file would write over what is not there.
+ * Texts whose lines are counted or edited: code, settings, patches, listings with line numbers. If a stretch were taken
+ * out of such a text, all later lines would shift, and an edit of the file would overwrite the wrong lines.
  */
 
-// the ending of a file's name, in what stands in front of a text or in its first line
+// a file extension, in the words before a text or on its first line
 const FILE =
   /[\w@+-]\.(?:[cm]?[jt]sx?|pyi?|go|rs|java|kts?|scala|groovy|gradle|c|cc|cpp|cxx|h|hh|hpp|cs|fs|vb|rb|php|swift|dart|lua|pl|pm|r|jl|exs?|erl|hs|ml|clj|sh|bash|zsh|fish|ps1|bat|sql|css|scss|less|html?|vue|svelte|astro|xml|json[c5l]?|ya?ml|toml|ini|cfg|conf|env|tf|hcl|proto|graphql|cmake|mk|lock|diff|patch|ipynb|csv|tsv|log)(?![\w.-])|(?:^|[\s/"'`])(?:Dockerfile|Makefile|Jenkinsfile|Gemfile|Rakefile)(?![\w.-])/i
 // `12 | x`, `12: x`, `  12→x`, `12\tx`
@@ -19,13 +19,16 @@ const FURTHEST = 4_000
 const LONGEST_LINE = 300
 const MOST_MARK = 300
 
-/** Whether lines of this block are counted from its beginning, or may be edited: no stretch of it may be left out. */
+/**
+ * Returns whether lines of this block are counted from its beginning, or may be edited. No stretch of such a block may
+ * be left out.
+ */
 export function holdsPositions(text: string, { start, end, content }: ContextSlot): boolean {
   const head = text.slice(start, Math.min(Math.max(content.start, findLineEnd(text, start)), start + MOST_MARK, end))
   return FILE.test(head) || areLinesCounted(text.slice(content.start, Math.min(content.end, content.start + FURTHEST)))
 }
 
-/** Whether a third of these lines reads like code, or bears numbers, or they are those of a patch. */
+/** Returns whether at least a third of these lines look like code or are numbered, or the text is a patch. */
 function areLinesCounted(content: string): boolean {
   const lines = content.split('\n').filter((line) => line.trim() !== '')
   if (lines.some((line) => HUNK.test(line))) return true

@@ -15,7 +15,7 @@ export interface Place {
   readonly start: number
 }
 
-// deeper is code, but fences stand deeper inside Markdown lists, and words behind a blank line inside a template's loop
+// deeper is code, but fences may be deeper inside Markdown lists, and words after a blank line inside a template's loop
 const MOST_LABEL_INDENT = 3
 const MOST_LOOP_INDENT = 8
 const MOST_FENCE_INDENT = 16
@@ -34,7 +34,7 @@ const PIPE = 124
 const OPEN_BRACKET = 91
 const OPEN_BRACE = 123
 
-// so far behind a line's beginning a colon may stand that ends a field's name or announces a value
+// maximum distance from the line's beginning to a colon that ends a field name or announces a value
 const FURTHEST_COLON = 61
 
 const ANNOUNCED_VALUE = /[\p{L}\p{N} _#*()-]{1,60}[:：][ \t]{0,4}(?:\*\*)?[ \t]{0,4}(?=[[{])/uy
@@ -43,10 +43,10 @@ const MOST_SIGNS_BEFORE_VALUE = 10
 const BOLD = /(?:<br ?\/?>[ \t]?){0,4}(?=<b>)/iy
 const TAGGED_VALUE = /(?:<[A-Za-z][^<>\n]{0,200}>[ \t]{0,4}){1,4}(?=[[{])/y
 
-/** Reads the lines of a text, one after the other, for what may be part of a list. */
+/** Reads the lines of a text one after another and collects what may be part of a list. */
 export class LineReader {
   readonly #text: string
-  /** How deep the loop of a template may stand. */
+  /** Maximum indentation of a template's loop. */
   readonly #mostIndent: number
   readonly labels: Label[] = []
   readonly fences: Fence[] = []
@@ -59,13 +59,13 @@ export class LineReader {
   readonly bolds: Place[] = []
   readonly openings: Opening[] = []
   readonly feet: Foot[] = []
-  /** Of each form, whether it came again. */
+  /** For each form, whether it occurred again. */
   readonly #forms = new Map<string, boolean>()
   repeated = 0
   readonly #colons: NextColon
   readonly #closings: Closings = new Map()
 
-  /** In a text that is whole, templates' loops may stand deeper. */
+  /** In a `whole` text, the loops of templates may be indented more. */
   constructor(text: string, whole: boolean) {
     this.#text = text
     this.#mostIndent = whole ? MOST_FENCE_INDENT : MOST_LOOP_INDENT
@@ -126,7 +126,7 @@ export class LineReader {
     if (above !== undefined && (this.labels.at(-1)?.start ?? -1) < above.start) this.#keep(above)
   }
 
-  /** Whether the line opens a block that a mark of its own closes. */
+  /** Returns whether the line opens a block closed by a separate mark. */
   #readOpening(code: number, start: number): boolean {
     const mayOpen = code === OPEN_BRACKET || code === LESS || code === EQUALS || code === HYPHEN || code === OPEN_BRACE
     const opening = mayOpen ? readOpening(this.#text, start, this.#closings) : undefined
@@ -146,7 +146,7 @@ export class LineReader {
     if (tags !== null) this.values.push({ start: start + tags[0].length })
   }
 
-  /** A label as deep as the loop of a template that wrote it: all of its list are. */
+  /** Reads a label indented like the template loop that wrote it. All labels of its list have this indentation. */
   #readLoopLabel(line: number, start: number): void {
     const label =
       start - line <= this.#mostIndent && isBehindBlank(this.#text, line) ? readLabel(this.#text, start) : undefined
@@ -185,7 +185,7 @@ export class LineReader {
     this.#forms.set(label.form, known !== undefined)
   }
 
-  /** In the middle of a paragraph such a line is text. */
+  /** Reads a line that names a source, unless it is in mid-paragraph, where it is text. */
   #readOrigin(line: number, start: number): Label | undefined {
     return beginsRecord(this.#text, line, start > line) ? readOrigin(this.#text, start) : undefined
   }
@@ -198,7 +198,7 @@ export class LineReader {
   }
 }
 
-/** Where the next colon is, asked from ever later places: most lines have none near their beginning. */
+/** Finds the next colon for positions that only increase. Most lines have none near their beginning. */
 class NextColon {
   readonly #text: string
   #next = -1
@@ -220,14 +220,14 @@ class NextColon {
   }
 }
 
-/** Whether a field's name may end with this colon: white space follows, or a sign of Chinese. */
+/** Returns whether a field name may end with this colon: whitespace, a non-ASCII character or a fullwidth colon. */
 function mayEndName(text: string, colon: number): boolean {
   const at = text.charCodeAt(colon + 1) === ASTERISK ? colon + 3 : colon + 1
   const code = text.charCodeAt(at)
   return isSpace(code) || code > 127 || text[colon] === '：'
 }
 
-/** Whether a value of JSON stands behind this colon, but for the few signs that {@link ANNOUNCED_VALUE} passes over. */
+/** Returns whether a JSON value follows this colon, ignoring the few signs that {@link ANNOUNCED_VALUE} skips. */
 function mayAnnounceValue(text: string, colon: number): boolean {
   let at = colon + 1
   while (at - colon <= MOST_SIGNS_BEFORE_VALUE && isBlankOrBold(text.charCodeAt(at))) at++
@@ -241,7 +241,7 @@ function isBlankOrBold(code: number): boolean {
 
 const DELIMITER = /[ \t]{0,3}\|?[ \t]?:?-{1,40}:?[ \t]?\|[ \t|:-]{0,200}\r?\n/y
 
-/** Whether the line below this one is that which Markdown writes below the header of a table. */
+/** Returns whether the next line is the delimiter row of a Markdown table. */
 function isAboveDelimiter(text: string, start: number): boolean {
   DELIMITER.lastIndex = findLineEnd(text, start) + 1
   return DELIMITER.test(text)

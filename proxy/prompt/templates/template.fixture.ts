@@ -1,8 +1,8 @@
 import { type Message, Sender } from '../../reuse/sender.fixture.ts'
 
-/* Prompts as applications write them, and whether their documents are found and moved to the byte. */
+/* Prompts as applications write them, with a check that their documents are found and moved exactly. */
 
-/** What was retrieved. */
+/** A retrieved document. */
 export interface Document {
   readonly title: string
   readonly text: string
@@ -13,15 +13,15 @@ export interface Document {
   readonly page: number
 }
 
-/** How an application writes what it retrieved, and the question, as a chat. */
+/** How an application writes the retrieved documents and the question as a chat. */
 export interface Template {
   readonly name: string
   readonly write: (documents: readonly Document[], question: string) => Message[]
 }
 
-/** What became of a template's documents. */
+/** What happened to a template's documents. */
 export type Verdict =
-  /** sent in the order that the engine holds, to the byte, with at most one insertion */
+  /** sent byte for byte in the order cached by the engine, with at most one insertion */
   | 'exact'
   /** nothing was found, or nothing moved */
   | 'missed'
@@ -57,10 +57,10 @@ const kinds: Readonly<Record<string, readonly Write[]>> = {
   ],
 }
 
-/** The kinds of documents that templates are tried with. */
+/** The kinds of documents with which templates are tested. */
 export const documentKinds: readonly string[] = Object.keys(kinds)
 
-/** Five documents of one kind. */
+/** Returns five documents of one kind. */
 export function documentsOf(kind: string, from: number): Document[] {
   return Array.from({ length: 5 }, (_, i): Document => {
     const topic = topics[(from + i) % topics.length]!
@@ -80,13 +80,13 @@ export function documentsOf(kind: string, from: number): Document[] {
 const question = 'Which of these places can be visited at night, and what does it cost?'
 const before = 'What else is known of these places?'
 
-/** What becomes of a template's documents that an engine has seen in another order. */
+/** Returns what happens to a template's documents if an engine has seen them in another order. */
 export function judge({ write }: Template, documents: readonly Document[]): Verdict {
   const held = documents.toReversed()
   const sender = new Sender()
   const received = textsOf(write(documents, question))
   const whole = received.join('\n\n')
-  // an engine holds nothing behind another question
+  // nothing after a different question is cached
   const [firstWords] = /^[^\n"]{1,20}/.exec(documents[0]!.text)!
   const isAskedFirst = whole.indexOf(question) < whole.indexOf(firstWords)
   sender.send(write(held, isAskedFirst ? question : before))
@@ -97,7 +97,7 @@ export function judge({ write }: Template, documents: readonly Document[]): Verd
   return isExact ? 'exact' : 'torn'
 }
 
-/** Whether one text is the other with at most one insertion. */
+/** Returns whether `text` is `expected` with at most one insertion. */
 function isInserted(text: string, expected: string): boolean {
   let at = 0
   while (at < expected.length && text[at] === expected[at]) at++
@@ -119,7 +119,7 @@ export function system(content: string): Message {
   return { role: 'system', content }
 }
 
-/** A tool's result, asked for by the assistant. */
+/** Returns a tool call by the assistant and its result. */
 export function called(tool: string, asked: string, result: string): Message[] {
   const call = { id: 'call_1', type: 'function', function: { name: tool, arguments: JSON.stringify({ query: asked }) } }
   return [
@@ -129,7 +129,7 @@ export function called(tool: string, asked: string, result: string): Message[] {
   ]
 }
 
-/** The same words between and around what is written for each of them, counted from 1. */
+/** Joins what `write` returns for each document, numbered from 1. */
 export function list(
   documents: readonly Document[],
   write: (document: Document, number: number) => string,
@@ -140,7 +140,7 @@ export function list(
 
 export type Documents = readonly Document[]
 
-/** Templates by where their documents are. */
+/** Templates grouped by where their documents are. */
 export interface TemplateTexts {
   /** documents and question in one user message */
   readonly asked?: Readonly<Record<string, (documents: Documents, question: string) => string>>

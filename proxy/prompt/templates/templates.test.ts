@@ -10,7 +10,7 @@ import { listsIn, orderedTexts } from './ordered-texts.fixture.ts'
 import { ordinary } from './ordinary.fixture.ts'
 import { documentKinds, documentsOf, judge, type Template } from './template.fixture.ts'
 
-/** What becomes of each template's documents, one word for each kind of these. */
+/** Returns the verdict on each template's documents, one word per kind of document. */
 function describeVerdicts(templates: readonly Template[]): string {
   return templates
     .map(

@@ -9,25 +9,25 @@ import type { Settings } from '../../settings.ts'
 import type { Received } from './read-received.ts'
 import type { RequestOptions } from './request-options.ts'
 
-/** A request as it was received: whose it is, what it asks for, and how. */
+/** A received request: its caller, what it asks for, and how it is to be handled. */
 export interface Call {
   readonly api: PromptApi
   readonly caller: Caller
   readonly settings: Settings
   readonly conversation: string | undefined
-  /** as configured, and as the header has them */
+  /** as configured, overridden by the request's header */
   readonly options: RequestOptions
   readonly priority: number
-  /** when it is too late to send it, on the pipeline's clock */
+  /** the latest time to send it, on the pipeline's clock */
   readonly deadline: number
-  /** none, once it is let go */
+  /** empty once released */
   body: Buffer
-  /** what the body takes of the memory for all bodies */
+  /** the body's share of the memory for all bodies */
   readonly share: BodyShare
   received: Received
-  /** so long it takes to read that others are to be served first */
+  /** handling it takes so long that other requests should be served first */
   readonly isHeavy: boolean
-  /** for deciding about it; undefined: as long as it takes, which is not long */
+  /** time limit for the decision; undefined: none, since it will be short */
   readonly budgetMilliseconds: number | undefined
   readonly patternLists: PatternLists | undefined
   readonly certain: CertainLists
@@ -35,10 +35,10 @@ export interface Call {
   readonly isStream: boolean
 }
 
-/** A request with the replica it goes to, and how it is sent there. */
+/** A request with the replica it goes to and the decision on how to send it. */
 export interface RoutedCall {
   readonly replica: Replica
   readonly decision: Decision
-  /** the id in the body, which SGLang takes for the request's */
+  /** the `rid` in the body, which SGLang uses as the request id */
   readonly rid: unknown
 }

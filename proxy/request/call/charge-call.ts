@@ -4,17 +4,19 @@ import type { Decision } from '../../reuse/decision.ts'
 import type { Pipeline } from '../pipeline.ts'
 import type { Call } from './call.ts'
 
-/** What a request was charged to the limits of its API key. */
+/** The charge of a request against the limits of its API key. */
 export interface Charge {
-  /** Corrects it once the engine has counted the prompt's tokens; 0 for a request that it never got. Counts once. */
+  /**
+   * Corrects the estimate to the tokens the engine counted; 0 if no engine ran the request. Only the first call counts.
+   */
   settle(promptTokens: number): void
 }
 
 const free: Charge = { settle: () => {} }
-/** English prose is about four bytes a token. */
+/** English prose has about four bytes per token. */
 const bytesPerToken = 4
 
-/** Charges a request to its key; throws `rate_limited` when the key has used up its share. */
+/** Charges a request to its key. Throws `rate_limited` if the key's limits are used up. */
 export function chargeCall(
   { rateLimits, telemetry, now }: Pick<Pipeline, 'rateLimits' | 'telemetry' | 'now'>,
   { caller: { key }, body }: Pick<Call, 'caller' | 'body'>,
@@ -39,7 +41,7 @@ export function chargeCall(
   }
 }
 
-/** The limits of a key, under the names that OpenAI's clients read. */
+/** The limits of a key, under the header names that OpenAI's clients read. */
 function limitHeaders({ requestsPerMinute, promptTokensPerMinute }: KeyEntry, seconds: number): Record<string, string> {
   const told = (name: string, limit: number | undefined): Record<string, string> =>
     limit === undefined

@@ -10,16 +10,16 @@ import type { Call } from './call.ts'
 import { membersOf, type Received } from './read-received.ts'
 import { readOptions, readPriority } from './request-options.ts'
 
-/** What reading a request needs of the pipeline. */
+/** The parts of the pipeline that reading a request needs. */
 type Reading = Pick<Pipeline, 'settings' | 'tenancy' | 'patterns' | 'chunks' | 'now' | 'heavyTurns' | 'bodyMemory'>
 
-/** Reads a request; throws what the client must mend. */
+/** Reads a request. Throws a `ProxyError` for client mistakes. */
 export async function readCall(
   pipeline: Reading,
   api: PromptApi,
   { incoming, clientLeft, telemetry }: Pick<Exchange, 'incoming' | 'clientLeft' | 'telemetry'>,
 ): Promise<Call> {
-  // who may not ask is not listened to
+  // check access before reading the body
   const caller = pipeline.tenancy().identify(incoming)
   telemetry.calledBy(caller)
   const share = pipeline.bodyMemory.begin(caller.tenant)
@@ -33,7 +33,7 @@ export async function readCall(
   }
 }
 
-/** What a request of this caller is whose body has been read; throws what the client must mend. */
+/** Builds the `Call` for a request whose body has been read. Throws a `ProxyError` for client mistakes. */
 export async function toCall(
   pipeline: Omit<Reading, 'tenancy' | 'bodyMemory'>,
   api: PromptApi,
@@ -72,7 +72,10 @@ export async function toCall(
   }
 }
 
-/** Lets go of the body, and all that was read of it, when it will not be sent again: answers are long, and many at once. */
+/**
+ * Releases the body, and everything read from it, once it will not be sent again: answers take long, and many run at
+ * once.
+ */
 export function letBodyGo(call: Call): void {
   call.body = Buffer.alloc(0)
   call.share.release()
@@ -80,7 +83,7 @@ export function letBodyGo(call: Call): void {
   call.received = { prompt: undefined, tidied: [], fault: undefined, skipped: undefined }
 }
 
-/** What the user's own patterns find in the texts of a request. */
+/** Runs the user's own patterns over the texts of a request. */
 async function findByPatterns(
   { patterns }: Pick<Pipeline, 'patterns'>,
   { prompt }: Received,

@@ -9,31 +9,31 @@ import { type PromptBody, readPromptBody } from '../../prompt/prompt-body.ts'
 
 /** A request body as far as it could be understood. */
 export interface Received {
-  /** undefined when it is encoded, or no JSON object, or too large to be parsed */
+  /** undefined if the body is encoded, not a JSON object, or too large to parse */
   readonly prompt: PromptBody | undefined
-  /** a body that is too large to be parsed */
+  /** set if the body is too large to parse */
   readonly whole?: WholeBody | undefined
-  /** what it is known by where it is not read to its end; undefined for a small one, and for several prompts */
+  /** identifies a prompt that is not read to its end; undefined for small bodies and for several prompts */
   readonly bytes?: UnreadBytes | undefined
   /**
-   * what of it was tidied up, so that the prompt's body is no longer the one received: `tools`, `volatile_text`,
-   * `separators`
+   * what was tidied up: `tools`, `volatile_text`, `separators`. If not empty, the prompt's body differs from the one
+   * received
    */
   readonly tidied: readonly string[]
-  /** by place among its texts: where separators stood */
+  /** where separators were, by index of the text */
   readonly separated?: ReadonlyMap<number, SeparatedText> | undefined
-  /** a fault of ours while that was tried */
+  /** an internal error while tidying up */
   readonly fault: unknown
-  /** why its prompt cannot be rewritten; undefined when it can */
+  /** why its prompt cannot be rewritten; undefined if it can */
   readonly skipped: string | undefined
 }
 
-/** The members of a body, as far as they were read. */
+/** Returns the top-level members of a body, as far as they were read. */
 export function membersOf({ prompt, whole }: Pick<Received, 'prompt' | 'whole'>): Json {
   return prompt?.members ?? whole?.members ?? {}
 }
 
-/** Reads the body of a request; throws `invalid_body` for what the client must mend. */
+/** Reads the body of a request. Throws `invalid_body` for client mistakes. */
 export function readReceived(
   api: PromptApi,
   body: Buffer,
@@ -42,7 +42,7 @@ export function readReceived(
   separator = '',
 ): Received {
   const unread = { prompt: undefined, tidied: [], fault: undefined }
-  // an engine that does not look at the header reads what is JSON all the same
+  // an engine that ignores the header still reads a body that is plain JSON
   if (isEncoded && !isJson(body)) return { ...unread, skipped: 'encoded_body' }
   if (!isUtf8(body)) throw new ProxyError('invalid_body', 'The request body is not valid JSON: it is not UTF-8.')
   const prompt = readPromptBody(api, withoutByteOrderMark(body))
@@ -65,7 +65,7 @@ function part(api: PromptApi, prompt: PromptBody, separator: string): SeparatedB
   try {
     return takeOutSeparators(api, prompt, separator)
   } catch {
-    // values nested so deeply that they cannot be written again
+    // values nested too deeply to be written again
     return undefined
   }
 }
@@ -90,7 +90,7 @@ function isJson(body: Buffer): boolean {
   }
 }
 
-/** Token ids are the engine's to read. */
+/** Says why a prompt has no texts to rewrite. Token ids mean something only to the engine. */
 function reasonFor({ fault, members: { prompt, input_ids: inputIds } }: PromptBody): string {
   if (fault !== undefined) return 'internal_error'
   const ids = prompt ?? inputIds
@@ -106,12 +106,12 @@ function areNumbers(ids: unknown): boolean {
   return Array.isArray(ids) && ids.length > 0 && ids.every((id) => typeof id === 'number')
 }
 
-/** A text as JSON wants it. */
+/** Removes the byte order mark, which `JSON.parse` does not accept. */
 export function withoutByteOrderMark(bytes: Buffer): Buffer {
   return hasByteOrderMark(bytes) ? bytes.subarray(byteOrderMark.length) : bytes
 }
 
-/** Bytes that were written anew, behind the byte order mark of those they were read from, if there is one. */
+/** Puts the byte order mark of the bytes that were read, if they had one, before the rewritten bytes. */
 export function behindByteOrderMark(read: Buffer, written: Buffer): Buffer {
   return hasByteOrderMark(read) ? Buffer.concat([byteOrderMark, written]) : written
 }

@@ -1,7 +1,7 @@
 import type { ReuseWish } from '#engine-adapters/any-position-reuse.ts'
 import { ProxyError } from '../../errors.ts'
 
-/** What a request may switch off; what it does not name is as configured. */
+/** What a request may switch off; anything it does not name stays as configured. */
 export interface RequestSwitches {
   readonly reorder?: boolean
   readonly dedup?: boolean
@@ -11,11 +11,11 @@ export interface RequestSwitches {
   readonly citations?: boolean
 }
 
-/** What a request may ask for. */
+/** All options that a request may set. */
 export interface RequestOptions extends RequestSwitches {
-  /** of an engine that reuses KV at any position; what is not named is the engine's to say */
+  /** for engines that reuse KV at any position; if not given, the engine decides */
   readonly reuse?: ReuseWish
-  /** share of its context's pages that decode steps may read, of a vLLM that selects pages */
+  /** for a vLLM that selects pages: share of its context's pages that decode steps may read */
   readonly pages?: number
 }
 
@@ -28,21 +28,24 @@ const switches = new Map([
   ['citations', ['remap', 'keep']],
 ])
 
-// options that are not switches, as the list of the known ones tells them
+// options that are not switches, as the error message lists them
 const others = ['reuse=off|0…1', 'pages=0…1']
 
 const shares = /^(0|1|0?\.\d+|[01]\.\d+)$/
 
-/** A value as JSON has it; in a header all are texts. */
+/** The value of an option in JSON; in a header every value is a string. */
 export type OptionValue = string | number | boolean
 
-/** Reads `x-reprise-options`, as in `reorder=off,reuse=0.3`; throws `invalid_body` for what it does not know. */
+/**
+ * Reads `x-reprise-options`, for example `reorder=off,reuse=0.3`. Throws `invalid_body` for unknown or repeated
+ * options.
+ */
 export function readOptions(header: string | undefined): RequestOptions {
   const settings = (header ?? '').split(',').filter((setting) => setting.trim() !== '')
   return toOptions(settings.map(splitSetting))
 }
 
-/** The options that are set; throws `invalid_body` for those it does not know, and for one that is set twice. */
+/** Collects the given options. Throws `invalid_body` for an unknown option, and for one that is set twice. */
 export function toOptions(settings: readonly (readonly [name: string, value: OptionValue])[]): RequestOptions {
   const options: Record<string, boolean | ReuseWish> = {}
   for (const [written, value] of settings) {
@@ -55,7 +58,7 @@ export function toOptions(settings: readonly (readonly [name: string, value: Opt
   return options
 }
 
-/** At the first `=`: what stands behind it is the value, whatever it holds. */
+/** Splits at the first `=`: the value may contain more of them. */
 function splitSetting(setting: string): [name: string, value: string] {
   const end = setting.indexOf('=')
   return end === -1 ? [setting, ''] : [setting.slice(0, end), setting.slice(end + 1).trim()]
@@ -96,7 +99,7 @@ function unknownOption(setting: string): ProxyError {
   return new ProxyError('invalid_body', `'${setting}' is not an option of reprise; known are ${list}.`)
 }
 
-/** Reads `x-reprise-priority`, a whole number, lower is sooner; throws `invalid_body` for anything else. */
+/** Reads `x-reprise-priority`, a whole number; lower is sooner. Throws `invalid_body` for anything else. */
 export function readPriority(header: string | undefined): number {
   const priority = Number(header ?? 0)
   if (Number.isSafeInteger(priority) && header?.trim() !== '') return priority

@@ -17,7 +17,7 @@ export interface AnthropicMessage {
   content: string | MessageBlock[]
 }
 
-/** What of a messages request is in its prompt. */
+/** The parts of a messages request that form its prompt. */
 export interface CountTokensBody {
   system?: string | MessageBlock[] | null
   messages: AnthropicMessage[]
@@ -82,7 +82,7 @@ export const readMessagesBody: (body: unknown) => MessagesBody = reader({
   required: ['model', 'messages', 'max_tokens'],
   properties: {
     ...counted,
-    // unlike OpenAI's, it may not be null
+    // unlike in OpenAI's APIs, it must not be null
     max_tokens: { ...outputTokens, type: 'integer' },
     cache_salt: optional('string', { minLength: 1, maxLength: 1024 }),
     kv_transfer_params: optional('object'),

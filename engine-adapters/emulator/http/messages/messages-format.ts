@@ -1,16 +1,16 @@
 import { modelName } from '../openai-format.ts'
 
-/** Why a message ended, in Anthropic's words. */
+/** Why a message ended, in Anthropic's terms. */
 export type StopReason = 'end_turn' | 'max_tokens'
 
-/** Anthropic's counts: what was read from the cache is not among the input tokens. */
+/** Anthropic's counts: the input tokens exclude those read from the cache. */
 export interface MessageUsage {
   input_tokens: number
   output_tokens: number
   cache_read_input_tokens?: number
 }
 
-/** An event of a stream, which is called by its type. */
+/** An event of a stream; its type is also its SSE event name. */
 export interface MessageEvent {
   type: string
 }
@@ -29,7 +29,7 @@ export function toMessage(id: string, text: string, stopReason: StopReason, usag
   return { id, type: 'message', role: 'assistant', content, model: modelName, stop_reason: stopReason, usage }
 }
 
-/** The events before the first piece of text. What is cached is said in the end only, so all input counts here. */
+/** The events before the first piece of text. Cached tokens are reported only at the end, so all input counts here. */
 export function openingEvents(id: string, promptTokens: number): MessageEvent[] {
   const message = {
     id,
@@ -45,13 +45,13 @@ export function openingEvents(id: string, promptTokens: number): MessageEvent[] 
   return [{ type: 'message_start', message } as MessageEvent, start]
 }
 
-/** The event of a piece of text. */
+/** The event for a piece of text. */
 export function textEvent(text: string): MessageEvent {
   const event = { type: 'content_block_delta', delta: { type: 'text_delta', text }, index: 0 }
   return event
 }
 
-/** The events behind the last piece of text. */
+/** The events after the last piece of text. */
 export function closingEvents(stopReason: StopReason, usage: MessageUsage): MessageEvent[] {
   const stop = { type: 'content_block_stop', index: 0 }
   const delta = { type: 'message_delta', delta: { stop_reason: stopReason, stop_sequence: null }, usage }

@@ -2,10 +2,10 @@ import type { ChatMessage, ChatPrompt, ContentPart } from '../../text/chat-templ
 import type { EngineKind } from '../engine-error.ts'
 import type { AnthropicMessage, CountTokensBody, MessageBlock } from './messages-body.ts'
 
-/** Claude Code's line with a hash per request, which vLLM leaves out */
+/** Claude Code's line with a hash per request, which vLLM removes */
 const attribution = 'x-anthropic-billing-header'
 
-/** The chat that an engine makes of a messages request before it lays out the prompt: equal chats, equal prefixes. */
+/** The chat that an engine builds from a messages request before it renders the prompt: equal chats, equal prefixes. */
 export function toMessagesChat(kind: EngineKind, { system, messages, tools }: CountTokensBody): ChatPrompt {
   const head = joinSystem(kind, system ?? '')
   return {
@@ -19,7 +19,7 @@ export function toMessagesChat(kind: EngineKind, { system, messages, tools }: Co
   }
 }
 
-/** vLLM puts the parts of a system text together as they are, SGLang puts each on a line of its own. */
+/** vLLM concatenates the parts of a system text as they are; SGLang puts each on a separate line. */
 function joinSystem(kind: EngineKind, content: string | MessageBlock[]): string {
   if (typeof content === 'string') return content
   const texts = content.flatMap(({ type, text }) => (type === 'text' && text ? [text] : []))
@@ -41,7 +41,7 @@ function convert(kind: EngineKind, { role, content }: AnthropicMessage): ChatMes
     parts = []
   }
   for (const block of content) {
-    // SGLang keeps the order, vLLM puts all results in front of what else the user says
+    // SGLang keeps the order; vLLM puts all results before the rest of the user's message
     if (block.type === 'tool_result' && kind === 'sglang') flush()
     if (block.type === 'tool_result') converted.push({ role: 'tool', content: toResult(kind, block) })
     else parts.push(...toParts(block))
@@ -64,7 +64,7 @@ function toResult(kind: EngineKind, { content }: MessageBlock): string | Content
   return content.flatMap(({ type, text }) => (type === 'text' ? [text ?? ''] : [])).join('\n')
 }
 
-/** What of a block the model is shown as it is; thinking of earlier turns is not. */
+/** The parts of a block that the model sees unchanged; thinking of earlier turns is not among them. */
 function toParts({ type, text, source }: MessageBlock): ContentPart[] {
   if (type === 'text' && text) return [{ type, text }]
   if (type !== 'image' || !source) return []

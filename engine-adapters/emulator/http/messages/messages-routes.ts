@@ -15,7 +15,7 @@ import {
 } from './messages-format.ts'
 import { toMessagesChat } from './messages-prompt.ts'
 
-/** Anthropic's `POST /v1/messages` and `POST /v1/messages/count_tokens`, as both engines speak them. */
+/** Anthropic's `POST /v1/messages` and `POST /v1/messages/count_tokens`, as both engines implement them. */
 export function createMessagesRoutes(engine: EngineCore, reader: PromptReader): Routes {
   return new Map([
     [
@@ -34,7 +34,7 @@ interface Job {
   id: string
   request: EngineRequest
   reason: StopReason
-  /** vLLM answers a stream's headers when it has accepted the request, SGLang with the first token. */
+  /** vLLM sends a stream's headers when it has accepted the request, SGLang with the first token. */
   earlyHeaders: boolean
 }
 
@@ -42,9 +42,9 @@ function toJob(reader: PromptReader, { headers }: Call, body: MessagesBody): Job
   const isVllm = reader.kind === 'vllm'
   const name = reader.requestId(isVllm ? headers : {}, {})
   const prompt = reader.chat(toMessagesChat(reader.kind, body))
-  // SGLang makes a chat request of it, and drops what it does not know: `rid` and `cache_salt`
+  // SGLang converts it to a chat request and drops the members it does not know: `rid` and `cache_salt`
   const request = reader.request(name, isVllm ? body : {}, prompt, body.max_tokens)
-  // every request has a limit here, also those that expect a short answer
+  // every request has a limit in this API, even if a short answer is expected
   const outputTokens = Math.min(request.outputTokens, defaultOutputTokens)
   return {
     id: isVllm ? `chatcmpl-${name}` : `msg_${name}`,

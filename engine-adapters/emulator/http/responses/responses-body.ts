@@ -11,7 +11,7 @@ export interface InputItem {
   output?: string | Array<{ type?: string; text?: string | null }> | null
 }
 
-/** A responses request; what is repeated in the answer is taken as it comes. */
+/** A responses request; members that are only repeated in the answer are taken as they are. */
 export interface ResponsesBody extends CommonBody {
   instructions?: string | null
   input: string | InputItem[]

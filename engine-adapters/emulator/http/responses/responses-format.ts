@@ -9,7 +9,7 @@ export interface ResponseUsage {
   total_tokens: number
 }
 
-/** What is known of a response before anything of it is generated. */
+/** What is known about a response before anything is generated. */
 export interface ResponseHead {
   id: string
   created: number
@@ -17,7 +17,7 @@ export interface ResponseHead {
   body: ResponsesBody
 }
 
-/** An event of a stream, which is called by its type; its number is given when it is sent. */
+/** An event of a stream; its type is also its SSE event name. It is numbered when it is sent. */
 export interface ResponseEvent {
   type: string
 }
@@ -32,7 +32,7 @@ export function toResponseUsage(promptTokens: number, completionTokens: number, 
   }
 }
 
-/** A response at any moment of its life, with the settings it was asked for. */
+/** A response in any state, with the requested settings. */
 export function toResponse(
   { id, created, maximum, body }: ResponseHead,
   status: 'in_progress' | 'completed' | 'incomplete',
@@ -78,13 +78,13 @@ export function openingEvents(itemId: string): ResponseEvent[] {
   ]
 }
 
-/** The event of a piece of text. */
+/** The event for a piece of text. */
 export function textEvent(itemId: string, delta: string): ResponseEvent {
   const at = { content_index: 0, item_id: itemId, output_index: 0 }
   return event('response.output_text.delta', { ...at, delta, logprobs: [] })
 }
 
-/** The events behind the last piece of text. */
+/** The events after the last piece of text. */
 export function closingEvents(itemId: string, text: string): ResponseEvent[] {
   const at = { content_index: 0, item_id: itemId, output_index: 0 }
   return [

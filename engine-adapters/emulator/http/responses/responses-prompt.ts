@@ -2,7 +2,7 @@ import type { ChatMessage, ChatPrompt } from '../../text/chat-template.ts'
 import { badRequest } from '../engine-error.ts'
 import type { InputItem, ResponsesBody } from './responses-body.ts'
 
-/** The chat that an engine makes of a responses request before it lays out the prompt: equal chats, equal prefixes. */
+/** The chat that an engine builds from a request before it renders the prompt: equal chats, equal prefixes. */
 export function toResponsesChat({ instructions, input, tools }: ResponsesBody): ChatPrompt {
   const messages: ChatMessage[] = instructions ? [{ role: 'system', content: instructions }] : []
   if (typeof input === 'string') messages.push({ role: 'user', content: input })
@@ -15,7 +15,7 @@ export function toResponsesChat({ instructions, input, tools }: ResponsesBody): 
   }
 }
 
-/** Adds an item to the chat; what an assistant says, calls and thinks is one message there, and several items here. */
+/** Adds an item to the chat. An assistant's text, calls and reasoning are several items, but one chat message. */
 function addItem(messages: ChatMessage[], item: InputItem): void {
   const { type, role } = item
   if (type === 'function_call') addCall(messages, item)

@@ -19,7 +19,7 @@ import {
 } from './responses-format.ts'
 import { toResponsesChat } from './responses-prompt.ts'
 
-/** OpenAI's `POST /v1/responses`, as the engines speak it without a store of responses. */
+/** OpenAI's `POST /v1/responses`, as the engines implement it without a store of responses. */
 export function createResponsesRoutes(engine: EngineCore, reader: PromptReader): Routes {
   return new Map([
     [
@@ -46,7 +46,7 @@ function toJob(reader: PromptReader, body: ResponsesBody): Job {
     const message = `Response with id '${previous}' not found.`
     throw new EngineError(404, 'invalid_request_error', message, 'response_id')
   }
-  // neither engine looks at X-Request-Id or `rid` here; vLLM numbers the turns of one response
+  // neither engine reads X-Request-Id or `rid` here; vLLM numbers the turns of one response
   const id = body.request_id || `resp_${randomId()}`
   const prompt = reader.chat(toResponsesChat(body))
   const request = reader.request(reader.kind === 'vllm' ? `${id}_0` : id, body, prompt, maximum)
@@ -77,7 +77,7 @@ async function answerInEvents(engine: EngineCore, { response, signal }: Call, jo
   }
   startSse(response)
   const begun = toResponse(job.head, 'in_progress')
-  // said as soon as the request is accepted
+  // sent as soon as the request is accepted
   await send(responseEvent('response.created', begun), responseEvent('response.in_progress', begun))
   let text = ''
   let cachedTokens = 0
@@ -87,7 +87,7 @@ async function answerInEvents(engine: EngineCore, { response, signal }: Call, jo
     text += token.text
     await send(textEvent(job.itemId, token.text))
   }
-  // the last event has this name also when the response is incomplete
+  // the last event has this name even if the response is incomplete
   const completed = responseEvent('response.completed', toFinal(job, text, cachedTokens))
   await send(...closingEvents(job.itemId, text), completed)
   response.end()

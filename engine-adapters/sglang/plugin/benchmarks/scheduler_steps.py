@@ -1,14 +1,14 @@
 """
-What the reports cost of a whole step of SGLang's own scheduler.
+Measures what share of a whole step of SGLang's own scheduler the reports cost.
 
     python engine-adapters/sglang/plugin/benchmarks/scheduler_steps.py MODEL [--steps 600] [--forward 0.01]
 
-MODEL is the folder that `vllm/test-model/make_test_model.py` has made. The real Scheduler, with the plugin's backend,
-runs in this process and takes its steps as its own loop does: the batch is chosen, run by the model, and its result
-is taken in. What the model takes on a CPU says nothing of a GPU: it is left out, and `--forward` seconds are counted
-for it. Measured is processor time of the scheduler's thread: of whole steps, and of what the plugin observes in them
-(two runs, with and without it, differ by more than what is to be measured). Prompts share half of their tokens, and
-the pool is full: new ones evict old ones.
+MODEL is a folder made by `vllm/test-model/make_test_model.py`. The real Scheduler, with the plugin's backend, runs in
+this process and takes the same steps as its own loop: choose the batch, run the model, process the result. The model's
+time on a CPU says nothing about a GPU, so it is left out and `--forward` seconds are counted instead. The benchmark
+measures processor time of the scheduler's thread, for whole steps and for the plugin's observation within them: two
+runs, with and without the plugin, differ by more than the cost to measure. Prompts share half of their tokens, and the
+pool is full, so new prompts evict old ones.
 """
 
 import argparse
@@ -44,14 +44,14 @@ PAGE, VOCABULARY = 16, 4096
 
 
 class Observed:
-    """The seconds for which the plugin looked on."""
+    """Seconds spent in the plugin's observation, and its calls."""
 
     seconds = 0.0
     calls = 0
 
 
 def time_observations() -> None:
-    """Takes the time of all that the plugin does on the scheduler's thread."""
+    """Times everything the plugin does on the scheduler's thread."""
     observe = reporting_radix_cache.ReportingRadixCache._observe
 
     def timed(cache: Any, see: Callable[..., Any], *arguments: Any) -> Any:
@@ -66,7 +66,7 @@ def time_observations() -> None:
 
 
 def prompts(tokens: int) -> Iterator[list[int]]:
-    """Prompts that share the first half with one of 40 others, as contexts of retrieved documents do."""
+    """Yields prompts that share their first half with one of 40 heads, like contexts of retrieved documents."""
     chance = random.Random(0)
     heads = [[chance.randrange(1, VOCABULARY) for _ in range(tokens // 2)] for _ in range(40)]
     while True:
@@ -74,7 +74,7 @@ def prompts(tokens: int) -> Iterator[list[int]]:
 
 
 class Steps:
-    """The scheduler, with as many requests as it runs at a time."""
+    """The scheduler, kept filled with as many requests as it runs at a time."""
 
     def __init__(self, scheduler: Scheduler, options: argparse.Namespace) -> None:
         self.scheduler = scheduler
@@ -148,7 +148,7 @@ def main() -> None:
         steps.refill()
         steps.take_step()
     report(steps, options, receiver, (sender_cpu() - sender_began) / options.steps)
-    # the scheduler's threads are the server's to end, and there is no server
+    # ending the scheduler's threads is the server's job, and there is no server
     sys.stdout.flush()
     os._exit(0)
 
@@ -172,7 +172,7 @@ def start_scheduler(options: argparse.Namespace) -> Scheduler:
 
 
 def sender_cpu() -> float:
-    """CPU seconds that the plugin's own thread has used."""
+    """CPU seconds used by the plugin's own thread."""
     (thread,) = (thread for thread in threading.enumerate() if thread.name == "reprise-callbacks")
     return time.clock_gettime(time.pthread_getcpuclockid(thread.ident))
 

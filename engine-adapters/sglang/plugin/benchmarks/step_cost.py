@@ -1,10 +1,10 @@
-"""What the reports cost the scheduler's thread, of what a request costs it in the cache.
+"""Measures what the reports cost the scheduler's thread, compared with a request's cache calls.
 
     python engine-adapters/sglang/plugin/benchmarks/step_cost.py [--requests 200] [--core rust]
 
-Prompts of 4,096 tokens in pages of 16, half of each shared with others, in a pool of ten: every request evicts.
-Measured is processor time, of the observation and of all the request's calls of the cache together (match, allocate,
-checkpoint twice, decode, release): two runs, with and without the plugin, differ by more than what is to be measured.
+Prompts have 4,096 tokens in pages of 16 and share half of them with other prompts. The pool holds ten, so every request
+evicts. Measures processor time of the observation and of all cache calls of a request (match, allocate, checkpoint
+twice, decode, release) in one run: two runs, with and without the plugin, differ by more than the cost to measure.
 """
 
 import argparse
@@ -46,7 +46,7 @@ def make_prompts(count: int, seed: int) -> list[list[int]]:
 
 
 class TimedCache(ReportingRadixCache):
-    """Knows how long it was observed, and how often."""
+    """Records how long and how often the cache was observed."""
 
     observed = 0.0
     observations = 0

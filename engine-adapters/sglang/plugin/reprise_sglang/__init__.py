@@ -1,4 +1,4 @@
-"""Tells reprise what SGLang's prefix cache holds of each request: `--radix-cache-backend reprise`."""
+"""Reports to reprise what SGLang's prefix cache holds for each request: `--radix-cache-backend reprise`."""
 
 import logging
 from importlib.util import find_spec
@@ -10,13 +10,13 @@ BACKEND = "reprise"
 
 
 def register() -> None:
-    """Makes `--radix-cache-backend reprise` known; SGLang calls it in every process, before it reads its arguments."""
+    """Registers `--radix-cache-backend reprise`. SGLang calls this in every process before it parses its arguments."""
     try:
         from sglang.srt.mem_cache.registry import register_radix_cache_backend, registered_radix_cache_backends
     except ImportError as error:
         logger.error("reprise: this SGLang takes no radix cache backends, its cache is not reported: %s", error)
         return
-    # imported here: the module must load, to say the above, where SGLang has moved
+    # imported here: if SGLang has moved these names, the module must still load to log the error above
     from reprise_sglang.create_cache import create_cache
 
     if BACKEND not in registered_radix_cache_backends():
@@ -25,7 +25,7 @@ def register() -> None:
 
 
 def register_page_selection() -> None:
-    """Makes `--decode-attention-backend reprise_torch_native` known, where the algorithms (reprise-kernels) are."""
+    """Registers `--decode-attention-backend reprise_torch_native` if the algorithms (reprise-kernels) are installed."""
     if find_spec("reprise_pages") is None:
         return
     try:

@@ -1,13 +1,13 @@
-"""What the cache hands from the engine's thread to the sender's: facts of the tree, in constant time."""
+"""What the cache passes from the engine's thread to the sender's thread: facts about the tree, in constant time."""
 
 from typing import Final, NamedTuple
 
 ROOT: Final = 0
-"""How many tokens lead to the root, where nothing is cached."""
+"""tokens up to the root, where nothing is cached"""
 
 
 class Anchored(NamedTuple):
-    """A request's cached prefix ends, from now on, with this node of the tree, after so many tokens."""
+    """A request's cached prefix now ends with this node of the tree, after `tokens` tokens."""
 
     request_id: str
     node: int
@@ -15,17 +15,17 @@ class Anchored(NamedTuple):
 
 
 class Evicted(NamedTuple):
-    """A node without cached children is no longer cached; its parent is, up to so many tokens."""
+    """A node without cached children is no longer cached; its parent still is, up to `parent_tokens` tokens."""
 
     node: int
     parent: int
     parent_tokens: int
     stays: bool = False
-    """on the host, from where it may be promoted"""
+    """on the host, from which it may be promoted"""
 
 
 class Promoted(NamedTuple):
-    """A node that had been evicted and stayed on the host is cached again, up to so many tokens, behind its parent."""
+    """A node that was evicted but stayed on the host is cached again after its parent, up to `tokens` tokens."""
 
     node: int
     parent: int

@@ -1,4 +1,4 @@
-"""The engine's side of the reports: facts from the scheduler's thread, until they cannot be trusted."""
+"""The engine's side of the reports: passes on facts from the scheduler's thread until they cannot be trusted."""
 
 import contextlib
 import logging
@@ -14,7 +14,7 @@ _HEALTH_CHECK = "HEALTH_CHECK"
 
 
 class Sender(Protocol):
-    """What of `reprise_callbacks.CallbackSender` is used."""
+    """The part of `reprise_callbacks.CallbackSender` that is used here."""
 
     def report(self, report: object, facts: int = 1) -> None: ...
 
@@ -24,24 +24,24 @@ class Sender(Protocol):
 
 
 class CacheReporter:
-    """Hands facts to the sender; after the first fault it says that nothing is cached and stays silent."""
+    """Passes facts to the sender. After the first fault, reports that nothing is cached and stays silent."""
 
     def __init__(self, sender: Sender) -> None:
         self._sender: Sender | None = sender
         self._facts: list[Anchored | Evicted | Promoted] = []
 
     def anchored(self, request_id: object, node: int, tokens: int) -> None:
-        """The request's cached prefix ends with this node; SGLang's own health probes are nobody's requests."""
+        """The request's cached prefix ends with this node. Ignores SGLang's own health probes."""
         if isinstance(request_id, str) and not request_id.startswith(_HEALTH_CHECK):
             self._facts.append(Anchored(request_id, node, tokens))
             self.flush()
 
     def evicted(self, fact: Evicted) -> None:
-        """A leaf is gone; told with the next flush, for every report wakes the sender's thread."""
+        """A leaf was evicted. Sent with the next flush, because every report wakes the sender's thread."""
         self._facts.append(fact)
 
     def promoted(self, fact: Promoted) -> None:
-        """A node is back; told with the next flush, too."""
+        """A node was promoted. Sent with the next flush."""
         self._facts.append(fact)
 
     def flush(self) -> None:
@@ -55,7 +55,7 @@ class CacheReporter:
             self._sender.cleared()
 
     def guard(self, observe: Callable[..., object], *arguments: object) -> object:
-        """Runs our code beside the engine's: its result, or None after a fault, which never reaches the engine."""
+        """Runs our code inside the engine. Returns its result, or None after a fault; faults never reach the engine."""
         if not self._sender:
             return None
         try:
@@ -65,12 +65,12 @@ class CacheReporter:
             return None
 
     def stop(self, reason: str) -> None:
-        """Reports no more: what reprise believes would no longer be true."""
+        """Stops reporting and clears what reprise believes, which would become wrong."""
         sender, self._sender = self._sender, None
         if sender is None:
             return
         logger.error("reprise: the prefix cache is NOT reported any more, serving goes on. %s", reason)
         with contextlib.suppress(Exception):
             sender.cleared()
-            # closing waits for the last post, which is not the scheduler's to wait for
+            # closing waits for the last post; the scheduler must not
             threading.Thread(target=sender.close, name="reprise-close", daemon=True).start()

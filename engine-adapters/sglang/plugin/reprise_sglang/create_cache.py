@@ -1,4 +1,4 @@
-"""Builds SGLang's own prefix cache, with reports where they can be exact and without where they cannot."""
+"""Builds SGLang's own prefix cache: with reports if they can be exact, without them otherwise."""
 
 import logging
 import os
@@ -16,12 +16,12 @@ from reprise_sglang.request_places import RequestPlaces
 
 logger = logging.getLogger(__name__)
 
-# each of them lets SGLang choose, or fill, another cache than the one that is observed
+# each of these makes SGLang choose, or fill, a cache other than the observed one
 _OTHER_CACHES = ("enable_lmcache", "enable_flexkv", "enable_unified_cache_external_linker")
 
 
 def create_cache(ctx: Any) -> Any:
-    """The factory behind `--radix-cache-backend reprise`."""
+    """The factory for `--radix-cache-backend reprise`."""
     from sglang.srt.mem_cache import registry
 
     sender = _create_sender(ctx)
@@ -32,7 +32,7 @@ def create_cache(ctx: Any) -> Any:
     if settings is not None:
         cache.configure(settings)
     if sender is not None and settings is not None:
-        # where reports stop, reprise goes on by the same rule
+        # if reports stop, reprise continues with the same eviction rule
         sender.describe({"eviction": settings.describe()})
     if sender is not None:
         reporter = CacheReporter(sender)
@@ -57,7 +57,7 @@ def _choose_class(ctx: Any, settings: HotnessSettings | None) -> type:
 
 
 def _read_hotness(ctx: Any) -> HotnessSettings | None:
-    """None where SGLang's own policy stays; a setting that is wrong, or cannot be followed, ends the start."""
+    """Returns None if SGLang's own policy stays. Raises if a setting is wrong or cannot be followed: startup fails."""
     settings = HotnessSettings.read()
     if settings is None:
         return None
@@ -86,13 +86,13 @@ def _find_promotion_obstacle(ctx: Any) -> str | None:
 
 
 def _check_parts(cache: Any, reporter: CacheReporter) -> None:
-    """Which parts a cache has is decided while it is built, for some models by more than the context says."""
+    """SGLang decides a cache's parts while building it; for some models this depends on more than the context."""
     if len(cache.tree_components) != 1:
         reporter.stop(f"A prefix can be lost in one of {cache.tree_components} while the others still hold it.")
 
 
 def _create_sender(ctx: Any) -> CallbackSender | None:
-    """None, and a line in the log, where nothing is to be reported or it cannot be exact."""
+    """Returns None, and logs why, if there is nothing to report or the reports cannot be exact."""
     url = os.environ.get("REPRISE_CALLBACK_URL", "").strip()
     if not url:
         logger.warning("reprise: REPRISE_CALLBACK_URL is not set, so the prefix cache is not reported")
@@ -103,7 +103,7 @@ def _create_sender(ctx: Any) -> CallbackSender | None:
             return None
         obstacle = _find_obstacle(ctx)
         if obstacle is None:
-            # not before it was looked for what it subclasses, and here, where it may fail
+            # imported only after checking that its base class exists, and here, because the import may fail
             import reprise_sglang.reporting_radix_cache  # noqa: F401
 
             token = os.environ.get("REPRISE_CALLBACK_TOKEN")
@@ -119,7 +119,7 @@ def _create_sender(ctx: Any) -> CallbackSender | None:
 
 
 def _is_first_rank() -> bool:
-    """Tensor- and pipeline-parallel ranks run the same cache in lock-step: one report is all of them."""
+    """Tensor- and pipeline-parallel ranks run the same cache in lock-step: one report covers all of them."""
     from sglang.srt.runtime_context import get_parallel
 
     parallel = get_parallel()

@@ -1,4 +1,4 @@
-"""What of SGLang the reports rest on. Some of it is private and moves: it is looked for before it is used."""
+"""The parts of SGLang that the reports depend on. Some are private and move, so check for them before use."""
 
 import inspect
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ _COMPONENT_METHODS = {
 
 
 def find_missing_hotness_seams() -> list[str]:
-    """The same of what eviction by hotness rests on besides."""
+    """Like `find_missing_seams`, for what eviction by hotness needs in addition."""
     try:
         from sglang.srt.mem_cache.unified_cache.components.full import FullComponent
         from sglang.srt.mem_cache.unified_cache.unified_tree_core import UnifiedTreeCore
@@ -41,7 +41,7 @@ def find_missing_hotness_seams() -> list[str]:
 
 
 def find_missing_promotion_seams() -> list[str]:
-    """The same of what promotion rests on besides."""
+    """Like `find_missing_seams`, for what promotion needs in addition."""
     try:
         from sglang.srt.managers.cache_controller import HiCacheController
         from sglang.srt.mem_cache.unified_cache.components.full import FullComponent
@@ -57,7 +57,7 @@ def find_missing_promotion_seams() -> list[str]:
 
 
 def find_missing_seams() -> list[str]:
-    """The names and parameters that this SGLang does not have; none when its cache can be reported."""
+    """Returns names and parameters that this SGLang lacks; an empty list means that its cache can be reported."""
     try:
         from sglang.srt.mem_cache import registry
         from sglang.srt.mem_cache.base_prefix_cache import EvictResult
@@ -83,7 +83,7 @@ def _missing_methods(owner: object, methods: dict[str, tuple[str, ...]]) -> Iter
         if not callable(method):
             yield f"{_name_of(owner)}.{name}"
             continue
-        # a decorator that keeps the signature is seen through
+        # `signature` sees through a decorator that keeps the signature
         known = inspect.signature(method).parameters
         yield from (f"{parameter} of {_name_of(owner)}.{name}" for parameter in parameters if parameter not in known)
 

@@ -1,4 +1,4 @@
-"""SGLang's own prefix cache, observed. Whatever it does, it does as if nobody watched."""
+"""SGLang's own prefix cache, observed. Observation never changes its behaviour."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -11,16 +11,17 @@ from reprise_sglang.cache_reporter import CacheReporter
 
 class ReportingRadixCache(UnifiedRadixCache):
     """
-    Tells a reporter where each request's cached prefix ends, and which nodes are evicted; both tree cores do.
+    Reports where each request's cached prefix ends and which nodes are evicted. Works with both tree cores.
 
-    Nodes are looked up when something happens to them, never remembered: other requests split them at any time.
+    Nodes are looked up when something happens to them, never remembered, because other requests may split them any
+    time.
     """
 
     _reporter: CacheReporter | None = None
     _seen_evicted = 0
 
     def report_to(self, reporter: CacheReporter) -> None:
-        """From now on; what is cached already stays untold."""
+        """Starts reporting. Whatever is already cached stays unreported."""
         self._reporter = reporter
 
     def checkpoint(self, req: Any, *arguments: Any, **named: Any) -> Any:
@@ -54,7 +55,7 @@ class ReportingRadixCache(UnifiedRadixCache):
     def _evict_device_leaf(self, node_id: int, tracker: dict[Any, int]) -> Any:
         leaf = self._observe(self._look_at, node_id, tracker)
         backup = super()._evict_device_leaf(node_id, tracker)
-        # with a backup to be made first, the node is demoted or dropped later
+        # if a backup has to come first, the node is demoted or dropped later
         if backup is None:
             self._observe(self._see_evicted, leaf, tracker)
         return backup
@@ -76,7 +77,7 @@ class ReportingRadixCache(UnifiedRadixCache):
         return self._reporter.guard(see, *arguments) if self._reporter else None
 
     def _see_request(self, req: Any, *, runs_again: bool = False) -> None:
-        # a streaming session keeps its KV outside the tree and stands at no node of it
+        # a streaming session keeps its KV outside the tree, so it has no node
         if not isinstance(req.last_node, int):
             return
         try:
@@ -84,16 +85,17 @@ class ReportingRadixCache(UnifiedRadixCache):
         except KeyError:
             path = ()
         tokens = path[-1].path_end if path else ROOT
-        # told that nothing is cached of it, reprise forgets a request: not one that will be told of again
+        # a report of zero tokens makes reprise forget a request: skip it if the request will run, and be reported,
+        # again
         if tokens != ROOT or not runs_again:
             self._reporter.anchored(req.rid, req.last_node, tokens)
 
     def _see_given_up(self, req: Any) -> None:
-        """Aborted or retracted: cached is what it had matched, and what its earlier chunks left."""
+        """The request was aborted or retracted: what it had matched and what its earlier chunks left is cached."""
         self._see_request(req, runs_again=not req.finished())
 
     def _look_at(self, node_id: int, tracker: dict[Any, int]) -> "_Leaf":
-        """To be asked while the tree still knows the node."""
+        """Call while the tree still knows the node."""
         path = self._path_to(node_id)
         parent, tokens = (path[-2].node_id, path[-2].path_end) if len(path) > 1 else (ROOT, ROOT)
         return _Leaf(Evicted(node_id, parent, tokens), tracker[BASE_COMPONENT_TYPE])
@@ -103,7 +105,7 @@ class ReportingRadixCache(UnifiedRadixCache):
         self._reporter.evicted(leaf.fact)
 
     def _see_all_evicted(self, result: Any, seen_before: int) -> None:
-        """Private methods move: one that is there and no longer called would leave reprise with a false belief."""
+        """Checks the count: if SGLang no longer calls a private method, reprise would miss evictions."""
         self._reporter.flush()
         seen = self._seen_evicted - seen_before
         if result.num_tokens_evicted != seen:

@@ -1,4 +1,4 @@
-"""Which node of the tree each request's cached prefix ends with."""
+"""Which tree node each request's cached prefix ends with."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -7,28 +7,29 @@ from reprise_callbacks import Change, Cleared, evicted, stored
 from reprise_sglang.cache_facts import ROOT, Anchored, Evicted, Promoted
 
 _MOST_ASLEEP = 65_536
-"""nodes of the host of which it is known who stood there"""
+"""host nodes for which the requests that ended there are remembered"""
 _MOST_REMEMBERED = 8
-"""requests for each: one would be enough, if reprise forgot none"""
+"""requests per host node: one would do if reprise never forgot any"""
 
 
 class RequestPlaces:
     """
-    Turns facts of the tree into changes of requests, on the sender's thread (`reprise_callbacks.Translator`).
+    Translates facts about the tree into changes of requests, on the sender's thread (`reprise_callbacks.Translator`).
 
-    A request stands at one node only, its deepest, so that a prefix shared by thousands costs nothing more. SGLang
-    evicts leaves, so falling back is one step up; a split keeps the deeper part's name, so those who stand there stay.
+    Each request is kept at one node only, its deepest, so a prefix shared by thousands costs nothing extra. SGLang
+    evicts leaves, so a request moves up by one node. A split keeps the name of the deeper part, so its requests stay
+    put.
     """
 
     def __init__(self) -> None:
         self._place: dict[str, int] = {}
         self._standing: dict[int, set[str]] = {}
         self._asleep: dict[int, tuple[str, ...]] = {}
-        """by node of the host: who stood there when it left the GPU"""
+        """by host node: requests that ended there when it left the GPU"""
 
     @property
     def requests(self) -> int:
-        """How many requests have something cached."""
+        """How many requests have cached tokens."""
         return len(self._place)
 
     def translate(self, report: Iterable[Anchored | Evicted | Promoted | Cleared]) -> Iterator[Change | Cleared]:
@@ -61,7 +62,7 @@ class RequestPlaces:
         request_id, node, tokens = fact
         self.forget(request_id)
         if tokens == ROOT:
-            # reprise believes what it sent to be cached until it is told otherwise
+            # reprise believes that what it sent is cached until a report says otherwise
             return evicted(request_id, 0)
         self._place[request_id] = node
         self._standing.setdefault(node, set()).add(request_id)
@@ -93,6 +94,6 @@ class RequestPlaces:
     def _wake(self, fact: Promoted) -> Iterator[Change]:
         node, parent, tokens = fact
         for request_id in self._asleep.pop(node, ()):
-            # one that has gone on elsewhere since is nobody's business here
+            # skip requests that have moved elsewhere since
             if self._place.get(request_id, parent) == parent:
                 yield self._anchor(Anchored(request_id, node, tokens))

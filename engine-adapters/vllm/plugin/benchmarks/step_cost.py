@@ -1,12 +1,12 @@
 """
-What a step of vLLM's scheduler costs with the plugin and without it, in one run.
+Measures what a step of vLLM's scheduler costs with and without the plugin, in one run.
 
     python engine-adapters/vllm/plugin/benchmarks/step_cost.py
 
-Two engines (real Scheduler, KVCacheManager and BlockPool; the forward is a wait that leaves the interpreter to other
-threads, as a real one does) take the same requests in turns of one step each. The cache is full: every new block evicts
-one. Reports go over HTTP to a receiver in a process of its own. CPU time is taken as well as time, because it does not
-grow when others use the machine.
+Two engines take the same requests and alternate, one step each. They have a real Scheduler, KVCacheManager and
+BlockPool. The forward is a sleep, which frees the interpreter for other threads as a real one does. The cache is full,
+so every new block evicts one. Reports go over HTTP to a receiver in a separate process. CPU time is measured in
+addition to wall time, because it does not grow when other processes use the machine.
 """
 
 import argparse
@@ -38,7 +38,7 @@ def receive(ready: "multiprocessing.Queue[str]", asked: "multiprocessing.Queue[N
 
 
 def prompts(seed: int, tokens: int) -> Iterator[list[int]]:
-    """Prompts that share the first half with one of 40 others, as contexts of retrieved documents do."""
+    """Yields prompts whose first half is one of 40 shared heads, as with contexts of retrieved documents."""
     chance = random.Random(seed)
     heads = [[chance.randrange(1, 4096) for _ in range(tokens // 2)] for _ in range(40)]
     while True:
@@ -46,7 +46,7 @@ def prompts(seed: int, tokens: int) -> Iterator[list[int]]:
 
 
 class Side:
-    """One of the two engines, with as many requests as it runs at a time."""
+    """One of the two engines, kept supplied with as many requests as it runs at a time."""
 
     def __init__(self, name: str, arguments: argparse.Namespace, folder: Path) -> None:
         from engine import Engine
@@ -107,13 +107,13 @@ def main() -> None:
         sides = {name: Side(name, arguments, Path(folder)) for name in ("without", "with")}
         for i in range(arguments.warm_up + arguments.steps):
             if i == arguments.warm_up:
-                # as vLLM's engine core does once it has started
+                # as vLLM's engine core does after startup
                 gc.collect()
                 gc.freeze()
                 for side in sides.values():
                     side.forget()
                 sender_began = sender_cpu()
-            # whoever goes second finds warmer caches
+            # alternate the order, because the second engine finds warmer caches
             for name in ("without", "with") if i % 2 else ("with", "without"):
                 sides[name].refill()
                 sides[name].take_step()
@@ -125,7 +125,7 @@ def main() -> None:
 
 
 def sender_cpu() -> float:
-    """CPU seconds that the plugin's own thread has used."""
+    """Returns the CPU seconds that the plugin's own thread has used."""
     (thread,) = (thread for thread in threading.enumerate() if thread.name == "reprise-callbacks")
     return time.clock_gettime(time.pthread_getcpuclockid(thread.ident))
 

@@ -1,14 +1,18 @@
-"""Tells reprise what a vLLM engine has cached and evicted, and reuses keys and values at any position."""
+"""Reports to reprise what a vLLM engine has cached and evicted, and reuses keys and values at any position."""
 
 import sys
 
 CONNECTOR = "RepriseConnector"
-# of vLLM's processes only those that answer HTTP have it
+# only the vLLM processes that serve HTTP load it
 _FRONT_END = "vllm.entrypoints.serve.engine.protocol"
 
 
 def register() -> None:
-    """vLLM's general plugin: `kv_connector` may name the connector without its module. Called in every process."""
+    """
+    The entry point of vLLM's general plugin. vLLM calls it in every process.
+
+    Registers the connector, so that `kv_connector` may name it without its module.
+    """
     from vllm.distributed.kv_transfer.kv_connector.factory import KVConnectorFactory
 
     from reprise_vllm.reuse.engine_parts import recompute_failed_loads
@@ -23,5 +27,5 @@ def register() -> None:
     try:
         KVConnectorFactory.register_connector(CONNECTOR, "reprise_vllm.connector", CONNECTOR)
     except ValueError:
-        # it is registered: plugins may be loaded more than once
+        # already registered: plugins may be loaded more than once
         return

@@ -1,4 +1,4 @@
-"""Watches the scheduler's cache and reports what changed; everything here runs on the engine's thread."""
+"""Watches the scheduler's cache and reports what changed. Everything here runs on the engine's thread."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Reports(Protocol):
-    """Where steps are reported to."""
+    """Receives the reports of steps."""
 
     def report(self, report: StepReport, facts: int = 1) -> None: ...
 
@@ -24,22 +24,22 @@ class Reports(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Reuse:
-    """How much of a request's prompt is not what full attention gives, in tokens."""
+    """How much of a request's prompt differs from full attention, in tokens."""
 
     exact: int
-    """length of its prefix that full attention computed"""
+    """length of the prefix that full attention computed"""
     reused: int
-    """taken from another position and not computed again"""
+    """taken from another position and not recomputed"""
     recomputed: int
-    """computed again among them"""
+    """reusable, but recomputed"""
 
 
 class CacheWatcher:
     """
-    Collects what a step evicts and stores, and hands it over once per step.
+    Collects what a step evicts and stores, and reports it once per step.
 
-    The truth is the pool's own: a hash is lost when no physical block has it at the end of the step, so that duplicates
-    and blocks that are evicted and computed again within a step need no counting.
+    The pool itself is the source of truth: a hash is lost if no physical block has it at the end of the step. So
+    duplicates, and blocks that are evicted and computed again within a step, need no counting.
     """
 
     def __init__(self, pool: "BlockPool", group: WatchedGroup, reports: Reports) -> None:
@@ -49,14 +49,14 @@ class CacheWatcher:
         self._observer = PoolObserver(pool, self._block_evicted, self._cleared)
         # keys of the blocks evicted in this step
         self._evicted: list[bytes] = []
-        # requests whose full blocks are not all cached yet, with the hashes of these blocks and the last one's key
+        # requests whose full blocks are not all cached yet, with these blocks' hashes and the last block's key
         self._prefilling: dict[str, tuple[Sequence[bytes], bytes]] = {}
-        # how many blocks of the running requests were reported
+        # how many blocks were reported for each running request
         self._told: dict[str, int] = {}
         self._reused: dict[str, tuple[int, int]] = {}
 
     def scheduled(self, request: "Request", reuse: Reuse | None = None) -> None:
-        """The request has blocks, for the first time or again after a preemption."""
+        """Blocks were allocated to the request, for the first time or again after a preemption."""
         hashes = self._hashes_of(request, reuse)
         if reuse is not None:
             self._reused[request.request_id] = (reuse.reused, reuse.recomputed)
@@ -67,7 +67,7 @@ class CacheWatcher:
             self._reports.report(StepReport(stored=((request.request_id, ()),), reused=reused))
 
     def end_step(self) -> None:
-        """Hands over what has changed since the last step."""
+        """Reports what has changed since the last step."""
         if not self._evicted and not self._prefilling:
             return
         is_cached = self._pool.cached_block_hash_to_block.get_one_block
@@ -81,7 +81,11 @@ class CacheWatcher:
             self._reports.report(StepReport(lost, stored, reused), len(lost) + sum(len(hashes) for _, hashes in stored))
 
     def finished(self, request: "Request", reuse: Reuse | None = None) -> None:
-        """The request is over; what it generated may have become cached, and what it was sent for may never have."""
+        """
+        Reports the final cached prefix of a request that has ended.
+
+        Its output may have become cached. Its prompt may never have been cached.
+        """
         request_id = request.request_id
         self._prefilling.pop(request_id, None)
         self._reused.pop(request_id, None)
@@ -90,7 +94,7 @@ class CacheWatcher:
         blocks = len(hashes)
         if blocks == told:
             return
-        # tokens that were sampled last are not computed, so their block is not cached
+        # the token sampled last was never computed, so its block is not cached
         is_cached = self._pool.cached_block_hash_to_block.get_one_block
         while blocks > (told or 0) and is_cached(self._group.key_of(hashes[blocks - 1])) is None:
             blocks -= 1
@@ -98,16 +102,16 @@ class CacheWatcher:
             self._reports.report(StepReport(stored=((request_id, hashes[:blocks]),)), blocks + 1)
 
     def stop(self) -> None:
-        """Leaves the engine as it was."""
+        """Detaches from the engine's pool."""
         self._observer.detach()
 
     def _hashes_of(self, request: "Request", reuse: Reuse | None) -> Sequence[bytes]:
-        """Of the blocks that another request could find: those of rows that full attention computed."""
+        """Returns the hashes of the blocks that other requests could hit: those computed by full attention."""
         hashes = self._group.hashes_of(request)
         return hashes if reuse is None else hashes[: reuse.exact // self._group.block_size]
 
     def _take_stored(self, is_cached: Callable[[bytes], object]) -> list[tuple[str, Sequence[bytes]]]:
-        # the last block is cached when all are
+        # if the last block is cached, all are
         stored = [
             (request_id, hashes)
             for request_id, (hashes, last_key) in self._prefilling.items()

@@ -1,4 +1,4 @@
-"""The KV connector by which vLLM tells us of requests and blocks, and by which we fill what is reused."""
+"""The KV connector: vLLM reports requests and blocks to it, and it fills the blocks that are reused."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -48,7 +48,7 @@ _NOTHING = RepriseMetadata()
 
 
 def _never_throws(method: Callable[..., None]) -> Callable[..., None]:
-    """A fault of ours ends the reports, not the engine."""
+    """A fault in our code ends reporting, not the engine."""
 
     @wraps(method)
     def guarded(self: "RepriseConnector", *arguments: Any) -> None:
@@ -66,10 +66,10 @@ def _never_throws(method: Callable[..., None]) -> Callable[..., None]:
 
 class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
     """
-    Reports to reprise, by the eviction callbacks, how long the cached prefix of each request is.
+    Reports the length of each request's cached prefix to reprise, using the eviction callbacks.
 
-    With `"reuse"` in its extra configuration it also reuses keys and values at any position (`reprise_vllm.reuse`),
-    with `"pages"` requests may have only the pages read that matter to them (`reprise_vllm.select_pages`).
+    With `"reuse"` in its extra configuration it also reuses keys and values at any position (`reprise_vllm.reuse`).
+    With `"pages"`, requests may have attention read only the pages that matter (`reprise_vllm.select_pages`).
     """
 
     def __init__(self, vllm_config: "VllmConfig", role: KVConnectorRole, kv_cache_config: "KVCacheConfig") -> None:
@@ -79,7 +79,7 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         self._on_worker: WorkerSide | None = None
         self._eviction: HotEviction | None = None
         self._facts: dict[str, Any] = {}
-        """what snapshots say of the engine"""
+        """facts about the engine that snapshots carry"""
         extra = self._kv_transfer_config.kv_connector_extra_config
         if role is KVConnectorRole.SCHEDULER:
             warn_of_unknown(extra, logger)
@@ -88,7 +88,7 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         self._answers = PrivateAnswers(pages, logger) if pages and role is KVConnectorRole.SCHEDULER else None
         self._pages = None if self._answers is None else PageBook()
         if pages:
-            # runners are not handed to connectors, and one selector asks how the model turns keys
+            # connectors are not given the model runner, and one selector needs the model's rotary embedding
             remember_runner()
         settings = read_settings(extra)
         if settings is None:
@@ -97,7 +97,7 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
             reuse = start_scheduler(vllm_config, kv_cache_config, settings, logger)
             self._on_scheduler = SchedulerSide(reuse, logger, is_wanted=True)
         else:
-            # before the runner of this process hands over its caches
+            # must come before this process's runner registers its caches
             remember_runner()
             self._on_worker = WorkerSide(vllm_config, kv_cache_config, settings, logger)
 
@@ -119,7 +119,7 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
             self._describe({"eviction": REPORT})
 
     def bind_scheduler_context(self, context: Any) -> None:
-        """What takes the place of `bind_gpu_block_pool` in releases to come."""
+        """Replaces `bind_gpu_block_pool` in later vLLM releases."""
         pool = getattr(context, "gpu_block_pool", None)
         if pool is None:
             logger.error("reprise: this vLLM hands no block pool to connectors, so nothing is reported")
@@ -149,7 +149,7 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
             self._describe({"reuse": self._on_scheduler.offer})
 
     def take_events(self) -> tuple[()]:
-        # called when a step's output has been processed: blocks whose load failed are evicted there
+        # called after a step's output has been processed, which evicts blocks whose load failed
         self._end_step()
         return ()
 
@@ -196,12 +196,12 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
             self._on_worker.register(kv_caches)
 
     def get_handshake_metadata(self) -> None:
-        # asked for once the model is loaded and warm: the time for a self-test
+        # vLLM calls this once the model is loaded and warmed up: a good time for the self-test
         if self._on_worker is not None:
             self._on_worker.prove()
 
     def handle_preemptions(self, kv_connector_metadata: KVConnectorMetadata) -> None:
-        # called in every step, while blocks that were handed out still hold what they held
+        # called in every step, while reallocated blocks still hold their old contents
         if self._on_worker is not None:
             self._on_worker.prepare(kv_connector_metadata.reuse)
 

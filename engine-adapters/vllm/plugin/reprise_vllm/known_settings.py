@@ -1,4 +1,4 @@
-"""The keys of `kv_connector_extra_config` that somebody here reads."""
+"""The keys of `kv_connector_extra_config` that this plugin reads."""
 
 from collections.abc import Mapping
 from logging import Logger
@@ -13,7 +13,7 @@ _KNOWN = (reuse.KEY, pages.KEY, eviction.KEY)
 
 
 def warn_of_unknown(extra: Mapping[str, Any], logger: Logger) -> None:
-    """Says which keys nobody here reads: one misspelt would leave off what was asked for, and nobody would know."""
+    """Warns about unknown keys: a misspelt key would otherwise silently leave a feature off."""
     for key in extra:
         if key not in _KNOWN:
             logger.warning(

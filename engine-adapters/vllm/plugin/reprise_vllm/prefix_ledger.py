@@ -1,10 +1,10 @@
-"""Which requests lose what when a block is evicted."""
+"""Tracks which requests lose how much when a block is evicted."""
 
 from collections.abc import Iterable, Sequence
 
 
 class _Node:
-    """A cached block: a prefix of some prompts, named by a hash of all its tokens."""
+    """A cached block. It stands for a prefix of some prompts, named by the hash of all tokens up to its end."""
 
     __slots__ = ("children", "depth", "is_cached", "parent", "requests")
 
@@ -13,16 +13,17 @@ class _Node:
         self.depth = depth
         self.is_cached = True
         self.children: set[_Node] | None = None
-        # those whose longest cached prefix ends here
+        # requests whose longest cached prefix ends here
         self.requests: set[str] | None = None
 
 
 class PrefixLedger:
     """
-    Keeps each request at the deepest block of its prefix that is cached.
+    Maps each request to the deepest cached block of its prefix.
 
-    A block that a thousand requests share is one node, and falling back is one step up: engines evict tails first. A
-    request only ever falls; when what it lost is computed again, that is another request's news.
+    A block shared by a thousand requests is one node. An eviction usually moves them up one step: engines evict tails
+    first. A request's prefix only ever shrinks: if lost blocks are computed again, only the computing request is
+    recorded with them.
     """
 
     def __init__(self) -> None:
@@ -36,7 +37,7 @@ class PrefixLedger:
         return len(self._nodes)
 
     def store(self, request_id: str, hashes: Sequence[bytes]) -> None:
-        """The request's prefix of these blocks is cached; what the id stood for before is replaced."""
+        """Records that these blocks, the request's prefix, are cached. Replaces what was recorded for this id."""
         nodes = self._nodes
         node = self._root
         for block_hash in hashes:
@@ -45,7 +46,7 @@ class PrefixLedger:
                 child = nodes[block_hash] = _Node(node, node.depth + 1)
                 _adopt(node, child)
             elif child.parent is not node:
-                # the block in front of it was evicted alone, and has been computed again
+                # the block before it was evicted alone and has been computed again
                 child.parent = node
                 _adopt(node, child)
             node = child
@@ -54,7 +55,7 @@ class PrefixLedger:
             self._stand(request_id, node)
 
     def lose(self, hashes: Iterable[bytes]) -> dict[str, int]:
-        """These blocks are no longer cached; the requests that lost some, with the blocks they still have."""
+        """Removes blocks that are no longer cached. Returns the affected requests and how many blocks each has left."""
         lost = [node for block_hash in hashes if (node := self._nodes.pop(block_hash, None))]
         for node in lost:
             node.is_cached = False
@@ -71,13 +72,13 @@ class PrefixLedger:
         return moved
 
     def forget(self, request_id: str) -> None:
-        """The request is not heard of any more."""
+        """Stops tracking the request."""
         node = self._places.pop(request_id, None)
         if node:
             node.requests.discard(request_id)
 
     def clear(self) -> None:
-        """Nothing is cached."""
+        """Forgets all blocks and requests."""
         self._root = _Node(None, 0)
         self._nodes.clear()
         self._places.clear()
@@ -89,11 +90,11 @@ class PrefixLedger:
         node.requests.add(request_id)
 
     def _fall(self, node: _Node, evicted: _Node, moved: dict[str, int]) -> None:
-        """The requests that stand at `node` have nothing from `evicted` on."""
+        """Moves the requests at `node` up: from `evicted` on, nothing of them is cached."""
         requests, node.requests = node.requests, None
         target = above = evicted.parent
         while above is not self._root:
-            # what is cached behind a lost block is of no use, however many of a chain are lost at once
+            # blocks cached after a lost block are useless, so go above the topmost lost block of the chain
             if not above.is_cached:
                 target = above.parent
             above = above.parent

@@ -1,4 +1,4 @@
-"""The ids vLLM gives to requests, and the ids reprise gave them."""
+"""Maps vLLM's request ids to the ids that reprise gave them."""
 
 import re
 
@@ -10,10 +10,10 @@ _CHAT = "chatcmpl-"
 
 def reported_id(request_id: str, has_random_suffix: bool = True) -> str | None:
     """
-    The id that reprise sent as `X-Request-Id`, `-1`, `-2` … behind it for further prompts of one request.
+    Returns the id that reprise sent as `X-Request-Id`, followed by `-1`, `-2` … for further prompts of one request.
 
-    None for further samples of a prompt (n > 1), which tell nothing new. Ids that reprise did not give stay as the API
-    shows them.
+    Returns None for further samples of a prompt (n > 1), which add nothing new. Ids that reprise did not assign are
+    returned as the API shows them.
     """
     # `chatcmpl-ID-1a2b3c4d`, `cmpl-ID-0-1a2b3c4d`; samples are `0_chatcmpl-…`
     external = _RANDOM.sub("", request_id) if has_random_suffix else request_id

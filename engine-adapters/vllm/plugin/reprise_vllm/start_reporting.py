@@ -1,4 +1,4 @@
-"""Whether and where to report, from the environment and from what the engine offers."""
+"""Decides whether and where to report, from the environment and from what the engine offers."""
 
 import os
 from dataclasses import dataclass
@@ -22,18 +22,18 @@ RANK = "{rank}"
 
 @dataclass(frozen=True, slots=True)
 class Reporting:
-    """A cache that is watched, and the way its reports go."""
+    """A watched cache, and the sender of its reports."""
 
     watcher: CacheWatcher
     sender: CallbackSender
 
     def end(self, *, wait: bool) -> None:
-        """Leaves the engine as it was; the proxy is told what is left to tell, and hears no heartbeats any more."""
+        """Detaches from the engine, sends the remaining reports to the proxy and stops the heartbeats."""
         self.watcher.stop()
         self.sender.close(wait=wait)
 
     def give_up(self) -> None:
-        """As `end`, but what was reported is no longer to be relied on, and the engine is not to wait."""
+        """Like `end`, but tells the proxy not to rely on earlier reports, and does not make the engine wait."""
         self.sender.cleared()
         self.end(wait=False)
 
@@ -41,7 +41,7 @@ class Reporting:
 def start_reporting(
     config: "VllmConfig", cache_config: "KVCacheConfig", pool: "BlockPool", logger: Logger
 ) -> Reporting | None:
-    """Reports from now on; None, with one line that says why, where there is nothing to report or nowhere to."""
+    """Starts reporting. Returns None, and logs one line saying why, if there is nothing to report or no destination."""
     url = os.environ.get(URL, "").strip()
     if not url:
         logger.warning("reprise: %s is not set, so nothing is reported", URL)

@@ -1,4 +1,4 @@
-"""What a step of the engine changed, as its thread hands it over."""
+"""What an engine step changed, as the engine's thread reports it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,18 +12,18 @@ _GROUP_BYTES = 4
 
 @dataclass(frozen=True, slots=True)
 class StepReport:
-    """Raw facts: finding out whom they concern is left to the sender's thread."""
+    """Raw facts of a step. The sender's thread works out which requests they affect."""
 
     lost: Sequence[bytes] = ()
-    """keys (hash and group) of evicted blocks of which no copy is left"""
+    """keys (hash and group) of evicted blocks that have no copy left"""
     stored: Sequence[tuple[str, Sequence[bytes]]] = ()
-    """requests by the engine's id, and the hashes of their cached prefix"""
+    """the engine's request ids, each with the block hashes of its cached prefix"""
     reused: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    """of these requests: tokens that were reused at another position, and those of them that were computed again"""
+    """by request: tokens reused at another position, and reusable tokens that were recomputed"""
 
 
 class StepTranslator:
-    """Turns steps of the engine into changes of requests."""
+    """Turns step reports into changes of requests."""
 
     def __init__(self, block_size: int, has_random_suffix: bool) -> None:
         self._block_size = block_size

@@ -1,4 +1,4 @@
-"""Which of a model's KV cache groups decides how long a cached prefix is."""
+"""Finds the KV cache group that determines how long a cached prefix is."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WatchedGroup:
-    """A group of layers that attend to everything, so that its cached prefix ends where its first missing block is."""
+    """A group of full-attention layers. Its cached prefix ends at its first missing block."""
 
     group_id: int
     block_size: int
     hash_block_size: int
     is_alone: bool
-    """other groups (sliding windows, states) may miss sooner"""
+    """false if there are other groups (sliding windows, states), which may miss sooner"""
 
     def hashes_of(self, request: "Request") -> Sequence[bytes]:
-        """One for each of the request's full blocks, chained, so that each names all tokens up to its end."""
+        """Returns one hash per full block of the request. They are chained: each covers all tokens up to its end."""
         if self.block_size == self.hash_block_size:
             return request.block_hashes[:]
         from vllm.v1.core.kv_cache_utils import resolve_block_hashes
@@ -29,17 +29,17 @@ class WatchedGroup:
         return list(resolve_block_hashes(request.block_hashes, self.hash_block_size, self.block_size))
 
     def key_of(self, block_hash: bytes) -> bytes:
-        """By which the pool knows a block of this group."""
+        """Returns the key under which the pool stores a block of this group."""
         return block_hash + self.group_id.to_bytes(4, "big")
 
 
 def find_watched_group(config: "KVCacheConfig", pool: "BlockPool") -> WatchedGroup | None:
-    """The first group of full attention; None when there is none."""
+    """Returns the first full-attention group, or None if there is none."""
     groups = config.kv_cache_groups
     for group_id, group in enumerate(groups):
         spec = group.kv_cache_spec
         if _sees_everything(spec):
-            # context parallelism spreads a block over ranks: the hash's size is the one that counts then
+            # context parallelism spreads a block over ranks, so the hash block size is the one that counts
             block_size = pool.hash_block_size if len(groups) == 1 else spec.block_size
             return WatchedGroup(group_id, block_size, pool.hash_block_size, len(groups) == 1)
     return None
@@ -48,5 +48,5 @@ def find_watched_group(config: "KVCacheConfig", pool: "BlockPool") -> WatchedGro
 def _sees_everything(spec: "KVCacheSpec") -> bool:
     from vllm.v1.kv_cache_interface import FullAttentionSpec
 
-    # a reference window drops blocks in the middle of what was generated
+    # a reference window (rswa) drops blocks in the middle of the generated tokens
     return isinstance(spec, FullAttentionSpec) and not hasattr(spec, "rswa_window")

@@ -9,23 +9,24 @@ import { isRunning } from '../../scan/labels/label.ts'
 import { isWeakLabel } from '../../scan/words/read-noun.ts'
 import { findOwn } from '../find-own.ts'
 
-/** Blocks that marks of their own close, and what looks like some and is left alone. */
+/** Lists of blocks with their own closing marks, and similar text that is left alone. */
 export interface ClosedLists {
   readonly lists: readonly ContextList[]
   readonly refusals: readonly Refusal[]
 }
 
-/** A block between the mark that opens it and the one that closes it. */
+/** A block between its opening and closing marks. */
 interface Closed {
   readonly opening: Opening
-  /** Where the mark begins that closes it. */
+  /** Where its closing mark begins. */
   readonly close: number
   readonly end: number
 }
 
 /**
- * The lists whose blocks stand between marks that open and close one each, as `[webpage 1 begin]…[webpage 1 end]`. None
- * where words stand between two blocks, or where a mark that closes stands in a block: then nobody knows which one does.
+ * Finds lists whose blocks are each between an opening and a closing mark, such as `[webpage 1 begin]…[webpage 1 end]`.
+ * A row is refused if there are words between blocks or a closing mark inside a block, because then it is unclear which
+ * mark closes it.
  */
 export function findClosedLists(marks: Marks, region: Region): ClosedLists {
   const openings = findOwn(marks.openings, region)
@@ -51,7 +52,10 @@ export function findClosedLists(marks: Marks, region: Region): ClosedLists {
   return { lists, refusals }
 }
 
-/** All blocks of these openings; undefined unless they stand right behind one another, each closed once. */
+/**
+ * Returns the blocks of these openings. Undefined unless they directly follow one another and each is closed exactly
+ * once.
+ */
 function readRow(text: string, openings: readonly Opening[], limit: number): Closed[] | undefined {
   const row: Closed[] = []
   for (const [i, opening] of openings.entries()) {
@@ -67,7 +71,10 @@ function readRow(text: string, openings: readonly Opening[], limit: number): Clo
   return row
 }
 
-/** Where the last block may be closed once more; -1 where the template closes other things by the same mark. */
+/**
+ * Returns where the last block may be closed a second time. Returns -1 if the template uses the same mark to close
+ * other things.
+ */
 function findAgain(text: string, { closing, form }: Opening, from: number): number {
   return form === 'document role' ? -1 : text.indexOf(closing, from)
 }
@@ -87,7 +94,7 @@ function toList(text: string, row: readonly Closed[], region: Region): ContextLi
   }
 }
 
-/** A number that counts belongs to the place, and so does the mark that closes its block by it. */
+/** A running number belongs to the position, and so does a closing mark that repeats it. */
 function toBlock(text: string, { opening, close, end }: Closed, positional: boolean): BlockSpan {
   const { start, label, isTwice } = opening
   const contentStart = findContentStart(text, opening.end, close)

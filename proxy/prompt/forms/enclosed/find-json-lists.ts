@@ -22,26 +22,26 @@ import { idNames, plainId } from '../../scan/words/id-names.ts'
 import { isSorted } from '../../scan/words/tool-kind.ts'
 import { findOwn } from '../find-own.ts'
 
-// what they call their list: `anyOf` in a schema and `scripts` in a manifest hold descriptions too
+// names of such lists; `anyOf` in a schema and `scripts` in a manifest also contain descriptions
 const LIST_NAMES =
   /^(?:.*_)?(?:results?|documents?|docs|contexts?|passages?|sources?|references|chunks?|excerpts?|snippets?|memories|content|contents|hits|matches|items|records|articles|entries|pages|data|organic|web|news|nodes|observations?|value|values|output)$/i
 const LABEL_NAMES = [...idNames, 'document', 'doc', 'source_id']
 
-// lines of JSON in numbers like these are a log
+// more lines of JSON than this are a log
 const MOST_LISTS = 1_000
 const MOST_AROUND = 500
 
 const OPEN_BRACKET = 91
-// classifiers have results, too
+// classifiers have results too
 const OF_ANYTHING = /(?<!search )\bresults?\b/i
 
-/** What was seen of JSON in a region: lists, and what is left alone. */
+/** What was found in the JSON of a region: lists, and text that is left alone. */
 export interface JsonLists {
   readonly lists: readonly ContextList[]
   readonly refusals: readonly Refusal[]
 }
 
-/** The lists of results that stand as JSON in a region, outside of code: `[{"title":…,"content":…},…]`. */
+/** Finds lists of results in a region's JSON, outside code: `[{"title":…,"content":…},…]`. */
 export function findJsonLists(marks: Marks, region: Region): JsonLists {
   const { text } = marks
   const values = findOwn(marks.values, region)
@@ -66,44 +66,48 @@ export function findJsonLists(marks: Marks, region: Region): JsonLists {
 
 const SILENT: Front = { isAnnounced: false, isSet: false }
 
-/** The list at `start`, if there is one, and where reading goes on. */
+/** Reads the list at `start`, if there is one, and returns where reading continues. */
 function readValue(
   marks: Marks,
   region: Region,
   start: number,
   fenceEnd: number | undefined,
 ): { readonly at: number; readonly list?: ContextList | Reason | undefined } {
-  // lines of JSON are logs, too: these are announced as documents
-  // below one another in an element for documents
+  // lines of JSON may be a log, so they must be announced as documents or be the content of an element for documents
   const isFirst = region.isKin && findContentStart(marks.text, region.start, region.end) === start
   const isLines = isFirst || (isFirstLine(marks.text, start) && readFront(marks.text, start).isSet)
   const lines = isLines ? readJsonLines(marks.text, start) : undefined
   const value = lines ?? readJsonValue(marks.text, start)
-  // where one attempt broke off the next one may begin, so that no character is read twice
+  // if one attempt stops, the next begins there, so that no character is read twice
   if (typeof value === 'number') return { at: fenceEnd ?? value }
   return { at: fenceEnd ?? value.end, list: readList(marks, region, start, value, fenceEnd) }
 }
 
-/** Whether an array, or a line of several, is the first thing in fenced code that is JSON, or of no language. */
+/**
+ * Returns whether an array, or the first of several JSON lines, comes first in fenced code marked as JSON or unmarked.
+ */
 function isFencedAlone(text: string, start: number): boolean {
   if (text.charCodeAt(start) !== OPEN_BRACKET && !isFirstLine(text, start)) return false
   const fence = findContentEnd(text, Math.max(start - 200, 0), start)
   return /(?:^|\n)[ \t]*(?:`{3,}|~{3,})(?:json)?$/i.test(text.slice(Math.max(fence - 24, 0), fence))
 }
 
-/** Whether an object ends with its line, and the next one begins below it. */
+/** Returns whether an object ends with its line and the next one begins below it. */
 function isFirstLine(text: string, start: number): boolean {
   const end = findLineEnd(text, start)
   return text[findContentEnd(text, start, end) - 1] === '}' && text[findContentStart(text, end, text.length)] === '{'
 }
 
-/** Numbers, as in `[1]`, hold none. */
+/** Returns whether an element may contain text. Numbers, as in `[1]`, do not. */
 function mayHoldText(text: string, { start }: JsonElement): boolean {
   const first = text[start]
   return first === '{' || first === '"'
 }
 
-/** `fenceEnd` is where the fenced code ends that holds the value and nothing else. */
+/**
+ * Returns the list in a JSON value, or why it is left alone. `fenceEnd` is the end of the fenced code that contains
+ * only this value.
+ */
 function readList(
   marks: Marks,
   region: Region,
@@ -115,9 +119,9 @@ function readList(
   if (end > region.end || !arrays.some(({ elements }) => elements.some((element) => mayHoldText(text, element))))
     return undefined
   const front = readFront(text, start)
-  // fenced, it is what an example looks like, too
+  // fenced JSON may be an example
   if (fenceEnd !== undefined && !(front.isAnnounced && isFence(text, end, fenceEnd))) return undefined
-  // code and prose go on behind what looks like JSON
+  // if more text follows on the line, it is code or prose that looks like JSON
   if (findContentStart(text, end, findLineEnd(text, end)) < findLineEnd(text, end) && !/[<"'`]/.test(text[end] ?? ''))
     return undefined
   const situation: Situation = {
@@ -146,12 +150,12 @@ function readList(
   return largest === undefined ? refused : toList(text, largest, fenceEnd ?? end)
 }
 
-/** A name of several words as one of underscores: `relevantContext`, `Retrieved Context`. */
+/** Converts a name of several words to underscores: `relevantContext`, `Retrieved Context`. */
 function toWords(name: string): string {
   return name.replaceAll(/([a-z\d])([A-Z])/g, '$1_$2').replaceAll(/[ -]/g, '_')
 }
 
-/** Whether members in front of the largest array of a value, or behind it, say how it is sorted. */
+/** Returns whether members before or after the arrays of a value say how it is sorted. */
 function isSortedAround(text: string, start: number, end: number, arrays: JsonValue['arrays']): boolean {
   const spans = arrays.map(({ elements }) => ({ from: elements[0]!.start, to: elements.at(-1)!.end }))
   const from = Math.min(...spans.map((span) => span.from))
@@ -162,7 +166,7 @@ function isSortedAround(text: string, start: number, end: number, arrays: JsonVa
   )
 }
 
-/** Whether nothing but a fence stands between these. */
+/** Returns whether there is only a fence in this range. */
 function isFence(text: string, from: number, to: number): boolean {
   return to - from <= 100 && /^\s*(?:`{3,}|~{3,})\s*$/.test(text.slice(from, to))
 }
@@ -184,7 +188,7 @@ function toList(text: string, elements: readonly JsonElement[], end: number): Co
 // `"[doc1]"`: a word for a document and its number
 const CALLED = /^"\[?(\p{L}+[ _-]?)(\d{1,4})\]?"$/u
 
-/** Where the numbers stand by which objects of a single member are called. */
+/** Returns the spans of the numbers after which objects with a single member are named. */
 function findCalled(elements: readonly JsonElement[]): Span[] | undefined {
   const labels = elements.map(({ members }) => {
     const [[name, { keyStart }] = ['', { keyStart: 0 }], ...others] = members ?? []
@@ -196,7 +200,7 @@ function findCalled(elements: readonly JsonElement[]): Span[] | undefined {
   return labels.every((label) => label !== undefined) ? labels : undefined
 }
 
-/** The word in front of the number of such a name. */
+/** Returns the word before the number of such a name. */
 function prefixOf(text: string, { start }: Span): string {
   return /\p{L}+[ _-]?$/u.exec(text.slice(Math.max(start - 32, 0), start))![0]
 }
@@ -205,10 +209,10 @@ function lengthOf(elements: readonly JsonElement[]): number {
   return elements.at(-1)!.end - elements[0]!.start
 }
 
-/** Reads whether the line in front says that what follows is retrieved text: it could be anything else. */
+/** Reads whether the line before `start` announces retrieved text. Otherwise it could be anything. */
 function readFront(text: string, start: number): Front {
   const end = findContentEnd(text, Math.max(start - 16, 0), start)
-  // one value behind another, as in lines of JSON
+  // this value directly follows another, as in lines of JSON
   if (text[end - 1] === '}' || text[end - 1] === ']') {
     if (!/^(?:\[{1,2}[^[{"]|#)/.test(text.slice(text.lastIndexOf('\n', end - 1) + 1, end))) return SILENT
   }
@@ -221,7 +225,7 @@ function isTexts(text: string, elements: readonly JsonElement[]): boolean {
   return elements.every(({ start, end }) => text.charCodeAt(start) === 34 && end - start - 2 >= SHORTEST_TEXT)
 }
 
-/** The numbers or plain names by which the elements are told apart, if all have the same member for it. */
+/** Returns the spans of the numbers or plain names that identify the elements, if all have the same member for it. */
 function findLabels(text: string, elements: readonly JsonElement[]): Span[] | undefined {
   for (const name of LABEL_NAMES) {
     const labels = elements.map(({ members }) => toLabel(text, members?.get(name)))

@@ -7,7 +7,7 @@ import { materialWords } from '../../scan/words/vocabulary.ts'
 import { findOwn } from '../find-own.ts'
 
 const MATERIAL = new RegExp(materialWords, 'iu')
-// `src/a.ts`, `README.md`: no words, and a dot or a slash within
+// `src/a.ts`, `README.md`: no spaces, and a dot or a slash
 const PATH = /^(?:[\w@.+-]+\/)*[\w@+-]*[\w@.+-]\.[A-Za-z][\w]{0,9}$|^(?:[\w@.+-]+\/)+[\w@.+-]+$/
 // `### src/a.ts`, `**src/a.ts**`, `` File: `src/a.ts`: ``
 const DRESSED =
@@ -23,8 +23,8 @@ interface Quotation {
 }
 
 /**
- * The lists of quotations, each below a line that says what it is: the same words for all (`Article:` and `"""`), or
- * the path of a file (`src/a.ts` and fenced code). Nothing stands between them: a guide has words there.
+ * Finds lists of quotations that each follow a line saying what they are: the same words for all (`Article:` and
+ * `"""`), or the path of a file (`src/a.ts` and fenced code). There must be no text between them, unlike in a guide.
  */
 export function findQuotedLists(marks: Marks, region: Region): ContextList[] {
   const quotes = findOwn(marks.quotes, region)
@@ -35,13 +35,13 @@ export function findQuotedLists(marks: Marks, region: Region): ContextList[] {
   ]
 }
 
-/** Files below their paths; those that hold fenced code themselves only where nothing stands behind the last. */
+/** Finds files below their paths. Files that contain fenced code are found only if no text follows the last file. */
 function findFiles({ text }: Marks, fences: readonly Fence[], region: Region): ContextList[] {
   const opened = fences.map((fence) => {
     return toQuotation(text, region, fence.start, { start: fence.end + 1, end: fence.end + 1 }, fence.end)
   })
   const files = opened.filter(({ heading }) => PATH.test(heading))
-  // most fenced code stands below words
+  // most fenced code follows ordinary words
   if (files.length < 2) return []
   const lists = toLists(text, readFenced(text, fences, region), 'fenced')
   return lists.length > 0 ? lists : toLists(text, readWholeFiles(text, fences, files, region), 'fenced')
@@ -56,7 +56,7 @@ function readWholeFiles(
   return files.flatMap((file, i) => {
     const end = findContentEnd(text, file.end, files[i + 1]?.start ?? region.end)
     const close = fences[findIndexFrom(fences, text.lastIndexOf('\n', end - 1) + 1)]
-    // a path inside of a file has no closing fence in front of it
+    // a path inside a file has no closing fence before it
     if (close === undefined || !close.bare || close.start < file.end || close.start >= end || close.end < end) return []
     return [{ ...file, end, inside: { start: file.inside.start, end: close.start } }]
   })
@@ -82,7 +82,7 @@ function readFenced(text: string, fences: readonly Fence[], region: Region): Quo
     if (close === fences.length) return found
     const { start, end } = fences[close]!
     const quotation = toQuotation(text, region, open.start, { start: open.end + 1, end: start }, end)
-    // code that nothing names belongs to the words around it
+    // code without a name belongs to the text around it
     if (PATH.test(quotation.heading)) found.push({ ...quotation, end: findContentEnd(text, start, end) })
     i = close + 1
   }
@@ -98,7 +98,7 @@ function toQuotation(text: string, region: Region, open: number, inside: Quotati
   const start = Math.max(text.lastIndexOf('\n', headingEnd - 1) + 1, region.start)
   const lineEnd = findLineEnd(text, headingEnd)
   const next = findLineEnd(text, lineEnd + 1)
-  // one blank line may stand between a path in signs and its file
+  // one blank line may separate a decorated path from its file
   const isAbove = lineEnd < open && (next >= open || findLineEnd(text, next + 1) >= open)
   const line = isAbove && headingEnd - start <= LONGEST_HEADING ? text.slice(start, headingEnd).trim() : ''
   const heading = DRESSED.exec(line)?.[2] ?? (next >= open ? line : '')
@@ -140,7 +140,7 @@ function toList(text: string, row: readonly Quotation[], form: FormId): ContextL
 const CREDIT = /<b>(?:content|source|document|text|excerpt|passage|file|article)\b[^<\n]{0,300}[:：][ \t]*<\/b>/iy
 const BREAKS = /(?:\s|<br ?\/?>)+$/i
 
-/** The list whose blocks begin with bold words of HTML that say where each is from, parted by line breaks of HTML. */
+/** Finds the list whose blocks begin with bold HTML text naming their source and are separated by HTML line breaks. */
 export function findBoldLists(marks: Marks, region: Region): ContextList[] {
   const { text } = marks
   const bolds = findOwn(marks.bolds, region).filter(({ start }) => {
@@ -150,7 +150,7 @@ export function findBoldLists(marks: Marks, region: Region): ContextList[] {
   if (bolds.length < 2) return []
   const blocks: BlockSpan[] = []
   for (const { start } of bolds) {
-    // a text in one line: what stands below may be the prompt's
+    // the text is a single line, because the lines below it may belong to the prompt
     const lineEnd = findLineEnd(text, start)
     const next = marks.bolds[findIndexFrom(marks.bolds, start + 1)]?.start ?? region.end
     const limit = Math.min(lineEnd, next, region.end)

@@ -9,15 +9,16 @@ import { findOwn } from '../find-own.ts'
 const HEADING = /^#{1,6}[ \t]+(?:(?:the )?contents? (?:from|of) [^\n]+|来自[^\n]+的内容)[:：]$/i
 const LONGEST_HEADING = 300
 
-/** Fenced text with the heading above it. */
+/** The opening fence of a text and the start of the heading above it. */
 interface Sourced {
   readonly start: number
   readonly open: Fence
 }
 
 /**
- * The list of fenced texts below headings that say where each is from. A text may hold fenced code: it ends with the
- * last fence in front of the next heading, and the last one where only one fence is left, or nothing behind it.
+ * Finds the list of fenced texts below headings that name their sources. A text may contain fenced code, so it ends
+ * with the last fence before the next heading. The last text is closed only if a single fence is left, or nothing
+ * follows the last fence.
  */
 export function findSourcedLists(marks: Marks, region: Region): ContextList[] {
   const { text } = marks
@@ -40,7 +41,7 @@ export function findSourcedLists(marks: Marks, region: Region): ContextList[] {
   return [{ blocks, positional: false, labelPrefix: '', form: 'sourced', weight: 'strong', end }]
 }
 
-/** Where the heading begins that stands above a fence, with blank lines between at most. */
+/** Returns where the heading above a fence begins. Only blank lines may be between them. */
 function findHeading(text: string, { start, bare }: Fence, region: Region): number | undefined {
   const end = findContentEnd(text, region.start, start)
   const line = Math.max(text.lastIndexOf('\n', end - 1) + 1, region.start)

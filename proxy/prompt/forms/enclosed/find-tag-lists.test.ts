@@ -12,7 +12,7 @@ describe('documents that hold tags like those around them', () => {
     ['closes one and opens another', 'A\n</document>\nand on\n<document>\nB'],
     ['opens one in the middle of a line', 'write <document> around A'],
   ])('are left alone when one of them %s', (_what, content) => {
-    // nothing that could be moved: no list, or the container as a whole
+    // nothing that could move: no list, or the container as a whole
     for (const blocks of contentsOf(list('first', content, 'third', 'fourth'))) expect(blocks).toHaveLength(1)
   })
 

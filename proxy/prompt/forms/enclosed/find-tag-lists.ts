@@ -11,20 +11,20 @@ import { idNames, plainId } from '../../scan/words/id-names.ts'
 import { datedField, orderedField, toFieldName } from '../../scan/words/ordered-fields.ts'
 import { isLabelNoun } from '../../scan/words/read-noun.ts'
 
-// the first of these that all of a list's blocks carry labels them
-// without an id: the file that each is of, where all are of different ones
+// attributes that may label blocks without an id: their file names, if all differ; the first one that all blocks have
+// is used
 const NAME_ATTRIBUTES = ['name', 'file', 'filename', 'file_name', 'path', 'file_path', 'source']
-// or a number that a word for a document gives, as `reference="2"`, where it counts from each to the next
+// or a word for a document with a number, such as `reference="2"`, if it counts up from block to block
 const COUNTING = /^(?:ref|num|nr|no|idx|key)$/
 const LINES = /^(?:lines?|linerange|(?:start|end|from|to)line|line(?:start|end))$/
 
-// names that the fields of a record have too, as in `<source>a.pdf</source> <content>…</content>`
+// names that fields of a record also have, as in `<source>a.pdf</source> <content>…</content>`
 const FIELD_NAMES = new Set(['source', 'reference', 'file', 'memory', 'result'])
 
 /**
- * The lists that these elements of one region form, each being a block: one list for every row of siblings. A row that
- * text interrupts inside its container, or that counts on behind the text, is none: a document holds such tags itself
- * and would be torn apart.
+ * Finds the lists formed by these elements of one region. Each element is a block, and each row of siblings is a list.
+ * A row is left out if text interrupts it inside its container, or if its numbers continue after the text, because then
+ * a document contains such tags and would be torn apart.
  */
 export function findTagLists(marks: Marks, elements: readonly KinElement[], region: Region): ContextList[] {
   if (elements.length > mostBlocks) return []
@@ -52,14 +52,14 @@ function isSibling(text: string, left: KinElement, right: KinElement): boolean {
   return left.open.name === right.open.name && findGapEnd(text, left.end, right.start) === right.start
 }
 
-/** Where white space ends that begins here, with a rule in it at most. */
+/** Returns the end of the whitespace that begins here, which may include one rule. */
 function findGapEnd(text: string, from: number, to: number): number {
   const at = findContentStart(text, from, to)
   const lineEnd = Math.min(findLineEnd(text, at), to)
   return at > from && at < to && isRule(text, at, lineEnd) ? findContentStart(text, lineEnd, to) : at
 }
 
-/** Whether the label of one element is a number and that of the other the next. */
+/** Returns whether the label of one element is a number and the other's label is the next number. */
 function countsOn(text: string, left: KinElement, right: KinElement): boolean {
   const labels = readLabels(text, right)
   for (const [name, label] of readLabels(text, left)) {
@@ -72,7 +72,7 @@ function countsOn(text: string, left: KinElement, right: KinElement): boolean {
 }
 
 function isField({ text, tags }: Marks, { open, start, end }: KinElement): boolean {
-  // alone such an element may be anything
+  // a single such element may be anything
   if (genericTags.has(open.name)) return true
   if (!FIELD_NAMES.has(open.name)) return false
   const before = tags[findIndexFrom(tags, start) - 1]
@@ -113,7 +113,7 @@ function toList(text: string, row: readonly KinElement[], inContainer: boolean):
   }
 }
 
-/** The attribute that counts these elements, if it is called by a word for documents. */
+/** Returns the attribute that counts these elements, if its name is a word for documents. */
 function findCounting(text: string, labels: readonly ReadonlyMap<string, BlockSpan['label']>[]): string | undefined {
   return [...labels[0]!.keys()].find(
     (name) => isCounting(name) && isRunning(labels.map((label) => textOf(text, label.get(name)))),
@@ -124,12 +124,12 @@ function isCounting(name: string): boolean {
   return COUNTING.test(name) || (isLabelNoun(name) && name !== 'chunk')
 }
 
-// `<source>3</source>`, first or last in an element
+// `<source>3</source>` at the beginning or end of an element
 const NUMBER_FIRST = /^\s{0,8}<(source|id|index|number|ref)>\s{0,8}(\d{1,6})\s{0,8}<\/\1>/
 const NUMBER_LAST = /<(source|id|index|number|ref)>\s{0,8}(\d{1,6})\s{0,8}<\/\1>\s{0,8}$/
 const LONGEST_NUMBER = 64
 
-/** Where the numbers of the places stand, if the elements hold these as elements of their own. */
+/** Returns the spans of position numbers, if the elements have them as child elements. */
 function findNumbers(text: string, row: readonly KinElement[]): BlockSpan['label'][] | undefined {
   const first = row.map(({ open, close }) => {
     const from = open.end
@@ -150,18 +150,18 @@ function toNumber(match: RegExpExecArray | null, from: number): BlockSpan['label
   return { start, end: start + match[2]!.length }
 }
 
-/** Whether an attribute, which is none that labels, says that the elements have an order. */
+/** Returns whether an attribute other than the label says that the elements have an order. */
 function isOrdered(text: string, open: KinElement['open'], hasOrigins: boolean): boolean {
   return readAttributes(text, open).some(({ name, valueStart, valueEnd }) => {
-    // words of a title without quotes look like attributes without values
+    // the words of an unquoted title look like attributes without values
     if (valueStart === valueEnd || idNames.includes(name)) return false
-    // lines of different files
+    // line numbers in different files are no order
     if (hasOrigins && LINES.test(toFieldName(name))) return false
     return orderedField.test(toFieldName(name)) || (name === 'total' && /^\d+$/.test(text.slice(valueStart, valueEnd)))
   })
 }
 
-/** Whether dates in the elements' tags rise or fall through all of them: those of what was searched for stand by rank. */
+/** Returns whether dates in the elements' tags rise or fall throughout. Search results are sorted by rank instead. */
 function areDated(text: string, row: readonly KinElement[]): boolean {
   const dates: string[] = []
   for (const { open } of row) {
@@ -193,7 +193,7 @@ function readLabels(text: string, element: KinElement): Map<string, BlockSpan['l
   for (const { name, valueStart, valueEnd } of readAttributes(text, element.open)) {
     const isLabel = idNames.includes(name) || NAME_ATTRIBUTES.includes(name) || isCounting(name)
     const known = labels.has(name) || !isLabel
-    // longer values cannot be plain, and need not be copied
+    // longer values cannot be plain ids, so they are not copied
     if (known || valueEnd - valueStart > 64 || !plainId.test(text.slice(valueStart, valueEnd))) continue
     labels.set(name, { start: valueStart, end: valueEnd })
   }

@@ -6,7 +6,7 @@ import type { Marks, Place } from '../../scan/find-marks.ts'
 import { readCredits } from '../../scan/labels/find-record-head.ts'
 import { findOwn } from '../find-own.ts'
 
-// a first record may stand behind words in its line
+// the first record may follow other words on its line
 const FIELD_NAME = /^[^:：\n]{1,32}[:：]/
 
 // as in `Context: Content: It rained.`
@@ -19,14 +19,14 @@ interface Credited extends Place {
 }
 
 /**
- * The list whose texts come first and where they are from behind them: `Content: …` and below it `Source: a.md`. Each
- * text has such lines once, so that they show where it ends.
+ * Finds the list of texts that are each followed by their source: `Content: …` and below it `Source: a.md`. Each text
+ * has such lines exactly once, so that they mark its end.
  */
 export function findCreditedLists(marks: Marks, region: Region): ContextList[] {
   const contents = findOwn(marks.contents, region)
   if (contents.length < 2) return []
   const fences = new FenceWalk(findOwn(marks.fences, region), region.start)
-  // code in front of the list may look like it
+  // code before the list may look like it
   if (fences.pass(region.start, contents[0]!.start, region.end) > contents[0]!.start) return []
   const { text } = marks
   const name = FIELD_NAME.exec(text.slice(contents[0]!.start, contents[0]!.start + 40))?.[0] ?? ''
@@ -48,14 +48,17 @@ export function findCreditedLists(marks: Marks, region: Region): ContextList[] {
   return [{ blocks: spans, positional: false, labelPrefix: '', form: 'credited', weight: 'strong', end }]
 }
 
-/** These with a first one behind words in its line, as in `Context: Content: …`. */
+/** Adds a first text that follows words on its line, as in `Context: Content: …`. */
 function addInline(text: string, region: Region, name: string, own: readonly Place[]): readonly Place[] {
   const at = own.length === 0 ? -1 : text.lastIndexOf(name, own[0]!.start - 1)
   if (at <= region.start || !LEAD_IN.test(text.slice(Math.max(region.start, at - FURTHEST_LEAD_IN), at))) return own
   return [{ start: at }, ...own]
 }
 
-/** The text from `start` with its credits: the only ones up to `limit`, and for all but the last nothing behind them. */
+/**
+ * Reads the text from `start` with its credits, which must be the only ones up to `limit`. Only the last text may be
+ * followed by something else.
+ */
 function readBlock(text: string, start: number, limit: number, isLast: boolean): Credited | undefined {
   let found: Credited | undefined
   for (let line = findLineEnd(text, start) + 1; line < limit; line = findLineEnd(text, line) + 1) {

@@ -11,8 +11,8 @@ const ANNOUNCING = new RegExp(announcingWords, 'iu')
 const LONGEST_HEADING = 200
 
 /**
- * The list whose texts each end with a line that says where they are from, as in `(Source: a.md)`, with a blank line
- * behind it. The first one begins below the only line in front that announces them.
+ * Finds the list of texts that each end with a line naming their source, such as `(Source: a.md)`, and a blank line.
+ * The first text begins below the only line that announces them.
  */
 export function findFootedLists(marks: Marks, region: Region): ContextList[] {
   const all = findOwn(marks.feet, region)
@@ -35,12 +35,14 @@ export function findFootedLists(marks: Marks, region: Region): ContextList[] {
   ]
 }
 
-/** Whether what stands behind the list is more than a few lines of a prompt. */
+/** Returns whether the text after the list is longer than a few prompt lines. */
 function isMore(text: string, from: number, to: number): boolean {
   return findContentEnd(text, from, to) - from > 2_000
 }
 
-/** Where the texts begin: below the line that announces them; undefined unless there is one and no other. */
+/**
+ * Returns where the texts begin: below the line that announces them. Undefined unless there is exactly one such line.
+ */
 function findStart({ text }: Marks, region: Region, first: Foot): number | undefined {
   let start: number | undefined
   for (let line = region.start; line < first.start; line = findLineEnd(text, line) + 1) {

@@ -3,13 +3,13 @@ import { findContentEnd, findLineEnd } from '../../scan/find-edges.ts'
 import type { Region } from '../../scan/find-elements.ts'
 
 const KEYS = '\nValid Keys: '
-// what ends each text, as `From Smith et al. A title. 2020.`
+// begins the last line of each text, as in `From Smith et al. A title. 2020.`
 const CREDIT = 'From '
 const LONGEST_KEY = 200
 
 /**
- * The list of texts that a line behind them names by their keys: `Smith2020 pages 1-3: text`, a line `From …`, and below
- * all of them `Valid Keys: Smith2020 pages 1-3, Lee2021 pages 4-5`, as PaperQA2 writes them.
+ * Finds the list of texts whose keys are listed on a line after them: `Smith2020 pages 1-3: text`, a line `From …`, and
+ * below all of them `Valid Keys: Smith2020 pages 1-3, Lee2021 pages 4-5`, as PaperQA2 writes them.
  */
 export function findKeyedLists(text: string, region: Region): ContextList[] {
   const at = text.indexOf(KEYS, region.start)
@@ -25,14 +25,14 @@ export function findKeyedLists(text: string, region: Region): ContextList[] {
     const end = findContentEnd(text, start, starts[i + 1] ?? at)
     return { start, end, contentStart: Math.min(text.indexOf(': ', start) + 2, end), contentEnd: end }
   })
-  // a text that quotes a key is none, and tears what it stands in
+  // a quoted key is not a text of its own and would tear the surrounding text apart
   const areEach = starts.length === keys.size && blocks.every((block) => isCredited(text, block))
   if (blocks.length < 2 || !areEach) return []
   const end = blocks.at(-1)!.end
   return [{ blocks, positional: false, labelPrefix: '', form: 'keyed', weight: 'strong', end }]
 }
 
-/** Where lines begin with a key and a colon. */
+/** Returns where lines begin with a key and a colon. */
 function findStarts(text: string, keys: ReadonlySet<string>, from: number, to: number): number[] {
   const starts: number[] = []
   for (let line = from; line < to; line = findLineEnd(text, line) + 1) {

@@ -24,7 +24,7 @@ import type { Label } from '../../scan/labels/label.ts'
 import { findOwn } from '../find-own.ts'
 import { mayHead } from './may-head.ts'
 
-/** The lists whose blocks begin with a label at the beginning of a line of this region. */
+/** Finds the lists whose blocks begin with a label at the beginning of a line of this region. */
 export function findLabelledLists(marks: Marks, region: Region): ContextList[] {
   const labels = findOwn(marks.labels, region)
   const forms = toForms(labels)
@@ -38,7 +38,7 @@ export function findLabelledLists(marks: Marks, region: Region): ContextList[] {
   let at = region.start
   for (const label of labels) {
     if (label.start < at || refused.has(label.form)) continue
-    // fences in front of a list hide labels, those in its blocks are content
+    // fences before a list hide labels; fences inside its blocks are content
     at = fences.pass(at, label.start, region.end)
     if (at > label.start) continue
     const list = readList(labelled, label)
@@ -63,13 +63,13 @@ function readList(labelled: LabelledRegion, first: Label): ContextList | undefin
   const { marks, region, lines } = labelled
   const run = findRun(labelled, first)
   if (run === undefined || run.labels.length < 2) return undefined
-  // records with other fields between these would be glued to them
+  // records with other fields between these would be merged with them
   if (run.labels.some(({ keys }) => keys !== first.keys)) return undefined
-  // blocks inside and outside an element are not of one list
+  // blocks inside and outside an element do not belong to one list
   if (findClosing(marks, first.start, first.end, run.labels.at(-1)!.start) !== undefined) return undefined
   const interior = readInterior(marks.text, lines, run.labels)
   if (!region.container && holdsQuestion(interior)) return undefined
-  // what comes from elsewhere stays apart, and so does the line that says so
+  // blocks from another source stay separate, as does the line that announces them
   if (interior.announces) return undefined
   const end = findListEnd(labelled, run, interior)
   if (end === undefined || !mayHead(labelled, run, interior.ends, end.block)) return undefined
@@ -85,20 +85,20 @@ function readList(labelled: LabelledRegion, first: Label): ContextList | undefin
   }
 }
 
-/** Whether nothing stands between the beginning of a region and a label. */
+/** Returns whether a label is the first thing in its region. */
 function startsIn(text: string, region: Region, { start }: Label): boolean {
   return findContentStart(text, region.start, region.end) === start
 }
 
-/** Whether a list of numbers is that of the notes of a text: below a heading for them, or nothing but links. */
+/** Returns whether a numbered list is a text's notes: below a heading for notes, or nothing but links. */
 function isNotes(text: string, first: Label, blocks: readonly BlockSpan[]): boolean {
   if (!first.bare) return false
   if (isLinks(text, blocks)) return true
-  // what a prompt calls references, or sources, is told in sentences
+  // under a heading like references or sources, sentences are material, not notes
   return isOfNotes(text, first) && !blocks.every((block) => isTold(text, block))
 }
 
-// a year, an address, pages: what tells where something was written
+// bibliographic details: a year, an address, pages
 const NOTE = /https?:|\bdoi\b|\bet al\b|\bpp?\.|\bvol\.|\bisbn\b|[(,] ?(?:19|20)\d\d\b|，(?:19|20)\d\d|\[[A-Z]\]/i
 const TOLD = /\p{L}+[ \t]+\p{L}+[ \t]+\p{L}+[^\n]*[.!?]|[\p{Script=Han}\p{Script=Hiragana}]{6,}[^\n]*[。！？]/u
 
@@ -107,10 +107,10 @@ function isTold(text: string, { contentStart, contentEnd }: BlockSpan): boolean 
   return TOLD.test(words) && !NOTE.test(words)
 }
 
-// the links that a text cites as [1] and [2]
+// links that a text cites as [1] and [2]
 function isLinks(text: string, blocks: readonly BlockSpan[]): boolean {
   return blocks.every(({ contentStart, contentEnd }) => {
-    // the address of a page is short, and a long block need not be copied
+    // a page address is short, so long blocks are not copied
     return (
       contentEnd - contentStart < 2_000 &&
       /^(?:[-–] ?)?[<[]?https?:\/\/\S+[^\n]{0,80}$/.test(text.slice(contentStart, contentEnd))
@@ -118,12 +118,15 @@ function isLinks(text: string, blocks: readonly BlockSpan[]): boolean {
   })
 }
 
-/** Whether a question to the model may stand between the blocks: one block in a few that holds questions is suspect. */
+/**
+ * Returns whether a question to the model may be between the blocks. It is suspicious if only some blocks contain
+ * questions.
+ */
 function holdsQuestion({ questions, ends }: Interior): boolean {
   return questions > 0 && (questions < ends.length || ends.length === 1)
 }
 
-/** Where the last block ends, and the list with what closes that block. */
+/** Returns where the last block ends, and where the list ends including that block's closing. */
 function findListEnd(
   labelled: LabelledRegion,
   run: LabelRun,
@@ -132,23 +135,23 @@ function findListEnd(
   const { text } = labelled.marks
   const [first, last] = [run.labels[0]!, run.labels.at(-1)!]
   const opening = findOpening(text, 0, first.start)
-  // what closes the list stands in its blocks, too: which of them does cannot be told
+  // the list's closing line also occurs inside its blocks, so it is unclear which occurrence closes the list
   if (opening !== undefined && findClosingLine(text, opening, first.end, last.start) !== undefined) return undefined
   if (isOpenItem(text, run.labels, run.limit)) return undefined
   const ending = findEnding(labelled.marks, labelled.lines, run.labels, interior, run.limit)
   if (interior.quotes !== undefined && ending.listEnd === undefined) return undefined
-  // a last block that alone is not closed is none, or goes on behind what can be seen of it
+  // if only the last block is not closed, it is no block, or continues out of sight
   if (interior.closed && ending.listEnd === undefined) return undefined
   const limit = findBlockLimit(labelled, run, interior, ending)
   if (limit === undefined) return undefined
   const end = cutBlock(labelled, run, interior, limit)
-  // a document that begins like a prompt, as `User: …`: what ends it is its own first line
+  // a document that begins like a prompt, such as `User: …`, would be ended by its own first line
   if (end === last.end) return undefined
   if (opening?.sign !== undefined && text.endsWith(opening.sign, end)) return undefined
   return { block: end, list: ending.listEnd ?? end }
 }
 
-/** As far as the last block reaches; undefined when that cannot be told. */
+/** Returns the furthest end of the last block. Undefined if that is uncertain. */
 function findBlockLimit(
   labelled: LabelledRegion,
   run: LabelRun,
@@ -163,7 +166,7 @@ function findBlockLimit(
   const isClosed = region.container || marks.whole || endsInClosing(marks, last.end, run.limit)
   const certain = ending.certain ?? (isClosed ? run.limit : undefined)
   const bound = certain ?? findLimitBelowQuestion(labelled, run, interior)
-  // records are whole documents, but paragraphs that only the last one has may be the prompt's as well
+  // records are whole documents, but paragraphs found only in the last one may belong to the prompt
   const isRecord = certain !== undefined && last.keys !== undefined && ending.cue === undefined
   if (interior.blank || isRecord) {
     return bound === undefined || isPromptBefore(marks.text, last.end, bound) ? undefined : bound
@@ -171,13 +174,13 @@ function findBlockLimit(
   return findParagraphLimit(labelled, run, interior, { ...ending, certain: bound })
 }
 
-/** Whether the last line in front of `limit` says that the list ends, as `--- End of context ---`. */
+/** Returns whether the last line before `limit` says that the list ends, such as `--- End of context ---`. */
 function endsInClosing(marks: Marks, from: number, limit: number): boolean {
   const end = findContentEnd(marks.text, from, limit)
   return findEndBeforeClosing(marks, from, end) < end
 }
 
-/** With the question in front, only the list's end can come last, unless the prompt may go on behind its last block. */
+/** Returns the end of the list if the question comes before it, unless the prompt may continue after the last block. */
 function findLimitBelowQuestion(
   { marks, lines }: LabelledRegion,
   { labels, limit }: LabelRun,
@@ -196,20 +199,26 @@ function findLimitBelowQuestion(
     : limit
 }
 
-/** Whether the words in front of a first block in its line hold the question, as in `Answer this: '…' with this context:`. */
+/**
+ * Returns whether the words before a first block, on its line, contain the question, as in `Answer this: '…' with this
+ * context:`.
+ */
 function asksInLine(text: string, start: number): boolean {
   const line = text.slice(Math.max(text.lastIndexOf('\n', start - 1) + 1, start - 1_000), start)
   return /\b(?:query|question|task)\b[^\n]{0,20}['"“:：]/i.test(line)
 }
 
-/** Whether a last block that ends with its text has no more lines than another: one more may be of the prompt. */
+/**
+ * Returns whether a last block at the end of the text has no more lines than the other blocks. A further line may
+ * belong to the prompt.
+ */
 function isNoLonger(text: string, labels: readonly Label[], { ends }: Interior, limit: number): boolean {
   const lines = ({ end }: Label, to: number): number => text.slice(end, to).trim().split('\n').length
   const most = Math.max(...ends.map((end, i) => lines(labels[i]!, end)))
   return lines(labels.at(-1)!, limit) <= most
 }
 
-/** Whether the cue line that would end the last block may stand in it. */
+/** Returns whether the cue line that would end the last block may be part of it. */
 function isDoubtful(
   { marks }: LabelledRegion,
   { labels, limit }: LabelRun,
@@ -218,15 +227,15 @@ function isDoubtful(
 ): boolean {
   const { cue, closing, paragraph = limit } = ending
   if (cue === undefined || !(interior.blank || cue.start < paragraph)) return false
-  // examples are not touched, but where they end the next list begins
+  // examples are not touched, but the next list may begin where they end
   if (isNoContext(marks.text, labels[0]!)) return false
   if (ending.isAnsweredFirst) return true
-  // instructions between a last line and its cue, with no blank line between them
+  // instructions between the last line and its cue, without a blank line between them
   if (!cue.behindBlank && endsInPromptLine(marks.text, labels.at(-1)!.end, cue.start)) return true
   return mayBeInside(marks.text, cue, closing ?? limit, closing !== undefined)
 }
 
-/** As far as a last block without blank lines reaches. */
+/** Returns the furthest end of a last block without blank lines. */
 function findParagraphLimit(
   labelled: LabelledRegion,
   run: LabelRun,
@@ -238,7 +247,7 @@ function findParagraphLimit(
     return certain ?? (isShown(labelled, run, interior) ? run.limit : undefined)
   }
   const { marks, region } = labelled
-  // what reads like a question in front of the closing mark need not be it, when more of the prompt stands behind
+  // a question before the closing mark may not be the prompt's question if the prompt continues after that mark
   const isEnclosed =
     limit === closing && findContentStart(marks.text, findLineEnd(marks.text, limit), region.end) < region.end
   return mayGoOn(marks, paragraph, limit, { asked: certain === undefined, enclosed: isEnclosed })
@@ -250,7 +259,10 @@ function isPromptBefore(text: string, from: number, cue: number): boolean {
   return readCue(text, cue) !== undefined && endsInPrompt(text, from, cue)
 }
 
-/** Whether a last block that nothing follows surely ends there: its last line may be the question if it has several. */
+/**
+ * Returns whether a last block with nothing after it certainly ends there. If it has several lines, the last one may be
+ * the question.
+ */
 function isShown(labelled: LabelledRegion, run: LabelRun, interior: Interior): boolean {
   const { text } = labelled.marks
   const last = run.labels.at(-1)!
@@ -259,19 +271,19 @@ function isShown(labelled: LabelledRegion, run: LabelRun, interior: Interior): b
   return !text.slice(findContentStart(text, last.end, end), end).includes('\n')
 }
 
-/** Where the last block's body ends in front of `limit`, without what parts or closes the list. */
+/** Returns where the last block's body ends before `limit`, without a separator or the closing of the list. */
 function cutBlock({ marks, lines }: LabelledRegion, { labels }: LabelRun, interior: Interior, limit: number): number {
   const { text } = marks
   const last = labels.at(-1)!
   const end = findContentEnd(text, last.end, limit)
   const rule = findLastRule(text, last.end, end)
-  // the rule that parts the blocks from what follows, unless other blocks end in one themselves
+  // a rule that separates the blocks from what follows, unless other blocks also end in one
   const isOutside = rule?.text === findOpeningRule(text, lines.notes, labels[0]!.start) || !interior.endsInRule
   return findEndBeforeClosing(marks, last.end, rule !== undefined && isOutside ? rule.bodyEnd : end)
 }
 
 function toBlock(text: string, { start, end: labelEnd, idStart, idEnd, keys }: Label, end: number): BlockSpan {
-  // the fields of a record are part of what it says
+  // the fields of a record are part of its content
   const contentStart = keys === undefined ? findContentStart(text, labelEnd, end) : start
   const span = { start, end, contentStart, contentEnd: end }
   return idStart === idEnd ? span : { label: { start: idStart, end: idEnd }, ...span }

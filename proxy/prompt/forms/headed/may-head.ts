@@ -8,10 +8,13 @@ import { titledForms } from '../../scan/labels/find-titled-labels.ts'
 import type { Label } from '../../scan/labels/label.ts'
 
 const HEADING = /^[ \t]{0,3}#{1,6}[ \t]/m
-// a line that is a heading, or as short as a title and no sentence
+// a heading line, or a line as short as a title that is not a sentence
 const TITLE = /^(?:#{1,6}[ \t][^\n]*|\*\*[^\n]*\*\*|[^\n]{0,79}[^.!?。！？…:：;|)`"'”’»\]}>\n])$/
 
-/** Whether labels that name nothing but where a text is from surely head the texts below them; `end` is where the last one ends. */
+/**
+ * Returns whether labels that only name a text's source certainly belong to the texts below them. `end` is the end of
+ * the last text.
+ */
 export function mayHead(
   { marks: { text }, region }: LabelledRegion,
   { labels }: LabelRun,
@@ -21,14 +24,14 @@ export function mayHead(
   const { form, start } = labels[0]!
   if (form === rowForm) return isHeaded(text, region, start)
   if (form === fileForm) return isAnnounced(text, region, start)
-  // of headings in the texts and around them nobody knows which is whose
+  // with headings both in and around the texts, it is unclear which belong to the texts
   if (titledForms.has(form)) return !ends.concat(end).some((own, i) => HEADING.test(text.slice(labels[i]!.end, own)))
   if (form !== originForm) return true
   const [field = ''] = /^[^:：]{1,40}(?=[:：])/.exec(text.slice(start, start + 41)) ?? []
   return countLines(text, field.trimEnd().toLowerCase(), start, end) === labels.length && !areTitled(text, labels, ends)
 }
 
-/** How many lines begin with a field: of a source that is no file nobody knows whether it heads a text. */
+/** Counts the lines that begin with a field. If a source is not a file, it is unclear whether it heads a text. */
 function countLines(text: string, field: string, from: number, to: number): number {
   let count = 0
   for (let line = from; line < to; line = findLineEnd(text, line) + 1) {
@@ -39,7 +42,9 @@ function countLines(text: string, field: string, from: number, to: number): numb
   return count
 }
 
-/** Whether each block but the last ends with a paragraph like a title: then it is that of the next one. */
+/**
+ * Returns whether each block except the last ends with a title-like paragraph, which then belongs to the next block.
+ */
 function areTitled(text: string, labels: readonly Label[], ends: readonly number[]): boolean {
   return ends.every((end, i) => {
     const line = text.lastIndexOf('\n', end - 1) + 1
@@ -52,14 +57,14 @@ function areTitled(text: string, labels: readonly Label[], ends: readonly number
 // `id|text`
 const COLUMNS = /^\w{1,24}(?:\|\w{1,24}){0,6}\|(?:text|content|chunk|passage|snippet|description|document)$/i
 
-/** Whether the line right above a list names its columns, of which the last has the texts. */
+/** Returns whether the line right above a list names its columns, the last of which holds the texts. */
 function isHeaded(text: string, region: Region, start: number): boolean {
   const end = findContentEnd(text, region.start, start)
   const line = Math.max(text.lastIndexOf('\n', end - 1) + 1, region.start)
   return end - line < 200 && COLUMNS.test(text.slice(line, end).trim())
 }
 
-/** Whether the line in front of a list announces retrieved texts, or an element for such begins with it. */
+/** Returns whether the line before a list announces retrieved texts, or the list begins an element for such texts. */
 function isAnnounced(text: string, region: Region, start: number): boolean {
   const end = findContentEnd(text, region.start, start)
   if (end === region.start) return region.isKin

@@ -9,14 +9,14 @@ import { announcingPlurals } from '../../scan/words/vocabulary.ts'
 import { findOwn } from '../find-own.ts'
 import { type Bullet, readBullet } from './read-bullet.ts'
 
-// what says of texts that they were looked for: needed documents, sources of a river and chapters are listed as well
+// words saying that texts were searched for; required documents, sources of a river and chapters are also listed
 const RETRIEVED =
   /(?:^|[^\p{L}])(?:retrieved|relevant|related|matching|search|found|snippets?|excerpts?|passages?|chunks?|gefunden\w*|relevante\w*|pertinents?|recuperad\w*|encontrad\w*)(?:$|[^\p{L}])|检索|相关|片段|検索|関連|검색/iu
 const SET = new RegExp(announcingPlurals, 'iu')
-// how rules and parameters begin
+// beginnings of rules and parameters
 const GUIDING =
   /^(?:[`{<[(]|\*\*|(?:always|never|only|use|call|check|run|read|write|avoid|must|should|do|make|prefer|ensure|when|if)\b)/i
-// what tells where something was written
+// bibliographic details
 const NOTE = /https?:|\bdoi\b|\bet al\b|\bpp\.|\bvol\.|\bisbn\b|[(,] ?(?:19|20)\d\d\b/i
 const SENTENCE =
   /\p{L}+[ \t]+\p{L}+[ \t]+\p{L}+[^\n]*[.!?…]["'”’)]?$|[\p{Script=Han}\p{Script=Hiragana}]{6,}[。！？]?$/u
@@ -28,10 +28,7 @@ interface Run {
   readonly end: number
 }
 
-/**
- * The items of a list below a line that says that they were retrieved: one text each, or the fields of one, as YAML
- * writes them.
- */
+/** Finds list items below a line that says they were retrieved. Each item is one text, or the YAML fields of one. */
 export function findItemLists(marks: Marks, region: Region): ContextList[] {
   const bullets = findOwn(marks.bullets, region)
   if (bullets.length < 2) return []
@@ -54,7 +51,7 @@ export function findItemLists(marks: Marks, region: Region): ContextList[] {
   return lists
 }
 
-/** The bullets like the first one that follow one another, with what is indented below them. */
+/** Reads consecutive bullets like the first one, with the lines indented below them. */
 function readRun(text: string, first: number, { form, indent }: Bullet, limit: number): Run {
   const items: BlockSpan[] = []
   let end = first
@@ -76,7 +73,7 @@ function readRun(text: string, first: number, { form, indent }: Bullet, limit: n
   return { items, end }
 }
 
-/** The line above a list, if it announces several texts. */
+/** Returns the line above a list if it announces several texts. */
 function headingOf(text: string, region: Region, line: number): string | undefined {
   const end = findContentEnd(text, region.start, line)
   if (end === region.start || !':：*'.includes(text[end - 1]!)) return undefined
@@ -86,7 +83,7 @@ function headingOf(text: string, region: Region, line: number): string | undefin
   return /[:：](?:\*\*)?$/.test(heading) && SET.test(heading) ? heading : undefined
 }
 
-/** Whether all items are sentences, or fields with a text, and no notes. */
+/** Returns whether all items are sentences, or fields with a text, and not notes. */
 function areTexts(text: string, heading: string, items: readonly BlockSpan[]): boolean {
   const areRecords = items.every(({ contentStart }) => readFields(text, contentStart)?.kind === 'content')
   if (areRecords) return true
@@ -101,7 +98,7 @@ function isSentence(text: string, { contentStart, contentEnd }: BlockSpan): bool
 
 function toList(text: string, items: readonly BlockSpan[], end: number): ContextList {
   const positional = isRunning(items.map(({ label }) => label && text.slice(label.start, label.end)))
-  // numbers that do not count up from the first are what the writer wanted
+  // numbers that do not count up from the first are the writer's own
   const blocks = positional ? items : items.map(({ label: _, ...item }) => item)
   return { blocks, positional, labelPrefix: '', form: 'items', weight: 'weak', end }
 }

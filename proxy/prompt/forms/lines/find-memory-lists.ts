@@ -11,7 +11,7 @@ import { type Bullet, readBullet } from './read-bullet.ts'
 
 const OF_USER =
   "(?:for|about|of|on|regarding|from) (?:(?:the|this|your|our|my|all)? ?(?:current )?(?:user|users|human|person|customer|speaker|assistant|me|us|you|previous|past|prior|earlier)(?:['’]s)?(?!\\p{L}))"
-// what memory layers write above the memories of a user: a poem's headline speaks of memories, too
+// what memory layers write above a user's memories; the title of a poem may also mention memories
 const MEMORIES = new RegExp(
   [
     `(?<!\\p{L})memories(?! (?:for|about|of|on|regarding|from|in|with|and|to|at) )`,
@@ -21,7 +21,7 @@ const MEMORIES = new RegExp(
   ].join('|'),
   'iu',
 )
-// instructions speak of memories too, and their order matters
+// instructions mention memories too, and their order matters
 const DIRECTIONS =
   /\b(?:rules?|how|when|should|must|guidelines?|instructions?|steps?|formats?|types?|kinds?|tools?|operations?|save|store|manage|update|examples?|e\.g\.|do not|don't|avoid)\b/i
 // a guide names functions, paths and what to do with memories
@@ -29,16 +29,16 @@ const OF_CODE =
   /[`(){}]|\/\w|\w[_.]\w|\b(?:call|flag|where|with|if|create|delete|search|get|list|show|limited|management|routes?|api)\b/i
 const LONGEST_HEADING = 120
 
-// as the proxy of Mem0 writes them, in front of the question
+// format of the Mem0 proxy, placed before the question
 const MEM0_OPENING = '- Relevant Memories/Facts: '
 const MEM0_CLOSING = '\n\n- Entities: '
 
-/** The memories of a region: bullets or numbers, one line each, below a line that says so. */
+/** Finds the memories of a region: bullets or numbers, one line each, below a line that announces memories. */
 export function findMemoryLists(marks: Marks, region: Region): ContextList[] {
   const mem0 = findMem0List(marks.text, region)
   if (mem0 !== undefined) return [mem0]
   const bullets = findOwn(marks.bullets, region)
-  // bullets without such a line in front, which are most, need not be read as lists
+  // most bullets have no such line before them and need not be read as lists
   if (bullets.length < 2 || !bullets.some(({ start }) => isAnnounced(marks, region, start))) return []
   const fences = new FenceWalk(findOwn(marks.fences, region), region.start)
   const lists: ContextList[] = []
@@ -69,7 +69,7 @@ interface Run {
   readonly end: number
 }
 
-/** The bullets like the first one that follow one another, with the lines indented below them. */
+/** Reads consecutive bullets like the first one, with the lines indented below them. */
 function readRun(text: string, first: number, { form, indent }: Bullet, limit: number): Run {
   const items: BlockSpan[] = []
   let end = first
@@ -107,16 +107,19 @@ function isAnnounced({ text, tags }: Marks, region: Region, line: number): boole
   return /^(?:#{1,6}\s|\*\*.*\*\*$|\[.*\]$|<[^<>]*>$)|[:：](?:\*\*)?$/.test(heading) && isOfMemories(heading)
 }
 
-/** Whether a line, from its first character to its last, begins or ends like a heading. */
+/** Returns whether a line, given from its first to its last character, begins or ends like a heading. */
 function mayBeHeading(text: string, start: number, end: number): boolean {
   return ':：*]>'.includes(text[end - 1]!) || text[findContentStart(text, start, end)] === '#'
 }
 
-// how a line of a guide begins, or what it says to its reader
+// the beginning of a guide's line, or what it tells its reader
 const GUIDING =
   /^(?:[`{<]|\*\*|\[[ x]\]|(?:always|never|do not|don't|only|use|call|check|run|read|write|avoid|must|should|return)\b)|\b(?:you (?:must|should)|must|never)\b|[:：]$/i
 
-/** Whether most of these say what is known of somebody, and none begins like a guide's line of code or name in bold. */
+/**
+ * Returns whether most of these items state facts about somebody, and do not begin like a guide's line of code or bold
+ * name.
+ */
 function areFacts(text: string, items: readonly BlockSpan[]): boolean {
   const facts = items.map(({ contentStart, contentEnd }) => text.slice(contentStart, contentEnd))
   return facts.filter((fact) => GUIDING.test(fact)).length * 3 < facts.length
@@ -130,7 +133,7 @@ function isOfMemories(heading: string): boolean {
   )
 }
 
-/** Whether it is sure that the last bullet ends here: a line below it may belong to it. */
+/** Returns whether the last bullet certainly ends here. A line below it may belong to it. */
 function endsHere(text: string, end: number, limit: number): boolean {
   const line = findLineEnd(text, end) + 1
   if (line >= limit) return true
@@ -143,7 +146,7 @@ function endsHere(text: string, end: number, limit: number): boolean {
 
 function toList(text: string, items: readonly BlockSpan[], end: number): ContextList {
   const positional = isRunning(items.map(({ label }) => label && text.slice(label.start, label.end)))
-  // numbers that do not count up from the first are what the writer wanted, not ours to speak of
+  // numbers that do not count up from the first are the writer's own, so we must not refer to them
   const blocks = positional ? items : items.map(({ label: _, ...item }) => item)
   return { blocks, positional, labelPrefix: '', form: 'memories', weight: 'strong', end }
 }

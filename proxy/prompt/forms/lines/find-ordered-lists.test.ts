@@ -3,7 +3,7 @@ import { contentsOf } from '../found-lists.fixture.ts'
 
 const texts = ['Rain fell in Oslo all day.', 'The sun shone in Rome.', 'Snow lay in Bergen.']
 
-/** Results of a search, as a service lists them, with one field more. */
+/** Builds search results as a service returns them, with one additional field. */
 function results(field: string, toValue: (at: number) => unknown): string {
   const found = texts.map((content, at) => ({ title: `T${at}`, url: `http://h/${at}`, content, [field]: toValue(at) }))
   return JSON.stringify({ results: found })
@@ -29,7 +29,7 @@ describe('lists whose fields say that their order means something', () => {
       return `<${container}>\n${elements.join('\n')}\n</${container}>\n\nWhere did it rain?`
     }
     expect(contentsOf(list(() => ''))).toHaveLength(1)
-    // what holds them all may be a block, which is alone
+    // the container around them may be a block, which is alone
     for (const blocks of contentsOf(list((at) => ` ${attribute}="${at}"`))) expect(blocks).toHaveLength(1)
   })
 

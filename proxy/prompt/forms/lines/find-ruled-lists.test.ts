@@ -44,7 +44,7 @@ describe('documents parted by rules', () => {
     const documents = ['It rained all day.\n\nIn Oslo.', 'The sun shone\nin the evening.', 'A wind came up.']
     for (const rule of ['\n---\n', '\n\n===\n\n']) {
       expect(contentsOf(`Context:\n${documents.join(rule)}\n\nQuestion: why?`)).toEqual([documents])
-      // sections of one text, and rules around a title inside of one
+      // sections of one text, and rules around a title inside one text
       expect(contentsOf(`Context:\n${['## A\n\nIt rained.', ...documents].join(rule)}\n\nQuestion: why?`)).toEqual([])
       expect(contentsOf(`Context:\n${[documents[0], 'TERMS', documents[1]].join(rule)}\n\nQuestion: why?`)).toEqual([])
     }

@@ -10,7 +10,7 @@ import { announcesBlocks } from '../../scan/find-list-heading.ts'
 import type { Marks, Place } from '../../scan/find-marks.ts'
 import { findOwn } from '../find-own.ts'
 
-// a line above a rule that is as short as this is a heading in Markdown, unless it reads like a sentence
+// in Markdown, a line above a rule that is at most this long is a heading, unless it reads like a sentence
 const LONGEST_TITLE = 80
 const SENTENCE = /[.!?。！？](?:["'”’»)]?\s|$)|[:;)}\]：]["'”’»]?$/
 const NO_PARAGRAPH = /^(?:[-*+|#>]|\d+[.)]\s|```)/
@@ -18,18 +18,18 @@ const PARAGRAPHS = /\n[ \t\r]*\n\s*/
 const ASKING_LINE = /^[^\n]*[?？]["'”’»)]?$/
 const NAMED = /^(?:\*\*)?(?:title|source|url|file)\b[^\n]{0,10}:/i
 const SECTION = /(?:^|\n)(?:#{1,6} |\*\*[^*\n]{1,80}\*\*[ \t\r]*(?:\n|$))|[:：][ \t\r]*$/
-// `a\n---\nb` is joined by three signs, seldom by more
+// `a\n---\nb` is usually joined with three signs, rarely with more
 const LONGEST_SEPARATOR = 5
-// words that a sentence ends
+// words that end as a sentence
 const SENTENCES = /\p{L}[^\n]{8,}[.!?。！？…]|[\p{Script=Han}]{8,}/u
 const FRONT_MATTER = /^[a-z][\w-]{0,30}:(?:\s|$)/
-// a name of three words at most: sentences have colons, too
+// a name of at most three words, because sentences have colons too
 const FIELD = /^[A-Za-z][\w-]{0,40}(?: [\w-]{1,24}){0,2}:(?:\s|$)/
 
 /**
- * The list whose blocks are parted by lines of `---` or `===`, if it surely is one: announced as several documents, or
- * as context of which each piece shows that it is a text of its own; ended by a question or its container, and with
- * nothing in it by which the rules could be those of a single document.
+ * Finds the list whose blocks are separated by lines of `---` or `===`, if it is certainly a list. It must be announced
+ * as several documents, or as context in which each piece is visibly a separate text. It must end with a question or
+ * its container. Nothing in it may suggest that the rules belong to a single document.
  */
 export function findRuledLists(marks: Marks, region: Region): ContextList[] {
   const { text, whole, rules: all } = marks
@@ -45,34 +45,34 @@ export function findRuledLists(marks: Marks, region: Region): ContextList[] {
   if (blocks.length < 2 || !areDocuments(text, blocks)) return []
   if (isQuoted(marks, blocks) || (!region.container && !whole && mayHoldPrompt(text, blocks, bounded))) return []
   const { announcesSet } = readAnnouncement(text, start)
-  // rules inside of one text are longer, and sections of one begin with headings below its own, or in mid-text
+  // rules inside a text are longer, and the sections of a text begin with lower-level headings or in mid-text
   const isSaid = announcesSet || marks.source === 'search' || haveOrigins(text, blocks)
   if (!isSaid && !areOwnTexts(text, rules, blocks)) return []
   return [{ blocks, positional: false, labelPrefix: '', form: 'rules', weight: 'strong', end: blocks.at(-1)!.end }]
 }
 
-/** Whether each piece shows that it is a text of its own: by a title, or as a single paragraph, between short rules. */
+/** Returns whether each piece is visibly a separate text, by a title or as a single paragraph, between short rules. */
 function areOwnTexts(text: string, rules: readonly LineNote[], blocks: readonly BlockSpan[]): boolean {
   const areShortRules = rules.every(({ start, end }) => text.slice(start, end).trim().length <= LONGEST_SEPARATOR)
   const bodies = blocks.map(({ start, end }) => text.slice(start, end))
   if (!areShortRules || bodies.some((body) => !SENTENCES.test(body))) return false
-  // headings divide one text as well: its sections are parted by rules, too
+  // headings divide a single text too, and its sections may also be separated by rules
   return bodies.every((body) => NAMED.test(body)) || !bodies.some((body) => SECTION.test(body))
 }
 
-/** Whether a region may hold two rules of one kind, and no other: told before its lines are read. */
+/** Returns whether a region may contain at least two rules, all of one kind. Cheap check before its lines are read. */
 function holdsTwo(text: string, all: readonly Place[], region: Region): boolean {
   const rules = findOwn(all, region)
   const signAt = ({ start }: Place): string | undefined => text[findContentStart(text, start, region.end)]
   return rules.length > 1 && rules.every((rule) => signAt(rule) === signAt(rules[0]!))
 }
 
-/** Whether the rules are of one kind, stand alike among blank lines, and underline no heading. */
+/** Returns whether the rules are of one kind, have similar blank lines around them, and underline no heading. */
 function areAlike(text: string, rules: readonly LineNote[], region: Region): boolean {
   const rule = text.slice(rules[0]!.start, rules[0]!.end).trim()
   if (rules.length < 2 || (rule[0] !== '-' && rule[0] !== '=')) return false
   const inner = rules.filter(({ start }) => findContentStart(text, region.start, start) < start)
-  // front matter opens with a rule; so does a list, but a list has a line above it
+  // front matter opens with a rule; a list may too, but it has a line above the rule
   if (inner.length < rules.length) return false
   const areLines = areSingleLines(text, rules)
   return rules.every(({ start, end, behindBlank }) => {
@@ -81,7 +81,7 @@ function areAlike(text: string, rules: readonly LineNote[], region: Region): boo
   })
 }
 
-/** Whether a single line stands between any two rules: under a heading a section would have its text. */
+/** Returns whether there is a single line between any two rules. Under a heading, a section would have text. */
 function areSingleLines(text: string, rules: readonly LineNote[]): boolean {
   return rules.slice(1).every(({ start }, i) => !text.slice(rules[i]!.end, start).trim().includes('\n'))
 }
@@ -96,13 +96,16 @@ function lineBefore(text: string, at: number): string {
   return text.slice(text.lastIndexOf('\n', end - 1) + 1, end).trim()
 }
 
-/** Where the first block begins: behind the announcement, and a rule right below it, or in front of everything in a container. */
+/**
+ * Returns where the first block begins: after the announcement and a rule right below it, or at the beginning of a
+ * container.
+ */
 function findStart(text: string, region: Region, first: LineNote): number | undefined {
   let announced: number | undefined
   for (let line = region.start; line < first.start; line = findLineEnd(text, line) + 1) {
     const end = Math.min(findLineEnd(text, line), first.start)
     if (!announcesBlocks(text, line, end)) continue
-    // two of them: one may be a document's
+    // if there are two announcements, one may be part of a document
     if (announced !== undefined && findContentStart(text, announced, line) < line) return undefined
     announced = end
   }
@@ -110,22 +113,22 @@ function findStart(text: string, region: Region, first: LineNote): number | unde
   return findContentStart(text, announced, region.end)
 }
 
-// a line that gives the address of a page
+// a line with the address of a page
 const ORIGIN = /(?:^|\n)(?:\*\*)?(?:source|url|link)(?:\*\*)?[:：](?:\*\*)?[ \t]*<?https?:\/\//i
 
-/** Whether each of these says from which page it is. */
+/** Returns whether each of these names the page it is from. */
 function haveOrigins(text: string, blocks: readonly BlockSpan[]): boolean {
   return blocks.every(({ start, end }) => ORIGIN.test(text.slice(start, Math.min(end, start + 600))))
 }
 
-/** Where the texts begin that a tool gives, each with the address of its page. */
+/** Returns where a tool's texts begin, if each has the address of its page. */
 function findStartOfResults({ text, whole }: Marks, region: Region, rules: readonly LineNote[]): number | undefined {
   if (!whole) return undefined
   const start = findContentStart(text, region.start, region.end)
   return haveOrigins(text, toBlocks(text, start, rules, region.end)) ? start : undefined
 }
 
-/** Where the last block ends at the latest; undefined when that may be anywhere. */
+/** Returns the furthest end of the last block. Undefined if it may end anywhere. */
 function findBound(
   text: string,
   lines: LineNotes,
@@ -138,13 +141,15 @@ function findBound(
   const question = questions.at(-1) ?? findAskingLine(text, rules, { start, end })
   if (hasInstructionBetween(notes, rules.at(-1)!.start, question?.start ?? end)) return undefined
   if (hasQuestionBefore(lines, rules[0]!.start)) return questions.length === 1 ? end : undefined
-  // a question between the blocks, or several behind them, may be a document's
+  // a question between the blocks, or one of several after them, may be part of a document
   return questions.length <= 1 && question !== undefined && question.start > rules.at(-1)!.start
     ? question.start
     : undefined
 }
 
-/** The last line, if it asks and is alone behind the last block, and no block has paragraphs that it could be one of. */
+/**
+ * Returns the last line if it asks and is alone after the last block, and no block has paragraphs it could be one of.
+ */
 function findAskingLine(
   text: string,
   rules: readonly LineNote[],
@@ -158,7 +163,10 @@ function findAskingLine(
   return { start: text.lastIndexOf(asking, end) }
 }
 
-/** Whether a paragraph behind the last rule announces instructions, as `Instructions:`: the last block ends before it. */
+/**
+ * Returns whether a paragraph after the last rule announces instructions, such as `Instructions:`. The last block ends
+ * before it.
+ */
 function hasInstructionBetween(notes: readonly LineNote[], rule: number, question: number): boolean {
   return notes.some(({ kind, start, behindBlank }) => {
     return typeof kind === 'object' && behindBlank && start > rule && start < question
@@ -170,33 +178,39 @@ function toBlocks(text: string, from: number, rules: readonly LineNote[], bound:
   let start = from
   for (const { start: ruleStart, end: ruleEnd } of [...rules, { start: bound, end: bound }]) {
     const end = findContentEnd(text, start, Math.max(start, ruleStart))
-    // nothing stands between the announcement and a rule below it, or behind a closing rule
+    // there may be nothing between the announcement and a rule below it, or after a closing rule
     if (end > start) blocks.push({ start, end, contentStart: start, contentEnd: end })
     start = findContentStart(text, ruleEnd, bound)
   }
   return blocks
 }
 
-/** Whether these look like documents of their own, and not like the front matter or the sections of one. */
+/** Returns whether these look like separate documents, not like front matter or sections of one document. */
 function areDocuments(text: string, blocks: readonly BlockSpan[]): boolean {
   const bodies = blocks.map(({ start, end }) => text.slice(start, Math.min(end, start + 4_000)))
-  // front matter: nothing but fields, or several of them first
+  // front matter: only fields, or several fields at the beginning
   if (bodies.some((body) => body.split('\n').every((line) => FIELD.test(line) || line.trim() === ''))) return false
   if (bodies.some((body) => body.split('\n', 3).filter((line) => FRONT_MATTER.test(line)).length > 1)) return false
   const levels = bodies.map((body) => /^(#{1,6})\s/.exec(body)?.[1]?.length)
-  // sections of one document go on at the level of its first heading, or below it
+  // sections of one document continue at the level of its first heading, or below
   if (levels.slice(1).some((level) => level !== undefined && level !== 1 && level !== levels[0])) return false
   return !bodies.some((body) => body.includes('```') && (body.split('```').length & 1) === 0)
 }
 
-/** Whether the first block begins with what opens a quotation of the list, or the last one ends with what closes it. */
+/**
+ * Returns whether the first block begins with something that opens a quotation of the list, or the last block ends with
+ * its closing.
+ */
 function isQuoted(marks: Marks, blocks: readonly BlockSpan[]): boolean {
   const [first, last] = [blocks[0]!, blocks.at(-1)!]
   if (findOpening(marks.text, first.start, Math.min(findLineEnd(marks.text, first.start), first.end))) return true
   return findEndBeforeClosing(marks, last.start, last.end) < last.end
 }
 
-/** Whether the last block may go on with an instruction: it alone has paragraphs, or ends in words to the model. */
+/**
+ * Returns whether the last block may continue with an instruction: only it has paragraphs, or it ends with words to the
+ * model.
+ */
 function mayHoldPrompt(text: string, blocks: readonly BlockSpan[], bound: number): boolean {
   const last = blocks.at(-1)!
   const hasParagraphs = ({ start, end }: BlockSpan): boolean => PARAGRAPHS.test(text.slice(start, end))

@@ -12,7 +12,7 @@ const NUMBERS = /^(?:#|№|no\.?|nr\.?|n°|id|index|编号|序号|番号)$/i
 const NUMBER = /\|[ \t]*(\d{1,4})[ \t]*(?=\|)/y
 const LONGEST_HEADER = 400
 
-/** The rows of tables whose columns hold texts and where each is from. */
+/** Finds the rows of tables whose columns hold texts and their sources. */
 export function findTableLists(marks: Marks, region: Region): ContextList[] {
   const { text } = marks
   const fences = new FenceWalk(findOwn(marks.fences, region), region.start)
@@ -28,7 +28,7 @@ export function findTableLists(marks: Marks, region: Region): ContextList[] {
   return lists
 }
 
-/** The names of the columns, if they are of retrieved texts and none tells an order. */
+/** Returns the names of the columns, if they are those of retrieved texts and none shows an order. */
 function readColumns(text: string, start: number): readonly string[] | undefined {
   const end = findLineEnd(text, start)
   if (end - start > LONGEST_HEADER) return undefined
@@ -38,7 +38,10 @@ function readColumns(text: string, start: number): readonly string[] | undefined
   return isOfTexts && !isOrdered ? names : undefined
 }
 
-/** The rows from `from` on; undefined where one has other cells than the header: a text may hold the sign itself. */
+/**
+ * Returns the rows from `from` on. Undefined if a row has more or fewer cells than the header, because a text may
+ * contain `|`.
+ */
 function readRows(text: string, from: number, limit: number, columns: number): BlockSpan[] | undefined {
   const rows: BlockSpan[] = []
   for (let line = from; line < limit; line = findLineEnd(text, line) + 1) {
@@ -64,7 +67,7 @@ function toList(text: string, rows: readonly BlockSpan[], isNumbered: boolean): 
   return { blocks, positional, labelPrefix: '', form: 'items', weight: 'weak', end: rows.at(-1)!.end }
 }
 
-/** A row with the number of its first cell, behind which its content begins. */
+/** Returns a row with the number in its first cell as label. Its content begins after that cell. */
 function withNumber(text: string, row: BlockSpan): BlockSpan {
   NUMBER.lastIndex = row.start
   const match = NUMBER.exec(text)

@@ -1,17 +1,17 @@
 const BULLET = /([ \t]{0,3})([-*•+]|\d{1,4}[.)])[ \t]{1,4}(?=\S)/y
 
-/** What an item of a list begins with. */
+/** The beginning of a list item. */
 export interface Bullet {
   /** Where its text begins. */
   readonly end: number
-  /** Its kind and indentation: alike in all bullets of one list. */
+  /** Its kind and indentation, equal for all bullets of one list. */
   readonly form: string
   readonly indent: number
-  /** A number's digits. */
+  /** The digits of a number. */
   readonly label: { readonly start: number; readonly end: number } | undefined
 }
 
-/** Reads the bullet of the line that begins at `line`, if it has one. */
+/** Reads the bullet of the line that begins at `line`. Returns undefined if there is none. */
 export function readBullet(text: string, line: number): Bullet | undefined {
   BULLET.lastIndex = line
   const match = BULLET.exec(text)

@@ -1,12 +1,12 @@
 import { materialWords } from '../../scan/words/vocabulary.ts'
 
-/* Words by which a prompt gives texts to its model, and tells it to answer by them. */
+/* Words with which a prompt gives texts to its model and tells it to answer from them. */
 
-/** What hands texts over: `Use the following`, `Search results`. */
+/** Words that introduce given texts: `Use the following`, `Search results`. */
 export const giving: RegExp =
   /\b(?:following|below|provided|given|retrieved|relevant|use|using|based (?:up)?on|from these|here (?:are|is)|these|added|attached|included|search(?:ed)?|found)\b|以下|下面|根据|使用|搜索|检索|検索|검색|gefunden|folgende|nachstehend|anhand|suivante?s|ci-dessous|siguientes|a continuación|seguintes|abaixo|seguenti|di seguito|onderstaande|volgende|poniższ|następując|aşağıdaki|следующ|ниже|приведенн|приведённ|наступн|нижче|наведен|次の|다음|아래/iu
 
-/** What says of something, whatever it is called, that it was retrieved. */
+/** Words saying that something was retrieved, whatever it is called. */
 export const retrieved: RegExp =
   /\bretrieved\b|检索到|檢索到|検索された|검색된|abgerufen|récupérée?s|recuperad[oa]s|recuperat[ie]|извлеч[её]нн/iu
 
@@ -18,12 +18,12 @@ const MATERIAL = new RegExp(
 )
 const SENTENCES = /[.!?。！？\n]+(?=\s|$)|[。！？\n]/u
 
-/** Whether words speak of answering. */
+/** Returns whether words mention answering. */
 export function isAnswering(words: string): boolean {
   return ANSWERING.test(words)
 }
 
-/** Whether a sentence tells to answer by retrieved texts. */
+/** Returns whether a sentence asks for an answer based on retrieved texts. */
 export function isGrounded(words: string): boolean {
   if (!ANSWERING.test(words)) return false
   return words.split(SENTENCES).some((sentence) => ANSWERING.test(sentence) && MATERIAL.test(sentence))

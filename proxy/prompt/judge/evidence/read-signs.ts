@@ -4,7 +4,7 @@ import type { ContextList } from '../context-list.ts'
 import { type Announcement, isAnsweredBy, readAsking } from '../read-evidence.ts'
 import type { Sign } from './weigh-evidence.ts'
 
-/** What speaks for a list besides its marks; what takes the most reading comes last. */
+/** Yields the evidence for a list apart from its marks. Signs that need the most reading come last. */
 export function* readSigns(marks: Marks, list: ContextList, announcement: Announcement): Generator<Sign> {
   yield* readPlace(marks, list)
   const { announcesSet, announcesText } = announcement
@@ -12,13 +12,13 @@ export function* readSigns(marks: Marks, list: ContextList, announcement: Announ
   if (announcesText) yield 'text'
   const { start } = list.blocks[0]!
   const asking = readAsking(marks.text, start, list.end, turnStart(marks, start))
-  // the question may stand in another message, behind the one that announces what it is about
+  // the question may be in another message, after the one that announces what it is about
   if (asking.asked || (marks.asked && announcesText)) yield 'asked'
   for (const sign of ['cued', 'cited', 'leads', 'opens'] as const) if (asking[sign]) yield sign
   if (isAnsweredBy(marks.text, start, list.end)) yield 'grounded'
 }
 
-/** What the place of a list, and its elements, say. */
+/** Yields what the position of a list and its elements show. */
 function* readPlace(marks: Marks, list: ContextList): Generator<Sign> {
   const { source, whole } = marks
   if (source === 'search' || (whole && source === undefined)) yield 'searched'
@@ -32,7 +32,7 @@ function turnStart({ turns }: Marks, at: number): number {
   return turns[findIndexFrom(turns, at + 1) - 1]?.start ?? 0
 }
 
-/** Whether the prompt speaks of the list's tags, as in `use what stands in <data></data>`. */
+/** Returns whether the prompt mentions the list's tags, as in `use what stands in <data></data>`. */
 function isNamed({ text, tags }: Marks, { blocks, end }: ContextList): boolean {
   const { start } = blocks[0]!
   const name = tags[findIndexFrom(tags, start)]?.name

@@ -1,74 +1,74 @@
 /*
- * What speaks for a list, and how much. Marks alone are never enough: anybody numbers texts of his own. What stands
- * around them has to say that they were retrieved, or that the answer is to be made of them.
+ * The evidence for a list and its weight. Marks alone are never enough, because people also number texts of their own.
+ * The surrounding text must say that the texts were retrieved, or that the answer is to be based on them.
  */
 
-/** What may speak for a list besides its marks. */
+/** Evidence for a list other than its marks. */
 export type Sign =
-  /** a tool said it that searches, or one without a name */
+  /** output of a tool that searches, or of an unnamed tool */
   | 'searched'
-  /** a tool of another kind said it */
+  /** output of another kind of tool */
   | 'told'
-  /** a container of retrieved texts holds it */
+  /** inside a container of retrieved texts */
   | 'held'
-  /** words in front, or behind, speak of several retrieved texts */
+  /** words before or after the list mention several retrieved texts */
   | 'set'
-  /** they speak of retrieved text, be it one or several */
+  /** these words mention retrieved text, one or several */
   | 'text'
-  /** something is asked */
+  /** a question is asked */
   | 'asked'
-  /** a line says that it is the question, as `Question: …` */
+  /** a line is marked as the question, such as `Question: …` */
   | 'cued'
-  /** the answer is to be made of the texts, as in `Answer by the documents alone` */
+  /** the answer is to be based on the texts, as in `Answer by the documents alone` */
   | 'grounded'
   /** the prompt says how to cite */
   | 'cited'
-  /** little stands in front of it */
+  /** little text comes before the list */
   | 'leads'
-  /** nothing stands in front of it but the question */
+  /** nothing but the question comes before the list */
   | 'opens'
-  /** each block names another file or page */
+  /** each block names a different file or page */
   | 'origins'
-  /** the prompt speaks of the list's tags by name */
+  /** the prompt mentions the list's tags by name */
   | 'named'
 
-/** What the marks of a list are worth. */
+/** Kinds of marks, which differ in weight. */
 export type Kind =
-  /** a role of its own in a chat template */
+  /** a separate role in a chat template */
   | 'template'
   /** words for retrieved texts: `Document 1:`, `<passage>`, `[webpage 1 begin]…[webpage 1 end]` */
   | 'strong'
   /** words for parts of anything: `Result 1:`, `File 1:` */
   | 'weak'
-  /** weak words behind bullets: `- [c910e2e]: …` is how commits are listed, too */
+  /** weak words after bullets: commits are also listed as `- [c910e2e]: …` */
   | 'bulleted'
   /** a name between two rules */
   | 'ruled'
-  /** names alone, which say what a part is called as well as where a text is from */
+  /** names alone, which may be the title of a part or the origin of a text */
   | 'named'
   /** numbers */
   | 'number'
-  /** fields: other records have a title and a text, too */
+  /** fields: other records also have a title and a text */
   | 'record'
-  /** as `# Source: a.conf`, which is a comment, too */
+  /** such as `# Source: a.conf`, which may be a comment */
   | 'comment'
-  /** texts with what they are from behind them: where the first one begins, only a line above it says */
+  /** texts followed by their origin: only a line above the first one shows where it begins */
   | 'credited'
   /** elements of any kind of data */
   | 'element'
-  /** bullets and titles that are links: of everything */
+  /** bullets, and titles that are links: used for everything */
   | 'plain'
-  /** `Article 1`: of laws */
+  /** `Article 1`: used in laws */
   | 'law'
-  /** bullets below `Memories:`: the form itself is announced */
+  /** bullets below `Memories:`: the form includes its announcement */
   | 'memories'
 
 type Weights = Readonly<Partial<Record<Sign | 'marks', number>>>
 
-/** What a list has to weigh, with its marks and all signs. */
+/** Minimum total weight of the marks and all signs of a list. */
 const enough = 5
 
-/** What signs weigh where a kind says nothing else. */
+/** Weights of signs, unless the kind overrides them. */
 const everywhere: Weights = {
   searched: 5,
   told: 3,
@@ -100,7 +100,7 @@ const byKind: Readonly<Record<Kind, Weights>> = {
   memories: { marks: 5 },
 }
 
-/** Whether marks of this kind are enough, with these signs, to say that a list is one of retrieved texts. */
+/** Returns whether marks of this kind, together with these signs, suffice to show that a list has retrieved texts. */
 export function isEnough(kind: Kind, signs: Iterable<Sign>): boolean {
   const weights = { ...everywhere, ...byKind[kind] }
   let sum = weights.marks ?? 0

@@ -1,16 +1,16 @@
 import { findContentEnd, findLineEnd } from '../find-edges.ts'
 import type { Label } from './label.ts'
 
-/* Signs in which labels stand, of whatever kind, and what closes them. */
+/* Signs of any kind around labels, and their closing counterparts. */
 
-/** Signs in front of a label, and where its words begin. */
+/** Signs before a label, and where its words begin. */
 export interface Dress {
   readonly signs: string
   readonly at: number
 }
 
 const MOST_SIGNS = 12
-/** A label is a line of its own, or the beginning of one: longer ones are text. */
+/** A label is a whole line or its beginning. Longer lines are text. */
 export const LONGEST_LINE = 200
 
 const MIRRORED: Readonly<Record<string, string>> = {
@@ -26,12 +26,15 @@ const MIRRORED: Readonly<Record<string, string>> = {
   '〔': '〕',
   '（': '）',
 }
-/** The bullet of an item. */
+/** The bullet of a list item. */
 export const BULLET: RegExp = /^[-*+•][ \t]?$/
-// these begin lines of any Markdown, and alone they say nothing of the line
+// these begin lines of any Markdown and, alone, say nothing about the line
 const MARKDOWN = /^(?:[-*+>|•]|\*\*|#{1,6})[ \t]?$/
 
-/** Behind the signs that a line begins with, and two spaces at most; undefined: there are more, or nothing follows. */
+/**
+ * Returns the position after a line's leading signs and at most two spaces. Undefined if there are too many signs or
+ * nothing follows.
+ */
 export function skipSigns(text: string, start: number): number | undefined {
   let at = start
   while (at - start < MOST_SIGNS && isSign(text.charCodeAt(at))) at++
@@ -42,7 +45,10 @@ export function skipSigns(text: string, start: number): number | undefined {
   return Number.isNaN(code) || code <= 32 ? undefined : at
 }
 
-/** Behind the signs that close those in front, at the end of the line or with what stands between. */
+/**
+ * Returns the position after the signs that close the leading ones, either at the end of the line or with the text in
+ * between.
+ */
 export function findClosed(text: string, at: number, signs: string): number | undefined {
   if (signs === '' || MARKDOWN.test(signs)) return undefined
   const closing = toClosing(signs)
@@ -56,7 +62,7 @@ export function findClosed(text: string, at: number, signs: string): number | un
   return isOpenSign(signs) && isApart(text, at) ? at : undefined
 }
 
-/** The end of a line, up to which a name reaches, or of what its signs close. */
+/** Returns the end of a name: the end of the line, or the signs that close the leading ones. */
 export function findNameEnd(text: string, at: number, signs: string): number | undefined {
   const lineEnd = findLineEnd(text, at)
   const end = findContentEnd(text, at, lineEnd)
@@ -69,34 +75,34 @@ export function findNameEnd(text: string, at: number, signs: string): number | u
   return behind === end || isBlank(text.charCodeAt(behind)) ? behind : undefined
 }
 
-/** Whether these signs begin lines of any Markdown. */
+/** Returns whether these signs begin lines of any Markdown. */
 export function isMarkdown(signs: string): boolean {
   return MARKDOWN.test(signs)
 }
 
-/** Where signs stand in a line up to `end`, whose length is bounded; -1: nowhere. */
+/** Returns where signs occur in a line up to `end`, whose length is bounded, or -1. */
 function findInside(text: string, signs: string, at: number, end: number): number {
   const inside = text.slice(at, end).indexOf(signs)
   return inside < 0 ? -1 : at + inside
 }
 
-/** Whether signs need none that close them, as `■` and `>>>` do not. */
+/** Returns whether signs need no closing signs, such as `■` and `>>>`. */
 function isOpenSign(signs: string): boolean {
   return !/[[<({【《〈「『〔（]/.test(signs)
 }
 
-/** Whether no words go on behind a number. */
+/** Returns whether no word continues directly after a number. */
 function isApart(text: string, at: number): boolean {
   const code = text.charCodeAt(at)
   return Number.isNaN(code) || code <= 32 || code > 127 || ':.)-|'.includes(text[at]!)
 }
 
-/** Behind a colon at this place, if there is one. */
+/** Returns the position after a colon, if there is one at `at`. */
 export function skipColon(text: string, at: number): number {
   return text[at] === ':' || text[at] === '：' ? at + 1 : at
 }
 
-/** The signs that close these. */
+/** Returns the signs that close these. */
 export function toClosing(signs: string): string {
   if (signs.startsWith('<!--')) return '-->'
   return Array.from(signs.trim())
@@ -105,7 +111,7 @@ export function toClosing(signs: string): string {
     .join('')
 }
 
-/** A label without a number. */
+/** Builds a label without a number. */
 export function toLabel(start: number, end: number, form: string, isWeak: boolean): Label {
   return { start, end, form, bare: false, isWeak, prefix: '', idStart: start, idEnd: start, number: undefined }
 }
@@ -118,7 +124,7 @@ function isDigit(code: number): boolean {
   return code >= 48 && code <= 57
 }
 
-/** Signs that are no letters, digits or white space; quotes and slashes begin words of their own. */
+/** Returns whether this is a sign: not a letter, digit or whitespace. Quotes and slashes begin words of their own. */
 function isSign(code: number): boolean {
   if (code < 128)
     return code > 32 && !(isDigit(code) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122)) && code !== 95

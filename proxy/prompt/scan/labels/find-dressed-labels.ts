@@ -15,8 +15,8 @@ import {
 import { isLabelId, type Label, toLabelNumber } from './label.ts'
 
 /*
- * Labels in any dress: a word for a document with a number, or with the name of what the text is from, between signs of
- * whatever kind, as `<<<DOC 1>>>`, `■文書1`, `###PATH: a.md`, `[Quelle: a.pdf, Seite 3]` and `--- src/a.ts ---`.
+ * Labels with any decoration: a word for a document with a number, or with the name of the text's source, between signs
+ * of any kind, such as `<<<DOC 1>>>`, `■文書1`, `###PATH: a.md`, `[Quelle: a.pdf, Seite 3]` and `--- src/a.ts ---`.
  */
 
 // `Document n°1`, `Evidence #1`, `Document ID: a7`, `Фрагмент №1`, `文書番号：1`
@@ -33,7 +33,7 @@ const PIPED =
 // `Title: Rome | Source: a.md | Content: …`
 const PIPED_FIELDS =
   /(?:title|source|url|file|name|document|doc|path)[:：][^\n|]{1,200}\|[ \t]*(?:[\p{L}_ ]{1,20}[:：][^\n|]{1,200}\|[ \t]*){0,4}(?:content|text|snippet|summary|excerpt|chunk)[:：](?=\s)/iuy
-// `S1`, `D2`: the letter is of all of them
+// `S1`, `D2`: all labels of a list share the letter
 const LETTERED = /([A-Z]{1,2})([1-9]\d{0,3}|0)(?=[\]】|:])/uy
 // `【4:0†a.md】`
 const DAGGERED = /【((?:\d{1,6}:)?)(\d{1,6})†[^【】\n]{1,200}】/uy
@@ -46,7 +46,7 @@ const NUMBERED_TAG = /^[\p{L} _-]{2,30}\d/u
 const ITEM_SIGNS = '-*+>|•'
 const PIPED_INITIALS = 'iInNdDsStTuUfFpP'
 
-/** Reads the label in signs, or in other words, that begins at `start`, its line's first character. */
+/** Reads the label, with signs or in other words, that begins at `start`, the first character of its line. */
 export function readDressedLabel(text: string, start: number): Label | undefined {
   if (isAlphabetic(text.charCodeAt(start))) {
     if (mayBeginDressed(text, start, false)) return readSpoken(text, start, { signs: '', at: start })
@@ -55,7 +55,7 @@ export function readDressedLabel(text: string, start: number): Label | undefined
   const at = skipSigns(text, start)
   if (at === undefined) return undefined
   const isSpoken = mayBeginDressed(text, at, true)
-  // items, quotations and rows are most lines that begin with signs
+  // most lines that begin with signs are items, quotations and rows
   if (!isSpoken && text[start + 1] === ' ' && ITEM_SIGNS.includes(text[start]!)) return undefined
   return readSigned(text, start, { signs: text.slice(start, at), at }, isSpoken)
 }
@@ -68,7 +68,7 @@ function readSigned(text: string, start: number, dress: Dress, isSpoken: boolean
   return readLettered(text, start, dress) ?? readPath(text, start, dress)
 }
 
-/** `<document>`, which is no label, unless a number follows: `<document 1>`. */
+/** Returns whether this is a tag like `<document>`, which is no label unless a number follows: `<document 1>`. */
 function isTag(text: string, { signs, at }: Dress): boolean {
   return signs === '<' && !NUMBERED_TAG.test(text.slice(at, at + 40))
 }
@@ -92,15 +92,15 @@ function readNumbered(text: string, start: number, { signs, at }: Dress, noun: N
   const { prefix, id } = number
   const behind = at + prefix.length + id.length
   const end = findLabelEnd(text, behind, signs) ?? findTitledEnd(text, behind)
-  // an identifier alone in its line is a field of a record
+  // an identifier alone on its line is a field of a record
   const isCounted = COUNTED.test(prefix) && isAlone(text, behind)
   if (end === undefined && !isCounted) return undefined
-  // items of a list are anything, and words with a number and no sign behind it may be of any heading
+  // list items may be anything, and words with a number and no sign after it may be any heading
   const isWeak = noun.isWeak || BULLET.test(signs) || end === undefined || text[end - 1] === '-'
   return withNumber(toLabel(start, end ?? behind, `${signs}${prefix.toLowerCase()}~`, isWeak), at, prefix, id)
 }
 
-/** The number behind a word for a document, and what stands in front of it. */
+/** Reads the number after a word for a document, and the text before the number. */
 function readNumber(
   text: string,
   at: number,
@@ -114,7 +114,10 @@ function readNumber(
   return isLabelId(prefix, id) ? { prefix, id } : undefined
 }
 
-/** A label between two rules, as `====`, `File: a.md` and `====` in three lines; `start` is where the first rule begins. */
+/**
+ * Reads a label between two rules, such as the three lines `====`, `File: a.md` and `====`. `start` is where the first
+ * rule begins.
+ */
 export function readRuledLabel(text: string, start: number): Label | undefined {
   const ruleEnd = findLineEnd(text, start)
   const rule = text.slice(start, findContentEnd(text, start, ruleEnd))
@@ -127,7 +130,7 @@ export function readRuledLabel(text: string, start: number): Label | undefined {
   return inside && { ...inside, start, end, form: `${rule[0]}${inside.form}` }
 }
 
-/** What a line between two rules says of the text below it. */
+/** Reads what a line between two rules says about the text below it. */
 function readInside(text: string, line: number, lineEnd: number): Label | undefined {
   const noun = readNoun(text, line)
   const number = noun.end > line ? readNumber(text, line, noun) : undefined
@@ -136,7 +139,7 @@ function readInside(text: string, line: number, lineEnd: number): Label | undefi
   return withNumber(label, line, number.prefix, number.id)
 }
 
-/** Where a label ends whose number ends at `at`; undefined where it is a word of a sentence. */
+/** Returns the end of a label whose number ends at `at`. Undefined if the number is a word of a sentence. */
 function findLabelEnd(text: string, at: number, signs: string): number | undefined {
   const closed = findClosed(text, at, signs)
   if (closed !== undefined) return closed
@@ -153,7 +156,7 @@ function findLabelEnd(text: string, at: number, signs: string): number | undefin
   return isAlone(text, at) && signs !== '' && !BULLET.test(signs) ? at : undefined
 }
 
-/** Where a label ends behind whose number a title stands, as in `Source #1 - Rome`, with a text below it. */
+/** Returns the end of a label with a title after its number, such as `Source #1 - Rome`, if a text follows below. */
 function findTitledEnd(text: string, at: number): number | undefined {
   if (!text.startsWith(' - ', at)) return undefined
   const lineEnd = findLineEnd(text, at)
@@ -166,7 +169,7 @@ function isAlone(text: string, at: number): boolean {
   return findContentStart(text, at, lineEnd) === lineEnd
 }
 
-/** `[S1] text` */
+/** Reads a label like `[S1] text`. */
 function readLettered(text: string, start: number, { signs, at }: Dress): Label | undefined {
   if (signs !== '[' && signs !== '【') return undefined
   LETTERED.lastIndex = at
@@ -201,7 +204,7 @@ function readDaggered(text: string, start: number): Label | undefined {
   return withNumber(toLabel(start, start + whole.length, `【${turn}†~`, true), start + 1, turn, id)
 }
 
-/** The label with its number, which stands behind `prefix` from `at` on. */
+/** Adds the number to a label. It follows `prefix`, which begins at `at`. */
 function withNumber(label: Label, at: number, prefix: string, id: string): Label {
   const idStart = at + prefix.length
   return { ...label, prefix, idStart, idEnd: idStart + id.length, number: toLabelNumber(id) }

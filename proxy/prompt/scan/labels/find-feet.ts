@@ -1,10 +1,10 @@
 import { findContentEnd, findContentStart, findLineEnd } from '../find-edges.ts'
 
-/** A line below a text that says where it is from, as `(Source: a.md)` and `<https://a.example>`. */
+/** A line below a text that names its source, such as `(Source: a.md)` and `<https://a.example>`. */
 export interface Foot {
   readonly start: number
   readonly end: number
-  /** What is alike in all of one list. */
+  /** What all such lines of one list have in common. */
   readonly form: string
 }
 
@@ -16,7 +16,7 @@ const ADDRESS = /()(<https?:)\/\/[^\s<>]{1,300}>/iuy
 
 const INITIALS = '<([（【—–-sSfFrRcCuUlLqQoO来出и'
 
-/** Reads the line at `line`, whose first character is at `start`, where a blank line or nothing stands behind it. */
+/** Reads the line at `line`, whose first character is at `start`, if a blank line or nothing follows it. */
 export function readFoot(text: string, line: number, start: number): Foot | undefined {
   if (!INITIALS.includes(text[start]!)) return undefined
   const shape = text[start] === '<' ? ADDRESS : FOOT
@@ -31,7 +31,7 @@ export function readFoot(text: string, line: number, start: number): Foot | unde
   return { start, end, form: sign + word.toLowerCase() }
 }
 
-/** Whether a line of text stands right above, and not one that announces what follows. */
+/** Returns whether a line of text comes right before it, other than one that announces what follows. */
 function isBelowText(text: string, line: number): boolean {
   if (line === 0) return false
   const before = text.lastIndexOf('\n', line - 2) + 1

@@ -4,7 +4,7 @@ import { readCredits, readFields } from './find-record-head.ts'
 import { type Label, toLabelNumber } from './label.ts'
 
 const NUMBER = /(?:\((\d{1,3})\)|(\d{1,3})[.)])[ \t]{1,3}(?=\S)/y
-// `{'source': 'a.md'}`, as Python and JSON print what is known of a text
+// `{'source': 'a.md'}`, as Python and JSON print metadata
 export const METADATA: RegExp =
   /\{[ \t]?['"](?:source|title|file|file_?name|file_?path|path|url|uri|link|document|doc_?id|document_?id|id|name)['"]:[^\n{}]{1,300}\}(?=[ \t]*\r?\n)/iy
 // `**Rome** (https://a.example)`
@@ -13,8 +13,8 @@ const MOST_INDENT = 8
 const LONGEST_TITLE = 300
 
 /**
- * A number in front of a text whose head says where it is from, in its line or right below it: `1. Title: Rome`,
- * `1. Rome` above `URL: …`, `1. {'source': 'a.md'}`, `1. (a.md) text`. Other numbered lines are items of whatever text.
+ * Reads a number before a text whose head names its source, on the same line or right below: `1. Title: Rome`, `1.
+ * Rome` above `URL: …`, `1. {'source': 'a.md'}`, `1. (a.md) text`. Other numbered lines are items of any kind of text.
  */
 export function readHeadedNumber(text: string, start: number, at: number): Label | undefined {
   NUMBER.lastIndex = at
@@ -30,7 +30,7 @@ export function readHeadedNumber(text: string, start: number, at: number): Label
   return { start, end, form, bare: true, isWeak: true, prefix: '', idStart, idEnd: idStart + id.length, number }
 }
 
-/** What the head is like of the text whose number ends here; undefined: it does not say where the text is from. */
+/** Returns the kind of head a text has after its number. Undefined if the head does not name the text's source. */
 function readHead(text: string, at: number): string | undefined {
   METADATA.lastIndex = at
   if (METADATA.test(text)) return '{}'
@@ -43,7 +43,7 @@ function readHead(text: string, at: number): string | undefined {
   if (below >= text.length || text[below] === '\n') return undefined
   if (ADDRESS_BEHIND.test(text.slice(at, findContentEnd(text, at, lineEnd)))) {
     NUMBER.lastIndex = below
-    // numbered lines of addresses alone are notes
+    // numbered lines with only addresses are notes
     return NUMBER.test(text) ? undefined : '()'
   }
   return readCredits(text, below)?.keys

@@ -1,11 +1,11 @@
 import { type RecordHead, readFields } from './find-record-head.ts'
 import type { Label } from './label.ts'
 
-// what may stand in front of a first record: words in its line, or the indent of a placeholder that all records replace
+// what may come before a first record: words on its line, or the indentation of a placeholder that all records replace
 const LEAD_IN = /[:：](?:[ \t]{0,4}["'“]?|[ \t]{0,2}\r?\n[ \t]{4,12})$/
 const FURTHEST_LEAD_IN = 17
 
-/** A record as a label: what its fields say moves with it, but for a number that counts. */
+/** Converts a record to a label. Its fields move with it, except a number that counts. */
 export function toRecordLabel(text: string, start: number, { end, kind, keys, number, isWeak }: RecordHead): Label {
   const id = number ?? { start, end: start }
   const digits = number && text.slice(number.start, number.end)
@@ -24,8 +24,8 @@ export function toRecordLabel(text: string, start: number, { end, kind, keys, nu
 }
 
 /**
- * The labels with those of first blocks that stand behind words in their line, as in `Context: Source: a.md` and
- * `Context: Document 1: …`, or deeper below such words than the others: these show what they look like.
+ * Adds labels of first blocks that follow words on their line, as in `Context: Source: a.md` and `Context: Document 1:
+ * …`, or are indented more than the others below such words. The other labels show what they look like.
  */
 export function addInlineHeads(text: string, labels: readonly Label[]): readonly Label[] {
   const first = new Map<string, Label>()
@@ -39,7 +39,7 @@ export function addInlineHeads(text: string, labels: readonly Label[]): readonly
   return added.length === 0 ? labels : [...labels, ...added].sort((a, b) => a.start - b.start)
 }
 
-/** The record that is in front of the first one of its form, behind words. */
+/** Finds a record after words, before the first record of its form. */
 function findRecord(text: string, { start, form }: Label, keys: string): Label | undefined {
   const key = /^[^,]+/.exec(keys)![0]
   const at = Math.max(text.lastIndexOf(`${key}:`, start - 1), text.lastIndexOf(`${key}：`, start - 1))
@@ -50,7 +50,7 @@ function findRecord(text: string, { start, form }: Label, keys: string): Label |
   return label.form === form ? label : undefined
 }
 
-/** The label that counts one less than the first of its form, behind words. */
+/** Finds the label after words whose number is one less than that of the first label of its form. */
 function findNumbered(text: string, label: Label): Label | undefined {
   const { start, end, idStart, idEnd, number, bare } = label
   if (bare || (number !== 1 && number !== 2)) return undefined

@@ -7,23 +7,23 @@ const OF_ID = '(?:[ _](?:id|no\\.?|nr\\.?|number))?'
 const ID = '([\\p{L}\\p{N}][\\p{L}\\p{N}_.-]{0,63})'
 // `Document 0:::`
 const COLON = '(?:[ \\t]?[:：]{1,3})'
-// Chinese, Japanese and Korean texts go on without a space
+// Chinese, Japanese and Korean texts continue without a space
 const GAP = '(?=\\s|$|[\\p{Script=Hangul}\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}«])'
-// `Doc 1(Title: Rome) text`: fields of the block in brackets
+// `Doc 1(Title: Rome) text`: the block's fields in brackets
 const FIELDS = '(?=[ \\t]?[(（](?:title|source|name|file|url|id|score|标题|来源)[:：=])'
-// `Result 1`, alone in its line, above the fields of what was found
+// `Result 1`, alone on its line, above the fields of the result
 const ABOVE_FIELDS = '(?=[ \\t]?\\r?\\n(?:document[ _]?id|content|metadata|source|title|url|text|file[ _]?name)[:：])'
 
 const DECORATION = /#{1,6}[ \t]{1,3}|\*\*|[=-]{3,10}[ \t]|[-*][ \t](?=\[)/y
-// no initialiser `[3] = …`
+// not the initialiser `[3] = …`
 const NUMBER = toPattern(`[[【](#?)(\\d{1,6})[\\]】](?:\\*\\*)?${GAP}(?![ \\t]{0,8}=)`)
 // `--- [1] a.md ---`
 const FRAMED_NUMBER = /()\[(\d{1,4})\](?=[ \t][^\n]{1,200}[ \t][=-]{3,10}[ \t]*\r?\n)/y
 const NUMBER_SAID = toPattern('()\\[(\\d{1,4})\\]:(?=[ \\t]+(?![<(]?https?:))')
 
-/* What stands behind a noun. */
+/* Patterns for what follows a noun. */
 
-// `[Source 1: a.md]`, `[Document 2 - a.md]`: what is said behind the number is of the block
+// `[Source 1: a.md]`, `[Document 2 - a.md]`: text after the number belongs to the block
 const SAID = '(?:[ \\t]?[:：|,(（–—-][^\\[\\]【】\\n]{1,200})?'
 const BRACKETED = toPattern(`([ _.-]?#?|[:：] ?)${ID}${SAID}[\\]】](?:\\*\\*)?(?:[:：](?:\\*\\*)?)?${GAP}`)
 const LINKED = toPattern(`(${OF_ID}[ \\t]?)\\[${ID}\\](?:${COLON}|(?=[ \\t]?[(\\[]))`)
@@ -32,39 +32,39 @@ const BOLD = toPattern(
   `([ \\t]?#?)${ID}(?:${COLON}\\*\\*|(?:[ \\t]?[:：(（–—-][^*\\n]{1,200})?\\*\\*(?:${COLON})?(?=\\s|$))`,
 )
 const HEADING = toPattern(`((?:[ _]id[:：]?)?[ \\t]?#?)${ID}(?:${COLON}|(?=[ \\t]?(?:\\r?\\n|$|[(–-])))`)
-// `===== Document 0 =====`, and `--- SOURCE 1: Rome ---`, of which the title is content
+// `===== Document 0 =====`, and `--- SOURCE 1: Rome ---`, whose title is content
 const FRAMED = toPattern(
   `([ \\t]?#?)${ID}(?:${COLON}?[ \\t][=-]{3,10}(?=[ \\t]*(?:\\r?\\n|$))|(?:${COLON}|(?=[ \\t][(（|–—]))(?=[^\\n]{1,200}[ \\t][=-]{3,10}[ \\t]*(?:\\r?\\n|$)))`,
 )
-// `==== [File:a.md;Relevance:83%]:`, the line above a block that names its file
+// `==== [File:a.md;Relevance:83%]:`, a line that names the file of the block below
 const FRAMED_NAME = /[:=][^\]\n]{1,200}\]:?(?=[ \t]*(?:\r?\n|$))/y
 // `=== Document: a.md ===`
 const FRAMED_FIELD = /[:：][ \t]?[^\n=]{1,200}[ \t][=-]{3,10}(?=[ \t]*(?:\r?\n|$))/y
-// `Document 1`, `Reference [1]`, alone in its line
+// `Document 1`, `Reference [1]`, alone on its line
 const ALONE = toPattern('([ \\t]#?|[ \\t]?\\[(?=\\d{1,4}\\]))(\\d{1,4})\\]?(?=[ \\t]*\\r?\\n)')
 
-// a heading that names no block, as in `### Document`
+// a heading that names no block, such as `### Document`
 const UNNUMBERED = /((?:document|doc|source|passage|chunk|excerpt|snippet|search result))[ \t]*(?=\r?\n)/iuy
-// `(Source: a.md)`, alone in its line
+// `(Source: a.md)`, alone on its line
 const IN_PARENTHESES = /\((source|file|document|doc|url|from)[:：][ \t]?[^()\n]{1,200}\)(?=[ \t]*\r?\n)/iuy
-// `# URI: notes/a.md`, a heading that says where the block comes from
+// `# URI: notes/a.md`, a heading that names the block's source
 const HEADED_FIELD = /(uri|url|source|file|path|document|filename)[:：][ \t]+(?=\S)/iuy
 // `[a.md]: text`, as in a list of sources
-// `- [c910e2e]: text`: a key holds a digit, or is one of hexadecimal digits; `- [x]` is a box
+// `- [c910e2e]: text`: a key contains a digit, or is hexadecimal; `- [x]` is a checkbox
 // `- [a7:0-50] text`
 const ITEM = /\[((?=[\w.:#-]{0,63}\d|[0-9a-f]{6})[\w.:#-]{1,64})\](?::?)(?=[ \t])/uy
 const LINK = /(?:(\d{1,3})\.[ \t])?\[[^[\]\n]{1,200}\]\(https?:\/\/[^\s()]{1,300}\)(?=[ \t]*(?:\r?\n|[-–—:][ \t]))/uy
-// `[PMID:123]`, an identifier of the world or of a store, with the word for what it is
+// `[PMID:123]`, a global or local identifier with its type
 const IDENTIFIED = toPattern(
   `\\[((?:pmid|pmcid|doi|arxiv|isbn|issn|ecli|celex|nct|id|uid|key|ref|cite|kb|mem|src)(?:[:#] ?|[_-](?=\\d{1,12}\\])))([\\w.:/-]{0,60}\\d[\\w.:/-]{0,20})\\]:?${GAP}`,
 )
 // `17,a.md,"It rained."`
 const ROW = /(\d{1,9})(?:\||,[^,"\n]{1,160},)(?=")/y
-// `17|It rained.`, below the names of its columns
+// `17|It rained.`, below the column names
 const ROW_OF_TEXT = /(\d{1,6})\|(?=[^|"\n])/y
 const NAMED_FILE = /\[([\p{L}\p{N}][\p{L}\p{N}_./ -]{0,99}\.[A-Za-z][A-Za-z0-9]{1,4}(?:#[\w=.-]{1,40})?)\]:(?=[ \t])/uy
 
-/** The form of labels that are the first cell of a row without quotes. */
+/** The form of labels that are the first cell of an unquoted row. */
 export const rowForm = '|~'
 
 const DECORATED = '#*=-'
@@ -73,7 +73,7 @@ function toPattern(source: string): RegExp {
   return new RegExp(source, 'iuy')
 }
 
-/** Reads the label that begins at `start`, its line's first character. */
+/** Reads the label that begins at `start`, the first character of its line. */
 export function readLabel(text: string, start: number): Label | undefined {
   const first = text[start]!
   const decoration = DECORATED.includes(first) ? readDecoration(text, start) : ''
@@ -91,7 +91,7 @@ export function readLabel(text: string, start: number): Label | undefined {
   return label ?? (first === '#' ? readNameless(text, start, decoration, HEADED_FIELD) : undefined)
 }
 
-/** A label behind signs that frame it, or behind the bullet of an item. */
+/** Reads a label after framing signs, or after the bullet of an item. */
 function readFramed(text: string, start: number, decoration: string): Label | undefined {
   if (decoration.length === 2) return readItem(text, start, start + decoration.length)
   const at = start + decoration.length
@@ -104,7 +104,7 @@ function readFramed(text: string, start: number, decoration: string): Label | un
   )
 }
 
-/** A frame that names a text behind a noun: what it says of its block moves with it. */
+/** Reads a frame that names a text after a noun. What it says about its block moves with the block. */
 function toFramedName(text: string, start: number, decoration: string, noun: Noun, shape: RegExp): Label | undefined {
   shape.lastIndex = noun.end
   const match = shape.exec(text)
@@ -121,7 +121,7 @@ function readBracketed(text: string, start: number, decoration: string): Label |
   return label ?? (decoration === '' ? (readFileLabel(text, start) ?? readLink(text, start)) : undefined)
 }
 
-/** A label that names no block by an id of its own: what it says of its block moves with it. */
+/** Reads a label that gives its block no id. What it says about its block moves with the block. */
 function readNameless(text: string, start: number, decoration: string, shape: RegExp): Label | undefined {
   const at = start + decoration.length
   shape.lastIndex = at
@@ -136,7 +136,7 @@ function toNameless(start: number, end: number, decoration: string, noun: string
   return { start, end, form: `${decoration}${noun}:`, bare: false, isWeak: true, prefix: '', ...noId }
 }
 
-/** An identifier in brackets, with the word for what it is. */
+/** Reads an identifier in brackets, with its type. */
 function readIdentified(text: string, start: number, at: number): Label | undefined {
   IDENTIFIED.lastIndex = at
   const match = IDENTIFIED.exec(text)
@@ -158,7 +158,7 @@ function readIdentified(text: string, start: number, at: number): Label | undefi
   }
 }
 
-/** An item of a list that begins with the key of its text, as in `- [c910e2e]: text`. */
+/** Reads a list item that begins with the key of its text, such as `- [c910e2e]: text`. */
 function readItem(text: string, start: number, at: number): Label | undefined {
   ITEM.lastIndex = at
   const match = ITEM.exec(text)
@@ -180,7 +180,10 @@ function readItem(text: string, start: number, at: number): Label | undefined {
   }
 }
 
-/** A title that links to where the text below it is from, as search tools write them: `2. [Rome](https://a.example)`. */
+/**
+ * Reads a title that links to the source of the text below it, as search tools write it: `2.
+ * [Rome](https://a.example)`.
+ */
 function readLink(text: string, start: number): Label | undefined {
   LINK.lastIndex = start
   const match = LINK.exec(text)
@@ -191,7 +194,7 @@ function readLink(text: string, start: number): Label | undefined {
   return { ...shared, end, idStart: start, idEnd: start + id.length, number: toLabelNumber(id) }
 }
 
-/** The row of a table of texts, as in `17|"It rained."`. */
+/** Reads a row of a table of texts, such as `17|"It rained."`. */
 function readRow(text: string, start: number): Label | undefined {
   ROW.lastIndex = start
   ROW_OF_TEXT.lastIndex = start
@@ -228,7 +231,7 @@ function readWordLabel(text: string, start: number, decoration: string, noun: No
   if (label !== undefined || spoken === BOLD) return label
   if (spoken === HEADING) return readUnnumbered(text, start, decoration)
   const alone = matchLabel(text, start, decoration, ALONE, 0, noun)
-  // `Result 1` and `Article 1` head rows and laws
+  // `Result 1` and `Article 1` also begin rows and laws
   return alone && !alone.isWeak ? { ...alone, isWeak: true, form: `${alone.form}alone` } : undefined
 }
 
@@ -269,7 +272,7 @@ function matchLabel(
     form: `${decoration}${shape === LINKED ? '[]' : brackets}${prefix}${letterOf(id)}`,
     bare: shape === NUMBER || shape === FRAMED_NUMBER,
     isWeak: shape === NUMBER || shape === FRAMED_NUMBER || (noun?.isWeak ?? false),
-    // `Document[3]` is spoken of as [Document 3]
+    // `Document[3]` is mentioned as [Document 3]
     prefix: (shape === LINKED ? `${prefix.trimEnd()} ` : prefix) + letterOf(id),
     idStart,
     idEnd: idStart + id.length - letterOf(id).length,
@@ -277,7 +280,7 @@ function matchLabel(
   }
 }
 
-/** The letter of `S1`, `S2`, `S3`, which is of all of them: what counts is the number. */
+/** Returns the letter of `S1`, `S2`, `S3`, which all labels share. Only the number counts. */
 function letterOf(id: string): string {
   return /^[CDEKPRST](?=[1-9]\d{0,2}$)/.exec(id)?.[0] ?? ''
 }

@@ -3,14 +3,14 @@ import { mayBeginDressed, type Noun, readNoun } from '../words/read-noun.ts'
 import { type Dress, findNameEnd, isMarkdown, LONGEST_LINE, skipColon, toClosing, toLabel } from './dress.ts'
 import type { Label } from './label.ts'
 
-/* Labels that bear no number, but the name of what the text is from, or no more than a word for a document. */
+/* Labels without a number that have the name of the text's source, or only a word for a document. */
 
 // `Document title: …`
 const NAMED = /(?:[ _]?(?:file|path|name|url|title|document))?[ \t]?[:：=][ \t]?(?=\S)/iuy
 const FIELD = /(?:file|path|url|uri|link|title|from)(?:[ _]?(?:file|path|name|url|title))?[ \t]?[:：=][ \t]?(?=\S)/iuy
-// words behind which the name of a source stands
+// words that precede the name of a source
 const FROM = /(?:^from| (?:from|of|in)|^(?:contents? (?:from|of)|auszug aus))[ \t]+(?=\S)/iuy
-// `response.content` is no file
+// `response.content` is not a file
 const KINDS =
   'md|mdx|markdown|txt|rst|adoc|org|tex|pdf|docx?|pptx?|xlsx?|odt|rtf|epub|html?|xml|json|jsonl|ya?ml|toml|ini|cfg|conf|csv|tsv|log|sql|sh|py|ipynb|ts|tsx|js|jsx|mjs|cjs|vue|svelte|css|scss|java|kt|scala|go|rs|rb|php|c|cc|cpp|h|hpp|cs|swift|dart|lua|r|jl|pl|proto|tf|eml|srt|vtt'
 const FILE = `[\\w@.+~-]{1,100}(?:[/\\\\][\\w@.+~-]{1,100}){0,12}\\.(?:${KINDS})(?![\\w.(])`
@@ -23,12 +23,12 @@ const SOURCE = new RegExp(
 )
 const ADDRESSED = new RegExp(`^[ \\t][<[(](?:${NAME})[>\\])][:：]?$`, 'iu')
 const WORD = /[:：](?:[ \t]+(?=\S)|[ \t]*(?=\r?\n))/uy
-// what fields of records and parts of prompts are called, too
+// also names of record fields and parts of prompts
 const OF_FIELDS =
   /^(?:sources?|contexts?|references?|evidence|memory|kontext|contexte|contexto|contesto|fuente|fonti|fonte|quelle|источник|джерело|контекст|来源|出典|上下文|コンテキスト|参考\S*|检索结果|搜索结果|検索結果|知识|资料|資料)$/iu
 const ADDRESS = /https?:\/\/[^\s<>,[\]()]{1,300}(?:[ \t]*[:–—|-][ \t][^\n]{1,200})?(?=[ \t]*\r?\n[ \t]*\S)/y
 
-/** A word for a source and its name: what the label says of its block moves with it. */
+/** Reads a word for a source and its name. What the label says about its block moves with the block. */
 export function readNamed(text: string, start: number, { signs, at }: Dress, noun: Noun): Label | undefined {
   if (signs === '' || /^[-*+>|•][ \t]?$/.test(signs)) return undefined
   const [shape, from] = noun.end > at ? [NAMED, noun.end] : [FIELD, at]
@@ -40,7 +40,10 @@ export function readNamed(text: string, start: number, { signs, at }: Dress, nou
   return end === undefined ? undefined : toLabel(start, end, `${signs}${word}~`, true)
 }
 
-/** `Excerpt from [a.md]:`, `From a.md:`, `Document <https://a.example>`: a line that says where the text below it is from. */
+/**
+ * Reads a line that names the source of the text below it: `Excerpt from [a.md]:`, `From a.md:`, `Document
+ * <https://a.example>`.
+ */
 export function readFrom(text: string, start: number, { signs, at }: Dress, noun: Noun): Label | undefined {
   if (!FROM_BEHIND.test(text.slice(noun.end, noun.end + 2)) && noun.end > at) return undefined
   const lineEnd = findLineEnd(text, at)
@@ -55,17 +58,17 @@ export function readFrom(text: string, start: number, { signs, at }: Dress, noun
   return toLabel(start, end, `${signs}${word}${from[0].toLowerCase().trimEnd()}~`, true)
 }
 
-// `Page: Rome (https://a.example)`, `Note: [[Rome]]`: a name with the address that it links to, alone in its line
+// `Page: Rome (https://a.example)`, `Note: [[Rome]]`: a name with the address it links to, alone on its line
 const LINKED =
   /(?:page|web ?site|site|entry|post)?[ \t]?[:：][ \t]?(?:\[\[[^\]\n]{1,160}\]\]|(?:[^\n]{1,160}[ \t])?[(<](?:https?|file|gs|s3):\/\/[^\s()<>]{1,300}[)>]|\[[^\]\n]{1,160}\]\([^()\s]{1,300}\))(?=[ \t]*\r?\n)/iuy
 
-/** A word for a text, and the link to it. */
+/** Reads a word for a text, and the link to it. */
 export function readAddressed(text: string, start: number, { signs, at }: Dress, { end }: Noun): Label | undefined {
   if (/^[-*+>|•]/.test(signs)) return undefined
   LINKED.lastIndex = end
   const match = LINKED.exec(text)
   const colon = match?.[0].search(/[:：]/) ?? 0
-  // nothing in front of the colon names no text
+  // with nothing before the colon, it names no text
   if (match === null || end + colon === at) return undefined
   const form = `${signs}${text.slice(at, end + colon).toLowerCase()}:()~`
   return toLabel(start, end + match[0].length, form, true)
@@ -74,7 +77,7 @@ export function readAddressed(text: string, start: number, { signs, at }: Dress,
 // `Source [a.md]: text`
 const IN_BRACKETS = /[ \t]?\[[^\]\n]{1,160}\][:：](?=\s)/uy
 
-/** A word for a source, and its name in brackets. */
+/** Reads a word for a source, and its name in brackets. */
 export function readNameInBrackets(text: string, start: number, { signs, at }: Dress, noun: Noun): Label | undefined {
   if (noun.end === at || signs !== '') return undefined
   IN_BRACKETS.lastIndex = noun.end
@@ -83,13 +86,13 @@ export function readNameInBrackets(text: string, start: number, { signs, at }: D
   return toLabel(start, noun.end + match[0].length, `${text.slice(at, noun.end).toLowerCase()}[]~`, true)
 }
 
-// `Source: a.md`, `来源：a.md | 页码：3`: a field alone in its line that names a file or an address
+// `Source: a.md`, `来源：a.md | 页码：3`: a field alone on its line that names a file or an address
 const ORIGIN = new RegExp(
   `(?:source|file|path|url|uri|document|quelle|datei|dokument|fuente|archivo|documento|fonte|arquivo|fichier|bron|bestand|źródło|plik|kaynak|dosya|источник|файл|来源|文件|文档|出典|ファイル|출처|파일)(?:[ _]?(?:file|name|path|url|uri))?[ \\t]?[:：][ \\t]?(?:${NAME})(?:#[\\w=.&-]{1,60}|:\\d{1,6})?(?:[ \\t]{0,2}[|,;(–—-][^\\n]{1,120})?(?=[ \\t]*\\r?\\n[ \\t\\r]*(?:\\n[ \\t]*)?\\S)`,
   'iuy',
 )
 
-/** A line that names the file or address which the text below it is from. */
+/** Reads a line that names the file or address of the text below it. */
 export function readOrigin(text: string, start: number): Label | undefined {
   ORIGIN.lastIndex = start
   const match = ORIGIN.exec(text)
@@ -97,7 +100,7 @@ export function readOrigin(text: string, start: number): Label | undefined {
   return toLabel(start, start + match[0].length, originForm, true)
 }
 
-/** The form of labels that name nothing but where a text is from, whatever their field is called. */
+/** The form of labels that name only the source of a text, whatever their field is called. */
 export const originForm = 'origin:~'
 
 // `a.pdf#page=3: text`
@@ -105,27 +108,27 @@ const FILE_SAID = new RegExp(`${FILE}(?:#[\\w=.&-]{1,60})?[:：][ \\t]{1,2}(?=\\
 const IN_PARENTHESES = new RegExp(`\\(${FILE}(?:#[\\w=.&-]{1,60})?\\)[:：]?[ \\t]{1,2}(?=\\S)`, 'iuy')
 const MAY_BE_FILE = /^\S{1,80}\.[a-z]{1,8}(?:#\S{1,60})?$/i
 
-/** A file's name in front of its text, up to the colon at `colon`. */
+/** Reads a file name before its text, up to the colon at `colon`. */
 export function readFileSaid(text: string, start: number, colon: number): Label | undefined {
-  // most lines have white space in front of their colon
+  // most lines have whitespace before their colon
   if (!MAY_BE_FILE.test(text.slice(start, colon))) return undefined
   FILE_SAID.lastIndex = start
   return FILE_SAID.test(text) ? toLabel(start, FILE_SAID.lastIndex, fileForm, true) : undefined
 }
 
-/** Whether a file's name in parentheses stands here, with a text behind it. */
+/** Returns whether there is a file name in parentheses here, with text after it. */
 export function isFileInBrackets(text: string, at: number): boolean {
   IN_PARENTHESES.lastIndex = at
   return text[at] === '(' && IN_PARENTHESES.test(text)
 }
 
-/** The form of labels that are a file's name and a colon. */
+/** The form of labels that are a file name and a colon. */
 export const fileForm = 'file:~'
 
-// a space, and what follows it in `Excerpt from` and `Document <`
+// a space and the character after it, as in `Excerpt from` and `Document <`
 const FROM_BEHIND = /^ [foi<[(]/i
 
-/** `Passage: text`: a word that calls what follows a retrieved text, and nothing else. */
+/** Reads `Passage: text`: a word that only means retrieved text. */
 export function readWord(text: string, start: number, { end, word, isWeak }: Noun): Label | undefined {
   WORD.lastIndex = end
   const match = WORD.exec(text)
@@ -136,7 +139,7 @@ export function readWord(text: string, start: number, { end, word, isWeak }: Nou
 // `[Excerpt from document]`
 const OF_SOURCE = / (?:from|of) (?:the |a )?(?:document|source|file|page|article)(?![\p{L}\p{N}])/iuy
 
-/** A word for a document in signs of both sides, alone in its line: `<|doc|>`, `[Excerpt from document]`. */
+/** Reads a word for a document between signs, alone on its line: `<|doc|>`, `[Excerpt from document]`. */
 export function readBare(text: string, start: number, { signs, at }: Dress, noun: Noun): Label | undefined {
   if (isMarkdown(signs) || noun.end === at) return undefined
   const closing = toClosing(signs)
@@ -150,7 +153,7 @@ export function readBare(text: string, start: number, { signs, at }: Dress, noun
   return toLabel(start, behind, `${signs}${text.slice(at, noun.end).toLowerCase()}~`, true)
 }
 
-/** The name of a file in signs, as `--- src/a.ts ---` and `[a.pdf | page 3]`. */
+/** Reads a file name between signs, such as `--- src/a.ts ---` and `[a.pdf | page 3]`. */
 export function readPath(text: string, start: number, { signs, at }: Dress): Label | undefined {
   if (/^(?:[-*+•|]|>+)[ \t]?$|^["'(/]|^\*\*?$|^[.~]/.test(signs)) return undefined
   PATH.lastIndex = at
@@ -161,7 +164,7 @@ export function readPath(text: string, start: number, { signs, at }: Dress): Lab
   return toLabel(start, end, `${signs}path~`, true)
 }
 
-/** `https://a.example : Rome`, alone in its line above a text. */
+/** Reads `https://a.example : Rome`, alone on its line above a text. */
 export function readAddress(text: string, start: number): Label | undefined {
   if (text[start] !== 'h' || !text.startsWith('http', start)) return undefined
   ADDRESS.lastIndex = start
@@ -169,7 +172,7 @@ export function readAddress(text: string, start: number): Label | undefined {
   return match === null ? undefined : toLabel(start, start + match[0].length, 'url~', true)
 }
 
-/** The line above a rule, as `Source: Rome`; `line` is where the rule's line begins. */
+/** Reads the line above a rule, such as `Source: Rome`. `line` is where the rule's line begins. */
 export function readAboveRule(text: string, line: number): Label | undefined {
   const start = text.lastIndexOf('\n', line - 2) + 1
   const end = findContentEnd(text, start, line)
@@ -181,7 +184,7 @@ export function readAboveRule(text: string, line: number): Label | undefined {
   return toLabel(start, end, `${text.slice(start, shape.lastIndex).toLowerCase()}-~`, true)
 }
 
-/** What the line between two rules says of the text below it. */
+/** Reads what the line between two rules says about the text below it. */
 export function readNameInside(text: string, line: number, lineEnd: number, noun: Noun): Label | undefined {
   const [shape, from] = noun.end > line ? [NAMED, noun.end] : [FIELD, line]
   shape.lastIndex = from

@@ -1,21 +1,20 @@
 import { findContentEnd, findContentStart, findLineEnd } from '../find-edges.ts'
 import { rankingField, toFieldName } from '../words/ordered-fields.ts'
 
-/** The fields that a record begins with, as in `Source: a.md\nContent: text` and `file_path: a.md\n\ntext`. */
+/** The fields at the beginning of a record, as in `Source: a.md\nContent: text` and `file_path: a.md\n\ntext`. */
 export interface RecordHead {
   readonly end: number
-  /** The last field is the record's text, a blank line parts them from it, or the text follows in the next line. */
+  /** Where the text is: in the last field, after a blank line, or on the next line. */
   readonly kind: 'content' | 'metadata' | 'fields'
-  /** The names of the fields: alike in all records of one list. */
+  /** The names of the fields, equal for all records of one list. */
   readonly keys: string
-  /** Where the number stands by which its fields count the record. */
+  /** Position of the number with which its fields count the record. */
   readonly number?: { readonly start: number; readonly end: number } | undefined
-  /** Its fields alone do not say that it is a retrieved text. */
+  /** Its fields alone do not show that it is a retrieved text. */
   readonly isWeak: boolean
 }
 
-// `├── Title: Rome`: some templates draw a tree
-// `**Title:** Rome`
+// `├── Title: Rome`, because some templates draw a tree, and `**Title:** Rome`
 const FIELD =
   /(?:[├└│─|]{1,4}[ \t]?)?(?:\*\*)?([\p{L}][\p{L}\p{N}_ ]{0,30})(?:\*\*)?[:：](?:\*\*)?(?=\s|\p{Script=Han}|(?<=：)[^\s/])/uy
 const NAMING =
@@ -28,27 +27,30 @@ const CONTENT =
 const COUNTING = /^(?:id|source|source[_ ]?id|no|number|index|rank|document|doc|编号|序号)$/i
 const KEY = /^[ \t]*[\w.-]{1,60}:$/
 const IDENTIFIER = /^[a-z][a-z0-9_]*$/
-// a field of these says where a text was found; a title has any text
+// one of these fields names the source of a text, while a title belongs to any text
 const ORIGIN =
   /^(?:source|source[_ ]?(?:url|id|name)|url|uri|link|file|file[_ ]?name|file[_ ]?path|path|page_label|document[_ ]?(?:id|title|name)?|doc[_ ]?id|source[_ ]?doc[_ ]?(?:name|link|id|url)|(?:wikipedia|document|article|page) title|来源|链接|文件|(?:文档|文件|资料)(?:名|名称)|出典|quelle|datei|dateiname|fichier|fuente|archivo)$/i
 
-// a metadata header is short, and a text of such lines alone is no record
+// metadata is short, and a text with only such lines is not a record
 const MOST_FIELDS = 16
 const LONGEST_VALUE = 300
-// what a search tool says of a page
+// what a search tool says about a page
 const DESCRIPTION = /^description$/i
 
-/** Whether a field of this name holds a text. */
+/** Returns whether a field of this name contains a text. */
 export function namesText(name: string): boolean {
   return CONTENT.test(name)
 }
 
-/** Whether a field of this name says where a text is from. */
+/** Returns whether a field of this name gives the source of a text. */
 export function namesOrigin(name: string): boolean {
   return ORIGIN.test(name)
 }
 
-/** Reads the head of a record that begins at `start`, the first character of the line at `line`. */
+/**
+ * Reads the head of a record that begins at `start`, the first character of the line at `line`. Returns 'content' for a
+ * text that its credits may follow.
+ */
 export function readRecordHead(text: string, line: number, start: number): RecordHead | 'content' | undefined {
   const first = readField(text, start)
   if (first === undefined) return undefined
@@ -56,27 +58,30 @@ export function readRecordHead(text: string, line: number, start: number): Recor
     if (isAboveIndented(text, first)) return undefined
     return beginsRecord(text, line, start > line) ? readFields(text, start) : undefined
   }
-  // `Similarity: 0.91`, with the text right below it
+  // `Similarity: 0.91`, with the text right below
   if (rankingField.test(toFieldName(first.key)) && beginsRecord(text, line, start > line)) {
     const head = readFields(text, start)
     return head?.kind === 'content' ? head : undefined
   }
-  // a text whose credits stand behind it
+  // a text followed by its credits
   return CONTENT.test(first.key) ? 'content' : undefined
 }
 
-/** `Document:` alone in its line, with indented fields below: a word in front of a record, and none of its fields. */
+/**
+ * Returns whether this is a word alone on its line, such as `Document:`, above a record's indented fields. It is not
+ * one of the fields.
+ */
 function isAboveIndented(text: string, { end }: { readonly end: number }): boolean {
   const lineEnd = findLineEnd(text, end)
   return findContentStart(text, end, lineEnd) === lineEnd && /^[ \t]+\p{L}/u.test(text.slice(lineEnd + 1, lineEnd + 24))
 }
 
-/** `Page: Rome` names a page, `Page: 3` counts it. */
+/** Returns whether a field names a page, as `Page: Rome` does. `Page: 3` counts it. */
 function isTitledPage(text: string, { key, end }: { readonly key: string; readonly end: number }): boolean {
   return /^(?:page|article|chunk|snippet)$/i.test(key) && /^[ \t]*\p{L}/u.test(text.slice(end, end + 8))
 }
 
-/** Reads the fields that begin at `start`, wherever that is. */
+/** Reads the fields that begin at `start`, which may be any position. */
 export function readFields(text: string, start: number): RecordHead | undefined {
   const keys: string[] = []
   let number: RecordHead['number']
@@ -94,14 +99,14 @@ export function readFields(text: string, start: number): RecordHead | undefined 
   return undefined
 }
 
-/** The head that ends with this line, behind which a blank line or nothing stands. */
+/** Returns the head that ends with this line, which is followed by a blank line or nothing. */
 function toClosed(
   text: string,
   end: number,
   keys: readonly string[],
   number: RecordHead['number'],
 ): RecordHead | undefined {
-  // one of these says what its page is about: no text need follow
+  // one of these describes its page, so that no text need follow
   const isDescribed = keys.some((key) => DESCRIPTION.test(key)) && keys.some((key) => ORIGIN.test(key))
   const last = text.lastIndexOf('\n', end - 1) + 1
   return isDescribed ? toFields(last, keys, number) : toMetadata(text, end, keys, number)
@@ -119,7 +124,10 @@ function toContent(end: number, keys: readonly string[], number: RecordHead['num
   return keys.length > 1 ? toHead('content', end, keys, number) : undefined
 }
 
-/** Whether these fields begin a record: several, or a single one that says what kind of title it is, as `Wikipedia Title`. */
+/**
+ * Returns whether these fields begin a record: several, or a single one with the kind of title, such as `Wikipedia
+ * Title`.
+ */
 function isRecord(keys: readonly string[]): boolean {
   return keys.length > 1 || (keys.length === 1 && /^[a-z]{2,12} title$/i.test(keys[0]!))
 }
@@ -158,7 +166,7 @@ function toMetadata(
   keys: readonly string[],
   number: RecordHead['number'],
 ): RecordHead | undefined {
-  // prose begins lines with words and a colon too, a metadata store names its fields like variables
+  // lines of prose also begin with words and a colon, while a metadata store names its fields like variables
   const isNamed = keys.length > 1 && keys.every((key) => NAMING.test(key) || DESCRIBING.test(key))
   const areKnown = isNamed && keys.some((key) => ORIGIN.test(key))
   if (!areKnown && !keys.every((key) => IDENTIFIER.test(key))) return undefined
@@ -172,19 +180,22 @@ function isBlankAt(text: string, line: number): boolean {
   return end < text.length && findContentStart(text, line, end) === end
 }
 
-/** Whether a field may begin a record here: behind a blank line, an announcement, a rule or a tag, not in mid-paragraph. */
+/**
+ * Returns whether a field may begin a record here: after a blank line, an announcement, a rule or a tag, not in
+ * mid-paragraph.
+ */
 export function beginsRecord(text: string, line: number, isIndented: boolean): boolean {
   if (line <= 1) return true
   const before = text.lastIndexOf('\n', line - 2) + 1
   const end = findContentEnd(text, before, line - 1)
   if (end === before) return true
   const last = text[end - 1]!
-  // below `metadata:` indented fields are a value of it
+  // below `metadata:`, indented fields are part of its value
   if (last === ':' || last === '：' || last === '>') return !(isIndented && KEY.test(text.slice(before, end)))
   return '-=*_'.includes(last) && /^[ \t]*([-=*_])\1{2,}$/.test(text.slice(before, end))
 }
 
-/** The names of the fields in these lines, if they all are fields that say where a text comes from. */
+/** Reads the names of the fields in these lines, if all of them describe a text and one gives its source. */
 export function readCredits(text: string, start: number): { readonly keys: string; readonly end: number } | undefined {
   const keys: string[] = []
   let end = start

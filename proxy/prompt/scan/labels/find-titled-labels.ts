@@ -4,14 +4,14 @@ import { METADATA } from './find-headed-numbers.ts'
 import type { Label } from './label.ts'
 
 /*
- * Labels that bear neither a number nor a word for a document: a title with the address of its text, what is known of a
- * text as Python prints it, and how well it fits. What they say moves with their block.
+ * Labels with neither a number nor a word for a document: a title with the address of its text, metadata as Python
+ * prints it, or a relevance score. What they say moves with their block.
  */
 
 const URL = 'https?:\\/\\/[^\\s()<>]{1,300}'
-// `**Rome** (https://a.example)`, alone in its line
+// `**Rome** (https://a.example)`, alone on its line
 const BOLD_TITLE = new RegExp(`\\*\\*[^*\\n]{1,160}\\*\\*[ \\t]{1,2}[(<]${URL}[)>]:?(?=[ \\t]*\\r?\\n)`, 'iy')
-// `### Rome`, and its address right below
+// `### Rome`, with its address right below
 const HEADED_TITLE = new RegExp(
   `#{1,6}[ \\t][^\\n]{1,200}\\r?\\n(?:(?:url|link|source)[:：][ \\t]?)?<?${URL}>?(?=[ \\t]*\\r?\\n)`,
   'iy',
@@ -26,7 +26,7 @@ const [boldForm, headedForm] = ['**()~', '#()~']
 /** The forms of titles with addresses. */
 export const titledForms: ReadonlySet<string> = new Set([boldForm, headedForm])
 
-/** Reads the label that begins at `start`, its line's first character. */
+/** Reads the label that begins at `start`, the first character of its line. */
 export function readTitledLabel(text: string, start: number): Label | undefined {
   switch (text[start]) {
     case '*':

@@ -1,21 +1,21 @@
 import type { Weight } from './nouns.ts'
 
 /*
- * Nouns that are put together from words for how a text was found, or what it is of, and for what it is: as many as
- * these languages write in one word, or with a space, and nobody could list.
+ * Nouns composed of a word for how a text was found, or its subject, and a word for what it is. These languages write
+ * them as one word or with a space, and there are too many to list.
  */
 
 interface Compounding {
-  /** How the text was found, or what it is of. */
+  /** How the text was found, or its subject. */
   readonly first: string
   /** What it is called. */
   readonly last: string
-  /** What may stand between. */
+  /** What may be between them. */
   readonly gaps: readonly string[]
   readonly weight: Weight
 }
 
-// parts of one text are called so as well: these need more evidence
+// parts of one text are also called this, so these need more evidence
 const compoundings: readonly Compounding[] = [
   {
     first: 'context search knowledge document source text evidence reference memory',
@@ -63,7 +63,7 @@ const compoundings: readonly Compounding[] = [
   },
 ]
 
-/** All of them, with what each says by itself. */
+/** All compounds, with the evidence that each is by itself. */
 export const compounds: readonly { readonly noun: string; readonly weight: Weight }[] = compoundings.flatMap(
   ({ first, last, gaps, weight }) =>
     first.split(' ').flatMap((one) =>

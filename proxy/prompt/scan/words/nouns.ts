@@ -1,9 +1,9 @@
 /*
- * The nouns for retrieved text, said once. Labels, tags, containers, headings and members of JSON are all built from
- * this table, so a noun that is known in one place is known in all of them.
+ * The single table of nouns for retrieved text. Labels, tags, containers, headings and JSON members are all built from
+ * it, so that a noun known in one place is known in all of them.
  */
 
-/** How much a noun says by itself: `weak` ones name parts of one text and rows of a table, too. */
+/** How much evidence a noun is by itself. `weak` nouns also name parts of one text and rows of a table. */
 export type Weight = 'strong' | 'weak'
 
 /** A noun for a retrieved text, in one language. */
@@ -12,25 +12,25 @@ export interface Noun {
   readonly singular: string
   /** languages without plurals repeat the singular */
   readonly plural: string
-  /** as a label with a number: `Document 3:`, `[Doc_3]`, `### Passage 3` */
+  /** as a numbered label: `Document 3:`, `[Doc_3]`, `### Passage 3` */
   readonly label?: Weight
   /** as a tag around one block: `<document>` */
   readonly tag?: Weight
-  /** its plural announces blocks, as a heading, a container's name or a member of JSON */
+  /** its plural announces blocks: as a heading, a container name or a JSON member */
   readonly announces?: Weight
 }
 
 const strong = { label: 'strong', tag: 'strong', announces: 'strong' } as const
 const said = { label: 'strong', announces: 'strong' } as const
 
-/** Spaces stand for a space, an underscore or a hyphen. */
+/** A space stands for a space, an underscore or a hyphen. */
 export const nouns: readonly Noun[] = [
   { language: 'en', singular: 'search result', plural: 'search results', ...strong },
   { language: 'en', singular: 'document', plural: 'documents', ...strong },
   { language: 'en', singular: 'doc', plural: 'docs', ...strong },
   { language: 'en', singular: 'source', plural: 'sources', label: 'strong', tag: 'weak', announces: 'strong' },
   { language: 'en', singular: 'passage', plural: 'passages', ...strong },
-  // a container holds contexts, one alone is no block beside others of its name
+  // a container holds contexts, but a single context is not a block among others of its name
   { language: 'en', singular: 'context', plural: 'contexts', label: 'strong', announces: 'strong' },
   { language: 'en', singular: 'chunk', plural: 'chunks', ...strong },
   { language: 'en', singular: 'reference', plural: 'references', label: 'strong', tag: 'weak', announces: 'weak' },

@@ -1,16 +1,16 @@
-/** Fields, by `toFieldName`, of things that follow one another: what was said, what is to be done, what happened. */
+/** Fields (by `toFieldName`) of things in a sequence: what was said, what is to be done, what happened. */
 export const orderedField: RegExp =
   /^(?:role|speaker|user|username|sender|from|to|step|stepnumber|turn|line|lines|linenumber|lineno|linestart|lineend|startline|endline|startindex|endindex|startchar|endchar|startbyte|endbyte|linerange|fromline|toline|timestampms|time|start|end|starttime|endtime|offset|startoffset|charstart|begin|duration|question|input|target|sha|commit|version|tagname|number|chapter|sectionnumber|seq|sequence|order|positionms|event|level|eventtype|method|parameters|inputschema|arguments|function|inreplyto|parentid|replyto|messageid|threadid|frame|round|verse|session|layer|totalparts|totalchunks|totalpages|schritt|étape|etape|paso|步骤|手順)$/
 
-/** Fields that hint at an order, too, but that search results may also have. */
+/** Fields that also suggest an order, but that search results may have too. */
 export const datedField: RegExp =
   /^(?:timestamp|date|datetime|pubdate|created|createdat|updated|updatedat|lastupdated|published|publishedat|publisheddate|modified|modifiedat|lastmodified|day|month|year|hour|when|age|ts|rev|revision|v|author|authors|page|pagenumber|pagelabel|paragraph|part|section|status|state|priority|assignee|assignees|duedate|due|milestone|indexindocument|chunkindex|chunkid|sequencenumber|datum|uhrzeit|fecha|hora|heure|日期|时间|日付|日時|時刻)$/
 
-/** Fields that only rank what was found: their values change with every question. */
+/** Fields that only rank results. Their values change with every question. */
 export const rankingField: RegExp =
   /^(?:(?:relevance|relevancy|rerank|reranker|reranking|retrieval|search|similarity|vector|bm25|hybrid|semantic|fusion|rrf|dense|sparse|cosine|match|@search\.|@search\.reranker)?scores?|similarity|distance|relevance|relevancy|certainty|rank|ranking)$/
 
-/** A field's name without case and separators: `publishedAt` and `published_at` become `publishedat`. */
+/** Returns a field's name without case and separators: `publishedAt` and `published_at` become `publishedat`. */
 export function toFieldName(name: string): string {
   return name.replaceAll(/[_-]/g, '').toLowerCase()
 }

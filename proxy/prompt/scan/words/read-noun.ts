@@ -1,22 +1,22 @@
 import { compounds } from './compounds.ts'
 import { nouns } from './nouns.ts'
 
-/* Words for documents in labels. One word is read and looked up: the nouns are too many to be tried one by one. */
+/* Words for documents in labels. Reads one word and looks it up, because there are too many nouns to try each one. */
 
 /** A word for a document that a label begins with. */
 export interface Noun {
-  /** Where it ends; where the label begins, if there is none. */
+  /** Where it ends. Equal to the beginning of the label if there is none. */
   readonly end: number
-  /** It alone, without the words around it that say how it was found. */
+  /** The noun itself, without surrounding words that say how it was found. */
   readonly word: string
-  /** It alone does not say that its block is a retrieved text. */
+  /** The noun alone does not show that its block is a retrieved text. */
   readonly isWeak: boolean
 }
 
 interface Entry {
   readonly noun: string
   readonly isWeak: boolean
-  /** Length of its first word of letters; of all of it, it needs no other look when that was looked up. */
+  /** Length of its first word. If that is the whole noun, looking it up is sufficient. */
   readonly first: number
 }
 
@@ -27,7 +27,7 @@ const labelled: readonly Omit<Entry, 'first'>[] = [
 const weakNouns: ReadonlySet<string> = new Set(labelled.filter(({ isWeak }) => isWeak).map(({ noun }) => noun))
 const allNouns: ReadonlySet<string> = new Set(labelled.map(({ noun }) => noun))
 
-// what may stand in front of such a noun in a label, as in `Retrieved document 1`
+// words that may precede such a noun in a label, as in `Retrieved document 1`
 const qualities: ReadonlySet<string> = new Set(
   (
     'retrieved relevant related matching supporting source context knowledge kb web search text reference top input ' +
@@ -35,7 +35,7 @@ const qualities: ReadonlySet<string> = new Set(
     'relevanten gevonden найденный релевантный извлечённый извлеченный знайдений релевантний znaleziony'
   ).split(' '),
 )
-// and behind it, as in `Extrait pertinent 1`
+// words that may follow it, as in `Extrait pertinent 1`
 const qualitiesBehind: ReadonlySet<string> = new Set(
   (
     'pertinent pertinente récupéré récupérée retrouvé trouvé relevante recuperado recuperada encontrado encontrada ' +
@@ -44,14 +44,14 @@ const qualitiesBehind: ReadonlySet<string> = new Set(
 )
 const MOST_QUALITIES = 2
 
-// a line in words that says where a text is from, as `From a.md:`, begins so
+// first words of a line that names a text's source, such as `From a.md:`
 const originWords: ReadonlySet<string> = new Set(['from', 'content', 'contents', 'auszug', 'id', 'index', 'the'])
-// what is named by its address, as in `Page: Rome (https://a.example)`
+// things named by their address, as in `Page: Rome (https://a.example)`
 const pageWords: ReadonlySet<string> = new Set(['page', 'website', 'site', 'entry', 'post'])
-// behind signs a field says so, as in `###PATH: a.md`; without any it is one of a record
+// after signs, a field names a source, as in `###PATH: a.md`; without signs it belongs to a record
 const fieldWords: ReadonlySet<string> = new Set(['path', 'filepath', 'url', 'uri', 'link', 'title'])
 
-/** The nouns that begin alike, the longest first: `doc` begins `document`. */
+/** Nouns by their first word, longest first, because `doc` begins `document`. */
 const byFirstWord = new Map<string, Entry[]>()
 const byInitial = new Map<string, Entry[]>()
 for (const { noun, isWeak } of labelled.toSorted((a, b) => b.noun.length - a.noun.length)) {
@@ -71,8 +71,8 @@ const LONGEST_WORD = Math.max(
   ...[...byFirstWord.keys(), ...qualities, ...originWords, ...pageWords, ...fieldWords].map(({ length }) => length),
 )
 
-// by their first three letters words are told apart before they are copied; a bit makes letters small, also those of
-// Latin-1 and most of Cyrillic, but not others
+// tells words apart by their first three letters before they are copied; one bit makes letters lower case, including
+// Latin-1 and most of Cyrillic, but nothing else
 const beginnings = new Uint8Array(1 << 16)
 for (const [bit, words] of [byFirstWord.keys(), [...qualities, ...originWords, ...pageWords], fieldWords].entries()) {
   for (const word of words) {
@@ -88,17 +88,17 @@ function toBeginning(text: string, at: number): number {
   return (two ^ (isAlphabetic(third) ? third | 32 : 0)) & 0xffff
 }
 
-/** Whether this word alone does not say that a text is a retrieved one. */
+/** Returns whether this word alone does not show that a text was retrieved. */
 export function isWeakLabel(word: string): boolean {
   return weakNouns.has(word.toLowerCase().replaceAll('_', ' '))
 }
 
-/** Whether this is a noun for labels, and nothing else. */
+/** Returns whether this is exactly a noun for labels. */
 export function isLabelNoun(word: string): boolean {
   return allNouns.has(word.toLowerCase().replaceAll('_', ' '))
 }
 
-/** Whether words may begin here that name a text or where it is from; behind signs, a field, too. */
+/** Returns whether words that name a text or its source may begin here. After signs, a field name counts too. */
 export function mayBeginDressed(text: string, at: number, isSigned: boolean): boolean {
   if (!isAlphabetic(text.charCodeAt(at))) return byInitial.has(text[at] ?? '')
   if ((beginnings[toBeginning(text, at)]! & (isSigned ? 7 : 3)) === 0) return false
@@ -107,7 +107,7 @@ export function mayBeginDressed(text: string, at: number, isSigned: boolean): bo
   return isSigned && fieldWords.has(word)
 }
 
-/** Reads the word for a document at `at`, and the words around it that say how it was found. */
+/** Reads the word for a document at `at`, with the words around it that say how it was found. */
 export function readNoun(text: string, at: number): Noun {
   const from = /^the $/i.test(text.slice(at, at + 4)) ? at + 4 : at
   const noun = readQualified(text, from, MOST_QUALITIES)
@@ -127,7 +127,7 @@ function readQualified(text: string, at: number, most: number): Noun | undefined
   return readNounAlone(text, at)
 }
 
-/** Reads the word for a document at `at`, with no other in front. */
+/** Reads the word for a document at `at`, without words before it. */
 export function readNounAlone(text: string, at: number): Noun | undefined {
   const isLetter = isAlphabetic(text.charCodeAt(at))
   if (isLetter && (beginnings[toBeginning(text, at)]! & 1) === 0) return undefined
@@ -138,23 +138,28 @@ export function readNounAlone(text: string, at: number): Noun | undefined {
   return { end, word: text.slice(at, end), isWeak: weakNouns.has(entry.noun) }
 }
 
-/** Whether a noun stands here whose first word does, with a space or an underscore between its words. */
+/**
+ * Returns whether the whole noun is here, given that its first word is, with a space or an underscore between its
+ * words.
+ */
 function isWrittenAt(text: string, at: number, { noun, first }: Entry): boolean {
   if (first === noun.length) return true
   const end = at + noun.length
-  // most differ where their second word begins, and in their last sign
+  // most differ at the beginning of the second word or in the last character
   if (isOther(text.charCodeAt(at + first + 1), noun.charCodeAt(first + 1))) return false
   if (isOther(text.charCodeAt(end - 1), noun.charCodeAt(noun.length - 1))) return false
   if (isAlphabetic(noun.charCodeAt(0)) && isAlphabetic(text.charCodeAt(end))) return false
   return text.slice(at, end).toLowerCase().replaceAll('_', ' ') === noun
 }
 
-/** Whether a sign of a text surely is not this one of a noun, in small letters or not: only ASCII is told apart. */
+/**
+ * Returns whether a character of a text certainly differs from one of a noun, ignoring case. Only ASCII is compared.
+ */
 function isOther(sign: number, expected: number): boolean {
   return expected < 0x80 && sign !== 0x5f && (sign | 32) !== expected && sign !== expected
 }
 
-/** The word that begins here, in small letters, unless it is longer than any of these. */
+/** Returns the word that begins here in lower case, or '' if it is longer than any known word. */
 function readWord(text: string, at: number): string {
   let end = at
   while (end - at <= LONGEST_WORD && isAlphabetic(text.charCodeAt(end))) end++
@@ -170,12 +175,12 @@ function skipSpace(text: string, at: number): number {
   return text[at] === ' ' ? at + 1 : at
 }
 
-/** Whether this is a letter of Western or Central European languages, of Turkish, or of Cyrillic. */
+/** Returns whether this is a letter of Western or Central European languages, of Turkish, or of Cyrillic. */
 export function isAlphabetic(code: number): boolean {
   return isLatin(code) || (code >= 0x400 && code <= 0x52f)
 }
 
-/** Whether this is a letter of a Western or Central European language, or of Turkish. */
+/** Returns whether this is a letter of a Western or Central European language, or of Turkish. */
 export function isLatin(code: number): boolean {
   return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 0xc0 && code <= 0x17f)
 }

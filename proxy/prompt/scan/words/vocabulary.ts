@@ -1,8 +1,8 @@
 import { type Noun, nouns, type Weight } from './nouns.ts'
 
-/* Patterns and names that are built from the table of nouns. */
+/* Patterns and names built from the table of nouns. */
 
-/** How a noun is written with what may part its words. */
+/** Returns the pattern source of a noun, with `gap` between its words. */
 function toSource(noun: string, gap: string): string {
   return noun.replaceAll(' ', gap)
 }
@@ -11,7 +11,7 @@ function isWritten(noun: Noun, use: 'label' | 'tag' | 'announces', weight?: Weig
   return weight === undefined ? noun[use] !== undefined : noun[use] === weight
 }
 
-// the longest first: `doc` begins `document`
+// longest first, because `doc` begins `document`
 function alternatives(words: readonly string[], gap: string): string {
   const distinct = [...new Set(words)].sort((a, b) => b.length - a.length)
   return distinct.map((word) => toSource(word, gap)).join('|')
@@ -26,24 +26,24 @@ function toTagNames(weight: Weight): ReadonlySet<string> {
   )
 }
 
-/** Tags around one block each that say by themselves that it is one. */
+/** Tags around single blocks that show by themselves that they contain one. */
 export const strongTags: ReadonlySet<string> = toTagNames('strong')
 
-/** Tags around one block each, where something else says that they are retrieved texts. */
+/** Tags around single blocks that need other evidence of retrieved texts. */
 export const weakTags: ReadonlySet<string> = toTagNames('weak')
 
 const announcing = nouns.filter((noun) => isWritten(noun, 'announces'))
-// in Korean endings follow a noun without a space
+// in Korean, endings follow a noun without a space
 const isAlphabetic = ({ language }: Noun): boolean => !['zh', 'ja', 'ko'].includes(language)
 const ideographic = announcing.filter((noun) => !isAlphabetic(noun)).map(({ plural }) => plural)
 
-/** Names of the elements that hold blocks: `<documents>`, `<search_results>`, `<retrieved_chunks>`. */
+/** Names of elements that contain blocks: `<documents>`, `<search_results>`, `<retrieved_chunks>`. */
 export const containerNames: string = `context|(?:.{1,40}[_-])?(?:${alternatives(
   announcing.filter(isAlphabetic).map(({ plural }) => plural),
   '[_-]',
 )})(?:[_-]from[_-].{1,40})?`
 
-/** What a line that announces several blocks says. */
+/** Words in a line that announces several blocks. */
 export const announcingPlurals: string = `(?:^|[^\\p{L}])(?:contexts?|(?:${alternatives(
   announcing.filter(isAlphabetic).map(({ plural }) => plural),
   '[ _-]',
@@ -79,19 +79,19 @@ const massNouns = [
 ]
 const ideographicMass = ['信息', '知识库', '情報', '정보']
 
-/** What a line says that announces retrieved text: several texts, or what may be one of them or several. */
+/** Words in a line that announces retrieved text: several texts, or one text or several. */
 export const announcingWords: string = `${announcingPlurals}|(?:^|[^\\p{L}])(?:${alternatives(
   massNouns,
   '[ _-]',
 )})(?:$|[^\\p{L}])|${alternatives(ideographicMass, '')}`
 
-/** Anything by which a line speaks of retrieved text, also of one. */
+/** All words with which a line mentions retrieved text, including a single one. */
 export const materialWords: string = `(?:^|[^\\p{L}])(?:${alternatives(
   [...announcing.filter(isAlphabetic).flatMap(({ singular, plural }) => [singular, plural]), ...massNouns],
   '[ _-]',
 )})(?:$|[^\\p{L}])|${alternatives([...ideographic, ...ideographicMass], ' ?')}`
 
-/** Members of JSON and arguments of tools that hold what was searched for. */
+/** JSON members and tool arguments that contain what was searched for. */
 export const strongLists: ReadonlySet<string> = new Set(
   announcing
     .filter((noun) => isAlphabetic(noun) && noun.announces === 'strong' && noun.plural !== 'chunks')

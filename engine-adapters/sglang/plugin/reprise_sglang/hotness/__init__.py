@@ -1,1 +1,1 @@
-"""HotPrefix in SGLang's own prefix cache: what is used often stays on the GPU, and only that goes to the host."""
+"""HotPrefix in SGLang's own prefix cache: prefixes in frequent use stay on the GPU, and only they go to the host."""

@@ -1,4 +1,4 @@
-"""SGLang's component of full attention, with victims by their heat (HotPrefix, Algorithm 1)."""
+"""SGLang's full-attention component, with victims chosen by heat (HotPrefix, Algorithm 1)."""
 
 from typing import Any
 
@@ -10,41 +10,41 @@ from reprise_sglang.hotness.tracker import Heat, HotnessTracker
 
 
 class HotFullComponent(FullComponent):
-    """Chooses which leaf leaves the GPU, and which the host. What is done with it stays SGLang's."""
+    """Chooses which leaf leaves the GPU and which leaves the host. SGLang still carries out the eviction."""
 
     def __init__(self, cache: Any, params: Any) -> None:
         super().__init__(cache, params)
         self.tracker = HotnessTracker()
         self.host: HostNodes | None = None
-        """what may be promoted; None where nothing is"""
+        """nodes that may be promoted; None if promotion is off"""
         self._heats: dict[int, Heat] = {}
         """by node id"""
         self._popped: list[Any] = []
         self._cut: set[Any] = set()
-        """leaves that have become shorter since the last eviction"""
-        # of the host's leaves; SGLang asks for it where it evicts there
+        """leaves that were shortened since the last eviction"""
+        # orders the host's leaves; SGLang calls it when it evicts there
         self.session_ref_eviction_strategy = self._host_key
 
     def configure(self, tracker: HotnessTracker, *, promotes: bool) -> None:
-        """Before the first request."""
+        """Call before the first request."""
         self.tracker = tracker
         self.host = HostNodes(self.hotness_of, self._is_on_host_alone) if promotes else None
 
     def heat_of(self, node: Any) -> Heat:
-        """Of a node that nobody has asked for yet: none."""
+        """Returns a node's heat; zero heat if no request has used it yet."""
         return self._heats.get(node.id) or Heat()
 
     def priority_of(self, node: Any) -> float:
-        """The lowest is evicted first."""
+        """The node with the lowest priority is evicted first."""
         return self.tracker.priority(self.heat_of(node), len(node.key))
 
     def hotness_of(self, node: Any) -> float:
-        """The highest is promoted first."""
+        """The node with the highest hotness is promoted first."""
         return self.tracker.hotness(self.heat_of(node), len(node.key))
 
     @property
     def leaves(self) -> EvictableLeaves:
-        """SGLang's own set; a tree that was reset has a new one."""
+        """SGLang's own set, wrapped to keep its order; a tree that was reset has a new set."""
         leaves = self.tree_core.evictable_device_leaves
         if not isinstance(leaves, EvictableLeaves):
             leaves = EvictableLeaves(leaves, self.priority_of, self.hotness_of if self.host else None)
@@ -52,7 +52,7 @@ class HotFullComponent(FullComponent):
         return leaves
 
     def use(self, node: Any, prefix: bytes) -> None:
-        """A request asked for the prefix that ends with a node."""
+        """A request used the prefix that ends with this node."""
         self._heats[node.id] = self.tracker.use(prefix, self._heats.get(node.id))
 
     def pass_request(self) -> None:
@@ -72,7 +72,7 @@ class HotFullComponent(FullComponent):
             self._cut.add(child)
         heat = self._heats.get(child.id)
         if heat is not None:
-            # what was known of both is known of the front
+            # what was known about the whole node applies to its front part
             self._heats[new_parent.id] = Heat(heat.frequency, heat.age)
         if self.host and self._is_on_host_alone(child):
             self.host.put(new_parent)
@@ -85,7 +85,7 @@ class HotFullComponent(FullComponent):
         return result
 
     def settle_cut(self) -> None:
-        """Leaves that have become shorter since the last eviction find their places."""
+        """Re-inserts leaves that were shortened since the last eviction at their new priority."""
         for leaf in sorted(self._cut, key=lambda leaf: leaf.id):
             self.leaves.put_back(leaf)
         self._cut = set()

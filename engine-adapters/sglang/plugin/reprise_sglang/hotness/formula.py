@@ -1,19 +1,19 @@
-"""Formulas of hotness that an operator chooses: `x op y` or `x op1 y op2 z` (HotPrefix §4)."""
+"""Hotness formulas that an operator may choose: `x op y` or `x op1 y op2 z` (HotPrefix §4)."""
 
 import operator
 import re
 from collections.abc import Callable
 
 EVICTION_PRIORITY = "frequency + clock / length"
-"""Equation 5: what is lowest is evicted first"""
+"""Equation 5: the lowest value is evicted first"""
 ADMISSION_HOTNESS = "frequency * clock"
-"""Equation 6: what is admitted to the host, and promoted from there"""
+"""Equation 6: the highest value is admitted to the host and promoted from there"""
 
 Formula = Callable[[int, int, int], float]
-"""of a clock, a frequency and a length in tokens"""
+"""takes a clock, a frequency and a length in tokens"""
 
 _PLACES = {"clock": 0, "frequency": 1, "freq": 1, "length": 2}
-# nothing is worth infinitely much because its clock has run out
+# a divisor of zero (an expired clock) must not make a prefix infinitely valuable
 _OPERATORS = {"+": operator.add, "*": operator.mul, "/": lambda a, b: a / max(1, b)}
 _OPERAND, _OPERATOR = r"\s*(clock|freq|frequency|length)\s*", "([+*/])"
 _SHAPE = re.compile(f"{_OPERAND}{_OPERATOR}{_OPERAND}(?:{_OPERATOR}{_OPERAND})?")
@@ -21,10 +21,9 @@ _SHAPE = re.compile(f"{_OPERAND}{_OPERATOR}{_OPERAND}(?:{_OPERATOR}{_OPERAND})?"
 
 def parse_formula(text: str) -> Formula:
     """
-    Returns what computes a formula; raises ValueError that says what one is.
+    Returns a function that computes a formula. Raises a ValueError that describes valid formulas.
 
-    Operands are clock, frequency (or freq) and length; of +, * and / the first binds least. What is divided by counts
-    as one at least.
+    Operands are clock, frequency (or freq) and length; of +, * and /, + binds least. A divisor counts as at least 1.
     """
     found = _SHAPE.fullmatch(text)
     if found is None:

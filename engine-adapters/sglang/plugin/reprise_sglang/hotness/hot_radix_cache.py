@@ -1,4 +1,4 @@
-"""SGLang's prefix cache with HotPrefix: uses are counted here, and cold victims do not go to the host."""
+"""SGLang's prefix cache with HotPrefix: counts uses, and keeps cold victims out of the host."""
 
 import hashlib
 from collections.abc import Iterator
@@ -16,10 +16,10 @@ from reprise_sglang.reporting_radix_cache import ReportingRadixCache
 
 class HotRadixCache(ReportingRadixCache):
     """
-    Counts a request once for each prefix of its path: the prompt's when it is computed, the rest when it ends.
+    Counts a request once for each prefix on its path: the prompt's prefixes after prefill, the rest when the request
+    ends.
 
-    Prefixes are known by their tokens, whatever nodes hold them, so that a prefix that was evicted is as hot as it was
-    when it comes back.
+    Prefixes are identified by their tokens, not by nodes, so an evicted prefix comes back with its old heat.
     """
 
     settings = HotnessSettings()
@@ -28,24 +28,24 @@ class HotRadixCache(ReportingRadixCache):
     promoted_tokens = 0
     _has_prefilled = False
     _promotion_slot = -1
-    """of SGLang's layer counters: where the copies of the last promotion are followed"""
+    """index in SGLang's layer counters that tracks the copies of the last promotion"""
     _promoted: frozenset[int] = frozenset()
-    """nodes whose copies were not done when SGLang last looked"""
+    """nodes whose copies were unfinished when SGLang last checked"""
 
     def configure(self, settings: HotnessSettings) -> None:
-        """Before the first request."""
+        """Call before the first request."""
         self.settings = settings
         tracker = HotnessTracker(priority=settings.priority, hotness=settings.hotness)
         self.hot_component.configure(tracker, promotes=settings.promotion_tokens > 0)
 
     @property
     def hot_component(self) -> HotFullComponent:
-        """Where victims are chosen."""
+        """The component that chooses victims."""
         return self.tree_core.components[0]
 
     def checkpoint(self, req: Any, *arguments: Any, **named: Any) -> Any:
         result = super().checkpoint(req, *arguments, **named)
-        # in a chunk of its prompt it is not at its end yet
+        # between chunks of its prompt, a request is not at the end of its prompt yet
         if req.output_ids and isinstance(req.last_node, int):
             self._use(req)
         return result
@@ -56,7 +56,7 @@ class HotRadixCache(ReportingRadixCache):
         return result
 
     def check_hicache_events(self) -> None:
-        """SGLang calls it once a step, before it chooses what is computed next."""
+        """SGLang calls this once per step, before it chooses what to compute next."""
         super().check_hicache_events()
         self._promoted = frozenset(node for node in self._promoted if node in self.ongoing_load_back)
         if self._has_prefilled and self.settings.promotion_tokens > 0 and self._is_link_idle():
@@ -65,10 +65,10 @@ class HotRadixCache(ReportingRadixCache):
 
     def ready_to_load_host_cache(self) -> int:
         """
-        The copies that the next prefill waits for, layer by layer.
+        Returns the layer counter of the copies that the next prefill waits for, layer by layer.
 
-        It waits for its own, which come after those of a promotion, or else for a promotion that may not be done: it
-        may run behind what is promoted.
+        A prefill waits for its own copies, which come after those of a promotion. Without any, it waits for a promotion
+        that may be unfinished: its prompt may follow promoted nodes.
         """
         slot = super().ready_to_load_host_cache()
         return self._promotion_slot if slot < 0 and self._promoted else slot
@@ -78,7 +78,7 @@ class HotRadixCache(ReportingRadixCache):
         self._promoted, self._promotion_slot, self._has_prefilled = frozenset(), -1, False
 
     def _execute_and_commit_kv_backup(self, action: Any, write_back: bool = False) -> int:
-        # SGLang drops what cannot be written, and what hangs on it on the host
+        # if a node cannot be written, SGLang drops it and its descendants on the host
         if write_back and not self._is_admitted(action.node_ids[-1]):
             return 0
         return super()._execute_and_commit_kv_backup(action, write_back)
@@ -96,7 +96,7 @@ class HotRadixCache(ReportingRadixCache):
         req.reprise_used = end
 
     def _prefixes(self, node_id: int) -> Iterator[tuple[Any, bytes]]:
-        """The nodes from the root to this one, each with a digest of the tokens up to its end."""
+        """Yields the nodes from the root to this one, each with a digest of the tokens up to its end."""
         path = []
         node = self.tree_core.node_by_id(node_id)
         while node.parent is not None:
@@ -110,7 +110,7 @@ class HotRadixCache(ReportingRadixCache):
             yield node, digest.digest()
 
     def _is_admitted(self, node_id: int) -> bool:
-        """HotPrefix §3.3.2: what is asked for often and, where there is no room, is hotter than the coldest there."""
+        """HotPrefix §3.3.2: admits nodes used often and, if the host is full, hotter than its coldest leaf."""
         component = self.hot_component
         node = self.tree_core.node_by_id(node_id)
         heat = component.heat_of(node)
@@ -130,16 +130,16 @@ class HotRadixCache(ReportingRadixCache):
         return component.hotness_of(node) > min(map(component.hotness_of, leaves), default=0)
 
     def _is_link_idle(self) -> bool:
-        """Nothing comes up: of SGLang's three counters two are left for the batches that may run. Same on all ranks."""
+        """No copy to the GPU is under way, so two of SGLang's three counters stay for batches. Same on all ranks."""
         controller = self.cache_controller
         return controller is not None and not controller.load_queue and not controller.ack_load_queue
 
     def _promote(self) -> None:
-        """HotPrefix §3.4: all copies of a plan go in one operation, beside what is decoded."""
+        """HotPrefix §3.4: one operation makes all copies of a plan, in parallel with decoding."""
         component = self.hot_component
         component.settle_cut()
         free = self._free_tokens()
-        # what is copied cannot be evicted meanwhile: as much stays that requests which run can take
+        # nodes cannot be evicted while they are copied: leave at least as much to running requests
         most = min(self.settings.promotion_tokens, (free + self.full_evictable_size()) // 2)
         limits = Limits(most, max(1, self.load_back_threshold), free)
         plan = plan_promotions(component.host, component.leaves, component.hotness_of, limits)
@@ -151,7 +151,7 @@ class HotRadixCache(ReportingRadixCache):
             self._reporter.guard(self._reporter.flush)
 
     def _bring_up(self, promotion: Promotion) -> bool:
-        """Whether a node is copied to the GPU, whose leaves in its way have gone."""
+        """Evicts the leaves in a node's way and copies it to the GPU. Returns whether the copy was started."""
         component, (node, leaves) = self.hot_component, promotion
         for leaf in leaves:
             self._discard(leaf.id)
@@ -176,7 +176,7 @@ class HotRadixCache(ReportingRadixCache):
         self._reporter.promoted(Promoted(node_id, parent, path[-1].path_end))
 
     def _discard(self, leaf: int) -> None:
-        """A cold leaf goes without a copy; one that the host has already stays there."""
+        """Evicts a cold leaf without copying it; if the host already has it, it stays there."""
         tracker = dict.fromkeys(self.tree_components, 0)
         if self._evict_device_leaf(leaf, tracker) is not None:
             self._drop_subtree_no_host(leaf, tracker)

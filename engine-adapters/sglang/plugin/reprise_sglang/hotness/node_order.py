@@ -1,4 +1,4 @@
-"""Nodes of a prefix tree in an order that is kept while they come and go."""
+"""Nodes of a prefix tree in an order that is kept as they come and go."""
 
 import heapq
 from collections.abc import Callable, Iterable
@@ -7,26 +7,26 @@ from typing import Any
 
 class NodeOrder:
     """
-    A heap of nodes, lowest key first; of equal ones the one that came first, so all ranks find the same.
+    A heap of nodes, lowest key first. Among equal keys the oldest entry wins, so all ranks find the same node.
 
-    A node that goes stays in the heap and is passed over, as is one whose key has changed: putting it anew is enough.
-    Taking the first takes O(log n).
+    A node that is gone stays in the heap and is skipped, and so is an old entry of a node whose key has changed: put
+    such a node again. Taking the first node takes O(log n).
     """
 
     def __init__(self, key_of: Callable[[Any], float]) -> None:
         self._key_of = key_of
         self._entries: dict[int, int] = {}
-        """by node id: which of its entries in the heap counts, the later the higher"""
+        """by node id: the number of its valid entry in the heap; later entries have higher numbers"""
         self._count = 0
         self._heap: list[tuple[float, int, Any]] = []
 
     @property
     def entries(self) -> int:
-        """How many entries there are, those included that are passed over."""
+        """How many entries the heap has, stale ones included."""
         return len(self._heap)
 
     def put(self, node: Any) -> None:
-        """A node comes, or has another key now."""
+        """Adds a node, or updates its key."""
         self._count += 1
         self._entries[node.id] = self._count
         heapq.heappush(self._heap, (self._key_of(node), self._count, node))
@@ -43,10 +43,10 @@ class NodeOrder:
         return None
 
     def rekey(self, nodes: Iterable[Any]) -> None:
-        """All keys anew, of these nodes alone. O(n log n)."""
+        """Recomputes all keys and keeps only these nodes. O(n log n)."""
         known = self._entries
         self._heap, self._entries = [], {}
-        # SGLang's ids rise; a set has an order of its own on each rank
+        # SGLang's ids increase; the iteration order of a set differs between ranks
         for node in sorted(nodes, key=lambda node: (known.get(node.id, 0), node.id)):
             self._count += 1
             self._entries[node.id] = self._count

@@ -1,10 +1,10 @@
-"""Which nodes of the host take the place of which leaves of the GPU (HotPrefix, Algorithm 2)."""
+"""Which nodes of the host replace which leaves of the GPU (HotPrefix, Algorithm 2)."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 _MOST_PASSED = 16
-"""nodes of the host that are looked at in vain before a plan ends"""
+"""host nodes that may fail to qualify before a plan ends"""
 
 
 class HottestFirst(Protocol):
@@ -24,31 +24,31 @@ class ColdestFirst(Protocol):
 
 
 class Promotion(NamedTuple):
-    """A node comes to the GPU when these leaves have gone."""
+    """A node to copy to the GPU once these leaves are evicted."""
 
     node: Any
     leaves: tuple[Any, ...]
 
 
 class Limits(NamedTuple):
-    """What a plan has to keep to, in tokens."""
+    """The limits of a plan, in tokens."""
 
     most: int
-    """of all that is promoted together"""
+    """of all promoted nodes together"""
     least: int
-    """of a node: what is shorter is not worth a copy"""
+    """of one node: a shorter one is not worth a copy"""
     free: int
-    """room on the GPU that nothing has to leave"""
+    """room on the GPU without evicting anything"""
 
 
 def plan_promotions(
     host: HottestFirst, device: ColdestFirst, hotness_of: Callable[[Any], float], limits: Limits
 ) -> list[Promotion]:
     """
-    Returns what is promoted, hottest first.
+    Returns what to promote, hottest first.
 
-    A node comes only where its parent is on the GPU and stays there; leaves that go are all colder than it, and go only
-    for a node that comes.
+    A node qualifies only if its parent is on the GPU and stays there. All evicted leaves are colder than the node that
+    they make room for, and none is evicted without one.
     """
     plan = _Plan(host, device, hotness_of, limits)
     while plan.passed < _MOST_PASSED and plan.budget >= limits.least and (node := host.pop_hottest()) is not None:
@@ -67,7 +67,7 @@ class _Plan:
         self._least, self._free = limits.least, limits.free
         self._passed: list[Any] = []
         self._spared: list[Any] = []
-        """parents of what is promoted"""
+        """parents of promoted nodes"""
         self._parents: set[int] = set()
         self._gone: set[int] = set()
 
@@ -96,7 +96,7 @@ class _Plan:
             self._device.put_back(leaf)
 
     def _make_room(self, node: Any, tokens: int) -> list[Any] | None:
-        """Leaves colder than a node, enough for it; None, and none of them taken, if there are not enough."""
+        """Returns enough leaves colder than a node; takes none and returns None if there are not enough."""
         own = self._hotness_of(node)
         leaves: list[Any] = []
         free = self._free

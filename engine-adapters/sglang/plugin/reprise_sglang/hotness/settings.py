@@ -1,4 +1,4 @@
-"""What the operator says of eviction and admission."""
+"""The operator's settings for eviction and admission."""
 
 import os
 from collections.abc import Mapping
@@ -12,25 +12,25 @@ DEFAULT_ADMISSION = 10
 
 
 class HotnessSettingError(ValueError):
-    """A setting that cannot be used; says which, and what it may be."""
+    """A setting that cannot be used. The message names it and the allowed values."""
 
 
 @dataclass(frozen=True, slots=True)
 class HotnessSettings:
-    """How prefixes are chosen that leave the GPU."""
+    """How to choose the prefixes that leave the GPU."""
 
     admission_frequency: int = DEFAULT_ADMISSION
-    """what is evicted goes to the host from so many requests on (HotPrefix §3.3.2); 0: all of it does"""
+    """an evicted prefix goes to the host if at least this many requests used it (HotPrefix §3.3.2); 0: always"""
     promotion_tokens: int = 0
-    """of what is promoted from the host together (§3.4); 0: nothing is"""
+    """limit on the tokens promoted from the host together (§3.4); 0: no promotion"""
     priority: str = EVICTION_PRIORITY
-    """a formula: what is lowest is evicted first"""
+    """a formula: the lowest value is evicted first"""
     hotness: str = ADMISSION_HOTNESS
-    """a formula: what is highest is worth a place on the host, and is promoted"""
+    """a formula: the highest value is worth a place on the host, and is promoted"""
 
     @staticmethod
     def read(environment: Mapping[str, str] = os.environ) -> "HotnessSettings | None":
-        """Returns None where SGLang's own policy stays; raises `HotnessSettingError`."""
+        """Returns None if SGLang's own policy stays. Raises `HotnessSettingError`."""
         policy = environment.get("REPRISE_EVICTION", "").strip() or "stock"
         if policy not in _POLICIES:
             raise HotnessSettingError(f"REPRISE_EVICTION is {policy!r}, it must be one of {', '.join(_POLICIES)}")
@@ -43,7 +43,7 @@ class HotnessSettings:
         return None if policy == "stock" else settings
 
     def describe(self) -> dict[str, object]:
-        """What snapshots say of it."""
+        """What snapshots record about these settings."""
         return {
             "policy": "hotprefix",
             "priority": self.priority,

@@ -1,14 +1,14 @@
-"""How often each prefix was asked for, and how long ago: known of those that were evicted, too (HotPrefix §3.2)."""
+"""How often and how recently each prefix was requested, evicted prefixes included (HotPrefix §3.2)."""
 
 from dataclasses import dataclass
 
 from reprise_sglang.hotness.formula import ADMISSION_HOTNESS, EVICTION_PRIORITY, parse_formula
 
-# Eight bits would hold 255. By Equation 5 a new question of 60 tokens would then count as much as five requests. It
-# would stay while a prefix goes that was asked for three times, and a few-shot load would find less than with LRU.
+# Eight bits would allow 255. By Equation 5 a new question of 60 tokens would then count as much as five requests. It
+# would outlive a prefix requested three times, and a few-shot load would get fewer hits than with LRU.
 MAX_AGE = 16
 REQUESTS_PER_AGE = 16
-"""after so many requests all clocks fall by one"""
+"""all clocks fall by one after this many requests"""
 _CAPACITY = 1 << 19
 """prefixes in each of two generations"""
 
@@ -18,18 +18,18 @@ class Heat:
     """Of one prefix."""
 
     frequency: int = 0
-    """requests that asked for it"""
+    """requests that used it"""
     age: int = 0
-    """the age in which the last of them came"""
+    """the age at its last use"""
 
 
 class HotnessTracker:
     """
-    Heat by the digest of a prefix.
+    Maps the digest of a prefix to its heat.
 
-    Time is counted in requests, so every tensor-parallel rank, which sees the same requests in the same order, comes to
-    the same heat. Clocks fall by themselves: an entry holds the age of its last use. Bounded: of two generations the
-    older is forgotten when the newer is full, which are the prefixes that nobody asked for in the longest time.
+    Time is counted in requests: all tensor-parallel ranks see the same requests in the same order, so they compute the
+    same heat. Clocks need no updates: an entry stores the age of its last use. Memory is bounded by two generations:
+    when the newer is full, the older is forgotten, which holds the prefixes unused for longest.
     """
 
     def __init__(
@@ -43,16 +43,16 @@ class HotnessTracker:
 
     @property
     def age(self) -> int:
-        """Rises by one each `REQUESTS_PER_AGE` requests."""
+        """Rises by one every `REQUESTS_PER_AGE` requests."""
         return self._requests // REQUESTS_PER_AGE
 
     def pass_request(self) -> bool:
-        """A request has been served; whether all clocks have fallen."""
+        """A request has been served. Returns True if all clocks fell by one."""
         self._requests += 1
         return self._requests % REQUESTS_PER_AGE == 0
 
     def use(self, prefix: bytes, known: Heat | None) -> Heat:
-        """A request asked for a prefix; where that has no heat of its own it has `known`, as a part of a longer one."""
+        """A request used a prefix. One without its own heat inherits `known`, the heat of the node it was part of."""
         heat = self._recent.get(prefix) or self._older.get(prefix) or known or Heat()
         heat.frequency += 1
         heat.age = self.age
@@ -62,13 +62,13 @@ class HotnessTracker:
         return heat
 
     def clock(self, heat: Heat) -> int:
-        """Returns `MAX_AGE` where it was just used, less one for each age since, 0 at least."""
+        """Returns `MAX_AGE` after a use in the current age, minus one for each age since; at least 0."""
         return max(0, MAX_AGE - (self.age - heat.age))
 
     def priority(self, heat: Heat, tokens: int) -> float:
-        """Equation 5, or as configured: what is lowest is evicted first."""
+        """Equation 5, or as configured: the lowest value is evicted first."""
         return self._priority(self.clock(heat), heat.frequency, tokens)
 
     def hotness(self, heat: Heat, tokens: int) -> float:
-        """Equation 6, or as configured: what is highest is worth a place on the host."""
+        """Equation 6, or as configured: the highest value is worth a place on the host."""
         return self._hotness(self.clock(heat), heat.frequency, tokens)

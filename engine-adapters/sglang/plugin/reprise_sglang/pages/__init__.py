@@ -1,4 +1,4 @@
-"""Selection of pages while decoding: `--decode-attention-backend reprise_torch_native`."""
+"""Page selection during decoding: `--decode-attention-backend reprise_torch_native`."""
 
 BACKEND = "reprise_torch_native"
 STOCK = "torch_native"

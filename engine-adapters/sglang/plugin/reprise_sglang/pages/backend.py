@@ -1,4 +1,4 @@
-"""SGLang's own attention in torch, which reads fewer tokens for requests that ask for it."""
+"""SGLang's own torch attention, reading fewer tokens for requests that opt in."""
 
 import logging
 from typing import Any
@@ -12,16 +12,16 @@ from reprise_sglang.pages.settings import PageSettings
 
 logger = logging.getLogger(__name__)
 
-# of the largest number of a layer's output: another order of keys is another order of sums
+# relative to the largest value of a layer's output: a different order of keys changes the order of sums
 _TOLERANCE = {torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 4e-2}
 
 
 class PagedTorchNativeBackend(TorchNativeAttnBackend):
     """
-    Of a decode batch's sparse requests each layer is given a table of its own, with fewer tokens.
+    Gives each layer its own table, with fewer tokens, for the sparse requests of a decode batch.
 
-    In the first step that has one, all is served as stock, and compared with what a table of all pages gives. Any
-    fault, then or later, ends selection for good; the step goes on as stock.
+    The first step with such a request is a self-test: it is served by stock attention, which is compared with a table
+    of all pages. Any fault, then or later, disables selection for good; the step continues with stock attention.
     """
 
     def __init__(self, model_runner: Any, settings: PageSettings) -> None:
@@ -111,7 +111,7 @@ class PagedTorchNativeBackend(TorchNativeAttnBackend):
 def _with_dense_rows(
     step: PageStep, tokens: torch.Tensor, req_to_token: torch.Tensor, pool_rows: torch.Tensor, seq_lens: torch.Tensor
 ) -> torch.Tensor:
-    """A table of the whole batch: for sparse rows these tokens, for the others their whole contexts."""
+    """Returns a table for the whole batch: `tokens` for sparse rows, whole contexts for the others."""
     width = int(step.lengths.max())
     table = req_to_token[pool_rows, :width].clone()
     if table.shape[1] < tokens.shape[1]:
@@ -121,7 +121,7 @@ def _with_dense_rows(
 
 
 def _obstacle(runner: Any) -> str | None:
-    """Why fewer tokens would not mean the same, or what is written would be found by others."""
+    """Returns why reading fewer tokens would be wrong, or why other requests could find approximate KV; else None."""
     from sglang.srt.mem_cache.memory_pool import MHATokenToKVPool
     from sglang.srt.mem_cache.unified_radix_cache import UnifiedRadixCache
     from sglang.srt.model_executor.forward_batch_info import ForwardBatch

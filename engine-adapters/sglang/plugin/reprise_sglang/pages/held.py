@@ -1,4 +1,4 @@
-"""What is known of each sparse request from step to step, on the host."""
+"""What is known about each sparse request from step to step, on the host."""
 
 from collections.abc import Sequence
 
@@ -9,10 +9,10 @@ NONE = -1
 
 class HeldRequests:
     """
-    A slot for each sparse request of the decode batches.
+    A slot for each sparse request in the decode batches.
 
-    A running request is in every decode batch. One that was missing has been retracted and computed anew, and begins
-    anew here; nobody says that one has ended, so its slot goes to whoever needs one.
+    A running request is in every decode batch. One that missed a batch was retracted and recomputed, so its slot starts
+    over. The engine does not report the end of a request, so slots are reclaimed when another request needs one.
     """
 
     def __init__(self, slots: int) -> None:
@@ -23,16 +23,16 @@ class HeldRequests:
         self._length = np.zeros(slots, dtype=np.int64)
         self.ratio = np.ones(slots)
         self.summed = np.zeros(slots, dtype=np.int64)
-        """pages that have a summary, from the first on"""
+        """pages that have a summary, counted from the first page"""
         self.listed = np.zeros(slots, dtype=np.int64)
-        """pages in the request's list; 0: none is made yet"""
+        """pages in the request's list; 0: no list yet"""
         self.chosen_at = np.zeros(slots, dtype=np.int64)
-        """complete pages when the list was made: pages from there on are read too"""
+        """complete pages when the list was made: all pages from this one on are read too"""
         self.age = np.zeros(slots, dtype=np.int64)
-        """steps since"""
+        """steps since the list was made"""
 
     def begin_step(self, names: Sequence[str], ratios: Sequence[float | None], lengths: np.ndarray) -> np.ndarray:
-        """The slots of a decode batch's requests: int64 [B], `NONE` where a request is dense."""
+        """Returns the slots of a decode batch's requests: int64 [B], `NONE` if a request is dense or gets no slot."""
         self._step += 1
         slots = np.full(len(names), NONE)
         asking = [row for row, ratio in enumerate(ratios) if ratio is not None]
@@ -54,7 +54,7 @@ class HeldRequests:
         return slots
 
     def _take(self) -> int | None:
-        """A slot whose request is not in this step."""
+        """Takes the slot that was used least recently; None if all are used in this step."""
         slot = int(self._seen.argmin())
         if self._seen[slot] == self._step:
             return None

@@ -1,4 +1,4 @@
-"""SGLang's own hooks: which requests of a batch ask for selection, and that nobody finds what they write."""
+"""Hooks into SGLang: pass on which requests of a batch want selection, and keep what they write out of the cache."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -11,10 +11,9 @@ CACHE = "sglang.srt.mem_cache.unified_radix_cache.UnifiedRadixCache.checkpoint"
 
 class NamedRequests(list[str]):
     """
-    The names of a batch's requests, and the share of pages that each asks for, None where all.
+    The names of a batch's requests, and the share of pages each one wants; None for all pages.
 
-    SGLang's runners make new `ForwardBatch`es of one: an attribute of our own would be lost, what is in its fields goes
-    along.
+    SGLang's runners derive new `ForwardBatch`es from one. They copy its fields, but would lose an extra attribute.
     """
 
     def __init__(self, names: Iterable[str], ratios: Sequence[float | None]) -> None:
@@ -23,7 +22,7 @@ class NamedRequests(list[str]):
 
 
 def register_hooks() -> None:
-    """To be called while plugins are loaded."""
+    """Call while plugins are loaded."""
     from sglang.srt.plugins.hook_registry import HookRegistry, HookType
 
     HookRegistry.register(BATCH, with_ratios, HookType.AROUND)
@@ -31,7 +30,7 @@ def register_hooks() -> None:
 
 
 def with_ratios(original: Callable[..., Any], cls: type, batch: Any, *arguments: Any, **named: Any) -> Any:
-    """Tells the batch's forward what its requests ask for."""
+    """Attaches the ratios of a batch's requests to its `ForwardBatch`."""
     made = original(cls, batch, *arguments, **named)
     ratios = [ratio_of(request) for request in batch.reqs]
     if made.rids is not None and len(made.rids) == len(ratios):
@@ -40,14 +39,14 @@ def with_ratios(original: Callable[..., Any], cls: type, batch: Any, *arguments:
 
 
 def prompt_alone(original: Callable[..., Any], cache: Any, req: Any, *, up_to: int, **named: Any) -> Any:
-    """What is written under selection is approximate: only the prompt, which full attention computed, is kept."""
+    """Caches only the prompt, computed with full attention: KV written under selection is approximate."""
     if ratio_of(req) is not None:
         up_to = min(up_to, len(req.origin_input_ids))
     return original(cache, req, up_to=up_to, **named)
 
 
 def ratio_of(request: Any) -> float | None:
-    # a session's later turns go on from what the earlier ones wrote
+    # later turns of a session continue from what earlier ones wrote
     if getattr(request, "session", None) is not None:
         return None
     return asked_ratio(getattr(request.sampling_params, "custom_params", None))

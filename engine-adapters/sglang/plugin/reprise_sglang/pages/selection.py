@@ -1,4 +1,4 @@
-"""Which tokens the decode steps of sparse requests read, layer by layer."""
+"""Which tokens each layer reads for sparse requests in a decode step."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -16,35 +16,35 @@ from reprise_sglang.pages.settings import PageSettings
 
 @dataclass(slots=True)
 class PageStep:
-    """The S sparse requests of a decode step of B, and what each layer is to do for them."""
+    """The S sparse requests in a decode step of B requests, and what each layer does for them."""
 
     batch: int
     rows: torch.Tensor
-    """int64 [S] of the batch"""
+    """int64 [S], rows of the batch"""
     slots: torch.Tensor
     """int64 [S]"""
     tokens: torch.Tensor
-    """int [S, W] where the engine keeps each token of their contexts"""
+    """int [S, W], the engine's slot of each token of their contexts"""
     fresh: tuple[torch.Tensor, torch.Tensor, torch.Tensor]
-    """row among the S, slot and number of each page that has no summary yet, int64 [F]"""
+    """int64 [F] each, for pages without a summary: row among the S, slot, page number"""
     due: torch.Tensor
-    """int64 [D] which of the S choose in this step"""
+    """int64 [D], which of the S choose pages in this step"""
     most: int
-    """the longest list among these"""
+    """the longest list among the D"""
     always: torch.Tensor
-    """float32 [D, P], of `always_listed`"""
+    """float32 [D, P], from `always_listed`"""
     full: torch.Tensor
-    """int64 [D] their complete pages"""
+    """int64 [D], complete pages"""
     listed: torch.Tensor
-    """int64 [S, 1] chosen pages"""
+    """int64 [S, 1], chosen pages"""
     since: torch.Tensor
-    """int64 [S, 1] the page from which on all are read"""
+    """int64 [S, 1], the page from which on all pages are read"""
     lengths: torch.Tensor
-    """int64 [B] tokens that are read"""
+    """int64 [B], tokens read"""
 
 
 class PageSelection:
-    """Of one model runner; every layer has keys of the same shape."""
+    """Page selection for one model runner. Keys have the same shape in all layers."""
 
     def __init__(
         self, settings: PageSettings, layers: int, heads: int, head_dim: int, most_tokens: int, device: Any
@@ -57,7 +57,7 @@ class PageSelection:
         self._summaries = torch.zeros(layers, settings.requests, heads, numbers, pages, device=self._device)
         self._chosen = torch.zeros(layers, settings.requests, pages, dtype=torch.int64, device=self._device)
         self.counts: Counter[str] = Counter()
-        """pages listed, all there were, and choices made"""
+        """pages listed, pages in total, and choices made"""
 
     def begin_step(
         self,
@@ -70,9 +70,9 @@ class PageSelection:
         all_pages: bool = False,
     ) -> PageStep | None:
         """
-        What layers do in a decode step; None where no request is sparse.
+        Returns what layers do in a decode step; None if no request is sparse.
 
-        lengths  int64 [B], this step's token included; `all_pages`: for the self-test, list them all
+        lengths  int64 [B], including this step's token; `all_pages`: list all pages, for the self-test
         """
         held, settings = self.held, self.settings
         held_slots = held.begin_step(names, ratios, lengths)
@@ -80,7 +80,7 @@ class PageSelection:
         if not len(rows):
             return None
         slots, mine, page = held_slots[rows], lengths[rows], settings.page
-        # this step's token is not written yet
+        # this step's token has not been written yet
         full = (mine - 1) // page
         due = (held.listed[slots] == 0) | (held.age[slots] + 1 >= settings.every)
         ratio = np.ones(len(rows)) if all_pages else np.maximum(settings.min_ratio, held.ratio[slots])
@@ -108,9 +108,9 @@ class PageSelection:
 
     def tokens_of(self, step: PageStep, layer: int, query: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
         """
-        Where the tokens lie that this layer reads for the sparse requests: int [S, the most of them].
+        Returns the slots of the tokens that this layer reads for the sparse requests: int [S, longest of them].
 
-        query  [B, query heads, D], scaled as attention scales it; keys [slots of the engine, heads, D]
+        query  [B, query heads, D], scaled as in attention; keys [slots of the engine, heads, D]
         """
         row, slot, page = step.fresh
         size = self.settings.page
@@ -125,11 +125,11 @@ class PageSelection:
         from_list = chosen.gather(1, (place // size).clamp_max(chosen.shape[1] - 1).expand(len(chosen), -1))
         behind = step.since * size + place - step.listed * size
         position = torch.where(place < step.listed * size, from_list * size + place % size, behind)
-        # what lies behind a request's own length is not read
+        # entries past a request's own length are not read
         return step.tokens.gather(1, position.clamp(0, step.tokens.shape[1] - 1))
 
     def forget_choices(self) -> None:
-        """Has every request choose anew in its next step."""
+        """Makes every request choose again in its next step."""
         self.held.listed[:] = 0
 
     def _choose(self, step: PageStep, layer: int, query: torch.Tensor) -> None:
@@ -149,7 +149,7 @@ class PageSelection:
 
 
 def _pages(slots: np.ndarray, begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Pages begin to end of each request, one by one: which request, its slot, the page."""
+    """Lists pages begin to end of each request one by one: row of the request, its slot, page number."""
     counts = np.maximum(end - begin, 0)
     row = np.repeat(np.arange(len(slots)), counts)
     within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)

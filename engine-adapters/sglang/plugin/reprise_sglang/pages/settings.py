@@ -1,4 +1,4 @@
-"""What the operator says of page selection, and what a request asks for."""
+"""The operator's settings for page selection, and the ratio that a request asks for."""
 
 import json
 import math
@@ -17,7 +17,7 @@ _WHOLE = {"page": 1, "least_tokens": 1, "requests": 1, "sinks": 0, "recent": 1, 
 
 
 class PageSettingError(ValueError):
-    """A setting that cannot be used; says which, and what it may be."""
+    """A setting that cannot be used. The message names it and the allowed values."""
 
 
 _PLACE = SettingPlace(VARIABLE, PageSettingError, '{"min_ratio": 0.1}', joint=": ")
@@ -25,17 +25,17 @@ _PLACE = SettingPlace(VARIABLE, PageSettingError, '{"min_ratio": 0.1}', joint=":
 
 @dataclass(frozen=True, slots=True)
 class PageSettings:
-    """For whom pages are selected, and how. A page is so many neighbouring tokens, wherever the engine keeps them."""
+    """Which requests get page selection, and how. A page is a run of `page` tokens, wherever the engine keeps them."""
 
     min_ratio: float = 0.1
-    """least share of its pages that a request may ask for"""
+    """the smallest share of its pages that a request may ask for"""
     selector: str = "attention-mass"
     page: int = 32
     """tokens"""
     least_tokens: int = 4096
     """shorter contexts stay dense"""
     requests: int = 8
-    """so many requests may be sparse at once"""
+    """how many requests may be sparse at once"""
     sinks: int = 1
     """first pages, always read"""
     recent: int = 2
@@ -45,7 +45,7 @@ class PageSettings:
 
     @staticmethod
     def read(environment: Mapping[str, str] = os.environ) -> "PageSettings":
-        """Returns what `REPRISE_PAGES` says as JSON, with defaults for the rest; raises `PageSettingError`."""
+        """Returns the settings in `REPRISE_PAGES` (JSON), with defaults for the rest. Raises `PageSettingError`."""
         text = environment.get(VARIABLE, "").strip() or "{}"
         try:
             given = json.loads(text)
@@ -66,7 +66,7 @@ class PageSettings:
 
 
 def asked_ratio(params: Any) -> float | None:
-    """The share of its pages that a request asks for; None where it asks for none, for all, or for what is no share."""
+    """Returns the share of its pages that a request asks for; None if it names none, all pages, or an invalid share."""
     given = params.get(ASKED) if isinstance(params, Mapping) else None
     if isinstance(given, str):
         try:

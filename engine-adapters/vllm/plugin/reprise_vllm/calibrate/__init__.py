@@ -1,1 +1,1 @@
-"""Thresholds of uncertainty for backtracking (CHESS, 3.3), from what a model writes by full attention."""
+"""Derives uncertainty thresholds for backtracking (CHESS, 3.3) from what a model writes with full attention."""

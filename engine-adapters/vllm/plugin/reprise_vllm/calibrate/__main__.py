@@ -1,5 +1,5 @@
-"""`python -m reprise_vllm.calibrate`: has a model answer prompts by full attention, and finds the thresholds beyond
-which what it writes is uncertain."""
+"""`python -m reprise_vllm.calibrate`: has a model answer prompts with full attention, and finds the thresholds above
+which its output counts as uncertain."""
 
 import argparse
 import hashlib
@@ -19,10 +19,10 @@ EXTENSION = "reprise_vllm.calibrate.recorder.PageEntropies"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command; returns its exit code: 0 fine, 1 failed."""
+    """Runs the command. Returns its exit code: 0 if it succeeded, 1 if it failed."""
     options = _read_options(arguments)
     try:
-        # before an engine is started
+        # read before the engine starts, which takes long
         prompts = list(islice(read_prompts(options.prompts), options.limit))
         recorded = _record(prompts, options)
         found = thresholds_of(recorded.pages, options.percentile)
@@ -40,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _record(prompts: list[Any], options: argparse.Namespace) -> Recorded:
-    # only this runner tells which rows have begun to answer
+    # only model runner V1 exposes which rows have begun to answer
     os.environ["VLLM_USE_V2_MODEL_RUNNER"] = "0"
     from vllm import LLM
 
@@ -60,7 +60,7 @@ def _record(prompts: list[Any], options: argparse.Namespace) -> Recorded:
 
 
 def _wanted(prompts: list[Any], llm: Any, recorded: Recorded, room: int) -> Iterator[tuple[str, list[int]]]:
-    """The prompts that fit and are not recorded, each once, by name."""
+    """Yields name and tokens of each prompt that fits and is not recorded yet, without duplicates."""
     seen, long = set(), 0
     for prompt in prompts:
         tokens = _tokens_of(prompt, llm)
@@ -100,7 +100,7 @@ def _answer(llm: Any, prompts: dict[str, list[int]], recorded: Recorded, options
 
 
 def _take(llm: Any) -> tuple[int, dict[str, Any]]:
-    # each rank has the same
+    # all ranks return the same
     return llm.collective_rpc("take_reprise_page_entropies")[0]
 
 

@@ -1,4 +1,4 @@
-"""Prompts to calibrate on: bodies of requests, or traces."""
+"""Reads prompts to calibrate on, from request bodies or traces."""
 
 import gzip
 import json
@@ -13,10 +13,10 @@ _QUERIES = ("queries", "turns", "questions")
 
 def read_prompts(paths: list[Path]) -> Iterator[Any]:
     """
-    What was asked, in order: a list of messages, a text, or a list of tokens.
+    Yields the prompts in order. Each is a list of messages, a text, or a list of tokens.
 
-    A path is JSONL of request bodies (`messages` or `prompt`), or the folder of a trace, as `reprise serve --record`
-    writes it. `.gz` is fine.
+    A path is a JSONL file of request bodies (`messages` or `prompt`), or a trace's folder as written by `reprise serve
+    --record`. Files may be gzipped (`.gz`). Raises `CalibrationError` if a file cannot be read.
     """
     for path in paths:
         yield from _read_trace(path) if path.is_dir() else _read_bodies(path)

@@ -1,4 +1,4 @@
-"""Records, in a worker, the entropy of what requests write, page by page, as serving judges it."""
+"""Records the entropy of requests' output in a worker, page by page, computed as in serving."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from vllm.v1.sample.logits_processor.interface import BatchUpdate
 
 NAMED = "reprise_calibrates"
-"""the name in `extra_args` of what a request is recorded under; others are not"""
+"""key in `extra_args` for the name a request is recorded under; requests without it are not recorded"""
 
 Pages = dict[str, list[tuple[float, float]]]
 
@@ -22,7 +22,7 @@ _recorder: "EntropyRecorder | None" = None
 
 
 class EntropyRecorder(LogitsProcessor):
-    """Changes no logit. Of model runner V1 alone, since that tells which rows have begun to answer."""
+    """Changes no logits. Works only with model runner V1, which exposes which rows have begun to answer."""
 
     def __init__(self, vllm_config: "VllmConfig", device: torch.device, is_pin_memory: bool) -> None:
         global _recorder
@@ -31,13 +31,13 @@ class EntropyRecorder(LogitsProcessor):
         self._rows = SparseRows(most, most)
         self._state = torch.zeros(most, 3, device=device)
         self._held: dict[int, tuple[str, list[int]]] = {}
-        """of each slot the request's name, and its answer as it grows"""
+        """by slot: the request's name, and its output so far (a live list)"""
         self.pages: Pages = {}
-        """of each request: mean and variance of each page's entropies"""
+        """by request: mean and variance of each page's entropies"""
         _recorder = self
 
     def is_argmax_invariant(self) -> bool:
-        # what is greedy is not shown to processors that are
+        # vLLM skips argmax-invariant processors for greedy requests
         return False
 
     def update_state(self, batch_update: "BatchUpdate | None") -> None:
@@ -56,7 +56,7 @@ class EntropyRecorder(LogitsProcessor):
 
     def apply(self, logits: torch.Tensor) -> torch.Tensor:
         for slot, (_, output) in self._held.items():
-            # the first token is the prefill's; parts of a prefill have logits too
+            # the first token comes from the prefill, and chunks of a prefill have logits too
             self._rows.listed[slot] = len(output) > 0
         row, slots = self._rows.sampling(range(len(logits)))
         if len(row):
@@ -74,10 +74,10 @@ class EntropyRecorder(LogitsProcessor):
 
 
 class PageEntropies:
-    """What is added to vLLM's workers: `collective_rpc` calls it by name."""
+    """A worker extension for vLLM: `collective_rpc` calls its method by name."""
 
     def take_reprise_page_entropies(self, _: Any = None) -> tuple[int, Pages]:
-        """The tokens of a page, and what was recorded since this was last asked; each rank records the same."""
+        """Returns the tokens per page, and what was recorded since the last call. Each rank records the same."""
         assert _recorder is not None
         taken, _recorder.pages = _recorder.pages, {}
         return _recorder._page, taken

@@ -1,4 +1,4 @@
-"""What has been recorded, kept so that a run goes on where one ended, and the thresholds that follow from it."""
+"""Recorded pages, kept so that a run can resume where the last one ended, and the thresholds derived from them."""
 
 import json
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ FILE = "thresholds.json"
 
 
 class CalibrationError(ValueError):
-    """What cannot be calibrated; says why."""
+    """Calibration is not possible; the message says why."""
 
 
 class Recorded:
-    """A file of JSON: a line that says of what the figures are, then one for each prompt."""
+    """A JSONL file: the first line describes the run's settings, then one line follows for each prompt."""
 
     def __init__(self, path: Path, of: dict[str, Any]) -> None:
         self._path = path
@@ -27,7 +27,7 @@ class Recorded:
         first, *lines = path.read_text().splitlines(keepends=True)
         if json.loads(first) != of:
             raise CalibrationError(f"{path} is of {first.strip()}, not of {json.dumps(of)}: name another folder")
-        # the end of a run that was killed may be half a line
+        # a killed run may have left an incomplete last line
         whole = [line for line in lines if line.endswith("\n")]
         if len(whole) < len(lines):
             path.write_text(first + "".join(whole))
@@ -38,7 +38,7 @@ class Recorded:
         return prompt in self._prompts
 
     def add(self, prompt: str, pages: Sequence[Sequence[float]]) -> None:
-        """Keeps a prompt's pages; it may have none."""
+        """Records a prompt's pages, of which there may be none, and appends them to the file."""
         self._prompts[prompt] = [list(page) for page in pages]
         with self._path.open("a") as lines:
             lines.write(json.dumps({"prompt": prompt, "pages": self._prompts[prompt]}) + "\n")
@@ -54,7 +54,11 @@ class Recorded:
 
 
 def thresholds_of(pages: np.ndarray, percentile: float) -> dict[str, Any]:
-    """The percentiles of both figures, and the share of pages that exceeds both: each of them would be a backtrack."""
+    """
+    Returns the percentiles of both figures, and the share of pages above both: each such page would be a backtrack.
+
+    Raises `CalibrationError` for fewer than two pages.
+    """
     if len(pages) < 2:
         raise CalibrationError("fewer than two pages were recorded: give more prompts, or longer answers (--tokens)")
     most = np.percentile(pages, percentile, axis=0)
@@ -68,7 +72,7 @@ def thresholds_of(pages: np.ndarray, percentile: float) -> dict[str, Any]:
 
 
 def read_thresholds(path: str) -> tuple[float, float]:
-    """`max_entropy` and `max_varentropy` of a file that the command wrote; raises `CalibrationError`."""
+    """Reads `max_entropy` and `max_varentropy` from a file the command wrote. Raises `CalibrationError` if invalid."""
     try:
         given = json.loads(Path(path).read_text())
         most = given["max_entropy"], given["max_varentropy"]

@@ -1,1 +1,1 @@
-"""HotPrefix in vLLM: what is used often is evicted last, and only that goes to the host."""
+"""HotPrefix in vLLM: blocks in frequent use are evicted last, and only they go to the host."""

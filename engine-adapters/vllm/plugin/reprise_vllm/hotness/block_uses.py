@@ -1,13 +1,13 @@
-"""How often each block of tokens was asked for, those included that are not cached any more."""
+"""Counts how often each block of tokens was requested, including blocks that are no longer cached."""
 
 from collections.abc import Hashable, Iterable
 
 
 class BlockUses:
     """
-    Counts requests by the hash of a block, which is of all tokens up to its end.
+    Counts requests by block hash, which covers all tokens up to the block's end.
 
-    Bounded: of two generations the older one is forgotten when the newer one is full.
+    Memory is bounded: there are two generations, and the older one is dropped when the newer one is full.
     """
 
     def __init__(self, capacity: int) -> None:
@@ -16,7 +16,7 @@ class BlockUses:
         self._older: dict[Hashable, int] = {}
 
     def add(self, blocks: Iterable[Hashable]) -> None:
-        """A request asked for these blocks, each of them once."""
+        """Counts one request for each of these blocks."""
         for block in blocks:
             uses = self.of(block) + 1
             if len(self._recent) >= self._capacity:
@@ -24,5 +24,5 @@ class BlockUses:
             self._recent[block] = uses
 
     def of(self, block: Hashable) -> int:
-        """Returns 0 where nobody asked for it."""
+        """Returns how often the block was requested; 0 if never."""
         return self._recent.get(block) or self._older.get(block, 0)

@@ -1,4 +1,4 @@
-"""Evicts blocks by how often they were asked for, where the operator wants it and this vLLM lets us."""
+"""Evicts blocks by how often they were requested, if the operator asks for it and this vLLM allows it."""
 
 from collections.abc import Mapping
 from logging import Logger
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 KEY = "eviction"
 _POLICIES = ("stock", "hotprefix")
-# by block the order is that of uses, then of recency
+# among blocks, the order is by uses, then by recency
 REPORT = {"policy": "hotprefix", "priority": "frequency + frequency", "max_age": 1, "requests_per_age": 1_000_000}
 
 
 class EvictionSettingError(ValueError):
-    """A setting that cannot be used; says what it may be."""
+    """An invalid setting; the message names the valid values."""
 
 
 def wants_hotness(extra: Mapping[str, Any]) -> bool:
-    """Whether the operator asks for it; raises `EvictionSettingError`."""
+    """Returns whether the operator chose HotPrefix. Raises `EvictionSettingError` for an unknown policy."""
     policy = extra.get(KEY) or "stock"
     if policy not in _POLICIES:
         raise EvictionSettingError(f"{KEY} is {policy!r}, it must be one of {', '.join(_POLICIES)}")
@@ -31,7 +31,7 @@ def wants_hotness(extra: Mapping[str, Any]) -> bool:
 
 
 class HotEviction:
-    """The scheduler's side: counts what requests ask for, and gives blocks that are freed their places."""
+    """The scheduler's side: counts how often blocks are requested, and orders freed blocks by that count."""
 
     def __init__(self, pool: "BlockPool", logger: Logger) -> None:
         from vllm.v1.core.kv_cache_utils import get_block_hash
@@ -46,7 +46,11 @@ class HotEviction:
         pool.free_block_queue = HotFreeQueue.take_over(pool.free_block_queue, self._level_of, len(pool.blocks))
 
     def finished(self, request: "Request") -> bool:
-        """A request ends; its blocks are freed next. After a fault nothing more is counted, which is False."""
+        """
+        Counts the blocks of a request that ends; vLLM frees them next.
+
+        Returns False after a fault: from then on nothing more is counted.
+        """
         try:
             computed = request.num_computed_tokens // self._block_size
             self._uses.add(request.block_hashes[:computed])
@@ -57,12 +61,12 @@ class HotEviction:
 
     def _level_of(self, block: "KVCacheBlock") -> int:
         key = block.block_hash
-        # vLLM appends what is still being read: that goes last
+        # vLLM appends a block without a hash only if it is still being read: evict it last
         return self._most if key is None else self._uses.of(self._hash_of(key))
 
 
 def start_eviction(pool: "BlockPool", cache_config: "KVCacheConfig", logger: Logger) -> HotEviction | None:
-    """Takes the pool's queue over; None, and an error in the log, where vLLM's own has to stay."""
+    """Replaces the pool's queue. Returns None, and logs an error, if vLLM's own queue has to stay."""
     try:
         fault = _find_fault(pool, cache_config)
         if fault is None:

@@ -1,4 +1,4 @@
-"""vLLM's queue of free blocks, in the order of their hotness."""
+"""vLLM's queue of free blocks, ordered by hotness."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -13,21 +13,21 @@ MOST_LEVEL = 63
 
 class HotFreeQueue(FreeKVCacheBlockQueue):
     """
-    One list of free blocks as vLLM has it, in levels: the lowest first, and within a level the least recently used.
+    vLLM's linked list of free blocks, sorted by level: lowest level first, least recently used first within a level.
 
-    HotPrefix evicts the leaf of the lowest frequency + clock / length (Equation 5). Blocks are equally long, and with
-    clocks of no more ages than a block has tokens recency never outweighs a use: the order is by frequency, then by
-    recency, and a block has its place when it is freed. A prefix is asked for as often as what hangs on it, and is
-    freed behind it, so only leaves go.
+    HotPrefix evicts the leaf with the lowest frequency + clock / length (Equation 5). All blocks have the same length.
+    If the clock has no more ages than a block has tokens, recency never outweighs a use. So the order is by frequency,
+    then by recency, and a block's place is known when it is freed. A prefix is requested at least as often as its
+    continuations and is freed after them, so only leaves are evicted.
 
-    All operations take O(1) a block. Whoever reads the list finds it linked as ever.
+    All operations take O(1) per block. The list is linked as in vLLM's own queue.
     """
 
     @classmethod
     def take_over(
         cls, queue: FreeKVCacheBlockQueue, level_of: "Callable[[KVCacheBlock], int]", blocks: int
     ) -> "HotFreeQueue":
-        """Goes on with a queue's blocks, all of them on the lowest level, and with its counts."""
+        """Takes over a queue's blocks, all on the lowest level, and its counts."""
         hot = cls.__new__(cls)
         hot.__dict__.update(queue.__dict__)
         hot._level_of = level_of
@@ -40,11 +40,11 @@ class HotFreeQueue(FreeKVCacheBlockQueue):
 
     _level_of: "Callable[[KVCacheBlock], int]"
     _levels: list[int]
-    """by block id; of blocks that are not free: what it was"""
+    """by block id; for a block in use, its last level"""
     _last: "list[KVCacheBlock | None]"
-    """by level"""
+    """the last block of each level"""
     _filled: int
-    """a bit for each level that has a block"""
+    """one bit per level, set if the level has a block"""
 
     def popleft(self) -> "KVCacheBlock":
         block = super().popleft()

@@ -1,8 +1,8 @@
 """
-Selective admission to vLLM's host cache (HotPrefix §3.3.2), by vLLM's own seam for offloading.
+Selective admission to vLLM's host cache (HotPrefix §3.3.2), through vLLM's own extension point for offloading.
 
-`"spec_name": "HotOffloadingSpec", "spec_module_path": "reprise_vllm.hotness.offloading"` in the extra configuration of
-vLLM's OffloadingConnector.
+Set `"spec_name": "HotOffloadingSpec", "spec_module_path": "reprise_vllm.hotness.offloading"` in the extra configuration
+of vLLM's OffloadingConnector.
 """
 
 import heapq
@@ -23,11 +23,11 @@ _REQUESTS_PER_AGE = 16
 
 
 class AdmissionSettingError(ValueError):
-    """A setting that cannot be used; says what it may be."""
+    """An invalid setting; the message says what is valid."""
 
 
 def read_admission(extra: Any) -> int:
-    """Returns from how many requests on a chunk goes to the host; raises `AdmissionSettingError`."""
+    """Returns how often a chunk must be requested to go to the host. Raises `AdmissionSettingError` if invalid."""
     given = extra.get(ADMISSION, DEFAULT_ADMISSION)
     if isinstance(given, bool) or not isinstance(given, int) or given < 0:
         raise AdmissionSettingError(f"{ADMISSION} is {given!r}, it must be a whole number")
@@ -35,7 +35,7 @@ def read_admission(extra: Any) -> int:
 
 
 class HotOffloadingSpec(CPUOffloadingSpec):
-    """vLLM's host cache, to which only that goes which is asked for often, and from which the coldest goes."""
+    """vLLM's host cache, but it admits only chunks requested often and evicts the coldest."""
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
@@ -49,7 +49,7 @@ class HotOffloadingSpec(CPUOffloadingSpec):
 
 
 class HotOffloadingManager(CPUOffloadingManager):
-    """Takes in what is asked for often and, where there is no room, is hotter than the coldest there (Equation 6)."""
+    """Admits chunks requested often; if there is no room, only those hotter than the coldest chunks (Equation 6)."""
 
     def __init__(self, num_chunks: int, admission: int, *, enable_events: bool = False) -> None:
         super().__init__(num_chunks, HotCachePolicy.__name__, __name__, enable_events)
@@ -63,7 +63,7 @@ class HotOffloadingManager(CPUOffloadingManager):
         wanted = [key for key in keys if key not in there and policy.uses_of(key) >= self._admission]
         room = self._get_num_free_chunks()
         hotter = set(wanted[:room])
-        # a request's own chunks do not make way for each other
+        # a request's own chunks do not evict each other
         going = policy.coldest(len(wanted) - room, set(keys)) if len(wanted) > room else []
         for key, other in zip(wanted[room:], going, strict=False):
             if self._admission == 0 or policy.is_hotter(key, other):
@@ -74,25 +74,25 @@ class HotOffloadingManager(CPUOffloadingManager):
 
 
 class _Asked(set[OffloadKey]):
-    """What a request was counted for."""
+    """The chunks a request was counted for."""
 
 
 class HotCachePolicy(CachePolicy):
-    """Of the chunks that nobody reads or writes the one goes that is coldest: frequency * clock, then recency."""
+    """Evicts the coldest chunk that nobody reads or writes, by frequency * clock, then recency."""
 
     def __init__(self, cache_capacity: int) -> None:
         super().__init__(cache_capacity)
         self._uses = BlockUses(max(65_536, 4 * cache_capacity))
         self._chunks: dict[OffloadKey, ChunkStatus] = {}
         self._last: dict[OffloadKey, int] = {}
-        """when each chunk was asked for, in requests"""
+        """when each chunk was last requested, as a request number"""
         self._evictable: set[OffloadKey] = set()
         self._requests = 0
         self._heap: list[tuple[int, int, OffloadKey]] = []
-        """evictable chunks by heat; an entry that is not a chunk's heat any more is passed over"""
+        """evictable chunks by heat; entries with outdated heat are skipped"""
 
     def ask(self, keys: Iterable[OffloadKey], req_context: ReqContext) -> None:
-        """A request needs these chunks; each counts once for it."""
+        """Counts the chunks a request needs, each once per request."""
         asked = req_context.get_state(_Asked)
         if asked is None:
             asked = _Asked()
@@ -109,11 +109,11 @@ class HotCachePolicy(CachePolicy):
         return self._uses.of(key)
 
     def is_hotter(self, new: OffloadKey, there: OffloadKey) -> bool:
-        """Whether a chunk that has just been asked for is hotter than one that is there."""
+        """Whether a chunk that was just requested is hotter than a stored one."""
         return self._uses.of(new) * _MAX_AGE > self._heat(there)[0]
 
     def coldest(self, most: int, protected: set[OffloadKey]) -> list[OffloadKey]:
-        """So many chunks that may go, at most, coldest first."""
+        """Returns at most `most` evictable chunks, coldest first."""
         found: dict[OffloadKey, tuple[int, int, OffloadKey]] = {}
         spared = []
         while self._heap and len(found) < most:
@@ -147,7 +147,7 @@ class HotCachePolicy(CachePolicy):
         self.ask(keys, req_context)
 
     def on_store_miss(self, keys: Iterable[OffloadKey], req_context: ReqContext) -> None:
-        # counted when it was offered
+        # already counted in `prepare_store`
         return
 
     def on_request_finished(
@@ -201,6 +201,6 @@ class HotCachePolicy(CachePolicy):
 
     def _heat(self, key: OffloadKey) -> tuple[int, int, OffloadKey]:
         last = self._last[key]
-        # all clocks fall together
+        # all clocks tick at the same time
         ages = self._requests // _REQUESTS_PER_AGE - last // _REQUESTS_PER_AGE
         return self._uses.of(key) * max(0, _MAX_AGE - ages), last, key

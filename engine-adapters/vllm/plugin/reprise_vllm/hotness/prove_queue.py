@@ -1,4 +1,4 @@
-"""A self-test: whether our queue of free blocks does for this vLLM what its own does."""
+"""A self-test: checks that our queue of free blocks behaves like this vLLM's own."""
 
 import random
 
@@ -21,7 +21,7 @@ _BLOCKS, _STEPS = 48, 400
 
 
 def find_queue_fault() -> str | None:
-    """Returns what is wrong; None where the queue can be relied on. Takes some ten milliseconds."""
+    """Returns what is wrong, or None if the queue can be relied on. Takes about ten milliseconds."""
     offered = {name for name in vars(FreeKVCacheBlockQueue) if not name.startswith("_")}
     if offered != _KNOWN:
         return f"this vLLM's queue of free blocks has other operations: {', '.join(sorted(offered ^ _KNOWN))}"
@@ -32,7 +32,7 @@ def find_queue_fault() -> str | None:
 
 
 def _play(level: object, *, is_stock_order: bool) -> str | None:
-    """Plays the same random moves on vLLM's queue and on ours; on one level they are the same to the block."""
+    """Applies the same random operations to vLLM's queue and ours. With a single level, both must match exactly."""
     chance = random.Random(0)
     levels = [0 if level else chance.randrange(MOST_LEVEL + 1) for _ in range(_BLOCKS)]
     stock = FreeKVCacheBlockQueue(own := [KVCacheBlock(i) for i in range(_BLOCKS)])

@@ -1,1 +1,1 @@
-"""Reuse of keys and values at any position inside vLLM: `"reuse"` in the connector's extra configuration."""
+"""Reuses keys and values at any position in vLLM: set `"reuse"` in the connector's extra configuration."""

@@ -1,4 +1,4 @@
-"""What the scheduler's side knows of requests under way, and how much it may hold."""
+"""What the scheduler's side knows about active requests, and its capacity limits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Limits(NamedTuple):
-    """What the catalogue and a step may hold, in tokens, and what rows cost."""
+    """How much the catalogue and a step may hold, and what computing rows costs."""
 
     host_tokens: int
     disk_tokens: int
@@ -31,41 +31,41 @@ class Limits(NamedTuple):
 
 @dataclass(slots=True)
 class Asked:
-    """A request under way."""
+    """An active request."""
 
     request: "Request"
     wish: Wish
     namespace: bytes
     stock_because: str | None
-    """why nothing is reused for it"""
+    """why nothing is reused for it; None: it may reuse"""
     claim: Claim | None = None
     pieces: list[Piece] = field(default_factory=list)
-    """of the claim: where its rows lie"""
+    """where the claim's rows are stored"""
     is_late: bool = False
     """its load takes more than one step"""
     fetching: list[Segment] = field(default_factory=list)
     found: tuple[tuple[int, int], list[Found]] | None = None
-    """what was found, at which version of the catalogue and behind how many cached tokens"""
+    """((catalogue version, cached tokens) of the lookup, its result)"""
     public: Sequence[bytes] = ()
-    """the hashes of its prompt's blocks as vLLM made them"""
+    """hashes of its prompt's blocks, as vLLM computed them"""
     salt: str | None = None
     private_from: int | None = None
-    """its blocks from this token on have hashes of their own"""
+    """from this token on, its blocks have private hashes"""
     earlier: Turn | None = None
-    """the approximate turn that it begins with"""
+    """the approximate turn that its prompt starts with"""
     cached: int = 0
-    """tokens that vLLM found in its own cache, those of that turn among them"""
+    """tokens found in vLLM's own cache, including those of `earlier`"""
     exact_tokens: int | None = None
-    """length of the prefix that full attention computed; None: all of it"""
+    """length of the prefix that full attention computed; None: the whole prompt"""
     reused: int = 0
     recomputed: int = 0
     is_counted: bool = False
     is_stored: bool = False
 
     def turn(self, block_size: int) -> Turn | None:
-        """What a later prompt may go on from; None where nothing of it is approximate.
+        """Returns the turn that a later prompt may continue from, or None if nothing in it is approximate.
 
-        What was all computed again is as full attention has it, and going on from it would be counted as reuse.
+        With ratio 1 everything was recomputed and equals full attention; continuing from it would count as reuse.
         """
         ratio = min(self.wish.ratio, self.earlier.ratio if self.earlier else 1)
         if self.exact_tokens is None or self.private_from is None or ratio == 1:
@@ -78,5 +78,5 @@ class Asked:
 
 
 def prompt_of(request: "Request") -> np.ndarray:
-    """The tokens of the request's prompt; int32 [n]."""
+    """Returns the tokens of the request's prompt; int32 [n]."""
     return np.array(request.prompt_token_ids, dtype=np.int32)

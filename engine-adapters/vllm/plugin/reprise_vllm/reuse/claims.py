@@ -1,4 +1,4 @@
-"""What of a prompt is claimed: which rows are taken from segments, and how much is computed."""
+"""Decides what to claim of a prompt: which rows come from segments, and how many are computed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,60 +10,60 @@ from reprise_reuse.work import RowWork
 from reprise_vllm.reuse.messages import Piece
 
 QUESTION_TOKENS = 64
-"""so many tokens at most stand for the question"""
+"""at most this many tokens represent the question"""
 LAST_TOKENS = 32
-"""so many tokens at the end of a prompt are always computed: the answer depends most on them, and on what they ask"""
+"""this many tokens at a prompt's end are always computed: the answer depends most on them and on what they ask"""
 _SHORT_TAIL = 16
-"""a tail of fewer tokens that no segment holds is a chat template's, and the question stands elsewhere"""
+"""a shorter tail that no segment holds belongs to the chat template, and the question is elsewhere"""
 
 _READ_AT_THE_COST_OF_ONE = 32
-"""rows of context that the question's attention reads in the time in which one row is computed (4,000 tokens, a CPU)"""
+"""rows of context that the question's attention reads in the time it takes to compute one row (4,000 tokens, CPU)"""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Rows [begin, end) of a prompt that are filled before vLLM computes what follows."""
+    """Rows [begin, end) of a prompt, to be filled before vLLM computes the rest."""
 
     begin: int
     end: int
     found: Sequence[Found]
     """ascending and disjoint, within [begin, end)"""
     exact_end: int
-    """rows before it are what full attention gives"""
+    """rows before it equal those of full attention"""
     budget: int
-    """reused rows that are computed again"""
+    """how many reused rows are recomputed"""
     question: Sequence[int]
     is_lossless: bool = True
-    """whether rows come back from host memory bit by bit"""
+    """whether rows come back from host memory bit for bit"""
 
     @property
     def approximate(self) -> int:
-        """Rows taken from segments that stood behind other tokens: what may be computed again."""
+        """Rows taken from segments that were computed after other tokens. These may be recomputed."""
         return sum(one.match.length for one in self.found if not one.is_exact)
 
     @property
     def exact(self) -> int:
-        """Rows taken from segments that are what full attention gives."""
+        """Rows taken from segments that equal those of full attention."""
         return self._behind_the_same if self.is_lossless else 0
 
     @property
     def gaps(self) -> int:
-        """Rows that no segment holds."""
+        """Rows in [begin, end) that no segment holds."""
         return self.end - self.begin - sum(one.match.length for one in self.found)
 
     @property
     def reused(self) -> int:
-        """Rows that are not quite what full attention gives, and not computed again."""
+        """Rows that only approximate full attention and are not recomputed."""
         return self.approximate - self.budget + self._behind_the_same - self.exact
 
     @property
     def computed(self) -> int:
-        """Rows that are computed, and what it costs to choose some of them."""
+        """Rows that are computed, plus the cost of choosing some of them."""
         return self.gaps + self.budget + self.asking
 
     @property
     def asking(self) -> int:
-        """What it costs to choose, in computed rows: the question's own, and reading the context."""
+        """The cost of choosing, in computed rows: the question's own rows, and reading the context."""
         return len(self.question) + self.end // _READ_AT_THE_COST_OF_ONE if 0 < self.budget < self.approximate else 0
 
     @property
@@ -75,15 +75,15 @@ def make_claim(
     found: Sequence[Found], begin: int, length: int, ratio: float, least: int, work: RowWork, *,
     is_lossless: bool = True,
 ) -> Claim | None:  # fmt: skip
-    """What to claim of a prompt of `length` tokens of which [0, begin) is cached; None where it is not worth it.
+    """Returns what to claim of a prompt of `length` tokens whose first `begin` are cached; None if not worth it.
 
     found  what segments hold of [begin, length), ascending and disjoint
-    ratio  share of the work of computing the approximate rows that may be spent on computing some of them again
-    least  fewer reused rows are not worth it
-    is_lossless  whether rows come back from host memory bit by bit; where not, none of them is exact
+    ratio  share of the cost of computing the approximate rows that may be spent on recomputing some of them
+    least  the fewest reused rows worth a claim
+    is_lossless  whether rows come back from host memory bit for bit; if not, none of them is exact
     """
     if not is_lossless and ratio >= 1:
-        # all is to be as full attention gives it
+        # everything must equal full attention
         found = [one._replace(is_exact=False) for one in found]
     new_tail = length - (found[-1].match.end if found else begin)
     found = _trim(found, length - LAST_TOKENS)
@@ -103,7 +103,7 @@ def make_claim(
 
 
 def piece_of(found: Found) -> Piece:
-    """Where the rows of a found run lie."""
+    """Returns where the rows of a found run are stored."""
     match, segment, is_exact = found
     rows = slice(match.offset, match.offset + match.length)
     if segment.pages is None:
@@ -124,9 +124,9 @@ def _trim(found: Sequence[Found], limit: int) -> list[Found]:
 
 
 def _question(found: Sequence[Found], begin: int, length: int, new_tail: int) -> list[int]:
-    """Positions of the tokens that ask: those behind the last segment, or, where few of these are new, all new ones.
+    """Returns the positions of the question's tokens: those after the last segment. If few are new, adds earlier ones.
 
-    In a chat whose question comes first, it stands among the tokens that no segment holds.
+    If a chat's question comes first, it is among the tokens that no segment holds.
     """
     end = found[-1].match.end
     tail = list(range(max(end, length - QUESTION_TOKENS), length))

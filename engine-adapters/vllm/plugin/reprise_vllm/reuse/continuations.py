@@ -1,4 +1,4 @@
-"""How a conversation goes on from rows that are approximate, which nobody else may find."""
+"""Lets a conversation continue from its approximate rows, which no other request may find."""
 
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -7,31 +7,31 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A prompt and its answer as their pages were entered into vLLM's prefix cache."""
+    """A prompt and its answer, as their pages were entered into vLLM's prefix cache."""
 
     hashes: Sequence[bytes]
-    """of its full blocks: those of `private_from` on only it has"""
+    """of its full blocks; from `private_from` on they are private"""
     prompt_blocks: int
-    """of these so many are its prompt's"""
+    """how many of these blocks are its prompt's"""
     prompt_end: Sequence[int]
-    """the tokens of its prompt behind these blocks"""
+    """the tokens of its prompt after these blocks"""
     private_from: int
-    """block"""
+    """the first private block"""
     exact_tokens: int
-    """length of its prefix that full attention computed"""
+    """length of the prefix that full attention computed"""
     ratio: float
-    """the ratio by which rows of it were computed again"""
+    """the ratio at which its reused rows were recomputed"""
 
 
 class Continuations:
     """
-    The approximate turns that a later prompt may begin with, by the hashes their blocks would have if they were exact.
+    The approximate turns that a later prompt may start with, by the hashes their blocks would have if they were exact.
 
-    vLLM chains these over all tokens, the salt and the adapter: an equal hash means the same text of the same tenant.
+    vLLM chains these hashes over all tokens, the salt and the adapter: equal hashes mean the same text and tenant.
     """
 
     def __init__(self, blocks: int, block_size: int) -> None:
-        """blocks: more are not remembered; vLLM's own cache holds no more either"""
+        """blocks: how many to remember at most; vLLM's own cache holds no more either"""
         self._blocks = blocks
         self._block_size = block_size
         self._turns: OrderedDict[bytes, Turn] = OrderedDict()
@@ -40,7 +40,7 @@ class Continuations:
         return len(self._turns)
 
     def remember(self, public: Sequence[bytes], turn: Turn) -> None:
-        """A turn is over; `public` are the hashes its blocks would have if they were exact."""
+        """Remembers a turn that has ended. `public`: the hashes its blocks would have if they were exact."""
         for block in range(turn.private_from, min(len(public), len(turn.hashes))):
             self._turns[public[block]] = turn
             self._turns.move_to_end(public[block])
@@ -48,13 +48,13 @@ class Continuations:
             self._turns.popitem(last=False)
 
     def find(self, public: Sequence[bytes], tokens: Sequence[int], ratio: float) -> tuple[Turn, int] | None:
-        """Returns the turn that a prompt goes on from, and how many blocks they have in common; None if there is none.
+        """Returns the turn that a prompt continues, and how many blocks they share; None if there is none.
 
-        A prompt that shares only a part of a turn's prompt has another question: its rows are chosen anew.
+        A prompt that shares only part of a turn's prompt asks another question, so its rows are chosen again.
 
         public  the prompt's block hashes
         tokens  the prompt
-        ratio   of what the turn reused at least this share must have been computed again
+        ratio   the least ratio at which the turn's reused rows must have been recomputed
         """
         for block in reversed(range(len(public))):
             turn = self._turns.get(public[block])

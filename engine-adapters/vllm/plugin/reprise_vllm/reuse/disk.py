@@ -1,4 +1,4 @@
-"""Segments on disk: checked when they are read, replaced as a whole when they are written."""
+"""Segments on disk: checked when read, replaced atomically when written."""
 
 import contextlib
 import hashlib
@@ -22,9 +22,9 @@ _SUFFIX = ".safetensors"
 _PARTIAL = ".partial"
 _OURS = re.compile(r"(?P<name>[0-9]{20})\.(?P<rank>0|[1-9][0-9]*)(?P<suffix>\.safetensors|\.partial)")
 _YEAR = 365 * 24 * 3600 * 10**9
-"""names are nanoseconds since 1970, and are counted on from the largest that is found; none is so far ahead of today"""
+"""names are nanoseconds since 1970, counted up from the largest one found; no valid name is this far in the future"""
 _LONGEST_WRITE = 600
-"""seconds after which nobody can still be writing a file"""
+"""seconds after which no process can still be writing a file"""
 _LONGEST_CLOSE = 30
 _MOST_WAITING = 256
 _MOST_NAMED = 5
@@ -32,14 +32,14 @@ _MOST_NAMED = 5
 
 class DiskTier:
     """
-    One file a segment and rank. Writing and reading go on beside the engine's steps.
+    One file per segment and rank, written and read in the background, in parallel to the engine's steps.
 
-    What a file says is believed only if its checksum holds and it was written by the same model, in the same types, on
-    the same rank. A file that fails is named, and its rows are computed again. A fault costs the file that it is about.
+    A file is used only if its checksum matches and it was written by the same model, with the same dtypes, on the same
+    rank. A rejected file is logged, and its rows are computed again. A fault affects only its own file.
     """
 
     def __init__(self, folder: Path, fingerprint: Callable[[], str], rank: int, logger: Logger) -> None:
-        """fingerprint: names the model as it is by now"""
+        """fingerprint: identifies the model with its current weights."""
         self._folder = folder.expanduser()
         self._fingerprint = fingerprint
         self._files = SegmentFiles(fingerprint())
@@ -59,7 +59,7 @@ class DiskTier:
         self._writer.start()
 
     def restore(self) -> Iterator[tuple[DiskFile, np.ndarray]]:
-        """What earlier lives left and this engine may use, with its tokens; other files are named in the log."""
+        """Yields the segments of earlier runs that this engine may use, with their tokens. Logs the other files."""
         for name in self._names():
             path, restored = self._path(name), None
             with self._or_refuse(path):
@@ -68,11 +68,11 @@ class DiskTier:
                 yield restored
 
     def renew(self) -> None:
-        """The model may have got other weights; what waits to be written is still the former's."""
+        """The model may have got other weights: computes its fingerprint again. Queued writes keep the old one."""
         self._files = SegmentFiles(self._fingerprint())
 
     def write(self, file: DiskFile, state: State) -> None:
-        """Has a segment written; where too many wait for that already it is not, and nobody waits."""
+        """Queues a segment for writing. Never blocks: if too many are queued already, the segment is not written."""
         try:
             self._waiting.put_nowait((self._files, file, state))
         except queue.Full:
@@ -81,21 +81,21 @@ class DiskTier:
             self._pending[file.name] += 1
 
     def take_written(self) -> Counter[int]:
-        """Names of the segments that were written since."""
+        """Returns the names of the segments written since the last call."""
         with self._lock:
             written, self._written = self._written, Counter()
         return written
 
     def start_read(self, file: DiskFile) -> None:
-        """Has a segment read; `take_read` gives it."""
+        """Starts to read a segment; `take_read` returns it."""
         self._reading.append((file, self._readers.submit(self._read, self._files, file)))
 
     def take_read(self) -> list[tuple[DiskFile, State | None]]:
-        """What has been read since; None where a file is missing, damaged or another model's."""
+        """Returns what was read since the last call; None for a file that is missing, damaged or another model's."""
         reading, self._reading = self._reading, []
         read = []
         for file, future in reading:
-            # asked once: one that ends between two askings would be in neither list
+            # call `done` once: a read that finishes between two calls would be in neither list
             if future.done():
                 read.append((file, future.result()))
             else:
@@ -103,7 +103,7 @@ class DiskTier:
         return read
 
     def drop(self, name: int) -> None:
-        """Removes a segment's file."""
+        """Removes a segment's file, even if it is still being written."""
         with self._lock:
             if self._pending[name]:
                 self._dropped.add(name)
@@ -111,7 +111,7 @@ class DiskTier:
             self._path(name).unlink(missing_ok=True)
 
     def close(self, seconds: float = _LONGEST_CLOSE) -> None:
-        """Writes what waits, for so long at most, and ends."""
+        """Finishes queued writes, for at most `seconds`, and stops."""
         until = time.monotonic() + seconds
         with contextlib.suppress(queue.Full):
             self._waiting.put(None, timeout=seconds)
@@ -123,14 +123,14 @@ class DiskTier:
     def _make_folder(self) -> None:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self._folder.stat().st_mode & 0o077:
-            # it may be another's, so it is left as it is
+            # the folder may belong to somebody else, so its mode is left alone
             self._logger.warning("reprise: other users have access to %s: chmod 700", self._folder)
 
     def _path(self, name: int) -> Path:
         return self._folder / f"{name:020d}.{self._rank}{_SUFFIX}"
 
     def _names(self) -> list[int]:
-        """Names of the segments that this rank has files of; what no rank writes is left alone, and said."""
+        """Returns the names of this rank's segments. Logs, and leaves alone, files that no rank writes."""
         names, others = [], []
         largest = time.time_ns() + _YEAR
         for path in sorted(self._folder.iterdir()):
@@ -146,7 +146,7 @@ class DiskTier:
         return names
 
     def _clear_away_partials(self) -> None:
-        """Removes what a killed process has left half written; another engine may be writing to the folder, too."""
+        """Removes files half written by a killed process, but not recent ones: another engine may be writing them."""
         for path in self._folder.glob(f"*.{self._rank}{_PARTIAL}"):
             with contextlib.suppress(FileNotFoundError):
                 if _OURS.fullmatch(path.name) and time.time() - path.stat().st_mtime > _LONGEST_WRITE:
@@ -183,7 +183,7 @@ class DiskTier:
 
     @contextlib.contextmanager
     def _or_refuse(self, path: Path) -> Iterator[None]:
-        """Says which file is not used, and why."""
+        """Logs which file is not used, and why."""
         try:
             yield
         except RefusedError as error:
@@ -193,7 +193,7 @@ class DiskTier:
 
     @contextlib.contextmanager
     def _or_say_once(self, doing: str) -> Iterator[None]:
-        """Says that segments cannot be written or removed; until one can be, every further file would say the same."""
+        """Logs once that segments cannot be written or removed, and again only after one has succeeded."""
         try:
             yield
         except Exception as error:
@@ -205,7 +205,7 @@ class DiskTier:
 
 
 def fingerprint_of(model: Any, *facts: object) -> str:
-    """Names a model by its parameters' names, shapes, types and a sample of each, and whatever else is given."""
+    """Returns a fingerprint of a model: its parameters' names, shapes, dtypes and sampled values, and `facts`."""
     state = hashlib.blake2b(repr(facts).encode(), digest_size=16)
     for name, parameter in sorted(model.named_parameters()):
         flat = parameter.detach().flatten()

@@ -1,4 +1,4 @@
-"""Rows that go from a worker's host memory to disk and come back."""
+"""Moves rows between a worker's host memory and disk."""
 
 from collections import Counter
 from logging import Logger
@@ -14,10 +14,10 @@ from reprise_vllm.reuse.segment_file import State
 
 class DiskRows:
     """
-    Does what the scheduler's side says of files.
+    Carries out the scheduler side's file operations.
 
-    Every fetch is answered, as fetched or as fetched and lost: requests wait for it. A fault costs the file that it is
-    about; where it is about none, the disk is given up, and whatever is fetched from then on is lost.
+    Every fetch is answered, as fetched or as fetched and lost, because requests wait for it. A fault affects only its
+    own file. After a fault that concerns no single file, the disk is given up and every later fetch is lost.
     """
 
     def __init__(self, tier: DiskTier, store: HostStore, logger: Logger) -> None:
@@ -29,7 +29,7 @@ class DiskRows:
         self._is_given_up = False
 
     def restore(self) -> list[tuple[DiskFile, np.ndarray]]:
-        """What an earlier life of the engine left; nothing of it where that cannot be told."""
+        """Returns the segments an earlier run left on disk; none if they cannot be listed."""
         try:
             return list(self._tier.restore())
         except Exception:
@@ -37,7 +37,7 @@ class DiskRows:
             return []
 
     def tend(self, step: ReuseStep, report: WorkerReport) -> None:
-        """Has files dropped and read, and puts what has been read into its slots."""
+        """Drops files, starts reads, and puts finished reads into their slots."""
         if step.is_reset:
             self._renew()
         self._fetching.update({file.name: file for file in step.fetches})
@@ -50,18 +50,18 @@ class DiskRows:
             report.fetched[file.name] += 1
 
     def write(self, file: DiskFile) -> None:
-        """Has rows written, if they are still its segment's."""
+        """Queues a file's rows for writing, if its slots still belong to its segment."""
         slots = torch.from_numpy(file.slots)
-        # where memory is short, the same step may have given them to another segment
+        # if memory is short, the same step may have given the slots to another segment
         if not self._is_given_up and self._store.belong_to(slots, file.owner):
             self._tier.write(file, self._store.state(slots))
 
     def take_written(self) -> Counter[int]:
-        """Names of the segments that were written since."""
+        """Returns the names of the segments written since the last call."""
         return self._tier.take_written()
 
     def close(self) -> None:
-        """Writes what waits to be written."""
+        """Finishes queued writes."""
         self._tier.close()
 
     def _renew(self) -> None:

@@ -1,4 +1,4 @@
-"""Segments on disk, as the scheduler's side knows them: what is read back, and what all ranks have done by now."""
+"""The scheduler's side of segments on disk: which to read back, and what all ranks have finished."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from reprise_vllm.reuse.messages import DiskFile, ReuseStep, WorkerReport, diges
 
 
 class DiskSegments:
-    """Has workers read segments, and enters in the catalogue what they say; a rank alone decides nothing."""
+    """Has workers read segments, and records their reports in the catalogue once all ranks have reported."""
 
     def __init__(self, catalogue: Catalogue, ranks: int) -> None:
         self._catalogue = catalogue
@@ -18,7 +18,7 @@ class DiskSegments:
         self._written: Counter[int] = Counter()
 
     def are_at_hand(self, asked: Asked, found: Sequence[Found], step: ReuseStep) -> bool:
-        """Has segments read that are on disk alone; whether all that can be had are there."""
+        """Starts reading segments that are only on disk. Returns whether all obtainable segments are in memory."""
         if asked.fetching:
             return not any(one.is_fetching and self._is_held(one) for one in asked.fetching)
         for one in found:
@@ -32,7 +32,7 @@ class DiskSegments:
         return not asked.fetching
 
     def heard(self, report: WorkerReport, step: ReuseStep) -> None:
-        """What workers have restored, read and written."""
+        """Processes what workers have restored, read and written."""
         for file, tokens in report.restored_on_all(self._ranks):
             self._catalogue.restore(
                 Segment(
@@ -47,7 +47,7 @@ class DiskSegments:
             if segment is not None:
                 self._catalogue.written(segment)
             else:
-                # it left while it was being written
+                # it was evicted while it was being written
                 step.dropped_files.append(name)
 
     def _is_held(self, segment: Segment) -> bool:
@@ -60,7 +60,7 @@ class DiskSegments:
             segment.pins -= 1
 
     def _complete(self, so_far: Counter[int], news: Counter[int]) -> list[int]:
-        """Names that all ranks have told by now."""
+        """Returns the names that all ranks have reported."""
         so_far.update(news)
         names = [name for name in news if so_far[name] >= self._ranks]
         for name in names:
@@ -69,7 +69,7 @@ class DiskSegments:
 
 
 def file_of(segment: Segment) -> DiskFile:
-    """How workers know a segment's file."""
+    """Describes a segment's file for workers."""
     return DiskFile(
         segment.name, segment.slots, segment.namespace, segment.position, tuple(segment.prefixes), segment.is_exact,
         segment.owner, digest_of(segment.tokens),

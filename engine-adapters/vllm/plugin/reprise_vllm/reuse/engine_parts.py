@@ -1,7 +1,7 @@
-"""Where reuse relies on more of vLLM than its connector interface. Written for vLLM 0.32.
+"""Where reuse depends on vLLM internals beyond the connector interface. Written for vLLM 0.32.
 
-Attention's metadata is made in `nested_forward.py`, keys are turned in `engine_rotation.py`,
-usage is told in `usage.py`.
+Other such places: `nested_forward.py` builds attention metadata, `engine_rotation.py` rotates keys, `usage.py` reports
+usage.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from vllm.v1.kv_cache_interface import AttentionSpec, KVCacheConfig
     from vllm.v1.request import Request
 
-# each calls its own initialize_kv_cache before it registers caches with the connector
+# each calls its own `initialize_kv_cache` before it registers its caches with the connector
 _RUNNERS = ("vllm.v1.worker.gpu_model_runner", "vllm.v1.worker.gpu.model_runner")
 _runner: Any = None
 _ROTARY = (
@@ -34,13 +34,13 @@ _ROTARY = (
 
 
 class NotSupportedError(Exception):
-    """Why this engine does not reuse; the engine itself goes on as without reuse."""
+    """This engine cannot reuse; the message says why. The engine itself runs as without reuse."""
 
 
 def recompute_failed_loads() -> None:
-    """Has vLLM compute what a load could not fill, beside other connectors too; by default it fails the request.
+    """Makes vLLM compute what a load could not fill, even inside a MultiConnector; by default it fails the request.
 
-    MultiConnector hands its children copies of the configuration, and the scheduler goes by the original.
+    MultiConnector gives its children copies of the configuration, but the scheduler reads the original.
     """
     from vllm.distributed.kv_transfer.kv_connector.v1.multi_connector import MultiConnector
 
@@ -59,7 +59,7 @@ def recompute_failed_loads() -> None:
 
 
 def remember_runner() -> None:
-    """Has every model runner of this process remembered: connectors are handed no model. May be called twice."""
+    """Makes model runners of this process register themselves: connectors get no model. May be called twice."""
     for name in _RUNNERS:
         runner = getattr(import_module(name), "GPUModelRunner", None)
         initialize = getattr(runner, "initialize_kv_cache", None)
@@ -81,7 +81,7 @@ def _remembering(initialize: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True, slots=True)
 class Rotary:
-    """How the model turns keys."""
+    """The model's rotary embedding."""
 
     cos_sin: torch.Tensor
     """float32 [positions, R]"""
@@ -90,7 +90,7 @@ class Rotary:
 
 @dataclass(frozen=True, slots=True)
 class ModelParts:
-    """The parts of a running model that reuse works with."""
+    """The parts of a running model that reuse needs."""
 
     model: Any
     layers: dict[str, Any]
@@ -99,7 +99,7 @@ class ModelParts:
 
 
 def attention_spec(config: "KVCacheConfig") -> "AttentionSpec":
-    """The one kind of cache that all layers have; raises `NotSupportedError` for models that have others."""
+    """Returns the cache spec shared by all layers. Raises `NotSupportedError` unless all use plain full attention."""
     from vllm.v1.kv_cache_interface import FullAttentionSpec
 
     groups = config.kv_cache_groups
@@ -116,17 +116,17 @@ def attention_spec(config: "KVCacheConfig") -> "AttentionSpec":
 
 
 def check_config(config: "VllmConfig") -> None:
-    """Raises `NotSupportedError` where the engine is set up in a way that a nested forward cannot serve."""
+    """Raises `NotSupportedError` if a nested forward cannot serve the engine's configuration."""
     parallel = config.parallel_config
     spread = {
         "pipeline parallelism": parallel.pipeline_parallel_size > 1,
         "decode context parallelism": parallel.decode_context_parallel_size > 1,
         "prefill context parallelism": parallel.prefill_context_parallel_size > 1,
-        # their ranks compute in step, and a nested forward is of one of them
+        # their ranks run in lock-step, but a nested forward runs on one of them only
         "a model of experts over data-parallel ranks": parallel.is_moe_model is not False
         and parallel.data_parallel_size > 1,
         "overlapping of two batches": parallel.use_ubatching,
-        # vLLM chooses adapters for the rows of its own step, not for those of a nested forward
+        # vLLM selects adapters for the rows of its own step, not for those of a nested forward
         "LoRA": config.lora_config is not None,
         "speculative decoding": config.speculative_config is not None,
         "pooling models": config.model_config.runner_type == "pooling",
@@ -138,8 +138,8 @@ def check_config(config: "VllmConfig") -> None:
 
 
 def even_keys(config: "VllmConfig") -> float:
-    """How many keys a row attends to when its attention costs as much as the weights it goes through, by the model's
-    description; infinity where that does not tell."""
+    """Returns how many keys a row must attend to before its attention costs as much as its weights, from the model's
+    configuration; infinity if that does not say."""
     model = config.model_config
     described = model.hf_text_config
     hidden = model.get_hidden_size()
@@ -151,12 +151,12 @@ def even_keys(config: "VllmConfig") -> float:
         return math.inf
     queries, keys = heads * head_size, model.get_total_num_kv_heads() * head_size
     weights = 2 * hidden * (queries + keys) + 3 * hidden * inner * (experts or 1)
-    # a key and a value for each of a query's numbers
+    # each attended key costs two multiplications per query element: one with the key, one with the value
     return weights / (2 * queries)
 
 
 def model_parts(config: "VllmConfig", names: list[str]) -> ModelParts:
-    """The parts of the model that the last runner of this process loaded; raises `NotSupportedError`."""
+    """Returns the parts of the model that this process's last runner loaded. Raises `NotSupportedError`."""
     if _runner is None:
         raise NotSupportedError("the model was not found: is the package installed where vLLM runs (VLLM_PLUGINS)?")
     model = _runner.get_model() if hasattr(_runner, "get_model") else _runner.model
@@ -178,7 +178,7 @@ def model_parts(config: "VllmConfig", names: list[str]) -> ModelParts:
 
 
 def rotary_of_runner() -> Rotary:
-    """How the model that the last runner of this process loaded turns keys; raises `NotSupportedError`."""
+    """Returns the rotary embedding of the model that this process's last runner loaded. Raises `NotSupportedError`."""
     if _runner is None:
         raise NotSupportedError("the model was not found: is the package installed where vLLM runs (VLLM_PLUGINS)?")
     return _rotary_of(_runner.get_model() if hasattr(_runner, "get_model") else _runner.model)
@@ -203,9 +203,9 @@ def _rotary_of(model: Any) -> Rotary:
 def make_private(request: "Request", block: int) -> None:
     """Gives the request's blocks from `block` on hashes that no other request can have.
 
-    vLLM enters blocks into its prefix cache under these hashes when they are allocated. What is approximate must not be
-    found there, so the chain of hashes goes on from a random seed instead of the last exact block. Called when exact
-    hits have been looked up and before blocks are allocated.
+    vLLM enters blocks into its prefix cache under these hashes when it allocates them. Approximate blocks must not be
+    found there, so the hash chain continues from a random seed instead of the last exact block. Call this after exact
+    hits were looked up and before blocks are allocated.
     """
     nonce = os.urandom(16)
     exact = list(request.block_hashes[:block])
@@ -221,12 +221,12 @@ def make_private(request: "Request", block: int) -> None:
 
 
 def is_cached(pool: "BlockPool | None", block_hash: bytes) -> bool:
-    """Whether vLLM's prefix cache holds a block of this hash; False where it cannot be told."""
+    """Whether vLLM's prefix cache holds a block with this hash; False without a pool."""
     return pool is not None and pool.get_cached_block(block_hash, [0]) is not None
 
 
 def go_on_from(request: "Request", hashes: Sequence[bytes]) -> None:
-    """Gives the request's first blocks these hashes, those of a turn that it begins with, and the others new ones."""
+    """Gives the request's first blocks the hashes of the turn it starts with, and computes new ones for the rest."""
     request.block_hashes[:] = hashes
     request.update_block_hashes()
 
@@ -234,8 +234,8 @@ def go_on_from(request: "Request", hashes: Sequence[bytes]) -> None:
 def public_hashes(request: "Request", prompt: Sequence[bytes], salt: str | None) -> list[bytes]:
     """Returns the hashes that the request's blocks would have if it were exact.
 
-    prompt  those of its prompt's blocks
-    salt    its own cache salt
+    prompt  the exact hashes of its prompt's blocks
+    salt    its original cache salt
     """
     private, private_salt = list(request.block_hashes), request.cache_salt
     request.block_hashes[:], request.cache_salt = prompt, salt
@@ -246,7 +246,7 @@ def public_hashes(request: "Request", prompt: Sequence[bytes], salt: str | None)
 
 
 def check_privacy(block_size: int) -> None:
-    """Raises `NotSupportedError` unless hashes are kept apart, and followed, on requests of this vLLM."""
+    """Raises `NotSupportedError` unless hashes of this vLLM's requests can be made private and continued from."""
     from vllm.sampling_params import SamplingParams
     from vllm.utils.hashing import sha256
     from vllm.v1.core.kv_cache_utils import get_request_block_hasher, init_none_hash
@@ -278,7 +278,7 @@ def check_privacy(block_size: int) -> None:
 
 
 def load_tokenizer(config: "VllmConfig") -> Any:
-    """The model's tokeniser; None where the engine runs without one."""
+    """Returns the model's tokeniser, or None if the engine runs without one."""
     if config.model_config.skip_tokenizer_init:
         return None
     from vllm.tokenizers import cached_tokenizer_from_config

@@ -1,4 +1,4 @@
-"""Keys turned by the engine's own operation."""
+"""Rotates keys with the engine's own operation."""
 
 import torch
 from vllm import _custom_ops
@@ -8,10 +8,10 @@ from reprise_reuse.rotation import KeyRotation
 
 class EngineRotation(KeyRotation):
     """
-    A `KeyRotation` that reads and writes each number once.
+    A `KeyRotation` that reads and writes each number only once.
 
-    vLLM's rotary embedding looks a row of cosines and sines up by position. Given each key's own row, it turns keys by
-    any distance.
+    vLLM's rotary embedding looks up a row of cosines and sines by position. If every key gets a row of its own, it
+    rotates keys by any distance.
     """
 
     def turn(self, keys: torch.Tensor, tables: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:

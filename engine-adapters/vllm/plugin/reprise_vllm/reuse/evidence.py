@@ -1,4 +1,4 @@
-"""What methods look at when they choose rows, read from the engine's model and pages."""
+"""The evidence by which methods choose rows, read from the engine's model and pages."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from reprise_vllm.reuse.pages import PageLayout
 
 
 class PromptPages:
-    """The engine's model, and the pages of a prompt under it: what choosing rows reads."""
+    """The engine's model and its pages: what choosing rows reads."""
 
     def __init__(
         self, forward: NestedForward, layout: PageLayout, caches: Sequence[torch.Tensor], scale: float,
@@ -21,23 +21,23 @@ class PromptPages:
         self.forward = forward
         self.scale = scale
         self.positions = positions
-        """how many the model has"""
+        """how many positions the model has"""
         self._layout = layout
         self._caches = caches
         self.ranks = ranks
-        """tensor-parallel ones"""
+        """tensor-parallel ranks"""
 
     @property
     def layers(self) -> int:
-        """How many layers attend."""
+        """The number of attention layers."""
         return len(self._caches)
 
     def rows_of(self, layer: int, blocks: torch.Tensor, begin: int, end: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """Keys and values [end - begin, heads, head size] of a request's rows as the pages of its blocks hold them."""
+        """Reads keys and values [end - begin, heads, head size] of a request's rows from the pages of its blocks."""
         return self._layout.read(self._caches[layer], blocks, begin, end)
 
     def sum_over_ranks(self, scores: torch.Tensor) -> torch.Tensor:
-        """Each tensor-parallel rank sees its own heads: all must choose the same rows."""
+        """Sums scores over tensor-parallel ranks: each sees only its own heads, but all must choose the same rows."""
         if self.ranks == 1:
             return scores
         from vllm.distributed import tensor_model_parallel_all_reduce
@@ -48,9 +48,9 @@ class PromptPages:
 def attention_of_question(
     prompt: PromptPages, tokens: torch.Tensor, blocks: torch.Tensor, load: Load, known: torch.Tensor
 ) -> torch.Tensor:
-    """What the question pays each token of the context (ProphetKV, stage I); float32 [layers, end].
+    """Returns the question's attention to each context token (ProphetKV, stage I); float32 [layers, end].
 
-    known  bool [end]: rows whose pages are filled; the others are not looked at
+    known  bool [end]: rows whose pages are filled; the others are masked
     """
     question = torch.tensor(load.question, dtype=torch.int64, device=tokens.device)
     scores = torch.zeros(prompt.layers, load.end, device=tokens.device)
@@ -73,7 +73,10 @@ def attention_of_question(
 def evidence_of_prefill(
     prompt: PromptPages, tokens: torch.Tensor, blocks: torch.Tensor, load: Load
 ) -> dict[str, torch.Tensor]:
-    """What only a whole prefill tells: deviation, context_attention, full_attention of `Evidence`; for references."""
+    """Returns the parts of `Evidence` that need a full prefill: deviation, context_attention, full_attention.
+
+    Only reference methods use them.
+    """
     names = ("deviation", "context_attention", "full_attention")
     found = {name: torch.zeros(prompt.layers, load.end, device=tokens.device) for name in names}
     question = torch.tensor(load.question, dtype=torch.int64, device=tokens.device)
@@ -95,9 +98,9 @@ def evidence_of_prefill(
 
 
 def _asked_at(load: Load, positions: int, device: torch.device) -> torch.Tensor:
-    """Where the question's tokens stand: where they do, or, where some stand before the context, behind it.
+    """Returns the question's positions: its own, or positions after the context if it starts before the context's end.
 
-    positions  near the model's longest prompt the question stands among the context's last tokens
+    positions  the model's limit; near it, the question is placed among the context's last tokens
     """
     if load.question[0] >= load.end:
         return torch.tensor(load.question, dtype=torch.int64, device=device)
@@ -108,9 +111,9 @@ def _asked_at(load: Load, positions: int, device: torch.device) -> torch.Tensor:
 def attend_over(
     q: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, *, scale: float, sees: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Attention of queries over keys [heads, size, m] and values [heads, m, size].
+    """Computes attention of queries over keys [heads, size, m] and values [heads, m, size].
 
-    sees  bool [n, c]: which of the last c keys each of the n queries sees; it sees all keys before those
+    sees  bool [n, c]: which of the last c keys each of the n queries sees; every query sees all earlier keys
 
     Returns the weights [heads, group x n, m], and the output [n, query heads, size].
     """
@@ -124,5 +127,5 @@ def attend_over(
 
 
 def as_rows(flat: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
-    """Keys or values of a layer's forward as rows [n, heads, head size]."""
+    """Reshapes keys or values of a layer's forward to rows [n, heads, head size]."""
     return flat.reshape(-1, *like.shape[1:])

@@ -1,4 +1,4 @@
-"""What the scheduler's side tells the workers each step, and what they answer."""
+"""Messages from the scheduler's side to the workers in each step, and their replies."""
 
 import hashlib
 from collections import Counter
@@ -20,20 +20,20 @@ class Piece:
     slots: np.ndarray | None
     """of host memory, int64 [end - start]"""
     owner: int
-    """the segment's name: slots that meanwhile belong to another one are not used"""
+    """the segment's name: slots that belong to another segment by then are not used"""
     is_exact: bool = False
-    """of a load: the rows are what full attention gives here"""
+    """for a load: the rows equal those of full attention here"""
     is_average: bool = False
-    """of a save: the rows are one context more of what the slots hold"""
+    """for a save: the rows add one more context to the mean that the slots hold"""
     pages: np.ndarray | None = None
-    """slots of the engine's cache in place of host memory's, int64 [end - start]"""
+    """slots of the engine's cache instead of host memory, int64 [end - start]"""
     position: int = 0
-    """of a load from pages: where its first row was computed"""
+    """for a load from pages: where its first row was computed"""
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Rows [begin, end) of a request are filled: from pieces, the rest by computing."""
+    """Fill rows [begin, end) of a request: from pieces, and the rest by computing."""
 
     request_id: str
     tokens: np.ndarray
@@ -44,18 +44,18 @@ class Load:
     pieces: Sequence[Piece]
     """ascending, disjoint, within [begin, end)"""
     question: Sequence[int]
-    """positions of the tokens by whose attention rows are chosen, ascending"""
+    """positions of the tokens whose attention decides which rows are chosen, ascending"""
     budget: int
-    """how many rows of the pieces that are not exact are computed again"""
+    """how many rows of inexact pieces are recomputed"""
     method: str
     is_asynchronous: bool
     asking: int = 0
-    """what it costs to choose rows, in computed ones"""
+    """the cost of choosing rows, in computed rows"""
 
 
 @dataclass(frozen=True, slots=True)
 class Save:
-    """Rows of a request, computed when this step's forward is done, go to host memory or are known in their pages."""
+    """Store rows of a request after this step's forward: copy them to host memory, or register them in their pages."""
 
     tokens: np.ndarray
     blocks: Sequence[int]
@@ -64,7 +64,7 @@ class Save:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A segment's rows go from pages that are about to be written to host memory."""
+    """Copy a segment's rows to host memory, from pages that are about to be overwritten."""
 
     tokens: np.ndarray
     """int32 [n]"""
@@ -76,7 +76,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class DiskFile:
-    """A segment's rows in host memory and the file that holds or shall hold them."""
+    """A segment's rows in host memory, and the file that holds or will hold them."""
 
     name: int
     slots: np.ndarray
@@ -85,22 +85,22 @@ class DiskFile:
     prefixes: tuple[bytes, ...]
     is_exact: bool
     owner: int
-    """under which its slots are to be known"""
+    """the owner to record for its slots"""
     tokens_digest: bytes
-    """`digest_of` the tokens whose rows they are"""
+    """`digest_of` the segment's tokens"""
 
 
 def digest_of(tokens: np.ndarray) -> bytes:
-    """Names tokens (int32 [n]), and how many they are."""
+    """Returns a digest of tokens (int32 [n]) and their number."""
     return hashlib.blake2b(tokens.tobytes(), digest_size=16).digest()
 
 
 @dataclass(slots=True)
 class ReuseStep:
-    """All that workers do for reuse in one step.
+    """Everything that workers do for reuse in one step.
 
-    In this order: moves are read; a reset, dropped files, fetches, loads, moves are written, saves, writes. Moves are
-    written at once where no load reads what they write.
+    The order is: read moves, reset, drop files, fetch, load, write moves, save, write files. Moves are written
+    immediately if no load reads the slots they write.
     """
 
     moves: list[Move] = field(default_factory=list)
@@ -110,9 +110,9 @@ class ReuseStep:
     writes: list[DiskFile] = field(default_factory=list)
     dropped_files: list[int] = field(default_factory=list)
     aborted: list[str] = field(default_factory=list)
-    """requests whose loads nobody waits for any more"""
+    """requests whose loads are no longer needed"""
     is_reset: bool = False
-    """whether all that is stored has been forgotten since the last step: the model may have got other weights"""
+    """whether everything stored was forgotten since the last step: the model may have got other weights"""
 
     @property
     def is_empty(self) -> bool:
@@ -121,7 +121,7 @@ class ReuseStep:
 
 
 class RepriseMetadata(KVConnectorMetadata):
-    """What a step tells the workers; most steps tell nothing."""
+    """A step's message to the workers. In most steps it is empty."""
 
     def __init__(self, reuse: ReuseStep | None = None) -> None:
         self.reuse = reuse
@@ -129,29 +129,29 @@ class RepriseMetadata(KVConnectorMetadata):
 
 @dataclass
 class WorkerReport(KVConnectorWorkerMetadata):
-    """What ranks have to say since the last step; added up over ranks."""
+    """What ranks report since the last step, aggregated over ranks."""
 
     ready: int = 0
     """ranks whose self-test has passed since"""
     refusals: list[str] = field(default_factory=list)
-    """why ranks do not reuse, or no longer"""
+    """why ranks do not reuse, or stopped reusing"""
     fetched: Counter[int] = field(default_factory=Counter)
-    """how many ranks have each of these segments in host memory again"""
+    """how many ranks have finished fetching each of these segments from disk, successfully or not"""
     written: Counter[int] = field(default_factory=Counter)
-    """how many ranks have each of these segments on disk"""
+    """how many ranks have written each of these segments to disk"""
     restored: list[tuple[DiskFile, np.ndarray]] = field(default_factory=list)
-    """segments and their tokens that an earlier life of the engine left on a rank's disk"""
+    """segments, with their tokens, that an earlier run of the engine left on a rank's disk"""
     lost: set[int] = field(default_factory=set)
-    """segments whose rows some rank does not have"""
+    """segments whose rows are missing on some rank"""
     pages: PageReport | None = None
-    """of the first rank that told: ranks may choose other pages, and read as many"""
+    """from the first rank that reported: ranks may choose different pages, but read equally many"""
 
     @property
     def is_empty(self) -> bool:
         return not any((self.ready, self.refusals, self.fetched, self.written, self.restored, self.lost, self.pages))
 
     def restored_on_all(self, ranks: int) -> list[tuple[DiskFile, np.ndarray]]:
-        """Segments that every rank has restored."""
+        """Returns the segments that every rank has restored."""
         told = Counter(file.name for file, _ in self.restored)
         unique = {file.name: (file, tokens) for file, tokens in self.restored}
         return [unique[name] for name, count in told.items() if count == ranks]

@@ -1,4 +1,4 @@
-"""Forwards of the engine's own model beside its steps: chosen rows of a prompt, and the question."""
+"""Runs the engine's own model outside its steps: on chosen rows of a prompt, and on the question."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -20,15 +20,15 @@ Attend = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 class _LastLayerReached(Exception):  # noqa: N818, since nothing is wrong
-    """All keys and values are written: what the last layer would still compute is of no use."""
+    """All keys and values are written; what the last layer would still compute is not needed."""
 
 
 class NestedForward:
     """
     Runs the engine's model on tokens of a request at their true positions.
 
-    Rows are computed by the engine's own attention: each run of neighbours is what it takes for a request over the same
-    pages. So whatever the model is made of (quantised weights, experts, tensor-parallel layers) needs no code here.
+    The engine's own attention computes the rows: it sees each run of neighbouring rows as a request over the same
+    pages. So quantised weights, experts and tensor-parallel layers need no code here.
     """
 
     def __init__(self, config: "VllmConfig", model: Any, spec: "AttentionSpec", layers: dict[str, Any]) -> None:
@@ -39,7 +39,7 @@ class NestedForward:
         first = next(iter(layers.values()))
         self._device = torch.device(config.device_config.device)
         builder = first.get_attn_backend().get_builder_cls()
-        # one of our own: the engine's keep buffers that a step under way may still read
+        # a separate builder: the engine's builders keep buffers that a running step may still read
         self._builder = builder(spec, self._names, config, self._device)
         self._block_size = spec.block_size
         self._updates_in_forward = first.get_attn_backend().forward_includes_kv_cache_update
@@ -52,7 +52,7 @@ class NestedForward:
         """Computes rows and writes their keys and values to the pages.
 
         tokens  int32 [n]: the request's
-        blocks  int64 [m]: the request's; rows before the runs' must hold what the runs shall attend to
+        blocks  int64 [m]: the request's; earlier rows must already hold what the runs attend to
         """
         rows, device = runs.rows, self._device
         starts = runs.starts.to(device)
@@ -79,7 +79,7 @@ class NestedForward:
         self._run(tokens, rows, dict.fromkeys(self._names, metadata), dict.fromkeys(self._names, slots))
 
     def ask(self, tokens: torch.Tensor, positions: torch.Tensor, attend: Attend) -> None:
-        """Runs tokens (int32 [n]) at `positions` (int64 [n]) with `attend` in place of attention; writes no page."""
+        """Runs tokens (int32 [n]) at `positions` (int64 [n]) with `attend` instead of attention. Writes no pages."""
         self._attend = attend
         try:
             self._run(tokens, positions, dict.fromkeys(self._names), {}, at=torch.arange(len(tokens)))
@@ -95,13 +95,13 @@ class NestedForward:
         at: torch.Tensor | None = None,
     ) -> None:
         group = get_kv_transfer_group()
-        # connectors hook into every layer while they have metadata, and this pass is not theirs
+        # connectors hook into every layer while they have metadata, but this pass must not reach them
         bound, group._connector_metadata = group._connector_metadata, None
         self._is_under_way = True
         try:
             with set_forward_context(metadata, self._config, num_tokens=len(positions), slot_mapping=slots):
                 self._model(
-                    # int32, as the engine's: compiled code has dropped its guards on types
+                    # int32 like the engine's: compiled code has dropped its dtype guards
                     input_ids=tokens[positions if at is None else at].int(),
                     positions=positions.long(),
                     intermediate_tensors=None,

@@ -1,4 +1,4 @@
-"""The scheduler's side of segments that lie in the engine's own pages."""
+"""The scheduler's side of segments that are kept in the engine's own pages."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 class PageTier:
     """
-    Leaves new segments where their request computed them, until the block pool hands these pages out.
+    Leaves new segments in the pages where their request computed them, until the block pool hands these pages out.
 
-    Then they go to host memory before the step's forward writes the pages, or are forgotten if there is no room. So
-    nothing is copied that lies in the pages anyway, and each segment lies in one place.
+    Then the segments are copied to host memory before the step's forward overwrites the pages, or dropped if there is
+    no room. So nothing is copied while it is still in the pages, and each segment is stored in one place.
     """
 
     def __init__(self, catalogue: Catalogue, block_size: int) -> None:
@@ -31,25 +31,25 @@ class PageTier:
         self._moves: list[Move] = []
 
     def watch(self, pool: "BlockPool") -> None:
-        """Pages hold segments from now on, if the pool tells when it hands them out."""
+        """Keeps segments in pages from now on, if the pool caches prefixes and so reports when it hands pages out."""
         if pool.enable_caching and not self._is_watching:
             PoolObserver(pool, self._block_evicted, self._reset)
             self._is_watching = True
 
     def pages_of(self, blocks: Sequence[int], length: int) -> np.ndarray:
-        """The slots of the engine's cache that go on holding a prompt of so many tokens: none, or those of full blocks.
+        """Returns the engine's cache slots that keep holding a prompt of `length` tokens: of full blocks, or none.
 
-        A block that is not full has no hash and is handed out first of all.
+        A block that is not full has no hash and is handed out first.
         """
         size = self._block_size
         return cache_slots(blocks, length // size * size if self._is_watching else 0, size)
 
     def bring(self, segment: Segment) -> bool:
-        """Has a segment copied from its pages to host memory; False where there is no room."""
+        """Schedules a copy of a segment from its pages to host memory. Returns False if there is no room."""
         return self._bring(segment, segment.pages)
 
     def take_moves(self) -> list[Move]:
-        """What workers are to copy before the step's forward writes the pages that were handed out."""
+        """Returns what workers must copy before the step's forward overwrites the pages that were handed out."""
         leaving, self._leaving = self._leaving, []
         for segment, pages in leaving:
             is_held = self._catalogue.get(segment.name) is segment
@@ -75,6 +75,6 @@ class PageTier:
 
 
 def cache_slots(blocks: Sequence[int], length: int, block_size: int) -> np.ndarray:
-    """The slots of the engine's cache that hold a request's first `length` tokens in these blocks; int64 [length]."""
+    """Returns the engine's cache slots of a request's first `length` tokens in these blocks; int64 [length]."""
     rows = np.arange(length)
     return np.array(blocks, dtype=np.int64)[rows // block_size] * block_size + rows % block_size

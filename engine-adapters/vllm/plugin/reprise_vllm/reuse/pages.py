@@ -1,4 +1,4 @@
-"""The engine's cache pages, read and written in any layout."""
+"""Reads the engine's cache pages, whatever their layout."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -13,14 +13,14 @@ _GOLDEN = 0x9E3779B97F4A7C1
 
 class PageLayout:
     """
-    Where a token's keys and values lie within a block, found by a probe.
+    Where a token's keys and values are within a block, found by probing.
 
-    Backends differ: the CPU's packs keys, GPUs' differ in the order of dimensions, and all change between releases. So
-    numbers are written into a scratch block by the backend's own `do_kv_cache_update`, and looked for.
+    Backends differ: the CPU backend packs keys, GPU backends order dimensions differently, and all change between
+    releases. So the backend's own `do_kv_cache_update` writes known numbers into a scratch block, which is searched.
     """
 
     def __init__(self, layer: Any, cache: torch.Tensor, blocks: int, block_size: int) -> None:
-        """layer: an attention layer; cache: its pages, of so many blocks of `block_size` tokens."""
+        """layer: an attention layer; cache: its pages, `blocks` blocks of `block_size` tokens."""
         self.block_size = block_size
         self._block_dim = _find_block_dim(cache, blocks)
         heads, size = layer.num_kv_heads, layer.head_size
@@ -37,7 +37,7 @@ class PageLayout:
             raise ValueError("a block holds something else than its tokens' keys and values")
         where = torch.empty_like(found)
         where[found] = torch.arange(2 * count, device=found.device)
-        # as places in the cache itself, whose blocks need not lie together
+        # as offsets in the cache itself, whose blocks need not be contiguous
         block = cache.movedim(self._block_dim, 0)[0]
         places = sum(
             index * stride
@@ -48,7 +48,7 @@ class PageLayout:
     def read(
         self, cache: torch.Tensor, blocks: torch.Tensor, begin: int, end: int
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Returns keys and values [end - begin, heads, head size] of rows of a request of these blocks (int64 [m])."""
+        """Returns keys and values [end - begin, heads, head size] of a request's rows, given its blocks (int64 [m])."""
         first, last = begin // self.block_size, -(-end // self.block_size)
         cut = slice(begin - first * self.block_size, end - first * self.block_size)
         by_block = cache.movedim(self._block_dim, 0)
@@ -74,10 +74,10 @@ class PageLayout:
 
 
 class _Half:
-    """Where keys, or values, lie within a block: as strides where they are regular, else one by one."""
+    """Where keys, or values, are within a block: as strides if they are regular, else one by one."""
 
     def __init__(self, at: torch.Tensor) -> None:
-        """at  int64 [block size, heads, head size]: each number's distance from where its block begins"""
+        """at  int64 [block size, heads, head size]: each number's offset from the start of its block"""
         self._at = at
         self._offset = int(at[0, 0, 0])
         self._strides = tuple(
@@ -88,41 +88,41 @@ class _Half:
         self._is_regular = torch.equal(regular, at)
 
     def of_blocks(self, cache: torch.Tensor, blocks: torch.Tensor) -> torch.Tensor:
-        """The numbers [n, block size, heads, head size] of these blocks (int64 [n]) of a cache [blocks, …]."""
+        """Returns the numbers [n, block size, heads, head size] of these blocks (int64 [n]) of a cache [blocks, …]."""
         if not self._is_regular:
             return _flat(cache)[(blocks * cache.stride(0))[:, None, None, None] + self._at]
-        # copied in the order in which they lie: no transposition, and nothing of the other half
+        # copied in memory order: without a transposition, and without touching the other half
         order = sorted(range(3), key=lambda dim: -self._strides[dim])
         whole = self._view(cache).permute(0, *(dim + 1 for dim in order))
         return whole.index_select(0, blocks).permute(0, *(order.index(dim) + 1 for dim in range(3)))
 
     def rows(self, cache: torch.Tensor, blocks: torch.Tensor) -> torch.Tensor:
-        """The rows [n x block size, heads, head size] of these blocks (int64 [n]), each head's together in memory."""
+        """Returns the rows [n x block size, heads, head size] of these blocks (int64 [n]), contiguous per head."""
         of_head = self.of_blocks(cache, blocks).permute(2, 0, 1, 3)
         if self._strides[0] < self._strides[2]:
             return of_head.permute(0, 3, 1, 2).flatten(2).permute(2, 0, 1)
         return of_head.flatten(1, 2).transpose(0, 1)
 
     def of_slots(self, cache: torch.Tensor, blocks: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
-        """The rows [n, heads, head size] at these offsets in these blocks (int64 [n] each), contiguous."""
+        """Returns the rows [n, heads, head size] at these offsets in these blocks (int64 [n] each), contiguous."""
         if self._is_regular:
             return self._view(cache)[blocks, offsets]
         return _flat(cache)[(blocks * cache.stride(0))[:, None, None] + self._at[offsets]]
 
     def _view(self, cache: torch.Tensor) -> torch.Tensor:
-        """The half [blocks, block size, heads, head size] where it lies."""
+        """Returns a view of this half [blocks, block size, heads, head size]."""
         shape, strides = (len(cache), *self._at.shape), (cache.stride(0), *self._strides)
         return cache.as_strided(shape, strides, cache.storage_offset() + self._offset)
 
 
 def _flat(cache: torch.Tensor) -> torch.Tensor:
-    """All numbers of a cache in the order in which they lie."""
+    """Returns a flat view of all numbers of a cache, in memory order."""
     last = sum((n - 1) * stride for n, stride in zip(cache.shape, cache.stride(), strict=True))
     return cache.as_strided((last + 1,), (1,), cache.storage_offset())
 
 
 def fingerprints(keys: torch.Tensor) -> torch.Tensor:
-    """Returns a number for each row of keys [n, heads, head size]: equal where all bits are, else hardly; int64 [n]."""
+    """Returns a hash of the bits of each row of keys [n, heads, head size]; int64 [n]. Collisions are unlikely."""
     bits = keys.contiguous().view(_BITS[keys.element_size()]).flatten(1).long()
     return (bits * _odd_numbers(bits.shape[1], bits.device)).sum(1)
 
@@ -134,7 +134,7 @@ def _odd_numbers(count: int, device: torch.device) -> torch.Tensor:
 
 
 def slots_of(blocks: torch.Tensor, rows: torch.Tensor, block_size: int) -> torch.Tensor:
-    """The cache slots of a request's rows (int64 [n]), whose blocks are int64 [m]."""
+    """Returns the cache slots of a request's rows (int64 [n]), given its blocks (int64 [m])."""
     return blocks[rows // block_size] * block_size + rows % block_size
 
 

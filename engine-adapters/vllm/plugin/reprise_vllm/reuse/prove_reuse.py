@@ -1,4 +1,4 @@
-"""What must hold of this engine before anything is reused: tried at start, on the real model and pages."""
+"""The self-test that must pass before anything is reused. It runs at startup, on the real model and pages."""
 
 from typing import TYPE_CHECKING
 
@@ -24,10 +24,10 @@ _COMPARED = 256
 def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks: int) -> None:
     """Raises `NotSupportedError` unless, on a random prompt,
 
-    - rows that were stored come back where they were computed: bit by bit, or as close as fewer bits are; and from the
-      engine's own pages always bit by bit,
-    - keys turned to another place are the first layer's keys there (they depend on nothing else), and
-    - a prompt whose rows are all computed again, over stored ones, ends up with the keys and values of a computed one.
+    - stored rows come back at the position where they were computed: bit for bit, or within rounding if stored in fewer
+      bits; from the engine's own pages always bit for bit,
+    - keys rotated to another position equal the first layer's keys there (which depend on nothing else), and
+    - a prompt whose rows are all recomputed over stored ones has the keys and values of a freshly computed prompt.
     """
     length = 2 * block_size + _SHIFT
     needed = -(-(length + _SHIFT) // block_size)
@@ -46,7 +46,7 @@ def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks:
         rounding = worker.store.shape.error
         if _error(worker, here, there, 0, length) > rounding:
             raise NotSupportedError("stored rows do not come back as they were")
-        # so that nothing of the first check is left
+        # so that nothing from the first check is left
         _compute(worker, moved, there)
         in_pages = Piece(0, length, None, _OWNER, is_exact=True, pages=cache_slots(here, length, block_size))
         worker.stored.save(Save(tokens, here, [in_pages]))
@@ -67,10 +67,10 @@ def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks:
 
 
 def compare_with_engine(worker: "ReuseWorker", save: Save) -> None:
-    """Raises `NotSupportedError` unless our forwards give the keys and values that the engine's own step has left.
+    """Raises `NotSupportedError` unless our forwards give the keys and values that the engine's own step produced.
 
-    The first prompt that the engine has computed goes through the model again, with plain attention and no page
-    written. So what all forwards of ours have in common is held against vLLM's.
+    Runs the first prompt that the engine has computed through the model again, with plain attention and without writing
+    pages. This compares what all our forwards have in common with vLLM's.
     """
     count = min(len(save.tokens), _COMPARED)
     blocks, at = as_blocks(save.blocks, worker.device), torch.arange(count, device=worker.device)
@@ -100,7 +100,7 @@ def _fill(worker: "ReuseWorker", tokens: np.ndarray, blocks: list[int], piece: P
 
 
 def _error(worker: "ReuseWorker", here: list[int], there: list[int], begin: int, end: int, layers: int = 0) -> float:
-    """The largest difference of keys and values in two places, as a part of the largest number among them."""
+    """Returns the largest difference of keys and values in two places, relative to the largest expected number."""
     worst = 0.0
     for layer in range(layers or worker.pages.layers):
         ours = worker.pages.rows_of(layer, as_blocks(there, worker.device), begin, end)

@@ -1,4 +1,4 @@
-"""Which rows of a load are computed: those that no segment holds, and those of the others that its method chooses."""
+"""Decides which rows of a load to compute: those that no segment holds, and those that its method chooses."""
 
 from dataclasses import dataclass
 
@@ -12,26 +12,26 @@ from reprise_vllm.reuse.messages import Load, Piece
 
 @dataclass(slots=True)
 class Filled:
-    """What of a load's rows [0, end) the pages hold."""
+    """Which of a load's rows [0, end) the pages hold."""
 
     missing: torch.Tensor
     """bool [end], on the device: rows that no segment holds"""
     free: torch.Tensor
-    """bool [end], on the device: rows of segments that stood behind other tokens, so they may be computed again"""
+    """bool [end], on the device: rows of segments computed after other tokens, so they may be recomputed"""
     spread: torch.Tensor
-    """float32 [end]: how a row's values vary over its segment's contexts"""
+    """float32 [end]: how much a row's values vary over its segment's contexts"""
     offset: torch.Tensor
-    """float32 [end]: a row's distance from where its segment begins"""
+    """float32 [end]: a row's distance from the start of its segment"""
 
     @staticmethod
     def nothing(begin: int, end: int, device: torch.device) -> "Filled":
-        """Rows [0, begin) are there, [begin, end) are missing."""
+        """Returns the state in which rows [0, begin) are present and [begin, end) are missing."""
         missing = torch.ones(end, dtype=torch.bool, device=device)
         missing[:begin] = False
         return Filled(missing, torch.zeros_like(missing), torch.zeros(end), torch.zeros(end))
 
     def take(self, piece: Piece, spread: torch.Tensor) -> None:
-        """A segment's rows are there now; spread is float32 [n]."""
+        """Marks a segment's rows as present; spread: float32 [n]."""
         rows = slice(piece.start, piece.end)
         self.missing[rows] = False
         self.free[rows] = not piece.is_exact
@@ -44,16 +44,16 @@ def rows_to_compute(
 ) -> torch.Tensor:
     """Returns the rows to compute, ascending; int64 [n].
 
-    gap  two of them that are so far apart at most are joined by those between
+    gap  gaps of at most this many rows between two of them are computed too
     """
     chosen = _chosen(prompt, load, tokens, blocks, filled)
     return bridge(filled.missing | chosen, gap, filled.free | filled.missing).nonzero().flatten()
 
 
 def agree(prompt: PromptPages, filled: Filled) -> Filled:
-    """Returns what all tensor-parallel ranks can go by, so that all compute the same rows.
+    """Returns a state shared by all tensor-parallel ranks, so that all compute the same rows.
 
-    Each has lost rows of its own, and the spread of its own heads.
+    Each rank may have lost different rows, and knows only the spread of its own heads.
     """
     if prompt.ranks == 1:
         return filled
@@ -67,7 +67,7 @@ def agree(prompt: PromptPages, filled: Filled) -> Filled:
 def _chosen(
     prompt: PromptPages, load: Load, tokens: torch.Tensor, blocks: torch.Tensor, filled: Filled
 ) -> torch.Tensor:
-    """A mask of the reused rows that are computed again; bool [end]."""
+    """Returns a mask of the reused rows to recompute; bool [end]."""
     candidates = int(filled.free.sum())
     if load.budget == 0 or candidates == 0:
         return torch.zeros_like(filled.free)

@@ -1,4 +1,4 @@
-"""The scheduler's side of reuse: claims rows that segments hold, and says what workers load and store."""
+"""The scheduler's side of reuse: claims rows that segments hold, and tells workers what to load and store."""
 
 import time
 from collections import Counter
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 
 class ReuseScheduler:
     """
-    Finds what a prompt repeats, and claims it as tokens that need no computing by vLLM.
+    Finds what a prompt repeats, and claims it as tokens that vLLM need not compute.
 
-    The catalogue here decides where rows lie and what is evicted, and workers obey: so all ranks hold the same, and a
-    claim waits for no answer. Steps reach the workers in order, so a load reads its slots before they are given away.
+    The catalogue here decides where rows are stored and what is evicted, and workers obey. So all ranks hold the same,
+    and a claim waits for no reply. Steps reach the workers in order, so a load reads its slots before they are reused.
     """
 
     def __init__(self, settings: ReuseSettings, limits: Limits, line_ends: Collection[int], logger: Logger) -> None:
         self._settings = settings
         self._limits = limits
-        # of earlier lives files may be left
+        # files of earlier runs may exist, so names start at the current time
         self._catalogue = Catalogue(
             limits.host_tokens, limits.disk_tokens, first_name=time.time_ns(), block_size=limits.block_size
         )
@@ -54,9 +54,9 @@ class ReuseScheduler:
         self._ready_ranks = 0
         self._disk = DiskSegments(self._catalogue, limits.ranks)
         self.refusal: str | None = None
-        """why nothing is reused, or nothing any more"""
+        """why nothing is reused, or no longer"""
         self.counts: Counter[tuple[str, str]] = Counter()
-        """(what, of which kind): tokens, requests and segments since the start"""
+        """by (what, kind): tokens, requests and segments since the start"""
         self._counts_taken: Counter[tuple[str, str]] = Counter()
 
     @property
@@ -65,16 +65,16 @@ class ReuseScheduler:
         return self.refusal is None and self._ready_ranks >= self._limits.ranks
 
     def watch(self, pool: "BlockPool") -> None:
-        """Leaves new segments in the engine's pages until these are handed out, where that can be seen.
+        """Leaves new segments in the engine's pages until these are handed out, if that can be observed.
 
-        With a disk they are copied at once instead: what is only in the pages would be lost when the engine ends.
+        With a disk they are copied immediately instead: segments only in pages would be lost when the engine ends.
         """
         self._pool = pool
         if not self._limits.disk_tokens:
             self._pages.watch(pool)
 
     def begin(self, request: "Request") -> None:
-        """A request arrives."""
+        """Registers a new request, and reads what it asks for."""
         wish = read_wish(request.kv_transfer_params, self._settings, request.num_prompt_tokens)
         because = why_stock(request) or wish.stock_because
         asked = Asked(request, wish, namespace_of(request), because)
@@ -86,9 +86,9 @@ class ReuseScheduler:
             self._go_on(asked)
 
     def claim(self, request: "Request", cached: int) -> tuple[int | None, bool]:
-        """How many tokens behind the first `cached` ones vLLM need not compute, and whether they take several steps.
+        """Returns how many tokens after the first `cached` ones vLLM need not compute, and if that takes several steps.
 
-        None: ask again in the next step, since segments are being read from disk.
+        None means: ask again in the next step, because segments are being read from disk.
         """
         asked = self._asked.get(request.request_id)
         if asked is None or asked.stock_because or not self.is_ready:
@@ -108,23 +108,23 @@ class ReuseScheduler:
         if claim is None:
             return 0, False
         if claim.exact_end < claim.end and (asked.private_from is None or claim.exact_end < asked.private_from):
-            # what is private stays so, through preemptions too; behind one the exact part may have become shorter
+            # private blocks stay private, also through preemptions, after which the exact part may be shorter
             make_private(request, claim.exact_end // self._limits.block_size)
             asked.private_from = claim.exact_end
         asked.claim, asked.pieces = claim, [piece_of(one) for one in claim.found]
-        # vLLM computes what follows in the same step
+        # vLLM computes the rest of the prompt in the same step
         rows = self._rows_claimed + claim.computed + len(prompt) - claim.end
         asked.is_late = claim.computed > 0 and rows > self._limits.rows_per_step
         return claim.end - cached, asked.is_late
 
     def allocated(self, request: "Request", blocks: Sequence[int], external: int) -> None:
-        """The request has blocks, and `external` tokens of them are ours to fill."""
+        """Blocks were allocated to the request. We must fill `external` tokens of them."""
         asked = self._asked.get(request.request_id)
         if asked is None:
             return
         claim, asked.claim, asked.found = asked.claim, None, None
         if claim is not None and not external:
-            # another connector, asked before, has loaded something
+            # another connector, asked first, has loaded something
             self._give_back(asked, claim)
             claim = None
         if claim is not None:
@@ -133,7 +133,7 @@ class ReuseScheduler:
             self._count(asked, claim)
 
     def end_step(self, output: "SchedulerOutput") -> ReuseStep | None:
-        """What workers are to do in the step that has been scheduled; None where there is nothing."""
+        """Returns what workers must do in the step just scheduled, or None if there is nothing to do."""
         self._step.moves += self._pages.take_moves()
         blocks = output.kv_connector_block_state
         for request_id, count in output.num_scheduled_tokens.items():
@@ -154,12 +154,12 @@ class ReuseScheduler:
         return None if step.is_empty else step
 
     def abandon_step(self) -> ReuseStep | None:
-        """What of the step has been promised already, where `end_step` could not end."""
+        """Returns the loads already promised in this step, after `end_step` has failed; None if there are none."""
         loads, self._step = self._step.loads, ReuseStep()
         return ReuseStep(loads=loads) if loads else None
 
     def finished(self, request: "Request") -> None:
-        """The request is over, aborted or not."""
+        """Forgets a request that has ended, aborted or not, and remembers its turn if later prompts may continue it."""
         asked = self._asked.pop(request.request_id, None)
         if asked is None:
             return
@@ -170,7 +170,7 @@ class ReuseScheduler:
             self._continuations.remember(public_hashes(request, asked.public, asked.salt), turn)
 
     def heard(self, report: WorkerReport) -> None:
-        """What workers have said."""
+        """Processes a report from the workers."""
         self._ready_ranks += report.ready
         if report.refusals and self.refusal is None:
             self.refusal = report.refusals[0]
@@ -183,7 +183,7 @@ class ReuseScheduler:
                 self._catalogue.drop(segment)
 
     def reuse_of(self, request_id: str) -> Reuse | None:
-        """How much of the request is not what full attention gives; None where all is."""
+        """Returns how much of the request differs from full attention, or None if nothing does."""
         asked = self._asked.get(request_id)
         if asked is None or asked.exact_tokens is None:
             return None
@@ -191,19 +191,19 @@ class ReuseScheduler:
 
     @property
     def offer(self) -> dict[str, float]:
-        """The shares of the work of computing what is reused that are done again: by default, at least, and at most."""
+        """The share of the reused rows' compute cost that is spent on recomputing: default, minimum and maximum."""
         settings = self._settings
         return {"ratio": settings.ratio, "min_ratio": settings.min_ratio, "max_ratio": settings.max_ratio}
 
     def take_counts(self) -> Counter[tuple[str, str]]:
-        """What was counted since this was last asked."""
+        """Returns what was counted since the last call."""
         fresh = self.counts - self._counts_taken
         if fresh:
             self._counts_taken = self.counts.copy()
         return fresh
 
     def reset(self) -> None:
-        """Forgets what is stored, as `/reset_prefix_cache` asks."""
+        """Forgets everything stored, as `/reset_prefix_cache` requests."""
         self._catalogue.clear()
         self._continuations.clear()
         self._step.is_reset = True
@@ -211,9 +211,9 @@ class ReuseScheduler:
     # ---- conversations
 
     def _go_on(self, asked: Asked) -> None:
-        """Has a prompt that begins with an approximate turn looked up under the hashes of that turn's blocks.
+        """Makes vLLM look up a prompt that starts with an approximate turn under the hashes of that turn's blocks.
 
-        If vLLM's cache holds as much of it by full attention, it is looked up as it is.
+        If vLLM's cache holds just as much of it from full attention, the lookup stays unchanged.
         """
         known = self._continuations.find(asked.public, asked.request.prompt_token_ids, asked.wish.ratio)
         if known is not None and not is_cached(self._pool, asked.public[known[1] - 1]):
@@ -223,27 +223,27 @@ class ReuseScheduler:
             go_on_from(asked.request, asked.earlier.hashes[:blocks])
 
     def _go_back(self, asked: Asked) -> None:
-        """None of that turn's approximate rows are left: what is found and computed is as exact as without it."""
+        """Drops the earlier turn: none of its approximate rows are cached any more, so the request is exact again."""
         asked.earlier = asked.exact_tokens = asked.private_from = None
         go_on_from(asked.request, asked.public)
 
     # ---- claims
 
     def _find(self, asked: Asked, prompt: np.ndarray, cached: int) -> list[Found]:
-        """As the catalogue finds it; a request that waits is asked about in every step."""
+        """Looks up a prompt in the catalogue. Caches the result: a waiting request is looked up in every step."""
         at = (self._catalogue.version, cached)
         if asked.found is None or asked.found[0] != at:
             asked.found = (at, self._catalogue.find(asked.namespace, prompt, cached))
         return asked.found[1]
 
     def _give_back(self, asked: Asked, claim: Claim) -> None:
-        """What was claimed is not loaded: what the request computes from here on is as exact as without it."""
+        """Undoes a claim that is not loaded: from here on, the request is as exact as without the claim."""
         if asked.earlier is None and asked.private_from == claim.exact_end and asked.exact_tokens is None:
             asked.private_from, asked.request.cache_salt = None, asked.salt
             go_on_from(asked.request, asked.public)
 
     def _load(self, asked: Asked, claim: Claim, blocks: Sequence[int]) -> None:
-        """Has the rows of a claim filled."""
+        """Schedules the load that fills a claim's rows."""
         request = asked.request
         self._step.loads.append(
             Load(
@@ -289,10 +289,10 @@ class ReuseScheduler:
             self._step.saves.append(save)
 
     def _end_storing(self) -> None:
-        # means are made of what lay in pages
+        # averaging may have brought segments from pages to host memory
         self._step.moves += self._pages.take_moves()
         if self._limits.disk_tokens:
-            # where memory is short, what was stored first has left again
+            # if memory is short, segments stored first may have been evicted again
             self._step.writes += [file_of(one) for one in self._storing.changed if one.slots is not None]
         for kind, count in self._storing.counts.items():
             self.counts["segments", kind] = count

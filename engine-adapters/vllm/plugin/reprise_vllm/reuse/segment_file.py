@@ -1,4 +1,4 @@
-"""A segment's rows in one file: what it says of itself, how it is checked, and who may read it."""
+"""A file with one segment's rows: its metadata, its checks, and who may read it."""
 
 import hashlib
 import os
@@ -14,31 +14,34 @@ from safetensors.torch import save
 from reprise_vllm.reuse.messages import DiskFile, digest_of
 
 State = dict[str, torch.Tensor]
-"""as `HostStore.state` gives it"""
+"""as returned by `HostStore.state`"""
 _FORMAT = 2
 
 
 class RefusedError(Exception):
-    """A file that is not used; says why."""
+    """A file that is not used; the message says why."""
 
 
 class SegmentFiles:
-    """Reads and writes files of one model in one set-up; others are refused."""
+    """Reads and writes files of one model in one configuration. Refuses all others."""
 
     def __init__(self, fingerprint: str) -> None:
         self._fingerprint = f"{_FORMAT} {fingerprint}"
 
     def write(self, path: Path, file: DiskFile, state: State) -> None:
-        """Writes a new file that its user alone may read."""
+        """Writes a new file that only its owner may read. Raises if the file exists."""
         told = {"fingerprint": self._fingerprint, **_told_of(file)}
         sums = {"head": _checksum(told, {}), "checksum": _checksum(told, state)}
         _write_private(path, save(state, metadata={**told, **sums}))
 
     def read_head(self, path: Path, name: int) -> tuple[DiskFile, np.ndarray]:
-        """What a file says of its segment, and its tokens; the rows are not read, nor checked before `read` does."""
+        """Reads a file's description of its segment, and the tokens. Neither reads nor checks rows: `read` does.
+
+        Raises `RefusedError` if the file is damaged or another model's.
+        """
         with _opened(path) as opened:
             told, _ = self._told_by(opened)
-            # the file is not to stay mapped for as long as its tokens are known
+            # copied, so that the file does not stay mapped while its tokens are in use
             tokens = opened.get_tensor("tokens").numpy().copy()
         digest = digest_of(tokens)
         if told["tokens"] != digest.hex():
@@ -49,11 +52,11 @@ class SegmentFiles:
         return DiskFile(name, slots, namespace, int(told["position"]), prefixes, is_exact, name, digest), tokens
 
     def read(self, path: Path, file: DiskFile) -> State:
-        """The rows of a segment, whole and as they are known."""
+        """Reads all rows of a segment. Raises `RefusedError` if they are damaged or do not match `file`."""
         with _opened(path) as opened:
             told, checksum = self._told_by(opened)
             if any(told[name] != value for name, value in _told_of(file).items()):
-                # written before its rows were replaced or averaged for the last time, or copied here
+                # written before its rows were last replaced or averaged, or copied here from elsewhere
                 raise RefusedError("is out of date or another segment's")
             state = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
         if checksum != _checksum(told, state):
@@ -61,7 +64,7 @@ class SegmentFiles:
         return state
 
     def _told_by(self, opened: Any) -> tuple[dict[str, str], str | None]:
-        """What a file says, checked, and the checksum of all of it."""
+        """Returns a file's metadata, checked, and the checksum of the whole file."""
         told = opened.metadata() or {}
         if told.get("fingerprint") != self._fingerprint:
             raise RefusedError("is of another model or set-up")
@@ -72,14 +75,14 @@ class SegmentFiles:
 
 
 def _opened(path: Path) -> Any:
-    # a pipe would be waited for, and a link leads out of the folder
+    # opening a pipe would block, and a link may lead out of the folder
     if not stat.S_ISREG(path.lstat().st_mode):
         raise RefusedError("is no plain file")
     return safe_open(path, "pt")
 
 
 def _told_of(file: DiskFile) -> dict[str, str]:
-    """What a file says of its segment."""
+    """Returns the metadata that describes a file's segment."""
     return {
         "namespace": file.namespace.hex(),
         "position": str(file.position),
@@ -99,6 +102,6 @@ def _checksum(told: dict[str, str], tensors: State) -> str:
 
 
 def _write_private(path: Path, data: bytes) -> None:
-    # the data are a prompt's; a file or link that somebody has put there is not written to
+    # the data come from a prompt: never write them to a file or link that somebody else created
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:
         opened.write(data)

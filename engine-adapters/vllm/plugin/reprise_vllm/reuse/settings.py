@@ -1,4 +1,4 @@
-"""What the operator says of reuse, in `kv_connector_extra_config`."""
+"""The operator's settings for reuse, in `kv_connector_extra_config`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ HOST_DTYPES = ("model", "int8", "k8v4")
 
 
 class ReuseSettingError(ValueError):
-    """A setting that cannot be used; says which, and what it may be."""
+    """An invalid setting; the message names it and says what is valid."""
 
 
 _PLACE = SettingPlace(KEY, ReuseSettingError, '{"ratio": 0.15}')
@@ -22,43 +22,43 @@ class ReuseSettings:
     """How much is reused, and what it may cost."""
 
     ratio: float = 0.15
-    """share of the work of computing the reused tokens that may be spent on computing some of them again, unless a
-    request asks for another"""
+    """share of the cost of computing the reused tokens that may be spent on recomputing some of them, unless a request
+    asks for another"""
     min_ratio: float = 0.0
-    """least that a request may ask for"""
+    """lowest ratio a request may ask for"""
     max_ratio: float = 1.0
-    """most that a request may ask for"""
+    """highest ratio a request may ask for"""
     method: str = "attention-spread"
-    """which tokens these are: a name of `reprise_reuse.methods.METHODS`"""
+    """how the tokens to recompute are chosen: a name in `reprise_reuse.methods.METHODS`"""
     host_bytes: int = 1 << 30
     """bytes of host memory for segments, on each rank"""
     host_dtype: str = "model"
-    """how numbers are kept there and on disk: a name of `HOST_DTYPES`; k8v4: keys in eight bits, values in four"""
+    """how numbers are stored there and on disk: a name in `HOST_DTYPES`; k8v4: keys in eight bits, values in four"""
     disk: str | None = None
-    """folder for segments that leave host memory, and that outlive the engine"""
+    """folder for segments that leave host memory or should outlive the engine"""
     disk_bytes: int = 16 << 30
     """bytes that the folder may hold, on each rank"""
     contexts: int = 4
-    """behind how many prefixes a segment is computed at most before its mean is final"""
+    """number of different prefixes after which a segment's mean is final"""
     rows_per_step: int | None = None
-    """rows computed beside a step of the engine, more are spread over steps; None: half of max_num_batched_tokens"""
+    """rows computed in addition to an engine step; more are spread over steps; None: half of max_num_batched_tokens"""
     least_tokens: int = 64
-    """fewer reusable tokens are not worth it"""
+    """fewest reusable tokens worth reusing"""
     bridge: int = 0
-    """gaps of so many rows between rows computed again are computed, too, where this joins two runs"""
+    """gaps of at most this many rows between recomputed rows are recomputed too, which joins two runs"""
 
     @property
     def is_lossy(self) -> bool:
-        """Whether what comes back from host memory is only close to what was put there."""
+        """Whether rows lose precision in host memory."""
         return self.host_dtype != "model"
 
     def rows_beside(self, batched_tokens: int) -> int:
-        """How many rows may be computed beside a step of an engine that computes so many tokens in one."""
+        """Returns how many rows may be computed in addition to an engine step of at most `batched_tokens` tokens."""
         return self.rows_per_step or max(1, batched_tokens // 2)
 
     @staticmethod
     def read(extra: Mapping[str, Any]) -> "ReuseSettings | None":
-        """Returns the settings under `reuse`, None where there are none; raises `ReuseSettingError`."""
+        """Returns the settings under `reuse`, or None if there are none. Raises `ReuseSettingError` if invalid."""
         settings = _PLACE.read_if_given(ReuseSettings, extra.get(KEY))
         if settings is not None:
             settings._check()
@@ -81,7 +81,7 @@ class ReuseSettings:
 
         served = [name for name, method in METHODS.items() if not method.is_reference]
         if self.method not in served:
-            # the others need a whole prefill before they can choose
+            # the other methods need a full prefill before they can choose
             raise ReuseSettingError(f"reuse.method is {self.method!r}, it must be one of {', '.join(served)}")
         if self.host_dtype not in HOST_DTYPES:
             raise ReuseSettingError(

@@ -1,4 +1,4 @@
-"""What the connector calls of reuse, on either of its sides; without reuse, or where it cannot be, nothing happens."""
+"""The two sides of reuse that the connector calls. If reuse is off or not possible, they do nothing."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 
 def read_settings(extra: Mapping[str, Any]) -> ReuseSettings | None:
-    """The operator's settings, None where reuse is not asked for; raises `ReuseSettingError` where it cannot be had."""
+    """Returns the operator's settings, or None if reuse is off.
+
+    Raises `ReuseSettingError` if a setting is invalid or reprise-kernels is not installed.
+    """
     if extra.get(KEY) is None or extra[KEY] is False:
         return None
     try:
@@ -35,10 +38,10 @@ def read_settings(extra: Mapping[str, Any]) -> ReuseSettings | None:
 
 
 class SchedulerSide:
-    """Reuse as the scheduler's connector calls it. A fault of ours ends reuse, not the engine."""
+    """Reuse as the scheduler's connector calls it. A fault in our code ends reuse, not the engine."""
 
     def __init__(self, reuse: "ReuseScheduler | None", logger: Logger, *, is_wanted: bool = False) -> None:
-        """is_wanted: the operator asked for reuse; without `reuse` each request is counted as stock."""
+        """is_wanted: the operator asked for reuse; if `reuse` is None nevertheless, each request counts as stock."""
         self._reuse = reuse
         self._logger = logger
         self._is_missed = is_wanted and reuse is None
@@ -46,36 +49,36 @@ class SchedulerSide:
 
     @property
     def state(self) -> "ReuseScheduler | None":
-        """The scheduler's side where it is at work."""
+        """The scheduler's side, or None if nothing is reused."""
         return self._reuse
 
     def watch(self, pool: "BlockPool") -> None:
-        """As `bind_gpu_block_pool`."""
+        """Implements `bind_gpu_block_pool`."""
         with self._or_give_up("watching the block pool"):
             if self._reuse is not None:
                 self._reuse.watch(pool)
 
     def begin(self, request: "Request") -> None:
-        """A request arrives."""
+        """Implements `on_new_request`."""
         with self._or_give_up("taking a request"):
             if self._reuse is not None:
                 self._reuse.begin(request)
         self._missed += self._is_missed
 
     def claim(self, request: "Request", cached: int) -> tuple[int | None, bool]:
-        """As `get_num_new_matched_tokens`."""
+        """Implements `get_num_new_matched_tokens`."""
         with self._or_give_up("claiming"):
             if self._reuse is not None:
                 return self._reuse.claim(request, cached)
         return 0, False
 
     def allocated(self, request: "Request", blocks: "KVCacheBlocks", external: int) -> None:
-        """As `update_state_after_alloc`; what was claimed has to be filled, so here a fault is the engine's."""
+        """Implements `update_state_after_alloc`. A fault here reaches the engine, because a claim must be filled."""
         if self._reuse is not None:
             self._reuse.allocated(request, blocks.get_block_ids()[0], external)
 
     def end_step(self, output: "SchedulerOutput") -> ReuseStep | None:
-        """As `build_connector_meta`."""
+        """Implements `build_connector_meta`."""
         if self._reuse is None:
             return None
         with self._or_give_up("storing"):
@@ -83,13 +86,13 @@ class SchedulerSide:
         return self._reuse.abandon_step()
 
     def finished(self, request: "Request") -> None:
-        """The request is over."""
+        """Implements `request_finished`."""
         with self._or_give_up("ending a request"):
             if self._reuse is not None:
                 self._reuse.finished(request)
 
     def heard(self, report: Any) -> bool:
-        """As `update_connector_output`; whether `offer` has changed by it."""
+        """Implements `update_connector_output`. Returns whether this changed `offer`."""
         if self._reuse is None or not isinstance(report, WorkerReport):
             return False
         before = self.offer
@@ -99,20 +102,20 @@ class SchedulerSide:
 
     @property
     def offer(self) -> dict[str, float] | None:
-        """What the proxy is told: how much of what is reused is computed again; None where nothing is reused."""
+        """What is reported to the proxy: how much of what is reused is recomputed; None if nothing is reused."""
         return self._reuse.offer if self._reuse is not None and self._reuse.is_ready else None
 
     def reuse_of(self, request: "Request") -> Reuse | None:
-        """How much of the request is not what full attention gives; None where all is."""
+        """Returns how much of the request differs from full attention, or None if nothing does."""
         return None if self._reuse is None else self._reuse.reuse_of(request.request_id)
 
     def reset(self) -> None:
-        """Forgets what is stored."""
+        """Implements `reset_cache`: forgets everything stored."""
         if self._reuse is not None:
             self._reuse.reset()
 
     def take_stats(self) -> ReuseStats | None:
-        """What was counted since; None where nothing was."""
+        """Returns what was counted since the last call, or None if nothing was."""
         counts = {} if self._reuse is None else self._reuse.take_counts()
         if self._missed:
             counts, self._missed = {("stock", "unsupported"): self._missed}, 0
@@ -120,7 +123,7 @@ class SchedulerSide:
 
     @contextmanager
     def _or_give_up(self, doing: str) -> Iterator[None]:
-        """A fault of ours within it ends reuse: what is claimed is filled, nothing more is claimed."""
+        """Ends reuse after a fault in its body: existing claims are still filled, but no new ones are made."""
         try:
             yield
         except Exception:
@@ -144,11 +147,11 @@ class WorkerSide:
         self._report = WorkerReport()
 
     def register(self, caches: "dict[str, torch.Tensor]") -> None:
-        """The engine's pages, by layer."""
+        """Remembers the engine's pages, by layer, until `prove`."""
         self._caches = caches
 
     def prove(self) -> None:
-        """Begins to reuse if the self-test passes; else reports the reason, and the engine is as without reuse."""
+        """Starts to reuse if the self-test passes. Otherwise reports why, and the engine runs as without reuse."""
         from reprise_vllm.reuse.engine_parts import NotSupportedError
         from reprise_vllm.reuse.prove_reuse import prove_reuse
         from reprise_vllm.reuse.start import start_worker
@@ -172,32 +175,32 @@ class WorkerSide:
         self._caches = None
 
     def prepare(self, step: ReuseStep | None) -> None:
-        """As `handle_preemptions`."""
+        """Implements `handle_preemptions`."""
         if self._worker is not None and step is not None:
             self._worker.prepare(step)
 
     def begin_step(self, step: ReuseStep | None) -> None:
-        """As `start_load_kv`."""
-        # of connectors beside others none may be asked for a handshake
+        """Implements `start_load_kv`."""
+        # with several connectors, vLLM may not call `get_handshake_metadata` on this one
         self.prove()
         if self._worker is not None:
             self._worker.begin_step(step or ReuseStep())
 
     def save(self, step: ReuseStep | None) -> None:
-        """As `wait_for_save`."""
+        """Implements `wait_for_save`."""
         if self._worker is not None and step is not None:
             self._worker.save(step)
 
     def take_loaded(self) -> set[str]:
-        """Requests whose asynchronous loads have ended."""
+        """Returns the requests whose asynchronous loads have ended since the last call."""
         return set() if self._worker is None else self._worker.take_loaded()
 
     def take_failed_blocks(self) -> set[int]:
-        """Blocks that could not be filled."""
+        """Returns the blocks that could not be filled since the last call."""
         return set() if self._worker is None else self._worker.take_failed_blocks()
 
     def take_report(self) -> WorkerReport | None:
-        """What there is to say to the scheduler's side."""
+        """Returns the report for the scheduler's side, or None if there is nothing to report."""
         if self._worker is not None:
             return self._worker.take_report()
         if self._report.is_empty:
@@ -206,6 +209,6 @@ class WorkerSide:
         return report
 
     def close(self) -> None:
-        """Ends what goes on beside steps."""
+        """Stops background work."""
         if self._worker is not None:
             self._worker.close()

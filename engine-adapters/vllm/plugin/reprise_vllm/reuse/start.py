@@ -1,4 +1,4 @@
-"""Whether an engine can reuse, and the two sides of it where it can."""
+"""Checks whether an engine can reuse, and creates the two sides of reuse."""
 
 from collections.abc import Mapping
 from logging import Logger
@@ -31,7 +31,7 @@ _LINE_END = ("\n", "\u010a", "<0x0A>")
 def start_scheduler(
     config: "VllmConfig", cache_config: "KVCacheConfig", settings: ReuseSettings, logger: Logger
 ) -> "ReuseScheduler | None":
-    """The scheduler's side; None, with a line that says why, where this engine cannot reuse."""
+    """Creates the scheduler's side. Returns None, and logs why, if this engine cannot reuse."""
     from reprise_reuse.work import RowWork
     from reprise_vllm.reuse.asked import Limits
     from reprise_vllm.reuse.scheduler import ReuseScheduler
@@ -43,7 +43,7 @@ def start_scheduler(
     except NotSupportedError as error:
         logger.error("reprise: nothing is reused: %s", error)
         return None
-    # a load that fails starts its request over; by default vLLM would fail the request
+    # after a failed load, vLLM recomputes what is missing; by default it would fail the request
     config.kv_transfer_config.kv_load_failure_policy = "recompute"
     row = _row_shape(spec, cache_config, settings)
     limits = Limits(
@@ -69,7 +69,7 @@ def start_worker(
     settings: ReuseSettings,
     logger: Logger,
 ) -> "ReuseWorker":
-    """A worker's side; raises `NotSupportedError` where this engine cannot reuse."""
+    """Creates a worker's side. Raises `NotSupportedError` if this engine cannot reuse."""
     from reprise_reuse.host_store import slots_in
     from reprise_vllm.reuse.disk import DiskTier, fingerprint_of
     from reprise_vllm.reuse.worker import ReuseWorker
@@ -93,13 +93,13 @@ def start_worker(
 
 
 def line_ends(tokenizer: Any) -> frozenset[int]:
-    """The tokens that end with a line's end; none where there is no tokeniser."""
+    """Returns the tokens that end with a line break; none without a tokeniser."""
     vocabulary: Mapping[str, int] = tokenizer.get_vocab() if tokenizer is not None else {}
     return frozenset(token for text, token in vocabulary.items() if text.endswith(_LINE_END))
 
 
 def tokens_in(setting: str, budget: int, row: "RowShape") -> int:
-    """How many tokens a budget of bytes holds; raises `ReuseSettingError` where not one segment finds room."""
+    """Returns how many tokens fit into `budget` bytes. Raises `ReuseSettingError` if not even one segment fits."""
     from reprise_reuse.host_store import slots_in
     from reprise_reuse.segments import MIN_STORED
 

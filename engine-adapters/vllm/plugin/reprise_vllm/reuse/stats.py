@@ -1,4 +1,4 @@
-"""What was reused and what was not, for vLLM's own metrics."""
+"""Counts what was reused and what was not, for vLLM's own metrics."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ _COUNTERS = {
 
 
 class ReuseStats(KVConnectorStats):
-    """Counts since the last time, as `what/kind` -> number."""
+    """Counts since the last collection, as `what/kind` -> number."""
 
     def reset(self) -> None:
         self.data = {}
@@ -38,7 +38,7 @@ class ReuseStats(KVConnectorStats):
 
 
 class ReuseMetrics(KVConnectorPromMetrics):
-    """Prometheus counters, one a kind."""
+    """Exports the counts as Prometheus counters, one per `what`, labelled by kind."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The rows of segments where they lie: in host memory, or in the engine's own pages."""
+"""The stored rows of segments, in host memory or in the engine's own pages."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,16 +16,16 @@ class StoredRows:
     """
     Reads and writes rows that prompts share.
 
-    Host memory tells by owner and tokens whose rows a slot holds. Of the engine's pages only the scheduler's side knows
-    when they are handed out; so that a row is never used in place of another, the bits of its last layer's keys, which
-    depend on all that stands before it, are compared with what they were when it was computed.
+    Host memory records the owner and token of each slot. For the engine's pages, only the scheduler's side knows when
+    they are handed out. So before a row in pages is used, the bits of its last layer's keys, which depend on everything
+    before it, are compared with what they were when it was computed. This way no row is mistaken for another.
     """
 
     def __init__(
         self, layers: Sequence[Any], caches: Sequence[torch.Tensor], layout: PageLayout, blocks: int,
         rotation: KeyRotation, store: HostStore,
     ) -> None:  # fmt: skip
-        """layers, caches: the attention layers and their pages, of so many blocks"""
+        """layers, caches: the attention layers and their pages, `blocks` blocks each."""
         self._layers = layers
         self._caches = caches
         self._layout = layout
@@ -36,7 +36,7 @@ class StoredRows:
         self._stored_keys = torch.zeros(blocks * layout.block_size, dtype=torch.int64, device=self._device)
 
     def holds(self, piece: Piece, tokens: np.ndarray) -> bool:
-        """Whether the rows of these tokens (int32 [n]) are still what was stored: asked before any of them is used."""
+        """Whether the rows of these tokens (int32 [n]) are still what was stored. Check this before using them."""
         if piece.pages is None:
             return self._store.holds(torch.from_numpy(piece.slots), piece.owner, torch.from_numpy(tokens))
         return self.are_unchanged(piece.pages)
@@ -48,14 +48,14 @@ class StoredRows:
         return torch.equal(fingerprints(keys), self._stored_keys[slots])
 
     def spread(self, piece: Piece) -> torch.Tensor:
-        """How values vary over the contexts of each of the rows; float32 [n]."""
+        """Returns how much each row's values vary over its contexts; float32 [n]."""
         if piece.pages is None:
             return self._store.spread(torch.from_numpy(piece.slots))
-        # computed in one context alone
+        # rows in pages were computed in a single context
         return torch.zeros(piece.end - piece.start)
 
     def copy_to(self, blocks: torch.Tensor, pieces: Sequence[Piece]) -> None:
-        """Writes rows to the pages of a request of these blocks (int64 [m]), keys turned to their places."""
+        """Writes rows to the pages of a request with these blocks (int64 [m]), rotating keys to their new positions."""
         on_host = [piece for piece in pieces if piece.pages is None]
         in_pages = [piece for piece in pieces if piece.pages is not None]
         rows = torch.cat([torch.arange(piece.start, piece.end) for piece in (*on_host, *in_pages)])
@@ -78,9 +78,9 @@ class StoredRows:
             layer.impl.do_kv_cache_update(layer, keys, values, cache, at)
 
     def move(self, moves: Sequence[Move]) -> None:
-        """Writes the rows of segments that lie in pages to host memory; of moves to one slot the last one's row stays.
+        """Copies segments' rows from pages to host memory. If several moves target a slot, the last one wins.
 
-        A layer at a time, so that what is read is written while the processor's cache still holds it.
+        Works layer by layer, so that data is written while the processor's cache still holds it.
         """
         slots, staying = self._take_slots(moves)
         pages = self._pages_of(moves)[staying.to(self._device)]
@@ -88,19 +88,19 @@ class StoredRows:
             self._store.put(index, slots, *self._layout.read_slots(cache, pages))
 
     def read(self, moves: Sequence[Move]) -> Rows:
-        """Returns all rows that `move` would write, one segment behind the other, for `put` to write them later."""
+        """Returns all rows that `move` would write, one segment after the other, for `put` to write later."""
         pages = self._pages_of(moves)
         return [self._layout.read_slots(cache, pages) for cache in self._caches]
 
     def put(self, moves: Sequence[Move], rows: Rows) -> None:
-        """Writes what `read` has returned of these moves, as `move` does."""
+        """Writes what `read` returned for these moves, as `move` does."""
         slots, staying = self._take_slots(moves)
         staying = staying.to(self._device)
         for index, (keys, values) in enumerate(rows):
             self._store.put(index, slots, keys[staying], values[staying])
 
     def save(self, save: Save) -> None:
-        """Stores rows of a request that have been computed: copies them, or remembers what their pages hold."""
+        """Stores computed rows of a request: copies them to host memory, or records fingerprints of their pages."""
         in_pages = [piece.pages for piece in save.pieces if piece.pages is not None]
         if in_pages:
             slots = torch.from_numpy(_joined(in_pages)).to(self._device)
@@ -114,7 +114,7 @@ class StoredRows:
         return torch.from_numpy(_joined([move.pages for move in moves])).to(self._device)
 
     def _take_slots(self, moves: Sequence[Move]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Gives each slot to the last move to it; returns the slots of all rows that stay, and their places; int64."""
+        """Assigns each slot to the last move that targets it. Returns the slots of the rows kept, and their indices."""
         for move in moves:
             positions = torch.arange(move.position, move.position + len(move.slots), dtype=torch.int32)
             self._store.begin(torch.from_numpy(move.slots), move.owner, torch.from_numpy(move.tokens), positions)

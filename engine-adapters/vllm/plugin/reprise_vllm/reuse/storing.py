@@ -1,4 +1,4 @@
-"""What of a computed prompt is stored, and what is averaged in."""
+"""Decides which rows of a computed prompt to store, and which to average in."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
@@ -12,7 +12,7 @@ from reprise_vllm.reuse.messages import Piece, Save
 from reprise_vllm.reuse.page_tier import PageTier
 
 LEAST_CONTEXT = 64
-"""a segment's mean is over contexts of at least so many tokens: behind less it is what it is at a prompt's beginning"""
+"""a segment's mean covers contexts of at least this many tokens: after fewer, rows look as at a prompt's beginning"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +24,16 @@ class Computed:
     """int32 [n]"""
     blocks: Sequence[int]
     exact_tokens: int | None
-    """length of the prefix that full attention computed; None: all of it"""
+    """length of the prefix that full attention computed; None: the whole prompt"""
     borders: Collection[int]
     """where its documents are known to begin or end"""
 
 
 class Storing:
-    """Enters what prompts bring into the catalogue, each run of tokens once."""
+    """Adds new segments from prompts to the catalogue, each run of tokens once."""
 
     def __init__(self, catalogue: Catalogue, pages: PageTier, contexts: int, line_ends: Collection[int]) -> None:
-        """contexts: a segment's mean is over so many at most; line_ends: tokens behind which a segment may end"""
+        """contexts: most contexts that a segment's mean covers; line_ends: tokens after which a segment may end."""
         self._catalogue = catalogue
         self._pages = pages
         self._contexts = contexts
@@ -46,7 +46,10 @@ class Storing:
         """segments stored and averaged since the start"""
 
     def store(self, prompt: Computed) -> Save | None:
-        """Has the prompt's rows stored that no segment holds, and others averaged in where they are exact."""
+        """Returns what to save: rows that no segment holds, and, if the prompt is exact, rows to average in.
+
+        Returns None if there is nothing to save.
+        """
         found = self._catalogue.find(prompt.namespace, prompt.tokens)
         pages = self._pages.pages_of(prompt.blocks, len(prompt.tokens))
         pieces = [*self._new_pieces(prompt, found, pages), *self._averages(prompt, found, pages)]
@@ -54,13 +57,13 @@ class Storing:
         return Save(prompt.tokens, list(prompt.blocks), pieces) if pieces else None
 
     def end_step(self) -> None:
-        """Another step begins."""
+        """Forgets what belongs to the current step."""
         self._under_way.clear()
         self.changed.clear()
 
     def _new_pieces(self, prompt: Computed, found: Sequence[Found], pages: np.ndarray) -> Iterator[Piece]:
         length, tokens = len(prompt.tokens), prompt.tokens.tolist()
-        # what stands behind the pages that are kept is a segment of its own
+        # the rows after the kept pages form a separate segment
         borders = {*prompt.borders, len(pages)}
         cuts = [
             piece
@@ -75,7 +78,7 @@ class Storing:
                 prompt.namespace, prompt.tokens[start:end], start, digests[start], is_exact=end <= exact,
                 pages=pages[start:end] if end <= len(pages) else None,
             )  # fmt: skip
-            # what was added may have left again for the next one
+            # a segment just added may have been evicted to make room for the next
             if segment is None or not segment.is_at_hand:
                 continue
             if segment.pages is not None:
@@ -85,7 +88,7 @@ class Storing:
             yield Piece(start, end, segment.slots, segment.owner, pages=segment.pages)
 
     def _averages(self, prompt: Computed, found: Sequence[Found], pages: np.ndarray) -> Iterator[Piece]:
-        """Segments that this prompt, computed by full attention throughout, shows behind a prefix not seen before."""
+        """Yields rows of segments that appear after a new prefix, if full attention computed the whole prompt."""
         if prompt.exact_tokens is not None:
             return
         digests = prefix_digests(prompt.tokens, (one.match.start for one in found))
@@ -104,7 +107,7 @@ class Storing:
                 if is_better and match.end <= len(pages):
                     self._catalogue.place(segment, pages[match.start : match.end])
                 elif not self._pages.bring(segment):
-                    # pages hold what their request computed, so a mean needs room in host memory
+                    # pages hold what one request computed, so a mean needs room in host memory
                     continue
             if is_better:
                 segment.position, segment.prefixes, segment.is_exact = match.start, [], True
@@ -116,7 +119,10 @@ class Storing:
             )
 
     def _is_there(self, segment: Segment) -> bool:
-        """A segment that a prompt repeats twice may be cut already, and one of this step is not computed yet."""
+        """Whether a segment's rows can be averaged.
+
+        A segment that the prompt repeats twice may already be cut up, and one from this step is not computed yet.
+        """
         is_held = self._catalogue.get(segment.name) is segment
         return is_held and segment.is_at_hand and segment.owner not in self._under_way
 

@@ -1,9 +1,9 @@
-"""`prompt_tokens_details`: what was reused at another position and not computed again, and what pages were read.
+"""`prompt_tokens_details`: what was reused at another position and not recomputed, and what pages were read.
 
-The engine core tells its front end, with a request's first token, how long the prompt is, how much of it was cached and
-how much was computed. With reuse the three do not add up: what is missing was reused (`ReuseScheduler` sees to that).
-With the last token it tells which pages were read (`PageBook`). Streams take the number of cached tokens from the first
-output and tell it with the last, so what is known at the end is put into what was given out at the beginning.
+With a request's first token, the engine core reports to its front end how long the prompt is, how much of it was cached
+and how much was computed. With reuse the three do not add up: the rest was reused (`ReuseScheduler` ensures this).
+With the last token it reports which pages were read (`PageBook`). Streams take the number of cached tokens from the
+first output but send it with the last. So what is known at the end is added to the object given out at the beginning.
 """
 
 from collections.abc import Callable
@@ -16,14 +16,14 @@ from reprise_vllm.select_pages.told import take_told
 
 
 class ReusedPrefillStats(PrefillStats):
-    """What the engine core tells of a prompt of which some was reused: none of that is a block for other requests."""
+    """The engine core's stats for a prompt with reused tokens, which are not cached blocks for other requests."""
 
     def finalize(self, num_cached_tokens: int) -> None:
         super().finalize(min(num_cached_tokens, self.num_cached_tokens))
 
 
 def prefill_stats(prompt: int, begin: int, exact: int, reused: int) -> PrefillStats:
-    """The stats of a prompt of which the first `begin` tokens were vLLM's own hit, `exact` in all are exact."""
+    """Returns the stats of a prompt: its first `begin` tokens are vLLM's own hit, `exact` tokens in all are exact."""
     return ReusedPrefillStats(
         num_prompt_tokens=prompt, num_computed_tokens=prompt - exact - reused, num_cached_tokens=exact,
         num_local_cached_tokens=begin, num_external_cached_tokens=exact - begin + reused,
@@ -31,7 +31,7 @@ def prefill_stats(prompt: int, begin: int, exact: int, reused: int) -> PrefillSt
 
 
 class CachedTokens(int):
-    """How many tokens were cached exactly; remembers how many more were reused, and at the end what was read."""
+    """The number of exactly cached tokens, with the number of reused tokens and, at the end, the pages read."""
 
     reused: int
     pages: dict[str, int]
@@ -42,20 +42,20 @@ class CachedTokens(int):
         return made
 
     def __bool__(self) -> bool:
-        # `cached or 0` is to be this where it has something to tell
+        # `cached or 0` must yield this object if it has something to report
         return int(self) > 0 or self.reused > 0 or bool(self.pages)
 
     @property
     def told(self) -> dict[str, int]:
-        """The members of usage."""
+        """The members to add to usage."""
         reused = {"reused_tokens": self.reused} if self.reused > 0 else {}
         return {"cached_tokens": int(self), **reused, **self.pages}
 
 
 def tell_reused_tokens() -> None:
-    """Has the front end of this process tell what was reused and read, in answers and in streams. May be called twice.
+    """Makes this process's front end report what was reused and read, in answers and streams. May be called twice.
 
-    Without either nothing changes: the three numbers add up, and no page is told of.
+    Without reuse and page selection nothing changes: the three numbers add up, and no pages are reported.
     """
     from vllm.entrypoints.openai.responses.protocol import InputTokensDetails
     from vllm.entrypoints.serve.engine.protocol import PromptTokenUsageInfo
@@ -86,7 +86,7 @@ def _marking(process: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _tell_pages(state: Any, pages: dict[str, int]) -> None:
-    """Samples of one prompt (`n`) share its usage, so each one's pages would be taken for those of all."""
+    """Adds pages to a request's usage, unless it is one of several samples (`n`): they share one usage."""
     if state is not None and state.parent_req is None and isinstance(state.num_cached_tokens, CachedTokens):
         state.num_cached_tokens.pages = pages
 

@@ -1,4 +1,4 @@
-"""What a request asks for, whose it is, and whether anything can be reused for it."""
+"""What a request asks for, which tenant it belongs to, and whether anything can be reused for it."""
 
 import hashlib
 from collections.abc import Collection
@@ -16,18 +16,18 @@ class Wish:
     """`kv_transfer_params: {"reprise": {"reuse": "off" | RATIO, "spans": [[start, end], …]}}`"""
 
     ratio: float
-    """share of the work of computing the reused tokens that may be spent on computing some of them again, within the
+    """share of the cost of computing the reused tokens that may be spent on recomputing some of them, within the
     operator's bounds"""
     borders: Collection[int] = frozenset()
     """positions at which documents begin or end"""
     stock_because: str | None = None
-    """`off` where the request wants no reuse, `malformed_wish` where it cannot be understood"""
+    """`off` if the request wants no reuse, `malformed_wish` if its wish is invalid"""
 
 
 def read_wish(params: Any, settings: ReuseSettings, prompt_tokens: int) -> Wish:
-    """The wish in a request's `kv_transfer_params`; the operator's setting where there is none.
+    """Returns the wish in a request's `kv_transfer_params`, or the operator's setting if there is none.
 
-    prompt_tokens  how many the request has
+    prompt_tokens  length of the request's prompt
     """
     given = params.get("reprise") if isinstance(params, dict) else None
     if given is None:
@@ -35,7 +35,7 @@ def read_wish(params: Any, settings: ReuseSettings, prompt_tokens: int) -> Wish:
     malformed = Wish(settings.ratio, stock_because="malformed_wish")
     if not isinstance(given, dict):
         return malformed
-    # clients often send null for what is not set
+    # clients often send null for unset members
     given = {name: value for name, value in given.items() if value is not None}
     borders = _read_spans(given.get("spans", []), prompt_tokens)
     if borders is None or not given.keys() <= {"reuse", "spans"}:
@@ -49,7 +49,7 @@ def read_wish(params: Any, settings: ReuseSettings, prompt_tokens: int) -> Wish:
 
 
 def why_stock(request: "Request") -> str | None:
-    """Why the request is served as without reuse, whatever it wishes; None where it need not be."""
+    """Returns why the request must be served without reuse, whatever it wishes, or None if it need not be."""
     sampling = request.sampling_params
     reasons = {
         "pooling": sampling is None,
@@ -63,14 +63,14 @@ def why_stock(request: "Request") -> str | None:
 
 
 def namespace_of(request: "Request") -> bytes:
-    """Who may use what this request leaves: requests of the same cache salt and the same adapter."""
+    """Returns a digest of the cache salt and adapter: only requests with the same two may use what this one stores."""
     lora = request.lora_request
     adapter = (lora.lora_name, lora.lora_int_id, lora.lora_path) if lora else None
     return hashlib.blake2b(repr((request.cache_salt, adapter)).encode(), digest_size=16).digest()
 
 
 def _read_spans(spans: Any, prompt_tokens: int) -> Collection[int] | None:
-    # more than there are tokens are no spans of this prompt, and reading millions would hold up the scheduler
+    # more spans than tokens cannot belong to this prompt, and reading millions would block the scheduler
     if not isinstance(spans, list) or len(spans) > prompt_tokens:
         return None
     borders = set()

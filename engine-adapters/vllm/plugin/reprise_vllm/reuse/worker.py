@@ -1,4 +1,4 @@
-"""The workers' side of reuse: fills a request's pages, and keeps rows in host memory."""
+"""The workers' side of reuse: fills requests' pages, and keeps rows in host memory."""
 
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class OpenLoad:
-    """A load whose rows are not all computed yet."""
+    """A load with rows that still have to be computed."""
 
     load: Load
     tokens: torch.Tensor
@@ -47,8 +47,8 @@ class ReuseWorker:
     """
     Fills the rows that the scheduler's side has claimed, before the engine's own forward or over several steps.
 
-    A promise is always kept: what is not stored, or is not what was stored, is computed. Rows are computed in ascending
-    order, so that each attends to what was computed before it; ratio 1 is full attention.
+    Every claim is filled: rows that are missing, or are no longer what was stored, are computed. Rows are computed in
+    ascending order, so that each attends to those computed before it; ratio 1 equals full attention.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class ReuseWorker:
 
     @torch.inference_mode()
     def prepare(self, step: ReuseStep) -> None:
-        """Takes the rows that leave their pages to host memory, before the step writes these pages."""
+        """Copies rows that leave their pages to host memory, before the step overwrites these pages."""
         moves = [move for move in step.moves if self._is_there(move)]
         if not moves:
             return
@@ -103,9 +103,9 @@ class ReuseWorker:
 
     @torch.inference_mode()
     def begin_step(self, step: ReuseStep) -> None:
-        """Fills pages; what waits for rows over several steps is taken a slice further.
+        """Fills pages, and computes another slice of the loads that take several steps.
 
-        vLLM calls this before its forward only if a load must end in this step.
+        vLLM calls this before its forward only if a load must finish in this step.
         """
         if self._disk is not None:
             self._disk.tend(step, self.report)
@@ -113,13 +113,13 @@ class ReuseWorker:
             self._abort(request_id)
         budget = self._rows_per_step
         for load in step.loads:
-            # rows that were reused cannot be compared with
+            # reused rows are no reference for the comparison with the engine
             self._is_compared = True
             if load.is_asynchronous:
                 self._open.append(self._begin(load))
             else:
                 budget -= self.load_now(load)
-        # a load has still read the slots that are written now
+        # written only now, because a load had to read these slots first
         if self._moving is not None:
             (moves, rows), self._moving = self._moving, None
             with self._or_lose(moves):
@@ -128,19 +128,19 @@ class ReuseWorker:
 
     @torch.inference_mode()
     def load_now(self, load: Load) -> int:
-        """Fills all rows of a load; returns how many of them were computed."""
+        """Fills all rows of a load. Returns the cost in computed rows, including that of choosing them."""
         opened = self._begin(load)
         asking = self._choose(opened)
         return asking + self._compute(opened, load.end)
 
     @torch.inference_mode()
     def go_on(self, budget: int) -> None:
-        """Computes up to `budget` rows of the loads that are open, the oldest first."""
+        """Computes up to `budget` rows of the open loads, oldest first."""
         while self._open and budget > 0:
             opened = self._open[0]
             if opened.rows is None:
                 budget -= self._choose(opened)
-            # beside what has been done already at least one row, so that every step brings it nearer to its end
+            # at least one row, even if choosing used up the budget, so that every step makes progress
             count = affordable(opened.rows, budget)
             self._compute(opened, count)
             budget = 0 if len(opened.rows) else budget - count
@@ -150,7 +150,7 @@ class ReuseWorker:
 
     @torch.inference_mode()
     def save(self, step: ReuseStep) -> None:
-        """Copies rows that this step has completed to host memory, then to disk."""
+        """Stores rows that this step has completed, then queues writes to disk."""
         if step.saves and not self._is_compared:
             self._compare_with_engine(step.saves[0])
         for save in step.saves:
@@ -167,27 +167,27 @@ class ReuseWorker:
                 self._disk.write(file)
 
     def restore(self) -> None:
-        """Reports what an earlier life of the engine left on disk."""
+        """Reports the segments that an earlier run of the engine left on disk."""
         if self._disk is not None:
             self.report.restored.extend(self._disk.restore())
 
     def close(self) -> None:
-        """Writes what waits to be written."""
+        """Finishes queued writes to disk."""
         if self._disk is not None:
             self._disk.close()
 
     def take_loaded(self) -> set[str]:
-        """Requests whose asynchronous loads have ended since."""
+        """Returns the requests whose asynchronous loads have ended since the last call."""
         loaded, self._loaded = self._loaded, set()
         return loaded
 
     def take_failed_blocks(self) -> set[int]:
-        """Blocks that could not be filled since."""
+        """Returns the blocks that could not be filled since the last call."""
         failed, self._failed_blocks = self._failed_blocks, set()
         return failed
 
     def take_report(self) -> WorkerReport | None:
-        """What there is to say since it was last asked."""
+        """Returns the report since the last call, or None if there is nothing to report."""
         if self._disk is not None:
             self.report.written.update(self._disk.take_written())
         if self.report.is_empty:
@@ -204,7 +204,7 @@ class ReuseWorker:
             self.report.refusals.append(str(error))
 
     def _begin(self, load: Load) -> OpenLoad:
-        """Writes what is stored to the pages, at once: its slots may be another segment's in the next step."""
+        """Writes stored rows to the pages immediately: in the next step their slots may belong to another segment."""
         tokens = torch.from_numpy(load.tokens).to(self.device)
         blocks = as_blocks(load.blocks, self.device)
         try:
@@ -223,7 +223,7 @@ class ReuseWorker:
                 filled.take(piece, self.stored.spread(piece))
             elif piece.pages is None or not load.is_asynchronous:
                 self.report.lost.add(piece.owner)
-            # else its pages may have been handed out behind the claim, and this step's forward has written them
+            # else: its pages may have been handed out after the claim and overwritten by this step's forward
         if held:
             self.stored.copy_to(blocks, held)
         return filled
@@ -237,7 +237,7 @@ class ReuseWorker:
 
     @contextmanager
     def _or_lose(self, moves: Sequence[Move]) -> Iterator[None]:
-        """What cannot be stored is not to be used."""
+        """After a fault, marks the segments of these moves as lost, so that nothing uses them."""
         try:
             yield
         except Exception:
@@ -251,7 +251,7 @@ class ReuseWorker:
         self.report.lost.add(owner)
 
     def _choose(self, opened: OpenLoad) -> int:
-        """Chooses the rows to compute; returns how many could have been computed in that time."""
+        """Chooses the rows to compute. Returns how many rows could have been computed in that time."""
         load = opened.load
         opened.rows = torch.arange(load.begin, load.end, device=self.device)
         try:
@@ -261,7 +261,7 @@ class ReuseWorker:
         return load.asking
 
     def _compute(self, opened: OpenLoad, most: int) -> int:
-        """Computes up to so many of the rows that are left; returns how many."""
+        """Computes up to `most` of the remaining rows. Returns how many."""
         rows, opened.rows = opened.rows[:most], opened.rows[most:]
         if not len(rows):
             return 0
@@ -284,7 +284,7 @@ class ReuseWorker:
 
 
 def _meet(moves: Sequence[Move], loads: Sequence[Load]) -> bool:
-    """Whether a load reads slots of host memory that a move is to write."""
+    """Whether a load reads host memory slots that a move will write."""
     loaded = [piece.slots for load in loads for piece in load.pieces if piece.slots is not None]
     if not loaded:
         return False

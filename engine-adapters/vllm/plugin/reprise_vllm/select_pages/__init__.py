@@ -1,1 +1,1 @@
-"""Selection of pages (CHESS; Quest): a decode step of a long request reads only the pages that matter to it."""
+"""Page selection (CHESS; Quest): a decode step of a long request reads only the pages that matter to it."""

@@ -11,10 +11,10 @@ MALFORMED = "malformed"
 
 def asked_ratio(xargs: Mapping[str, Any] | None, settings: PageSettings) -> float | str | None:
     """
-    The share of its pages that a request may have read, within the operator's bounds.
+    Returns the share of its pages that a request wants to read, within the operator's bounds.
 
-    None where it asks for nothing, or for all: it is served as stock. `MALFORMED` where that cannot be understood: it
-    is served as stock too, and counted.
+    Returns None if it asks for nothing or for all pages: it is served as stock. Returns `MALFORMED` if the value is
+    invalid: it is served as stock too, and counted.
     """
     given = None if not xargs else xargs.get(ASKED)
     if given is None:

@@ -1,8 +1,8 @@
 """
 vLLM's own attention backends, with a metadata builder that lists fewer pages for sparse requests.
 
-`reprise_vllm.select_pages.backends.FLASH_ATTN`, and so on, are made when they are asked for. Which backend is used,
-and all that it can do, stays as it was.
+`reprise_vllm.select_pages.backends.FLASH_ATTN` etc. are created on first access. They change neither which backend is
+used nor what it can do.
 """
 
 from functools import cache
@@ -34,7 +34,7 @@ def _backend(name: str) -> type:
     own = {
         "get_builder_cls": staticmethod(lambda: builder),
         "get_impl_cls": staticmethod(lambda: impl if is_wanted() else base.get_impl_cls()),
-        # a class made of an ABC would say that it is of module abc, and vLLM finds it again by module and name
+        # `type` would set the module of a class with an ABC base to `abc`, but vLLM looks it up by module and name
         "__module__": __name__,
     }
     made = type(f"Paged{base.__name__}", (base,), own)
@@ -44,7 +44,7 @@ def _backend(name: str) -> type:
 
 def _builder(base: type) -> type:
     class Builder(base):
-        # of another group of layers vLLM would swap the table alone, and keep our lengths
+        # for another layer group, vLLM would replace only the block table and keep our lengths
         supports_update_block_table = False
 
         def __init__(
@@ -81,7 +81,7 @@ def _builder(base: type) -> type:
 def _impl(base: type) -> type:
     class Impl(base):
         reprise_pages: Any = None
-        """(selection, number of the layer)"""
+        """(selection, layer index)"""
 
         def forward(
             self, layer: Any, query: Any, key: Any, value: Any, kv_cache: Any, attn_metadata: Any, output: Any,

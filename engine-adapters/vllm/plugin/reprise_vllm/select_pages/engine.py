@@ -1,4 +1,4 @@
-"""What page selection needs of an engine, and why it may not be had."""
+"""What page selection requires of an engine."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,22 +17,22 @@ _READS_ITS_TABLE = ("CPU_ATTN", "FLASH_ATTN", "TRITON_ATTN")
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The sizes that selection works with; pages are the kernel's blocks."""
+    """The sizes that selection works with. Pages are the kernel's blocks."""
 
     page: int
     heads: int
     head_dim: int
     queries: int
-    """for each KV head"""
+    """query heads per KV head"""
     scale: float
     most_pages: int
-    """of a request"""
+    """per request"""
     rows: int
-    """of a batch"""
+    """per batch"""
 
 
 def check_engine(config: "VllmConfig", spec: "AttentionSpec", layers: Sequence[Any], per_layer: bool) -> None:
-    """Raises `NotSupportedError` where a shorter list of pages would not mean the same, or cannot be handed over."""
+    """Raises `NotSupportedError` if this engine cannot attend correctly over, or be given, a shorter list of pages."""
     from vllm.v1.kv_cache_interface import FullAttentionSpec
 
     parallel, cache = config.parallel_config, config.cache_config
@@ -56,7 +56,7 @@ def check_engine(config: "VllmConfig", spec: "AttentionSpec", layers: Sequence[A
         "a quantised KV cache": cache.cache_dtype.startswith(("fp8", "int", "nvfp")),
         "a choice in each layer with this attention backend": per_layer
         and layers[0].get_attn_backend().get_name() not in _READS_ITS_TABLE,
-        # a step without sparse rows has stock tables, whose addresses a graph would keep
+        # a step without sparse rows uses stock tables, whose addresses a captured graph would keep
         "full CUDA graphs": _has_full_graphs(config),
     }
     for what, holds in reasons.items():
@@ -65,7 +65,7 @@ def check_engine(config: "VllmConfig", spec: "AttentionSpec", layers: Sequence[A
 
 
 def shape_of(config: "VllmConfig", spec: "AttentionSpec", layer: Any) -> Shape:
-    """The sizes of an engine that `check_engine` has passed."""
+    """Returns the sizes of an engine that has passed `check_engine`."""
     return Shape(
         page=spec.block_size,
         heads=spec.num_kv_heads,

@@ -1,4 +1,4 @@
-"""What is generated under selection is approximate: no other request finds it in vLLM's prefix cache."""
+"""Hides blocks generated under page selection from other requests in vLLM's prefix cache, as they are approximate."""
 
 import hashlib
 import os
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 class PrivateAnswers:
     """
-    The scheduler's side: gives the generated blocks of requests that ask for selection hashes nobody else can have.
+    The scheduler's side: if a request asks for selection, gives its generated blocks hashes no other request can have.
 
-    vLLM finds blocks by a chain of hashes. From the first block on that holds a generated token, each hash of such a
-    request is mixed with a secret of its own. The blocks before are its prompt's, which full attention computed: they
+    vLLM finds blocks by a chain of hashes. For such a request, each hash from the first block with a generated token on
+    is mixed with a secret of that request. The blocks before hold only its prompt, which full attention computed: they
     stay shared.
     """
 
@@ -28,7 +28,7 @@ class PrivateAnswers:
         self._prompts: dict[str, int] = {}
 
     def begin(self, request: "Request") -> None:
-        """A request arrives."""
+        """Makes the answer private if the request asks for selection. If that fails, removes its wish for selection."""
         sampling = request.sampling_params
         ratio = asked_ratio(sampling.extra_args if sampling else None, self._settings)
         if not isinstance(ratio, float):
@@ -41,11 +41,11 @@ class PrivateAnswers:
             sampling.extra_args = {name: value for name, value in sampling.extra_args.items() if name != ASKED}
 
     def finished(self, request: "Request") -> None:
-        """The request is over."""
+        """Forgets a request that has ended."""
         self._prompts.pop(request.request_id, None)
 
     def exact_part(self, request: "Request", reuse: Reuse | None) -> Reuse | None:
-        """As `reuse`, but no more of the request is called exact than its prompt."""
+        """Returns `reuse`, with the exact part limited to the prompt if the request asked for selection."""
         prompt = self._prompts.get(request.request_id)
         if prompt is None:
             return reuse
@@ -53,7 +53,7 @@ class PrivateAnswers:
 
 
 def keep_answer_private(request: "Request") -> None:
-    """Has every block of the request that is hashed from now on, its prompt's being hashed, found by nobody else."""
+    """Makes all blocks hashed from now on private to the request. Its prompt's blocks are already hashed."""
     hasher, secret = request._block_hasher, os.urandom(16)
     if hasher is None:
         return
@@ -66,8 +66,8 @@ def keep_answer_private(request: "Request") -> None:
 
 def check_private_answers() -> None:
     """
-    Raises `NotSupportedError` unless answers are kept apart on requests of this vLLM. Workers and schedulers ask
-    alike.
+    Raises `NotSupportedError` unless answers can be kept private on requests of this vLLM. Workers call this before
+    they select pages.
     """
     from vllm.sampling_params import SamplingParams
     from vllm.utils.hashing import sha256
@@ -77,7 +77,7 @@ def check_private_answers() -> None:
     block = 16
     try:
         if not hasattr(kv_cache_utils, "NONE_HASH"):
-            # workers hash nothing; where it is set, it is the engine's
+            # workers hash nothing, so it may be unset; if it is set, it is the engine's
             kv_cache_utils.init_none_hash(sha256)
         hasher = kv_cache_utils.get_request_block_hasher(block, sha256)
         stock, ours, other = (

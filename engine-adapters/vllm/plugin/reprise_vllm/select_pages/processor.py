@@ -1,4 +1,4 @@
-"""The logits processor by which both of vLLM's model runners say which request sits where."""
+"""The logits processor through which both of vLLM's model runners report which request is in which row."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -18,28 +18,29 @@ if TYPE_CHECKING:
 
 class PageProcessor(LogitsProcessor, LogitsProcessorV2):
     """
-    Changes no logit. It is there since nothing else tells a plugin of rows.
+    Changes no logits. It exists because vLLM gives plugins no other access to the rows of a batch.
 
-    Both runners find processors by one entry point, and V2 ends the start where a class is not of its own kind: so
-    this is of both kinds. V1 calls `update_state` and `apply(logits)`, V2 `add_request` and `apply(logits, context)`.
+    Both runners load processors from the same entry point, and V2 aborts startup if a class is not of its own kind. So
+    this class is of both kinds. V1 calls `update_state` and `apply(logits)`, V2 `add_request` and `apply(logits,
+    context)`.
     """
 
     def __init__(self, vllm_config: "VllmConfig", *_: Any) -> None:
         self._worker = page_worker(vllm_config)
         if self._worker is not None:
             if self._worker.has_processor:
-                # named on the command line beside the entry point
+                # also named on the command line, in addition to the entry point
                 self._worker = None
             else:
                 self._worker.has_processor = True
 
     @classmethod
     def validate_params(cls, sampling_params: "SamplingParams") -> None:
-        """A request that we do not understand is served as stock, and counted: none is refused."""
+        """Refuses no request: one with an invalid wish is served as stock, and counted."""
         return
 
     def is_argmax_invariant(self) -> bool:
-        # what is greedy is not shown to processors that are
+        # vLLM skips argmax-invariant processors for greedy requests
         return self._worker is None or not self._worker.settings.backtracks
 
     def update_state(self, batch_update: "BatchUpdate | None") -> None:

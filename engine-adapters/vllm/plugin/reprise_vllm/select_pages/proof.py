@@ -1,6 +1,6 @@
 """
-The self-test, in the first step that has a sparse request: it is served as stock, and compared with what ours would
-give.
+The self-test, in the first step with a sparse request: the step is served as stock, and compared with what our tables
+would give.
 """
 
 from collections.abc import Callable
@@ -11,27 +11,27 @@ import torch
 from reprise_vllm.select_pages.selection import PageSelection
 from reprise_vllm.select_pages.step import SparseStep
 
-# of the largest number of a layer's output: other orders of pages are other orders of sums
+# relative to the largest number in a layer's output: another order of pages is another order of summation
 _TOLERANCE = {torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 4e-2}
 
 
 class Proof:
     """
-    That a table of ours which lists all pages, in whatever order, is attention over all of them; and that the keys
-    which summaries are made of are those that the kernel reads.
+    Proves that attention over our table of all pages, in any order, equals attention over the whole context, and that
+    summaries are built from the keys that the kernel reads.
     """
 
     def __init__(self, selection: PageSelection, step: SparseStep, ours: Any) -> None:
-        """ours: metadata of `step`, in which every request lists all its pages."""
+        """ours: metadata of `step`, with all pages of every request listed."""
         self._selection, self._step, self._ours = selection, step, ours
 
     def see(
         self, index: int, query: torch.Tensor, output: torch.Tensor, attend: Callable[[Any, torch.Tensor], Any]
     ) -> None:
         """
-        Compares a layer; after the last one selection begins.
+        Compares one layer. After the last layer, selection starts.
 
-        query, output  the step's; `attend(metadata, output)` is the layer's attention
+        query, output  of the step; `attend(metadata, output)` is the layer's attention
         """
         selection = self._selection
         if selection.refusal is not None:
@@ -52,7 +52,7 @@ class Proof:
             selection.is_proven = True
 
     def _compare_with_read_keys(self, index: int, query: torch.Tensor, output: torch.Tensor) -> None:
-        """The first sparse request's attention, worked out of what is read back from its pages."""
+        """Compares the first sparse request's output with attention computed from what its pages hold."""
         selection, step, shape = self._selection, self._step, self._selection.shape
         at, row = int(step.queries[0]), int(step.rows[0])
         length = int(step.stock.seq_lens[row])

@@ -1,6 +1,5 @@
 """
-Puts our metadata builders around the platform's attention backends; imports nothing that a stock engine has no use
-for.
+Wraps the platform's attention backends in our metadata builders. Imports nothing that a stock engine does not need.
 """
 
 from importlib.util import find_spec
@@ -9,13 +8,13 @@ BACKENDS = ("CPU_ATTN", "FLASH_ATTN", "FLASHINFER", "TRITON_ATTN")
 
 
 def register_backends() -> None:
-    """Has vLLM make its backends by us; nothing happens where the algorithms (reprise-kernels) are not installed."""
+    """Makes vLLM create its backends through us. Does nothing if the algorithms (reprise-kernels) are not installed."""
     from vllm.v1.attention.backends.registry import AttentionBackendEnum, register_backend
 
     if find_spec("reprise_pages") is None:
         return
     for name in BACKENDS:
         backend = AttentionBackendEnum.__members__.get(name)
-        # somebody else's override is left alone
+        # leave other plugins' overrides alone
         if backend is not None and not backend.is_overridden():
             register_backend(backend, f"reprise_vllm.select_pages.backends.{name}")

@@ -1,4 +1,4 @@
-"""Which running requests are sparse, where they sit in the batch, and what is known of each."""
+"""Tracks which running requests are sparse, where they are in the batch, and the state of each."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,10 +13,10 @@ _UNSEEN_STEPS = 256
 
 class SparseRows:
     """
-    A slot for each sparse request, with numbers that vectorised code reads.
+    A slot for each sparse request, with its state in arrays for vectorised code.
 
-    Model runner V1 moves requests between rows of the batch, and says so; V2 keeps each in a place of its own, and
-    each step says which place a row has. Both are `holders` here: what holds a request, a row or a place.
+    Model runner V1 moves requests between rows of the batch, and reports the moves. V2 keeps each request in a fixed
+    place, and each step says which place a row uses. Both are `holders` here: the row or place that holds a request.
     """
 
     def __init__(self, slots: int, holders: int) -> None:
@@ -26,30 +26,30 @@ class SparseRows:
         self._seen = np.zeros(slots, dtype=np.int64)
         self._step = 0
         self.ratio = np.ones(slots)
-        """share of its pages that the request may have read"""
+        """share of its pages that the request wants to read"""
         self.summed = np.zeros(slots, dtype=np.int64)
-        """pages that have a summary, from the first on"""
+        """number of pages with a summary, from the first on"""
         self.listed = np.zeros(slots, dtype=np.int64)
-        """pages in the request's list; 0: none is made yet"""
+        """number of pages in the request's list; 0: no list yet"""
         self.chosen_at = np.zeros(slots, dtype=np.int64)
-        """complete pages when the list was made: pages from there on are read too"""
+        """number of complete pages when the list was made; all pages from there on are read too"""
         self.age = np.zeros(slots, dtype=np.int64)
-        """steps since"""
+        """steps since the list was made"""
         self.figures = np.zeros((slots, len(FIGURES)), dtype=np.int64)
-        """what was counted since the request has its slot"""
+        """what was counted since the request got its slot"""
         self._named: tuple[tuple[str, int] | None, ...] = (None,) * slots
         self._stays = 0
         self.counts: Counter[tuple[str, str]] = Counter()
-        """(what, of which kind), since the start"""
+        """by (what, kind), since the start"""
 
     def __len__(self) -> int:
         return len(self._holder_of) - len(self._free)
 
     def add(self, holder: int, ratio: float | None, name: str | None = None) -> int | None:
         """
-        A request of this ratio, or a dense one (None), is at `holder` from now on; its slot, where it has one.
+        Puts a request with this ratio, or a dense one (None), at `holder`. Returns its slot, or None if it stays dense.
 
-        name: by which its figures are reported; None: they are not
+        name: under which its figures are reported; None: they are not reported
         """
         self.remove(holder)
         if ratio is None:
@@ -67,7 +67,7 @@ class SparseRows:
         return slot
 
     def remove(self, holder: int) -> None:
-        """The request at `holder` is gone."""
+        """Removes the request at `holder`."""
         slot = self._slot_of[holder]
         if slot != NONE:
             self._slot_of[holder] = self._holder_of[slot] = NONE
@@ -75,7 +75,7 @@ class SparseRows:
             self._name(int(slot), None)
 
     def move(self, one: int, two: int, *, is_swap: bool) -> None:
-        """The request at `one` is at `two` from now on; what was at `two` is gone, or at `one`."""
+        """Moves the request at `one` to `two`. A request at `two` is removed, or moved to `one` if `is_swap`."""
         if not is_swap:
             self.remove(two)
         slots = self._slot_of[[one, two]].tolist()
@@ -85,24 +85,24 @@ class SparseRows:
                 self._holder_of[slot] = holder
 
     def slots(self, holders: np.ndarray) -> np.ndarray:
-        """The slots of these holders, `NONE` where a request is dense."""
+        """Returns the slots of these holders, `NONE` for dense requests, and starts a new step."""
         self._step += 1
         slots = self._slot_of[holders]
         self._seen[slots[slots != NONE]] = self._step
         return slots
 
     def report(self) -> PageReport | None:
-        """What was counted of the requests that have slots; None where none has."""
+        """Returns what was counted for the requests with slots, or None if there are none."""
         return PageReport(self._named, self.figures.copy()) if len(self) else None
 
     def forget_figures(self) -> None:
-        """Of the requests that have slots now it is not known what was read."""
+        """Marks the figures of all requests with slots as unknown."""
         self.figures[:] = UNKNOWN
 
     def sampling(self, holders: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
         """
-        Of these holders those (int64 [S], by their place) whose requests list pages, so are decoding; and their
-        slots.
+        Returns the indices (int64 [S]) of those holders whose requests list pages, which means that they are decoding,
+        and their slots.
         """
         slots = self._slot_of[np.asarray(holders)]
         places = np.flatnonzero((slots != NONE) & (self.listed[slots] > 0))
@@ -113,7 +113,11 @@ class SparseRows:
         self._named = (*self._named[:slot], holder, *self._named[slot + 1 :])
 
     def _take_abandoned(self) -> int | None:
-        """V2 does not say when a request is gone: one that has not been scheduled for long has lost its slot."""
+        """
+        Takes the slot of a request that was not scheduled for long, or returns None if there is none.
+
+        V2 does not report when a request is gone.
+        """
         oldest = int(self._seen.argmin())
         if self._step - self._seen[oldest] < _UNSEEN_STEPS:
             return None

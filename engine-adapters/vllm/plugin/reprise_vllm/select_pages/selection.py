@@ -1,4 +1,4 @@
-"""Selection of pages in a worker: lists pages of sparse requests, and rewrites what the attention kernel is told."""
+"""Page selection in a worker: lists the pages of sparse requests, and rewrites the attention kernel's metadata."""
 
 from collections.abc import Sequence
 from logging import Logger
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 class PageSelection:
     """
-    One for each worker and group of layers.
+    The page selection of one worker and group of layers.
 
-    Tensors that kernels are given are made once, as captured graphs want them; each step fills them anew.
+    Tensors passed to kernels are allocated once, as captured graphs require, and filled again in each step.
     """
 
     def __init__(
@@ -45,10 +45,10 @@ class PageSelection:
         self.lengths: torch.Tensor | None = None
         self.is_proven = False
         self.refusal: str | None = None
-        """why nothing is selected any more"""
+        """why nothing is selected any more; None while selecting"""
 
     def choose_by(self, selector: Any, settings: PageSettings) -> None:
-        """Has pages chosen by `selector` from now on; only while no request is sparse."""
+        """Chooses pages with `selector` from now on. Call this only while no request is sparse."""
         self.selector, self.settings = selector, settings
         slots = settings.requests
         self.summaries = PageSummaries(selector, self.shape, self.layers, slots, self._device)
@@ -60,9 +60,9 @@ class PageSelection:
 
     def rewrite(self, common: "CommonAttentionMetadata", *, all_pages: bool = False) -> SparseStep | None:
         """
-        What the stock builder is to be told: shorter tables and lengths for decoding rows of sparse requests.
+        Returns a step with shorter tables and lengths for decoding rows of sparse requests, for the stock builder.
 
-        None where no row is sparse. `all_pages`: for the self-test, list them all.
+        Returns None if no row is sparse. `all_pages`: list all pages, for the self-test.
         """
         count = common.num_reqs
         if self.refusal is not None or not len(self.rows) or common.is_prefilling is None:
@@ -119,14 +119,14 @@ class PageSelection:
         return step
 
     def _due(self, slots: np.ndarray, filled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Which of these requests (bool [S]) choose in this step, and which of these because of uncertainty."""
+        """Returns which requests (bool [S]) choose pages in this step, and which of them because of uncertainty."""
         rows, every = self.rows, self.settings.every
         new = rows.listed[slots] == 0
         if every:
             return new | (rows.age[slots] + 1 >= every), np.zeros_like(new)
         if self._uncertain is None:
             return new | filled, np.zeros_like(new)
-        # asked for where a page has filled alone: what is taken is forgotten
+        # ask only for requests that filled a page, because taking a trigger clears it
         again = np.zeros_like(new)
         again[filled] = self._uncertain.take_triggered(slots[filled])
         return new | again, again & ~new
@@ -177,12 +177,12 @@ class PageSelection:
             seq_lens=device_lengths,
             seq_lens_cpu_upper_bound=torch.from_numpy(lengths).to(bound.dtype),
             max_seq_len=int(lengths.max()),
-            # worked out of the lengths that were
+            # computed from the old lengths
             _num_computed_tokens_cache=None,
         )
 
     def _buffers(self, common: "CommonAttentionMetadata") -> tuple[torch.Tensor, torch.Tensor]:
-        """Our own table and lengths for this batch: views of tensors whose addresses never change."""
+        """Returns our own table and lengths for this batch: views of tensors whose addresses never change."""
         given = common.block_table_tensor
         if self.table is None:
             rows = max(self.shape.rows, given.shape[0])
@@ -193,7 +193,7 @@ class PageSelection:
     # ---- choosing
 
     def in_layer(self, step: SparseStep, index: int, query: torch.Tensor) -> None:
-        """Lists the pages that this layer reads; query: the step's, [tokens, heads, size] or flat."""
+        """Lists the pages that this layer reads. query: of the whole step, [tokens, heads, size] or flat."""
         if step.due is not None:
             shape, only = self.shape, step.only
             if only is None:
@@ -221,7 +221,7 @@ class PageSelection:
         self.chosen[index, step.due_slots, : step.due_most] = source.gather(1, pages)
 
     def _list_pages(self, step: SparseStep, index: int) -> None:
-        """Writes the chosen pages into the table; those that follow lie there since the step began."""
+        """Writes the chosen pages into the table. The pages after them were written when the step began."""
         if step.only is not None:
             row, slot, listed = step.only.row, step.only.slot, step.only.listed
             self.table[row, :listed] = self.chosen[index, slot, :listed]
@@ -233,11 +233,11 @@ class PageSelection:
     # ---- around it
 
     def forget_choices(self, step: SparseStep) -> None:
-        """Has the step's requests choose anew in the next one."""
+        """Makes the step's requests choose again in the next step."""
         self.rows.listed[step.slots.cpu().numpy()] = 0
 
     def give_up(self, reason: str, error: BaseException | None = None) -> None:
-        """Nothing is selected from now on; the engine goes on as stock."""
+        """Stops selecting for good. The engine continues as stock."""
         self.refusal = reason
         self.rows.counts["pages_refused", reason] += 1
         self.rows.forget_figures()
@@ -253,7 +253,7 @@ class PageSelection:
         self.rows.figures[slots] += np.stack([kept, total, due, again], 1)
 
     def _count_dense(self, slots: np.ndarray, lengths: np.ndarray) -> None:
-        """Decode steps of requests that may be sparse, and read all that there is."""
+        """Counts decode steps of requests with a slot that still read all their pages."""
         total = -(-lengths // self.shape.page)
         none = np.zeros_like(total)
         self.rows.figures[slots] += np.stack([total, total, none, none], 1)

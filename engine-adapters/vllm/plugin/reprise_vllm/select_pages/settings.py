@@ -1,4 +1,4 @@
-"""What the operator says of page selection, in `kv_connector_extra_config`."""
+"""The operator's settings for page selection, in `kv_connector_extra_config`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 KEY = "pages"
 ASKED = "reprise_pages"
-"""the name in a request's `vllm_xargs`"""
+"""key of the wish in a request's `vllm_xargs`"""
 
 
 class PageSettingError(ValueError):
-    """A setting that cannot be used; says which, and what it may be."""
+    """An invalid setting; the message names it and says what is valid."""
 
 
 _PLACE = SettingPlace(KEY, PageSettingError, '{"min_ratio": 0.1}')
@@ -24,36 +24,36 @@ _PLACE = SettingPlace(KEY, PageSettingError, '{"min_ratio": 0.1}')
 
 @dataclass(frozen=True, slots=True)
 class PageSettings:
-    """For whom pages are selected, and how."""
+    """Which requests have pages selected, and how."""
 
     min_ratio: float = 0.1
-    """least share of its pages that a request may ask for"""
+    """smallest share of its pages that a request may ask for"""
     selector: str = "attention-mass"
-    """a name of `reprise_pages.selectors.SELECTORS`"""
+    """a name in `reprise_pages.selectors.SELECTORS`"""
     least_tokens: int = 4096
-    """shorter contexts stay dense: there reading less does not pay for choosing"""
+    """shorter contexts stay dense: for them, reading less does not pay for choosing"""
     requests: int = 8
-    """so many requests may be sparse at once, each with room for summaries; more stay dense"""
+    """at most this many requests are sparse at once, each with room for summaries; further ones stay dense"""
     sinks: int = 1
     """first pages, always read"""
     recent: int = 2
     """last complete pages, always read"""
     every: int = 2
-    """steps between choices; 0: when a page has filled"""
+    """steps between choices; 0: choose when a page has filled"""
     max_entropy: float | None = None
-    """with `max_varentropy`: when a page fills, pages are chosen anew only if its tokens exceeded both (CHESS, 3.3)"""
+    """with `max_varentropy`: when a page fills, pages are chosen again only if its tokens exceeded both (CHESS, 3.3)"""
     max_varentropy: float | None = None
     thresholds: str | None = None
-    """a file of these two, as `python -m reprise_vllm.calibrate` writes it"""
+    """file with both thresholds, written by `python -m reprise_vllm.calibrate`"""
 
     @property
     def backtracks(self) -> bool:
-        """Whether the model's uncertainty decides when pages are chosen anew."""
+        """Whether the model's uncertainty decides when pages are chosen again."""
         return self.max_entropy is not None
 
     @staticmethod
     def read(extra: Mapping[str, Any]) -> "PageSettings | None":
-        """Returns the settings under `pages`, None where there are none; raises `PageSettingError`."""
+        """Returns the settings under `pages`, or None if there are none. Raises `PageSettingError` if invalid."""
         settings = _PLACE.read_if_given(PageSettings, extra.get(KEY))
         if settings is not None:
             settings = settings._with_thresholds()
@@ -93,7 +93,7 @@ class PageSettings:
 
 
 def settings_of(config: "VllmConfig") -> PageSettings | None:
-    """The engine's settings; None where its connector is not ours, or says nothing of pages."""
+    """Returns the engine's settings, or None if its connector has no `pages` setting. Raises `PageSettingError`."""
     transfer = config.kv_transfer_config
     extra = None if transfer is None else transfer.kv_connector_extra_config
     return None if not extra or not extra.get(KEY) else PageSettings.read(extra)

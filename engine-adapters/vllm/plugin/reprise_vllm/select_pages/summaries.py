@@ -13,12 +13,11 @@ from reprise_vllm.select_pages.engine import Shape
 
 class PageSummaries:
     """
-    What the selector keeps of each page: float32 [layers, slots, heads, numbers, pages], ready for a product with
-    queries.
+    The selector's summary of each page: float32 [layers, slots, heads, numbers, pages], ready to multiply with queries.
 
-    A request's pages are summarised from the cache when it is first sparse, and one by one when they fill. So it does
-    not matter who filled them (a prefix hit, a connector, a forward before a preemption), and nothing must be taken
-    back.
+    A request's pages are summarised from the cache when it first becomes sparse, and later one by one as they fill. So
+    it does not matter what filled them (a prefix hit, a connector, a forward before a preemption), and nothing must be
+    undone.
     """
 
     def __init__(
@@ -31,7 +30,7 @@ class PageSummaries:
 
     @property
     def layout(self) -> PageLayout:
-        """Where keys and values lie in a page, found when this is first asked for: caches are there by then."""
+        """Where keys and values are in a page. Probed on first use, when the caches exist."""
         if self._layout is None:
             first = self._layers[0]
             self._layout = PageLayout(first, first.kv_cache, first.kv_cache.shape[0], self._shape.page)
@@ -39,9 +38,9 @@ class PageSummaries:
 
     def add(self, slots: np.ndarray, begin: np.ndarray, end: np.ndarray, table: torch.Tensor) -> None:
         """
-        Summarises pages begin to end (int64 [S]) of the requests of these slots (int64 [S]).
+        Summarises pages [begin, end) (int64 [S] each) of the requests in these slots (int64 [S]).
 
-        table  [S, W] their blocks
+        table  [S, W]: their blocks
         """
         counts = end - begin
         row = np.repeat(np.arange(len(slots)), counts)

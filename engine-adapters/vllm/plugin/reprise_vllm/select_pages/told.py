@@ -1,4 +1,4 @@
-"""What was read for each request, from the worker that chose it to the front end that answers."""
+"""Carries the counts of pages read per request from the worker to the front end that answers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,40 +12,40 @@ if TYPE_CHECKING:
     from vllm.v1.request import Request
 
 NAMED = "reprise_request"
-"""the name in `extra_args` under which a worker is told whose parameters they are"""
+"""key in `extra_args` that tells a worker which request the parameters belong to"""
 TOLD = "reprise_pages"
-"""the name in `kv_transfer_params` of what the engine core tells its front end"""
+"""key in `kv_transfer_params` for what the engine core reports to its front end"""
 FIGURES = ("listed_pages", "all_pages", "page_choices", "page_backtracks")
 """
-What is counted of a request's decode steps, as usage calls it: pages that were read, pages that there were, times that
-pages were chosen, and those of them for which uncertainty was the reason
+What is counted over a request's decode steps, by its name in usage: pages read, pages in total, how often pages were
+chosen, and how often because of uncertainty
 """
 UNKNOWN = -(1 << 60)
-"""whatever is added to it, it is less than none"""
+"""so small that a sum with it stays negative"""
 
 
 @dataclass(frozen=True, slots=True)
 class PageReport:
-    """The sparse requests that a worker holds, and what was counted of each since it has its slot."""
+    """The sparse requests that a worker holds, and what was counted for each since it got its slot."""
 
     holders: tuple[tuple[str, int] | None, ...]
-    """of each slot: the request, and a number that only this stay in a slot has"""
+    """by slot: the request, and a number unique to this stay in a slot"""
     figures: np.ndarray
     """int64 [slots, figures]"""
 
 
 class PageBook:
-    """The scheduler's side: adds up what workers report of each request, and tells it when the request is over."""
+    """The scheduler's side: adds up what workers report for each request, and returns it when the request ends."""
 
     def __init__(self) -> None:
         self._before: dict[str, np.ndarray] = {}
-        """of each request under way that asked: the figures of its earlier stays"""
+        """by active request that asked for selection: the figures of its earlier stays in a slot"""
         self._last: PageReport | None = None
         self._ended: list[tuple[str, np.ndarray, list[int]]] = []
-        """requests whose last step has not been reported"""
+        """ended requests whose last step has not been reported yet"""
 
     def begin(self, request: "Request") -> None:
-        """A request arrives. Of one that asks for selection, workers learn the name."""
+        """Starts counting for a request that asks for selection, and passes its name to workers."""
         sampling = request.sampling_params
         if sampling is None or not sampling.extra_args or ASKED not in sampling.extra_args:
             return
@@ -53,7 +53,7 @@ class PageBook:
         self._before[request.request_id] = np.zeros(len(FIGURES), dtype=np.int64)
 
     def heard(self, report: PageReport | None) -> None:
-        """As a step's output is processed, behind `finished` of the requests that it finished."""
+        """Processes a worker's report. Called with a step's output, after `finished` for requests that ended in it."""
         if report is not None:
             self._settle(report)
             self._last = report
@@ -63,9 +63,9 @@ class PageBook:
 
     def finished(self, request: "Request") -> dict[str, Any] | None:
         """
-        The request is over: what its front end is told, as `kv_transfer_params`.
+        Returns what the front end gets as `kv_transfer_params` for a request that has ended; None if it did not ask.
 
-        vLLM asks for it before it hands over the report of the last step, so the figures are put in by `heard`.
+        vLLM calls this before it delivers the last step's report, so `heard` fills in the final figures.
         """
         before = self._before.pop(request.request_id, None)
         if before is None:
@@ -75,7 +75,7 @@ class PageBook:
         return {TOLD: told}
 
     def _settle(self, report: PageReport) -> None:
-        """Keeps the figures of stays that have ended."""
+        """Adds up the figures of stays in a slot that have ended."""
         if self._last is None or self._last.holders == report.holders:
             return
         for old, new, figures in zip(self._last.holders, report.holders, self._last.figures, strict=True):
@@ -83,7 +83,7 @@ class PageBook:
                 self._before[old[0]] += figures
 
     def _told(self, name: str, before: np.ndarray) -> list[int]:
-        """The figures of a request; none where it never had a slot, or where they are not known."""
+        """Returns a request's figures; empty if it never had a slot, or if they are unknown."""
         figures = before.copy()
         if self._last is not None:
             for holder, counted in zip(self._last.holders, self._last.figures, strict=True):
@@ -93,7 +93,7 @@ class PageBook:
 
 
 def take_told(params: Mapping[str, Any] | None) -> tuple[dict[str, int], dict[str, Any] | None]:
-    """Of `kv_transfer_params` of an output what is said of pages, as usage has it, and the others' part."""
+    """Splits an output's `kv_transfer_params` into the page figures, by their names in usage, and the other members."""
     if not params or TOLD not in params:
         return {}, params
     others = {name: value for name, value in params.items() if name != TOLD}

@@ -1,4 +1,4 @@
-"""Whether what requests write has become uncertain, page by page (CHESS, 3.3)."""
+"""Detects, page by page, whether requests' output has become uncertain (CHESS, 3.3)."""
 
 import numpy as np
 import torch
@@ -6,9 +6,9 @@ import torch
 
 class Uncertain:
     """
-    Follows the entropies of sparse requests' tokens, on the device.
+    Tracks the entropies of sparse requests' tokens, on the device.
 
-    What it says of a page may be a step late: the host does not wait.
+    The result for a page may come a step late, because the host does not wait.
     """
 
     def __init__(self, slots: int, page: int, max_entropy: float, max_varentropy: float, device: torch.device) -> None:
@@ -18,12 +18,12 @@ class Uncertain:
         self._told = torch.zeros(slots, dtype=torch.int32, pin_memory=device.type == "cuda")
 
     def begin(self, slot: int) -> None:
-        """Another request has the slot."""
+        """Resets a slot for a new request."""
         self._state[slot] = 0
         self._pending[slot] = 0
 
     def follow(self, logits: torch.Tensor, slots: torch.Tensor) -> None:
-        """logits [S, vocabulary] of the requests of these slots (int64 [S]), one step further."""
+        """Takes one more step's logits [S, vocabulary] of the requests in these slots (int64 [S])."""
         state = self._state.index_select(0, slots)
         _, triggered = page_entropies(logits, state, self._page, self._max_entropy, self._max_varentropy)
         self._state[slots] = state
@@ -31,7 +31,7 @@ class Uncertain:
         self._told.copy_(self._pending, non_blocking=True)
 
     def take_triggered(self, slots: np.ndarray) -> np.ndarray:
-        """Whether a page of these requests has exceeded both thresholds since this was last asked: bool [S]."""
+        """Returns whether a page of each request exceeded both thresholds since the last call (bool [S]); clears it."""
         told = self._told.numpy()[slots] > 0
         self._pending[torch.from_numpy(slots[told]).to(self._pending.device)] = 0
         self._told[torch.from_numpy(slots[told])] = 0
@@ -42,10 +42,10 @@ def page_entropies(
     logits: torch.Tensor, state: torch.Tensor, page: int, max_entropy: float, max_varentropy: float
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """
-    `reprise_kernels.generation_uncertainty`, and the same in torch where Triton cannot run.
+    Runs `reprise_kernels.generation_uncertainty`, or the same in torch if Triton cannot run.
 
-    float32 [S, 2], mean and variance of the entropies of a page that is full now, NaN elsewhere; and int32 [S], whether
-    both are beyond their thresholds.
+    Returns float32 [S, 2], mean and variance of the entropies of a page that has just filled, NaN otherwise; and int32
+    [S], whether both exceed their thresholds. Updates `state`.
     """
     if logits.device.type == "cuda":
         from reprise_kernels.generation_uncertainty import generation_uncertainty

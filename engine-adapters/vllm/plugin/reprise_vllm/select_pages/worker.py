@@ -1,4 +1,4 @@
-"""What the builder, the layers and the logits processor of a worker process share, by engine."""
+"""The state shared by the builder, the layers and the logits processor of a worker process, by engine."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -29,31 +29,31 @@ class PageWorker:
     rows: SparseRows
     uncertain: "Uncertain | None" = None
     selections: dict[tuple[str, ...], "PageSelection | None"] = field(default_factory=dict)
-    """by their layers; None where they cannot be had"""
+    """by their layers; None if selection is not possible for them"""
     refusal: str | None = None
     has_processor: bool = False
     _taken: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def why_stock(self) -> str | None:
-        """Why no request is sparse; None where requests may be."""
+        """Returns why no request can be sparse, or None if requests may be."""
         if self.refusal is not None:
             return "unsupported"
-        # before the engine's caches are there no request is
+        # no requests exist before the engine's caches do, so `selections` is filled by now
         return next((one.refusal for one in self.selections.values() if one is not None and one.refusal), None)
 
     def take_counts(self) -> Counter[tuple[str, str]]:
-        """What was counted since this was last asked."""
+        """Returns what was counted since the last call."""
         fresh = self.rows.counts - self._taken
         self._taken = self.rows.counts.copy()
         return fresh
 
 
-# an engine's processor comes before its builders, and knows none of them
+# an engine creates its processor before its builders, so the two can only meet here
 _workers: dict[str, PageWorker] = {}
 
 
 def page_worker(config: "VllmConfig") -> PageWorker | None:
-    """This engine's worker; None where no pages are to be selected."""
+    """Returns this engine's worker, creating it on first use; None if no page selection is configured."""
     settings = settings_of(config)
     if settings is None:
         return None
@@ -64,12 +64,12 @@ def page_worker(config: "VllmConfig") -> PageWorker | None:
 
 
 def forget_worker(config: "VllmConfig") -> None:
-    """The engine is over."""
+    """Forgets the worker of an engine that has ended."""
     _workers.pop(config.instance_id, None)
 
 
 def is_wanted() -> bool:
-    """Whether the engine whose model is being made selects pages."""
+    """Whether the engine whose model is being built selects pages."""
     from vllm.config import get_current_vllm_config
 
     return settings_of(get_current_vllm_config()) is not None
@@ -78,7 +78,7 @@ def is_wanted() -> bool:
 def begin_selection(
     config: "VllmConfig", spec: "AttentionSpec", names: list[str], device: Any
 ) -> "PageSelection | None":
-    """The selection for these layers; None, with a line that says why, where this engine cannot have one."""
+    """Returns the selection for these layers. Returns None, and logs why, if this engine cannot select pages."""
     worker = page_worker(config)
     if worker is None:
         return None
